@@ -1,0 +1,1 @@
+"""People's judgements: review of candidates by clinicians."""

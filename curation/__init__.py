@@ -1,0 +1,1 @@
+"""Pure work on records: extraction, concepts, tasks, release. No network, clock, environment or randomness."""

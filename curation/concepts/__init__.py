@@ -1,0 +1,1 @@
+"""Vocabulary names in text: concept mentions with offsets."""

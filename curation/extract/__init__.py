@@ -1,0 +1,1 @@
+"""From a parsed Article to figures with in-text mentions, passages, and the scope decision."""

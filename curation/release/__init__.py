@@ -1,0 +1,1 @@
+"""Assemble, card, manifest and audit of a published release."""

@@ -1,0 +1,103 @@
+"""One small error tree. Every message names the record, the file and the command that helps.
+
+Attributes stay structured so that flows can log them, and pickle across worker processes.
+"""
+
+from __future__ import annotations
+
+
+class MedqrelsError(Exception):
+    """Base of every error raised on purpose.
+
+    Args:
+        message: what happened, one sentence.
+        record: id of the record concerned, if any.
+        file: path or URL concerned, if any.
+        hint: what to do next, preferably a command.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, record: str = "", file: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.record = record
+        self.file = file
+        self.hint = hint
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.record:
+            parts.append(f"record: {self.record}")
+        if self.file:
+            parts.append(f"file: {self.file}")
+        if self.hint:
+            parts.append(f"next: {self.hint}")
+        return "\n  ".join(parts)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.record, self.file, self.hint))
+
+    def attrs(self) -> dict[str, str]:
+        """The structured fields, for `--json` and logs."""
+        return {
+            "error": type(self).__name__,
+            "message": self.message,
+            "record": self.record,
+            "file": self.file,
+            "hint": self.hint,
+        }
+
+
+def _rebuild(kind: type[MedqrelsError], message: str, record: str, file: str, hint: str) -> MedqrelsError:
+    return kind(message, record=record, file=file, hint=hint)
+
+
+class UsageError(MedqrelsError):
+    """The command or the settings cannot be carried out as written."""
+
+    exit_code = 2
+
+
+class InputError(MedqrelsError):
+    """One input cannot be used; the caller quarantines it under `reason` and goes on.
+
+    `reason` is a value of :class:`schemas.stages.Reason`.
+    """
+
+    def __init__(
+        self, message: str, *, reason: str = "", record: str = "", file: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(message, record=record, file=file, hint=hint)
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_input, (self.message, self.reason, self.record, self.file, self.hint))
+
+    def attrs(self) -> dict[str, str]:
+        """The structured fields and the quarantine reason."""
+        return {**super().attrs(), "reason": self.reason}
+
+
+def _rebuild_input(message: str, reason: str, record: str, file: str, hint: str) -> InputError:
+    return InputError(message, reason=reason, record=record, file=file, hint=hint)
+
+
+class FetchError(MedqrelsError):
+    """A server could not be reached or kept answering badly after all retries."""
+
+
+class ChecksumMismatch(FetchError):
+    """Bytes received differ from the checksum the repository announced."""
+
+
+class WorkspaceError(MedqrelsError):
+    """The workspace is missing, locked, damaged or written by another storage version."""
+
+
+class ConservationError(MedqrelsError):
+    """A stage lost or invented records: in is not kept + dropped. Always a defect of ours."""
+
+
+class ReleaseError(MedqrelsError):
+    """A release cannot be assembled or read: prose missing, version taken, files changed."""

@@ -1,0 +1,104 @@
+"""What extraction adds: figures with in-text mentions and panels, flat passages, one source row per article."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.article import Graphic, Licence, Translated
+from schemas.record import column, record
+
+
+@record
+class FigureMention:
+    """One place in the running text that points at a figure."""
+
+    passage_id: str = column("passage that mentions it")
+    start: int = column("offset of the pointer in the passage, label word and panel letters included")
+    end: int = column("offset after it")
+    text: str = column("the pointer as written; re-extracts from the passage")
+    sentence_start: int = column("offset of the enclosing sentence")
+    sentence_end: int = column("offset after it")
+    panels: tuple[str, ...] = column("panel letters named, upper case, sorted", default=())
+    rule: Literal["xref", "range", "text"] = column(
+        "xref: the link names the figure; range: inside a linked range; text: unlinked 'Fig. 2'"
+    )
+
+
+@record
+class Panel:
+    """One panel of a multi-panel figure, from the caption."""
+
+    id: str = column("panel id, e.g. pmc:PMC123.1#F1.B")
+    letter: str = column("upper-case letter, digit or position word")
+    start: int = column("offset of its sub-caption in the caption")
+    end: int = column("offset after it")
+
+
+@record
+class Figure:
+    """One figure ready for tasks: caption without label, images, panels, mentions, rights."""
+
+    id: str = column("figure id")
+    article_id: str = column("article id")
+    number: int = column("1-based, document order")
+    label: str = column("label as written", default="")
+    caption: str = column("caption without label", default="")
+    graphics: tuple[Graphic, ...] = column("web images in order", default=())
+    panels: tuple[Panel, ...] = column("panels found in the caption", default=())
+    mentions: tuple[FigureMention, ...] = column("in-text mentions, by passage then offset", default=())
+    section: int = column("section number")
+    parent: str | None = column("main figure of a child figure", default=None)
+    is_third_party: bool = column("reproduced from elsewhere: never released", default=False)
+    rights: str = column("why: permissions or caption statement, '' if none", default="")
+    licence: Licence = column("licence that holds for the figure")
+    translations: tuple[Translated, ...] = column("parallel captions", default=())
+
+
+@record
+class Pointer:
+    """A span of a passage that names any figure, table or supplement by number; neutralised in released text."""
+
+    start: int = column("offset in the passage")
+    end: int = column("offset after it")
+    figures: tuple[str, ...] = column("figure ids it resolves to, empty if none of this article's", default=())
+
+
+@record
+class Passage:
+    """One passage ready for tasks."""
+
+    id: str = column("passage id")
+    article_id: str = column("article id")
+    number: int = column("1-based, document order")
+    section: int = column("section number, 0 outside any")
+    section_path: tuple[str, ...] = column("titles from the top section down", default=())
+    part: str = column("body, back or floats", default="body")
+    kind: str = column("paragraph, list, quote, boxed, note, …", default="paragraph")
+    text: str = column("plain text")
+    text_sha256: str = column("hex SHA-256 of text")
+    language: str = column("BCP-47")
+    pointers: tuple[Pointer, ...] = column("figure pointers in order, not overlapping", default=())
+
+
+@record
+class Source:
+    """One article as tasks, cards and audits see it: bibliography, licence, scope decision."""
+
+    id: str = column("article id")
+    title: str = column("article title")
+    journal: str = column("journal title", default="")
+    year: int | None = column("publication year", default=None)
+    doi: str | None = column("DOI", default=None)
+    pmid: str | None = column("PubMed id", default=None)
+    pmcid: str | None = column("PMC id", default=None)
+    article_type: str = column("article-type attribute", default="")
+    language: str = column("BCP-47 of the running text")
+    subjects: tuple[str, ...] = column("subject headings", default=())
+    keywords: tuple[str, ...] = column("author keywords in the article's language", default=())
+    licence: Licence = column("licence of the article")
+    is_book: bool = column("a book chapter: same-section passages may be grade 1", default=False)
+    is_retracted: bool = column("retracted by its own XML or a notice in the crawl", default=False)
+    is_synthetic: bool = column("marked synthetic", default=False)
+    scope: str = column("'' if in scope, else not_medical, not_human or not_a_patient", default="")
+    scope_evidence: tuple[str, ...] = column("what the scope decision rests on, e.g. 'journal: medicine'", default=())
+    raw_sha256: str = column("hex SHA-256 of the XML")

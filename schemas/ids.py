@@ -1,0 +1,100 @@
+"""The id grammar: an id says where a record came from.
+
+pmc:PMC123.1 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#case1.
+`ID_VERSION` changes when a rule here changes, because published ids depend on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from schemas.errors import InputError
+from schemas.hashing import sha256_text
+
+ID_VERSION = 1
+
+_PMCID = re.compile(r"^(?:PMC)?(\d{1,12})$", re.IGNORECASE)
+_FRAGMENT = re.compile(r"^[A-Za-z_][A-Za-z0-9_.\-]{0,99}$")
+_RESERVED = re.compile(r"^(?:p|fig|case)\d+$")
+_DOI = re.compile(r"^10\.\d{4,9}/\S+$")
+_DOI_PREFIX = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:|info:doi/)", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?P<source>[a-z]+):(?P<name>[^#\s]+)$")
+
+
+def normalise_pmcid(text: str) -> str:
+    """`123`, `pmc123` or `PMC123` as `PMC123`.
+
+    Raises:
+        InputError: not a PMCID.
+    """
+    found = _PMCID.match(text.strip())
+    if not found:
+        raise InputError(f"not a PMCID: {text.strip()[:80]!r}", hint="write PMC and digits, one id a line")
+    return f"PMC{int(found.group(1))}"
+
+
+def normalise_doi(text: str) -> str | None:
+    """A DOI without resolver prefix, lower case (DOIs are case-insensitive), or None if it is not one."""
+    bare = _DOI_PREFIX.sub("", text.strip()).rstrip(".").lower()
+    return bare if _DOI.match(bare) else None
+
+
+def pmc_article_id(pmcid: str, version: int) -> str:
+    """`pmc:PMC123.1`."""
+    return f"pmc:{normalise_pmcid(pmcid)}.{version}"
+
+
+def folder_article_id(doi: str | None, sha256: str) -> str:
+    """`doi:<doi>` when the article states a usable DOI, else `file:<first 12 hex of its SHA-256>`."""
+    clean = normalise_doi(doi) if doi else None
+    if clean and "#" not in clean:
+        return f"doi:{clean}"
+    return f"file:{sha256[:12]}"
+
+
+def family_key(article_id: str) -> str:
+    """The article without its version: what partition and duplicate checks compare."""
+    source, _, name = article_id.partition(":")
+    return f"{source}:{name.rsplit('.', 1)[0]}" if source == "pmc" else article_id
+
+
+def article_of(any_id: str) -> str:
+    """The article id inside a figure, panel, passage or case id."""
+    return any_id.partition("#")[0]
+
+
+def is_article_id(text: str) -> bool:
+    """Whether `text` has the form of an article id."""
+    return bool(_ARTICLE.match(text))
+
+
+def figure_id(article_id: str, xml_id: str | None, number: int, taken: Collection[str]) -> str:
+    """`…#<xml id>` if it is a valid, unique fragment that no other rule could produce, else `…#fig<n>`.
+
+    Args:
+        article_id: the article's id.
+        xml_id: the element's id attribute, if any.
+        number: 1-based position of the figure in document order.
+        taken: ids of this article given so far.
+    """
+    if xml_id and _FRAGMENT.match(xml_id) and not _RESERVED.match(xml_id):
+        candidate = f"{article_id}#{xml_id}"
+        if candidate not in taken:
+            return candidate
+    return f"{article_id}#fig{number}"
+
+
+def panel_id(of_figure: str, letter: str) -> str:
+    """`….B`."""
+    return f"{of_figure}.{letter}"
+
+
+def passage_id(article_id: str, number: int) -> str:
+    """`…#p17`, 1-based in document order."""
+    return f"{article_id}#p{number}"
+
+
+def query_id(task: str, *content: str) -> str:
+    """A query's id is the hash of its content, so equal queries are one query."""
+    return f"{task}-{sha256_text(chr(31).join(content))[:16]}"

@@ -1,0 +1,211 @@
+"""Record types: frozen, closed dataclasses whose Arrow schema is derived from their own annotations.
+
+One declaration serves writing, reading, validation and documentation (`column` carries the text).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar, dataclass_transform
+
+import pyarrow as pa
+
+from schemas.errors import MedqrelsError
+
+T = TypeVar("T")
+Converter = Callable[[Any], Any]
+
+_PRIMITIVES: dict[type, pa.DataType] = {
+    str: pa.string(),
+    bytes: pa.binary(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+}
+_REGISTRY: dict[str, type] = {}
+
+
+def column(doc: str, *, default: Any = dataclasses.MISSING) -> Any:
+    """Declare one column of a record: its documentation and an optional default."""
+    return dataclasses.field(default=default, metadata={"doc": doc})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def record(cls: type[T]) -> type[T]:
+    """Turn a class with annotated columns into a frozen, slotted, keyword-only record type."""
+    made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
+    _REGISTRY[made.__name__] = made
+    return made
+
+
+def registered() -> Mapping[str, type]:
+    """Every record type imported so far, by class name."""
+    return dict(sorted(_REGISTRY.items()))
+
+
+def is_record(kind: object) -> bool:
+    """Whether `kind` is a record class."""
+    return isinstance(kind, type) and _REGISTRY.get(kind.__name__) is kind
+
+
+def columns(cls: type) -> Iterator[tuple[str, Any, str]]:
+    """Yield (name, resolved annotation, documentation) of each column, in declared order."""
+    hints = typing.get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        yield field.name, hints[field.name], str(field.metadata.get("doc", ""))
+
+
+def optional_of(kind: Any) -> tuple[Any, bool]:
+    """Split `X | None` into (X, True); anything else is (kind, False)."""
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        inner = [part for part in typing.get_args(kind) if part is not type(None)]
+        if len(inner) != 1:
+            raise TypeError(f"a column may be X or X | None, not {kind}")
+        return inner[0], True
+    return kind, False
+
+
+def arrow_type(kind: Any) -> pa.DataType:
+    """Arrow type of one annotation: primitives, Literal, StrEnum, records, tuple[X, ...]."""
+    kind, _ = optional_of(kind)
+    origin = typing.get_origin(kind)
+    if origin is Literal:
+        return pa.string()
+    if origin is tuple:
+        item = typing.get_args(kind)[0]
+        return pa.list_(pa.field("item", arrow_type(item), nullable=False))
+    if is_record(kind):
+        return pa.struct(list(arrow_schema(kind)))
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+        return pa.string()
+    if kind in _PRIMITIVES:
+        return _PRIMITIVES[kind]
+    raise TypeError(f"no Arrow type for {kind}")
+
+
+@functools.cache
+def arrow_schema(cls: type) -> pa.Schema:
+    """The Arrow schema of a record type; column documentation rides in the field metadata."""
+    return pa.schema(
+        [
+            pa.field(
+                name,
+                arrow_type(kind),
+                nullable=optional_of(kind)[1],
+                metadata={"doc": doc} if doc else None,
+            )
+            for name, kind, doc in columns(cls)
+        ]
+    )
+
+
+def _encoder(kind: Any) -> Converter | None:
+    """A function from a column value to what pyarrow takes, or None when it is the value itself."""
+    kind, nullable = optional_of(kind)
+    if typing.get_origin(kind) is tuple:
+        inner = _encoder(typing.get_args(kind)[0])
+        if inner is None:
+            return None
+        return lambda values: [inner(value) for value in values]
+    if is_record(kind):
+        encode = _record_encoder(kind)
+        return (lambda value: None if value is None else encode(value)) if nullable else encode
+    return None
+
+
+@functools.cache
+def _record_encoder(cls: type) -> Converter:
+    parts = [(name, _encoder(kind)) for name, kind, _ in columns(cls)]
+
+    def encode(value: Any) -> dict[str, Any]:
+        return {
+            name: getattr(value, name) if convert is None else convert(getattr(value, name))
+            for name, convert in parts
+        }
+
+    return encode
+
+
+def _decoder(kind: Any) -> Converter | None:
+    kind, nullable = optional_of(kind)
+    if typing.get_origin(kind) is tuple:
+        inner = _decoder(typing.get_args(kind)[0])
+        if inner is None:
+            return tuple
+        return lambda values: tuple(inner(value) for value in values)
+    if is_record(kind):
+        decode = _record_decoder(kind)
+        return (lambda value: None if value is None else decode(value)) if nullable else decode
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+        return (lambda value: None if value is None else kind(value)) if nullable else kind
+    return None
+
+
+@functools.cache
+def _record_decoder(cls: type) -> Converter:
+    parts = [(name, _decoder(kind)) for name, kind, _ in columns(cls)]
+
+    def decode(row: Mapping[str, Any]) -> Any:
+        return cls(
+            **{name: row[name] if convert is None else convert(row[name]) for name, convert in parts}
+        )
+
+    return decode
+
+
+def to_dict(row: Any) -> dict[str, Any]:
+    """One record as plain dicts, lists and scalars (for JSON)."""
+    return typing.cast(dict[str, Any], _record_encoder(type(row))(row))
+
+
+def from_dict(cls: type[T], row: Mapping[str, Any]) -> T:
+    """Build one record from plain values; unknown or missing keys are an error.
+
+    Raises:
+        MedqrelsError: the keys differ from the record's columns.
+    """
+    expected = {name for name, _, _ in columns(cls)}
+    if set(row) != expected:
+        raise MedqrelsError(
+            f"{cls.__name__}: columns differ: missing {sorted(expected - set(row))}, "
+            f"unknown {sorted(set(row) - expected)}"
+        )
+    return typing.cast(T, _record_decoder(cls)(row))
+
+
+def to_table(cls: type, rows: Iterable[Any]) -> pa.Table:
+    """Records as an Arrow table in the declared schema.
+
+    Raises:
+        MedqrelsError: a value does not fit its column.
+    """
+    listed: Sequence[Any] = rows if isinstance(rows, (list, tuple)) else list(rows)
+    schema = arrow_schema(cls)
+    arrays = []
+    for name, kind, _ in columns(cls):
+        convert = _encoder(kind)
+        values = [getattr(row, name) for row in listed]
+        if convert is not None:
+            values = [convert(value) for value in values]
+        try:
+            arrays.append(pa.array(values, type=schema.field(name).type))
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise MedqrelsError(f"{cls.__name__}.{name}: value does not fit its column: {error}") from error
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def from_table(cls: type[T], table: pa.Table) -> list[T]:
+    """Rows of an Arrow table as records; the table must have exactly the record's columns."""
+    expected = arrow_schema(cls)
+    if not table.schema.equals(expected, check_metadata=False):
+        raise MedqrelsError(
+            f"{cls.__name__}: the file's columns are not this version's: {table.schema.names}",
+            hint="rebuild the stage that wrote it",
+        )
+    decode = _record_decoder(cls)
+    return [decode(row) for row in table.to_pylist()]
