@@ -16,3 +16,12 @@ class Mention:
     text: str = column("the words as written; re-extracts")
     concept: str = column("CURIE, e.g. HP:0001250")
     name: str = column("the vocabulary name that matched")
+
+
+@record
+class ConceptName:
+    """One name of one concept in a vocabulary."""
+
+    concept: str = column("CURIE")
+    name: str = column("name as the vocabulary writes it")
+    is_preferred: bool = column("the concept's label rather than a synonym", default=False)

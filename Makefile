@@ -1,0 +1,62 @@
+# medqrels: install, try, check. Every target installs what it needs into .venv first; nothing here needs root
+# except the system packages of `make test`.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup demo lint test bench lock clean system-deps env-all
+
+BIN := .venv/bin
+EXTRAS ?=
+UV_VERSION := 0.13.8
+WORKERS ?= 2
+
+# Finds a Python (or says how to get one) and makes .venv hold the lock that the given extras need.
+INSTALL = python=$$(sh scripts/find-python.sh) && "$$python" scripts/setup_venv.py
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "  PYTHON=/path/to/python chooses the interpreter (>= 3.11)."
+
+setup: ## make .venv; EXTRAS=test,bench or EXTRAS=all adds extras of pyproject.toml
+	@$(INSTALL) $(EXTRAS)
+	@echo "ready: $(BIN)/medqrels --help"
+
+demo: ## run the whole pipeline offline on the embedded sample
+	@$(INSTALL)
+	@$(BIN)/medqrels demo
+
+env-all:
+	@$(INSTALL) all
+
+lint: env-all ## ruff, mypy --strict, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+system-deps:
+	sh scripts/system-deps.sh
+
+test: system-deps lint ## system packages, lint, then every test
+	$(BIN)/pytest -n $(WORKERS)
+
+bench: env-all ## full campaigns and measurements beside the peers
+	$(BIN)/python -m benchmarks.run_all
+
+# The all lock is constrained by the core lock, so that an environment of core extends to all by adding only.
+COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--constraint requirements/constraints.txt $(if $(UPGRADE),--upgrade)
+LOCK_INPUTS = pyproject.toml requirements/build.in requirements/data.in
+lock: export UV_CUSTOM_COMPILE_COMMAND = make lock
+lock: export UV_PYTHON_DOWNLOADS = never
+lock: export UV_SYSTEM_CERTS = 1
+lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
+	@python=$$(sh scripts/find-python.sh) && "$$python" -m venv --clear .venv-lock
+	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(COMPILE) $(LOCK_INPUTS) --output-file requirements/core.lock.txt
+	$(COMPILE) --constraint requirements/core.lock.txt --extra test --extra bench \
+		$(LOCK_INPUTS) --output-file requirements/all.lock.txt
+	@rm -rf .venv-lock
+
+clean: ## remove .venv and every cache; workspaces stay
+	rm -rf .venv .venv-lock .venv.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,128 @@
+"""Fetches one selection into a crawl shard: many articles at a time, one manifest at the end.
+
+The fetch functions of sources/ keep bytes and ledger; this only turns their results into rows and drops.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from flows.manifest import DROPPED, Manifest, is_intact, publish, read_manifest
+from flows.progress import Steps
+from flows.runner import DROP_TABLE, schema_hashes, shards_of, write_rows
+from flows.selection import Selection
+from flows.workspace import Workspace
+from schemas.article import RawArticle
+from schemas.errors import ConservationError
+from schemas.stages import Drop, Reason, Table
+
+STAGE = "crawl"
+VERSION = 1
+RAW = Table("raw", RawArticle, ("id",))
+PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH})
+"""Drops that may go away by themselves: a shard holding one is tried again by the next crawl."""
+
+Fetch = Callable[[str], RawArticle | Drop]
+
+
+def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) -> Manifest:
+    """What a crawl shard is made from; `fingerprint` covers local files, '' for remote repositories."""
+    inputs = {"selection": selection.shard}
+    if fingerprint:
+        inputs["files"] = fingerprint
+    columns = schema_hashes([("raw", RawArticle), (DROPPED, Drop)])
+    return Manifest(STAGE, VERSION, selection.shard, params, inputs, {}, {}, {}, columns=columns)
+
+
+def finished(workspace: Workspace, wanted: Manifest) -> Manifest | None:
+    """The shard's manifest when nothing needs doing, else None."""
+    folder = workspace.stage(STAGE) / wanted.shard
+    found = read_manifest(folder)
+    if found is None or found.identity() != wanted.identity() or PASSING & set(found.dropped):
+        return None
+    return found if is_intact(folder, found) else None
+
+
+def crawl_shard(
+    workspace: Workspace,
+    selection: Selection,
+    wanted: Manifest,
+    fetch: Fetch,
+    connections: int,
+    steps: Steps,
+) -> Manifest:
+    """Fetch every locator of a selection and publish the shard.
+
+    Raises:
+        ConservationError: a locator came back neither kept nor dropped.
+    """
+    started = time.monotonic()
+    results: dict[str, RawArticle | Drop] = {}
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        pending = {pool.submit(fetch, locator): locator for locator in selection.locators}
+        try:
+            for future in concurrent.futures.as_completed(pending):
+                results[pending[future]] = future.result()
+                steps.advance(note=pending[future])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
+    if len(rows) + len(drops) != len(selection.locators):
+        raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")
+    staged = workspace.temporary / f"{STAGE}.{selection.shard}"
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    outputs = {"raw": write_rows(staged, RAW, rows), DROPPED: write_rows(staged, DROP_TABLE, drops)}
+    counts = {"in": len(selection.locators), "kept": len(rows), "dropped": len(drops)}
+    reasons = collections.Counter(drop.reason.value for drop in drops)
+    manifest = Manifest(
+        STAGE,
+        VERSION,
+        selection.shard,
+        wanted.params,
+        wanted.inputs,
+        outputs,
+        {"article": counts},
+        dict(sorted(reasons.items())),
+        columns=wanted.columns,
+    )
+    publish(workspace.stage(STAGE) / selection.shard, staged, manifest, time.monotonic() - started)
+    return manifest
+
+
+def _held_elsewhere(workspace: Workspace, shard: str) -> dict[str, str]:
+    """Article ids that another crawl shard already keeps, with that shard's name."""
+    held: dict[str, str] = {}
+    for other, manifest in shards_of(workspace, STAGE).items():
+        if other != shard:
+            path = workspace.stage(STAGE) / other / manifest.outputs["raw"].file
+            held.update(dict.fromkeys(pq.read_table(path, columns=["id"])["id"].to_pylist(), other))
+    return held
+
+
+def _unique(
+    results: Mapping[str, RawArticle | Drop], held: Mapping[str, str]
+) -> tuple[list[RawArticle], list[Drop]]:
+    """Rows with distinct ids: of two files with one DOI the first stays, the other is dropped."""
+    rows: dict[str, RawArticle] = {}
+    drops: list[Drop] = []
+    for locator, result in sorted(results.items()):
+        if isinstance(result, Drop):
+            drops.append(result)
+        elif result.id in rows or result.id in held:
+            first = rows[result.id].locator if result.id in rows else f"shard {held[result.id]}"
+            detail = f"same article as {first}"
+            drops.append(
+                Drop(unit="article", id=locator, article_id=result.id, reason=Reason.DUPLICATE_ARTICLE, detail=detail)
+            )
+        else:
+            rows[result.id] = result
+    return list(rows.values()), drops

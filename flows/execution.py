@@ -1,0 +1,105 @@
+"""Executes planned jobs in worker processes and sums up what came out. Knows nothing of Prefect."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import contextlib
+import multiprocessing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flows.manifest import Manifest
+from flows.runner import Job, execute
+
+
+@dataclass(slots=True)
+class StageSummary:
+    """What one stage did: shards made and reused, units in, kept and dropped, rows per table."""
+
+    stage: str
+    made: int = 0
+    reused: int = 0
+    units: dict[str, dict[str, int]] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def add(self, manifest: Manifest, *, made: bool) -> None:
+        """Count one shard in."""
+        self.made += made
+        self.reused += not made
+        for unit, counts in manifest.units.items():
+            into = self.units.setdefault(unit, {"in": 0, "kept": 0, "dropped": 0})
+            for key, value in counts.items():
+                into[key] += value
+        for reason, count in manifest.dropped.items():
+            self.dropped[reason] = self.dropped.get(reason, 0) + count
+        for name, output in manifest.outputs.items():
+            self.rows[name] = self.rows.get(name, 0) + output.rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `--json`."""
+        return {
+            "stage": self.stage,
+            "shards": {"made": self.made, "reused": self.reused},
+            "units": self.units,
+            "dropped": dict(sorted(self.dropped.items())),
+            "rows": {name: count for name, count in sorted(self.rows.items()) if not name.startswith("_")},
+        }
+
+    def line(self) -> str:
+        """One line for people."""
+        rows = ", ".join(f"{count:,} {name}" for name, count in self.to_dict()["rows"].items())
+        lost = collections.Counter(self.dropped)
+        tail = f"; dropped {lost.total():,}" if lost else ""
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in lost.most_common(4))
+        again = " (up to date)" if not self.made else ""
+        return f"{self.stage}: {rows or 'no rows'}{tail}{' (' + reasons + ')' if reasons else ''}{again}"
+
+
+class Workers:
+    """Runs jobs: in this process with one worker, else in a pool of fresh processes."""
+
+    def __init__(self, count: int) -> None:
+        self._pool = (
+            concurrent.futures.ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+            if count > 1
+            else None
+        )
+
+    def run(self, job: Job) -> Manifest:
+        """Run one job to its manifest; call from several threads to use several processes."""
+        if self._pool is None:
+            return execute(job)
+        return self._pool.submit(execute, job).result()
+
+    def close(self) -> None:
+        """Stop the processes; work not started is given up."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def workers(count: int) -> Iterator[Workers]:
+    """A pool that is closed again."""
+    pool = Workers(count)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def sum_up(stage: str, done: Sequence[tuple[Manifest, bool]]) -> StageSummary:
+    """Sum of (manifest, was made now) over the shards of one stage."""
+    summary = StageSummary(stage)
+    for manifest, made in done:
+        summary.add(manifest, made=made)
+    return summary
+
+
+def split_done(jobs: Sequence[Job]) -> tuple[list[Job], Mapping[str, Job]]:
+    """Jobs up to date, and jobs to run by shard name."""
+    done = [job for job in jobs if job.is_done()]
+    finished = {job.shard for job in done}
+    return done, {job.shard: job for job in jobs if job.shard not in finished}

@@ -1,0 +1,24 @@
+"""The extract flow: parse every crawled article, then figures, passages, in-text mentions and scope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from curation.extract.stage import EXTRACT
+from flows.execution import StageSummary, workers
+from flows.orchestration import flow, run_jobs, thread_runner
+from flows.runner import Resource, plan
+from flows.session import write_session
+from flows.settings import load_settings
+from sources.stage import PARSE
+
+
+@flow(name="extract", task_runner=thread_runner(load_settings().worker_count), validate_parameters=False)
+def extract(workspace: str | None = None) -> list[dict[str, Any]]:
+    """Parse and extract all crawled shards; returns one summary per stage."""
+    summaries: list[StageSummary] = []
+    with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
+        for stage in (PARSE, EXTRACT):
+            jobs = plan(session.workspace, stage, resources={"raw": Resource(session.workspace.raw)})
+            summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
+    return [summary.to_dict() for summary in summaries]

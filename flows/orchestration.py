@@ -1,0 +1,71 @@
+"""The Prefect side: environment defaults for quiet offline use, and stages as Prefect task runs.
+
+One Prefect task is one shard of one stage, passed by name; the work itself runs in worker processes.
+Manifests, not Prefect's database, are the audit trail.
+"""
+
+from __future__ import annotations
+
+import os
+
+# Prefect reads these when it is imported: no telemetry, no chatter, patience for a slow first start.
+for _name, _value in {
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "PREFECT_LOGGING_LEVEL": "ERROR",
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+    "PREFECT_CLI_PROMPT": "false",
+}.items():
+    os.environ.setdefault(_name, _value)
+
+from collections.abc import Sequence
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from flows.execution import StageSummary, Workers, split_done, sum_up
+from flows.manifest import Manifest, read_manifest
+from flows.progress import Reporter
+from flows.runner import Job, remove_stale_shards
+from flows.workspace import Workspace
+from schemas.errors import WorkspaceError
+
+__all__ = ["flow", "run_jobs", "task", "thread_runner"]
+
+
+def thread_runner(count: int) -> ThreadPoolTaskRunner:
+    """Threads that wait for worker processes; Prefect's process pool and Dask runners cost 20 times more per task."""
+    return ThreadPoolTaskRunner(max_workers=max(1, count))
+
+
+def run_jobs(
+    jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter
+) -> StageSummary:
+    """Run the jobs of one stage inside a flow, skipping shards that are up to date."""
+    stage = jobs[0].stage.name
+    done, waiting = split_done(jobs)
+    finished: list[tuple[Manifest, bool]] = [(_manifest_of(job), False) for job in done]
+
+    @task(name=stage, task_run_name=stage + "/{shard}", cache_policy=NO_CACHE)
+    def run_shard(shard: str) -> None:
+        finished.append((workers.run(waiting[shard]), True))
+
+    with reporter.stage(stage, len(jobs), "shards") as steps:
+        steps.advance(len(done))
+        futures = [run_shard.submit(shard) for shard in waiting]
+        for future in futures:
+            future.result()
+            steps.advance()
+    remove_stale_shards(workspace, stage, [job.shard for job in jobs])
+    summary = sum_up(stage, finished)
+    reporter.line(summary.line())
+    return summary
+
+
+def _manifest_of(job: Job) -> Manifest:
+    found = read_manifest(job.folder)
+    if found is None:
+        raise WorkspaceError("a finished shard vanished while running", file=str(job.folder))
+    return found

@@ -1,0 +1,109 @@
+"""One frozen settings object, read once at the edge: medqrels.toml, then MEDQRELS_* variables on top.
+
+What shapes output lives in a dataset's spec.toml, not here; these values only say where and how fast.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from schemas.errors import UsageError
+
+CONFIG_VARIABLE = "MEDQRELS_CONFIG"
+DEFAULT_CONFIG = "medqrels.toml"
+PMC_ENDPOINT = "https://pmc-oa-opendata.s3.amazonaws.com/"
+
+
+class PmcSettings(BaseModel):
+    """How to reach the PMC Cloud Service (reference: pmc.ncbi.nlm.nih.gov/tools/pmcaws/)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    endpoint: str = Field(PMC_ENDPOINT, description="base URL of the bucket")
+    requests_per_second: Annotated[float, Field(gt=0)] = Field(
+        50.0, description="ceiling per host, in requests per second"
+    )
+    connections: Annotated[int, Field(ge=1, le=256)] = Field(16, description="articles fetched at the same time")
+
+
+class HttpSettings(BaseModel):
+    """Patience and caps of the polite client."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    attempts: Annotated[int, Field(ge=1, le=20)] = Field(6, description="tries per request")
+    timeout_seconds: Annotated[float, Field(gt=0)] = Field(30.0, description="wait for the next bytes")
+    deadline_seconds: Annotated[float, Field(gt=0)] = Field(300.0, description="longest one request may take")
+    max_xml_mib: Annotated[int, Field(ge=1)] = Field(64, description="largest XML accepted, MiB")
+    max_media_mib: Annotated[int, Field(ge=1)] = Field(64, description="largest media file accepted, MiB")
+
+
+class Settings(BaseSettings):
+    """Settings of one medqrels process."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MEDQRELS_", env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    workspace: Path = Field(Path("workspace"), description="folder of raw/, work/ and releases/")
+    contact: str = Field("", description="mail address sent to servers in the User-Agent")
+    workers: Annotated[int, Field(ge=0, le=256)] = Field(0, description="worker processes; 0 means one per core")
+    shard_size: Annotated[int, Field(ge=1, le=500)] = Field(500, description="articles per shard, at most 500")
+    memory_limit: str = Field("4GB", description="DuckDB memory limit")
+    log_level: str = Field("WARNING", description="DEBUG, INFO, WARNING or ERROR")
+    pmc: PmcSettings = Field(default_factory=PmcSettings)
+    http: HttpSettings = Field(default_factory=HttpSettings)
+
+    @property
+    def worker_count(self) -> int:
+        """Worker processes to use."""
+        return self.workers or os.cpu_count() or 1
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Command line over environment over TOML file over defaults."""
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=config_path())
+        return (init_settings, env_settings, toml)
+
+
+def config_path() -> Path:
+    """The TOML file settings are read from: $MEDQRELS_CONFIG or ./medqrels.toml; it may be absent."""
+    return Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings; keyword arguments that are not None win over file and environment.
+
+    Raises:
+        UsageError: a value is invalid, a key unknown, or $MEDQRELS_CONFIG names a missing file.
+    """
+    path = config_path()
+    if CONFIG_VARIABLE in os.environ and not path.is_file():
+        raise UsageError(f"{CONFIG_VARIABLE} names a file that is not there", file=str(path))
+    try:
+        return Settings(**{key: value for key, value in overrides.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"setting {where!r}: {first['msg']}", file=str(path), hint="see docs/settings.md for every setting"
+        ) from error
+    except ValueError as error:
+        raise UsageError(f"settings cannot be read: {error}", file=str(path)) from error

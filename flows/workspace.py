@@ -1,0 +1,117 @@
+"""The workspace on disk: raw/ bytes, work/ stage outputs, releases/; storage version and one writer at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from schemas.errors import WorkspaceError
+
+STORAGE_VERSION = 1
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file so that a crash leaves either the old content or the new, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(temporary, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Paths of one workspace. Build with :func:`open_workspace`."""
+
+    root: Path
+
+    @property
+    def raw(self) -> Path:
+        """Bytes as fetched."""
+        return self.root / "raw"
+
+    @property
+    def work(self) -> Path:
+        """Stage outputs."""
+        return self.root / "work"
+
+    @property
+    def releases(self) -> Path:
+        """Releases by dataset and version."""
+        return self.root / "releases"
+
+    @property
+    def ledger(self) -> Path:
+        """The crawl ledger."""
+        return self.raw / "ledger.sqlite"
+
+    @property
+    def temporary(self) -> Path:
+        """Scratch space of DuckDB and half-written shards."""
+        return self.root / "tmp"
+
+    def stage(self, name: str) -> Path:
+        """Folder of one stage's shards."""
+        return self.work / name
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the workspace for writing.
+
+        Raises:
+            WorkspaceError: another medqrels process is writing to it.
+        """
+        lock = FileLock(self.root / ".lock", is_singleton=True)  # subflows take it again
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise WorkspaceError(
+                "another medqrels process is writing to this workspace",
+                file=str(self.root),
+                hint="wait for it, or use another --workspace",
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def open_workspace(root: Path, *, create: bool = False) -> Workspace:
+    """Open a workspace, or make an empty one.
+
+    Raises:
+        WorkspaceError: it is missing (and `create` is false), not a workspace, or of another storage version.
+    """
+    marker = root / "workspace.json"
+    if marker.is_file():
+        _check_version(marker)
+        return Workspace(root)
+    if not create:
+        raise WorkspaceError("no workspace here", file=str(root), hint="medqrels crawl … --workspace " + str(root))
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise WorkspaceError(
+            "this folder is not empty and is not a workspace", file=str(root), hint="choose an empty --workspace"
+        )
+    write_atomic(marker, (json.dumps({"storage_version": STORAGE_VERSION}) + "\n").encode())
+    return Workspace(root)
+
+
+def _check_version(marker: Path) -> None:
+    try:
+        version = json.loads(marker.read_text("utf-8"))["storage_version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkspaceError("the workspace marker is damaged", file=str(marker)) from error
+    if version != STORAGE_VERSION:
+        raise WorkspaceError(
+            f"the workspace has storage version {version}; this medqrels reads {STORAGE_VERSION}",
+            file=str(marker),
+            hint="use the medqrels that wrote it, or crawl into a new --workspace",
+        )

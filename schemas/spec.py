@@ -1,0 +1,95 @@
+"""What a dataset is meant to be: name, sources, tasks and their parameters, licence profile.
+
+Read from `data_cards/<dataset>/spec.toml`; everything that shapes output and is not code stands here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+
+from schemas.errors import UsageError
+from schemas.licences import Profile
+from schemas.overlap_policy import TASKS
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=60)]
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$")]
+Parameter = bool | int | float | str | tuple[str, ...]
+
+
+class Sources(BaseModel):
+    """Where articles come from; paths are relative to the spec file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pmc_ids: str | None = Field(default=None, description="file of PMCIDs, one a line, # comments")
+    folders: tuple[str, ...] = Field(default=(), description="directories of JATS files with images beside them")
+    accessed: str | None = Field(
+        default=None,
+        pattern=r"^\d{4}-\d{2}-\d{2}$",
+        description="day of the crawl, for the citation the service asks for",
+    )
+
+
+class DatasetSpec(BaseModel):
+    """One dataset: every release of it is built from this file and the code's version."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name
+    title: str = Field(min_length=3, max_length=120)
+    licence_profile: Profile = "open"
+    languages: tuple[Language, ...] = Field(default=("en",), description="languages the dataset is meant to hold")
+    expert_minimum: int = Field(
+        default=80, ge=1, description="queries with expert or adjudicated labels below which a task is silver"
+    )
+    sources: Sources = Sources()
+    tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
+
+    @field_validator("tasks")
+    @classmethod
+    def _known_tasks(cls, tasks: dict[str, dict[str, Parameter]]) -> dict[str, dict[str, Parameter]]:
+        unknown = sorted(set(tasks) - set(TASKS))
+        if unknown:
+            raise ValueError(f"unknown task {', '.join(unknown)}; known: {', '.join(TASKS)}")
+        return tasks
+
+
+def load_spec(path: Path, overrides: Mapping[str, str] | None = None) -> DatasetSpec:
+    """Read a spec file and apply `--set key=value` overrides (dotted keys, TOML values or bare words).
+
+    Raises:
+        UsageError: the file is missing, not TOML, or says something a spec does not have.
+    """
+    try:
+        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError("the spec cannot be read", file=str(path), hint="check the path given to --spec") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"the spec is not TOML: {error}", file=str(path)) from error
+    for key, value in sorted((overrides or {}).items()):
+        _override(content, key, value)
+    try:
+        return DatasetSpec.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "spec"
+        raise UsageError(f"{where}: {first['msg']}", file=str(path), hint="see schemas/spec.py for every key") from error
+
+
+def _override(content: dict[str, Any], key: str, value: str) -> None:
+    """Set one dotted key; a value that is not TOML is taken as the text it is."""
+    *parents, last = key.split(".")
+    node = content
+    for part in parents:
+        node = node.setdefault(part, {})
+        if not isinstance(node, dict):
+            raise UsageError(f"--set {key}: {part} is not a table")
+    try:
+        node[last] = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        node[last] = value

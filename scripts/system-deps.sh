@@ -1,0 +1,27 @@
+#!/bin/sh
+# Installs what the tests need from Debian, if missing: a browser that opens the audit page, with a font.
+# As root or by passwordless sudo; otherwise prints the command and exits 1.
+set -eu
+
+for browser in chromium chromium-browser google-chrome; do
+    if command -v "$browser" >/dev/null 2>&1; then
+        exit 0
+    fi
+done
+
+packages="chromium fonts-dejavu-core"
+install="apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages"
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "The tests need Chromium on PATH, and this system has no apt-get: install it by other means." >&2
+    exit 1
+fi
+if [ "$(id -u)" = 0 ]; then
+    exec sh -c "$install"
+fi
+if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    exec sudo -n sh -c "$install"
+fi
+echo "The tests need packages that only root can install. Run this, then make test again:" >&2
+echo "  sudo sh -c '$install'" >&2
+exit 1

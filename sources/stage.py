@@ -1,0 +1,64 @@
+"""The parse stage: raw bytes of one article version to a faithful Article, with its images looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+from schemas.article import Article, ArticleFigure, Graphic, RawArticle
+from schemas.errors import InputError
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+from sources import images, jats
+
+MAX_PIXELS = 100_000_000
+MAX_IMAGE_BYTES = 64 * 1024 * 1024
+
+
+def parse(raw_article: RawArticle, *, raw: Path, max_pixels: int, max_image_bytes: int) -> Iterator[Article | Drop]:
+    """Read one article; input that cannot be used becomes a Drop with its reason.
+
+    Args:
+        raw_article: where its bytes lie.
+        raw: the workspace's raw/ folder.
+        max_pixels: larger images are not decoded.
+        max_image_bytes: larger image files are not opened.
+    """
+    try:
+        article = jats.parse((raw / raw_article.path).read_bytes(), raw_article)
+    except InputError as error:
+        reason = Reason(error.reason or Reason.XML_INVALID)
+        yield Drop(unit="article", id=raw_article.id, article_id=raw_article.id, reason=reason, detail=error.message)
+        return
+    figures = tuple(_with_images(figure, raw, max_pixels, max_image_bytes) for figure in article.figures)
+    yield dataclasses.replace(article, figures=figures)
+
+
+def _with_images(figure: ArticleFigure, raw: Path, max_pixels: int, max_bytes: int) -> ArticleFigure:
+    graphics = tuple(_inspected(graphic, raw, max_pixels, max_bytes) for graphic in figure.graphics)
+    return figure if graphics == figure.graphics else dataclasses.replace(figure, graphics=graphics)
+
+
+def _inspected(graphic: Graphic, raw: Path, max_pixels: int, max_bytes: int) -> Graphic:
+    if graphic.path is None:
+        return graphic
+    facts = images.inspect(raw / graphic.path, max_pixels=max_pixels, max_bytes=max_bytes)
+    return dataclasses.replace(
+        graphic, format=facts.format, width=facts.width, height=facts.height, problem=facts.problem
+    )
+
+
+def _article_ids(raw_article: RawArticle) -> list[str]:
+    return [raw_article.id]
+
+
+PARSE = RecordStage(
+    name="parse",
+    version=1,
+    inputs=(Input("crawl.raw", RawArticle, by="id"),),
+    outputs=(Table("articles", Article, ("id",)),),
+    process=parse,
+    accounts=(Account("article", _article_ids, "articles", "id"),),
+    params={"max_pixels": MAX_PIXELS, "max_image_bytes": MAX_IMAGE_BYTES},
+    resources=("raw",),
+)
