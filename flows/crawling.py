@@ -121,7 +121,13 @@ def _unique(
             first = rows[result.id].locator if result.id in rows else f"shard {held[result.id]}"
             detail = f"same article as {first}"
             drops.append(
-                Drop(unit="article", id=locator, article_id=result.id, reason=Reason.DUPLICATE_ARTICLE, detail=detail)
+                Drop(
+                    unit="article",
+                    id=locator,
+                    article_id=result.id,
+                    reason=Reason.DUPLICATE_ARTICLE,
+                    detail=detail,
+                )
             )
         else:
             rows[result.id] = result

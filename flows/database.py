@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,9 @@ def _literal(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def add_view(connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[Path], row: type | None) -> None:
+def add_view(
+    connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[Path], row: type | None
+) -> None:
     """Make Parquet files visible under `name`; no files means an empty table of the row's columns."""
     if files:
         listed = ", ".join(_literal(path) for path in files)
@@ -61,9 +63,8 @@ def select(connection: duckdb.DuckDBPyConnection, sql: Sql) -> Iterator[pa.Recor
     ordering = ", ".join(f'"{column}"' for column in sql.order_by)
     names = ", ".join(f'"{field.name}"' for field in arrow_schema(sql.row))
     try:
-        reader = connection.execute(
-            f"SELECT {names} FROM ({sql.text}) ORDER BY {ordering}"
-        ).fetch_record_batch(ROW_GROUP)
+        rows = connection.sql(f"SELECT {names} FROM ({sql.text}) ORDER BY {ordering}")
+        reader = rows.to_arrow_reader(ROW_GROUP)
         for batch in reader:
             yield conform(batch, arrow_schema(sql.row))
     except duckdb.Error as error:
@@ -89,7 +90,9 @@ def _conform(array: pa.Array, field: pa.Field) -> pa.Array:
     if pa.types.is_list(wanted):
         offsets = array.offsets
         items = _conform(array.values, wanted.value_field)
-        return pa.ListArray.from_arrays(offsets, items, type=wanted, mask=array.is_null() if array.null_count else None)
+        return pa.ListArray.from_arrays(
+            offsets, items, type=wanted, mask=array.is_null() if array.null_count else None
+        )
     if pa.types.is_struct(wanted):
         mask = array.is_null() if array.null_count else None
         children = []
@@ -171,3 +174,20 @@ def _account(connection: duckdb.DuckDBPyConnection, stage: SetStage, account: Se
 def _count(connection: duckdb.DuckDBPyConnection, text: str) -> int:
     row: Any = connection.execute(f"SELECT count(*) FROM ({text})").fetchone()
     return int(row[0])
+
+
+def query(
+    memory_limit: str = "4GB",
+) -> Callable[[str, Mapping[str, Sequence[Path]]], Iterator[pa.RecordBatch]]:
+    """A function that runs one SELECT over Parquet views, for code that may not open a database itself."""
+
+    def run(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        with connect(memory_limit) as connection:
+            for name, files in views.items():
+                add_view(connection, name, files, None)
+            try:
+                yield from connection.sql(text).to_arrow_reader(ROW_GROUP)
+            except duckdb.Error as error:
+                raise MedqrelsError(f"SQL failed: {error}") from error
+
+    return run

@@ -6,14 +6,13 @@ from typing import Any
 
 from curation.extract.stage import EXTRACT
 from flows.execution import StageSummary, workers
-from flows.orchestration import flow, run_jobs, thread_runner
+from flows.orchestration import THREADS, flow, run_jobs
 from flows.runner import Resource, plan
 from flows.session import write_session
-from flows.settings import load_settings
 from sources.stage import PARSE
 
 
-@flow(name="extract", task_runner=thread_runner(load_settings().worker_count), validate_parameters=False)
+@flow(name="extract", task_runner=THREADS, validate_parameters=False)
 def extract(workspace: str | None = None) -> list[dict[str, Any]]:
     """Parse and extract all crawled shards; returns one summary per stage."""
     summaries: list[StageSummary] = []

@@ -6,14 +6,13 @@ from typing import Any
 
 from curation.concepts.stage import GROUND
 from flows.execution import workers
-from flows.orchestration import flow, run_jobs, thread_runner
+from flows.orchestration import THREADS, flow, run_jobs
 from flows.runner import plan
 from flows.session import write_session
-from flows.settings import load_settings
 from flows.vocabulary import hpo_names
 
 
-@flow(name="ground", task_runner=thread_runner(load_settings().worker_count), validate_parameters=False)
+@flow(name="ground", task_runner=THREADS, validate_parameters=False)
 def ground(workspace: str | None = None) -> list[dict[str, Any]]:
     """Ground all extracted shards against the installed HPO; returns the stage's summary."""
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:

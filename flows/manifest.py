@@ -1,6 +1,6 @@
 """The manifest of one shard of one stage: what it was made from, what came out, what was dropped.
 
-A shard is done when its files exist with the hashes its manifest states; the manifest is renamed into place last.
+A shard is done when its files have the hashes its manifest states; the manifest is renamed into place last.
 """
 
 from __future__ import annotations

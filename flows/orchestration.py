@@ -20,10 +20,12 @@ for _name, _value in {
     os.environ.setdefault(_name, _value)
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
-from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.futures import PrefectFuture
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.execution import StageSummary, Workers, split_done, sum_up
 from flows.manifest import Manifest, read_manifest
@@ -32,17 +34,15 @@ from flows.runner import Job, remove_stale_shards
 from flows.workspace import Workspace
 from schemas.errors import WorkspaceError
 
-__all__ = ["flow", "run_jobs", "task", "thread_runner"]
+__all__ = ["THREADS", "flow", "run_jobs", "task"]
+
+THREADS: TaskRunner[PrefectFuture[Any]] = cast(
+    "TaskRunner[PrefectFuture[Any]]", ThreadPoolTaskRunner(max_workers=32)
+)
+"""They only wait for worker processes; Prefect's process pool and Dask cost 20 times more per task."""
 
 
-def thread_runner(count: int) -> ThreadPoolTaskRunner:
-    """Threads that wait for worker processes; Prefect's process pool and Dask runners cost 20 times more per task."""
-    return ThreadPoolTaskRunner(max_workers=max(1, count))
-
-
-def run_jobs(
-    jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter
-) -> StageSummary:
+def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter) -> StageSummary:
     """Run the jobs of one stage inside a flow, skipping shards that are up to date."""
     stage = jobs[0].stage.name
     done, waiting = split_done(jobs)

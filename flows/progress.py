@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: a live display on a terminal, plain lines otherwise, so stdout stays data."""
+"""Progress of long work on stderr: live on a terminal, plain lines otherwise; stdout stays data."""
 
 from __future__ import annotations
 

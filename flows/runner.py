@@ -1,11 +1,12 @@
 """Runs stages: record stages over shards, set stages over everything; skips what is already done.
 
-A job is one (stage, shard) as plain values, so it can be sent to a worker process. Nothing here knows Prefect.
+A job is one (stage, shard) as plain values, so it can be sent to a worker process. Knows no Prefect.
 """
 
 from __future__ import annotations
 
 import collections
+import itertools
 import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,7 +64,11 @@ class Job:
             found = read_manifest(self.folder)
         except WorkspaceError:
             return False
-        return found is not None and found.identity() == self.identity.identity() and is_intact(self.folder, found)
+        return (
+            found is not None
+            and found.identity() == self.identity.identity()
+            and is_intact(self.folder, found)
+        )
 
 
 def shards_of(workspace: Workspace, stage: str) -> dict[str, Manifest]:
@@ -90,7 +95,9 @@ def table_files(workspace: Workspace, qualified: str) -> tuple[Path, ...]:
 
 def schema_hashes(tables: Iterable[tuple[str, type]]) -> dict[str, str]:
     """Short hashes of the columns of some tables: a changed schema makes old shards stale."""
-    return {name: sha256_text(arrow_schema(row).to_string(show_field_metadata=False))[:16] for name, row in tables}
+    return {
+        name: sha256_text(arrow_schema(row).to_string(show_field_metadata=False))[:16] for name, row in tables
+    }
 
 
 def plan(
@@ -124,14 +131,18 @@ def plan(
                 f"stage {stage.name} has no setting {sorted(unknown)[0]!r}; it has {sorted(stage.params)}"
             )
         shard_names = tuple(shards_of(workspace, stage.inputs[0].table.partition(".")[0]))
-    upstream = {table.partition(".")[0]: shards_of(workspace, table.partition(".")[0]) for table in views.values()}
+    upstream = {
+        table.partition(".")[0]: shards_of(workspace, table.partition(".")[0]) for table in views.values()
+    }
     for name, shards in upstream.items():
         if not shards:
             raise WorkspaceError(f"stage {name!r} has not run", file=str(workspace.root), hint=_how_to(name))
     jobs = []
     for shard in shard_names:
         files, hashes = _inputs(workspace, views, upstream, None if shard == ALL else shard)
-        hashes.update({f"resource:{name}": item.fingerprint for name, item in used.items() if item.fingerprint})
+        hashes.update(
+            {f"resource:{name}": item.fingerprint for name, item in used.items() if item.fingerprint}
+        )
         identity = Manifest(
             stage.name, stage.version, shard, merged, hashes, {}, {}, {}, columns=schema_hashes(outputs)
         )
@@ -182,7 +193,10 @@ def execute(job: Job) -> Manifest:
 
 
 def _finish(
-    job: Job, outputs: Mapping[str, Output], units: Mapping[str, Mapping[str, int]], dropped: Mapping[str, int]
+    job: Job,
+    outputs: Mapping[str, Output],
+    units: Mapping[str, Mapping[str, int]],
+    dropped: Mapping[str, int],
 ) -> Manifest:
     known = job.identity
     return Manifest(
@@ -229,8 +243,10 @@ def write_rows(folder: Path, table: Table, rows: Sequence[Any]) -> Output:
     Raises:
         MedqrelsError: two rows have the same key.
     """
-    keyed = sorted(((tuple(getattr(row, part) for part in table.key), row) for row in rows), key=lambda item: item[0])
-    for (key, _), (following, _) in zip(keyed, keyed[1:], strict=False):
+    keyed = sorted(
+        ((tuple(getattr(row, part) for part in table.key), row) for row in rows), key=lambda item: item[0]
+    )
+    for (key, _), (following, _) in itertools.pairwise(keyed):
         if key == following:
             raise MedqrelsError(f"table {table.name}: two rows have the key {key}", record=str(key[0]))
     path = folder / f"{table.name}.parquet"
@@ -307,7 +323,11 @@ def _check_accounts(
 def remove_stale_shards(workspace: Workspace, stage: str, current: Iterable[str]) -> list[str]:
     """Delete shards of a stage that no longer have an upstream shard; their names."""
     base = workspace.stage(stage)
-    stale = sorted(set(item.name for item in base.iterdir() if item.is_dir()) - set(current)) if base.is_dir() else []
+    stale = (
+        sorted(set(item.name for item in base.iterdir() if item.is_dir()) - set(current))
+        if base.is_dir()
+        else []
+    )
     for name in stale:
         shutil.rmtree(base / name)
     return stale

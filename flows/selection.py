@@ -39,9 +39,7 @@ def select(
         _record(workspace, source, root, tuple(fresh[start : start + shard_size]))
         for start in range(0, len(fresh), shard_size)
     ]
-    return sorted(
-        [item for item in known if wanted & set(item.locators)] + made, key=lambda item: item.shard
-    )
+    return sorted([item for item in known if wanted & set(item.locators)] + made, key=lambda item: item.shard)
 
 
 def _record(workspace: Workspace, source: str, root: str, locators: tuple[str, ...]) -> Selection:
@@ -49,7 +47,9 @@ def _record(workspace: Workspace, source: str, root: str, locators: tuple[str, .
     selection = Selection(f"{source}-{digest}", source, root, locators)
     body = {"shard": selection.shard, "source": source, "root": root, "locators": list(locators)}
     path = workspace.stage(STAGE) / f"{selection.shard}.json"
-    write_atomic(path, (json.dumps(body, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogateescape"))
+    write_atomic(
+        path, (json.dumps(body, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogateescape")
+    )
     return selection
 
 

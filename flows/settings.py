@@ -33,7 +33,9 @@ class PmcSettings(BaseModel):
     requests_per_second: Annotated[float, Field(gt=0)] = Field(
         50.0, description="ceiling per host, in requests per second"
     )
-    connections: Annotated[int, Field(ge=1, le=256)] = Field(16, description="articles fetched at the same time")
+    connections: Annotated[int, Field(ge=1, le=256)] = Field(
+        16, description="articles fetched at the same time"
+    )
 
 
 class HttpSettings(BaseModel):
@@ -57,12 +59,16 @@ class Settings(BaseSettings):
 
     workspace: Path = Field(Path("workspace"), description="folder of raw/, work/ and releases/")
     contact: str = Field("", description="mail address sent to servers in the User-Agent")
-    workers: Annotated[int, Field(ge=0, le=256)] = Field(0, description="worker processes; 0 means one per core")
-    shard_size: Annotated[int, Field(ge=1, le=500)] = Field(500, description="articles per shard, at most 500")
+    workers: Annotated[int, Field(ge=0, le=256)] = Field(
+        0, description="worker processes; 0 means one per core"
+    )
+    shard_size: Annotated[int, Field(ge=1, le=500)] = Field(
+        500, description="articles per shard, at most 500"
+    )
     memory_limit: str = Field("4GB", description="DuckDB memory limit")
     log_level: str = Field("WARNING", description="DEBUG, INFO, WARNING or ERROR")
-    pmc: PmcSettings = Field(default_factory=PmcSettings)
-    http: HttpSettings = Field(default_factory=HttpSettings)
+    pmc: PmcSettings = PmcSettings.model_construct()
+    http: HttpSettings = HttpSettings.model_construct()
 
     @property
     def worker_count(self) -> int:
@@ -103,7 +109,9 @@ def load_settings(**overrides: Any) -> Settings:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"setting {where!r}: {first['msg']}", file=str(path), hint="see docs/settings.md for every setting"
+            f"setting {where!r}: {first['msg']}",
+            file=str(path),
+            hint="see docs/settings.md for every setting",
         ) from error
     except ValueError as error:
         raise UsageError(f"settings cannot be read: {error}", file=str(path)) from error

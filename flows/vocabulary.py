@@ -36,7 +36,9 @@ def hpo_names(workspace: Workspace) -> Resource:
     fingerprint = sha256_file(source)
     path = workspace.work / "vocabulary" / f"hpo-{fingerprint[:12]}.parquet"
     if not path.is_file():
-        rows = sorted(set(read_names(source, "HP")), key=lambda row: (row.concept, not row.is_preferred, row.name))
+        rows = sorted(
+            set(read_names(source, "HP")), key=lambda row: (row.concept, not row.is_preferred, row.name)
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(".tmp")
         write_parquet(temporary, to_table(ConceptName, rows))

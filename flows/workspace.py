@@ -1,4 +1,4 @@
-"""The workspace on disk: raw/ bytes, work/ stage outputs, releases/; storage version and one writer at a time."""
+"""The workspace on disk: raw/ bytes, work/ stage outputs, releases/; one storage version, one writer."""
 
 from __future__ import annotations
 
@@ -95,10 +95,14 @@ def open_workspace(root: Path, *, create: bool = False) -> Workspace:
         _check_version(marker)
         return Workspace(root)
     if not create:
-        raise WorkspaceError("no workspace here", file=str(root), hint="medqrels crawl … --workspace " + str(root))
+        raise WorkspaceError(
+            "no workspace here", file=str(root), hint="medqrels crawl … --workspace " + str(root)
+        )
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise WorkspaceError(
-            "this folder is not empty and is not a workspace", file=str(root), hint="choose an empty --workspace"
+            "this folder is not empty and is not a workspace",
+            file=str(root),
+            hint="choose an empty --workspace",
         )
     write_atomic(marker, (json.dumps({"storage_version": STORAGE_VERSION}) + "\n").encode())
     return Workspace(root)

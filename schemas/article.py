@@ -54,7 +54,9 @@ class Licence:
     """The licence that holds for a record, and where it was read."""
 
     spdx: str = column("SPDX id, or LicenseRef-unknown / LicenseRef-… for anything outside SPDX")
-    evidence: str = column("where it was read: e.g. jats:license/@href, jats:license-p text, metadata:license_code")
+    evidence: str = column(
+        "where it was read: e.g. jats:license/@href, jats:license-p text, metadata:license_code"
+    )
     url: str | None = column("licence URL as written", default=None)
     statement: str = column("rights statement, at most 500 characters", default="")
     is_disputed: bool = column("metadata and XML disagree; the stricter was taken", default=False)
@@ -160,24 +162,30 @@ class Emphasis:
 
 @record
 class ArticleFigure:
-    """One `<fig>` as written: label, caption, graphics; figures of translations are folded into `translations`."""
+    """One `<fig>` as written; the same figure in a translation is folded into `translations`."""
 
     id: str = column("figure id, e.g. pmc:PMC123.1#F1")
     number: int = column("1-based, document order")
     xml_id: str | None = column("id attribute", default=None)
     type: str = column("fig-type or specific-use attribute, '' when absent", default="")
     label: str = column("label as written, e.g. 'Figure 2.'", default="")
-    caption: str = column("caption title, paragraphs, legend and attrib, in order, one space between", default="")
+    caption: str = column(
+        "caption title, paragraphs, legend and attrib, in order, one space between", default=""
+    )
     caption_emphasis: tuple[Emphasis, ...] = column("inline markup of the caption", default=())
     caption_xrefs: tuple[Xref, ...] = column("cross-references inside the caption", default=())
-    graphics: tuple[Graphic, ...] = column("web images in order; thumbnails and print-only copies left out", default=())
+    graphics: tuple[Graphic, ...] = column(
+        "web images in order; thumbnails and print-only copies left out", default=()
+    )
     group: str | None = column("xml id or label of the enclosing fig-group", default=None)
     group_caption: str = column("label and caption of the fig-group itself", default="")
     parent: str | None = column("figure id of the main figure, for child figures (supplements)", default=None)
     section: int = column("section number it stands in, 0 outside")
     part: Literal["body", "back", "floats"] = column("which part of the article")
     passage: str | None = column("id of the passage it is nested in", default=None)
-    rights: str = column("its own permissions, or a third-party statement in the caption; '' if none", default="")
+    rights: str = column(
+        "its own permissions, or a third-party statement in the caption; '' if none", default=""
+    )
     licence: Licence | None = column("its own licence, when it states one", default=None)
     translations: tuple[Translated, ...] = column("the same figure's captions in other languages", default=())
 
@@ -209,6 +217,10 @@ class Article:
     sections: tuple[Section, ...] = column("sections, document order", default=())
     passages: tuple[ArticlePassage, ...] = column("passages, document order", default=())
     figures: tuple[ArticleFigure, ...] = column("figures, document order", default=())
-    flags: tuple[str, ...] = column("what the reader should know, sorted: xml_recovered, image_unnamed, …", default=())
-    is_synthetic: bool = column("marked as synthetic by the repository or in its own custom-meta", default=False)
+    flags: tuple[str, ...] = column(
+        "what the reader should know, sorted: xml_recovered, image_unnamed, …", default=()
+    )
+    is_synthetic: bool = column(
+        "marked as synthetic by the repository or in its own custom-meta", default=False
+    )
     raw_sha256: str = column("hex SHA-256 of the XML it was read from")

@@ -1,6 +1,6 @@
 """The rows of a benchmark: query, document, qrel with evidence, excluded pair.
 
-Column names of the published tables follow MTEB and BEIR (`query-id`, `corpus-id`, `score`); see `curation.release`.
+Column names of the published tables follow MTEB and BEIR; see `curation.release`.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class FetchError(MedqrelsError):
     """A server could not be reached or kept answering badly after all retries."""
 
 
-class ChecksumMismatch(FetchError):
+class ChecksumMismatch(FetchError):  # noqa: N818 - the name says it
     """Bytes received differ from the checksum the repository announced."""
 
 

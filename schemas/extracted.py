@@ -1,4 +1,4 @@
-"""What extraction adds: figures with in-text mentions and panels, flat passages, one source row per article."""
+"""What extraction adds: figures with in-text mentions and panels, flat passages, one source per article."""
 
 from __future__ import annotations
 
@@ -56,11 +56,13 @@ class Figure:
 
 @record
 class Pointer:
-    """A span of a passage that names any figure, table or supplement by number; neutralised in released text."""
+    """A span that names a figure, table or supplement by number; neutralised in released text."""
 
     start: int = column("offset in the passage")
     end: int = column("offset after it")
-    figures: tuple[str, ...] = column("figure ids it resolves to, empty if none of this article's", default=())
+    figures: tuple[str, ...] = column(
+        "figure ids it resolves to, empty if none of this article's", default=()
+    )
 
 
 @record
@@ -100,5 +102,7 @@ class Source:
     is_retracted: bool = column("retracted by its own XML or a notice in the crawl", default=False)
     is_synthetic: bool = column("marked synthetic", default=False)
     scope: str = column("'' if in scope, else not_medical, not_human or not_a_patient", default="")
-    scope_evidence: tuple[str, ...] = column("what the scope decision rests on, e.g. 'journal: medicine'", default=())
+    scope_evidence: tuple[str, ...] = column(
+        "what the scope decision rests on, e.g. 'journal: medicine'", default=()
+    )
     raw_sha256: str = column("hex SHA-256 of the XML")

@@ -86,16 +86,31 @@ _CODES = {
 }
 _TEXT_NAME = re.compile(
     r"creative\s+commons\s+(?:public\s+domain\s+dedication|zero|CC0)|\bCC0\b"
-    r"|creative\s+commons[,\s]+(?:the\s+)?attribution(?P<long>(?:[\s,–—-]*(?:and\s+)?(?:non[\s-]*commercial"
-    r"|no[\s-]*deriv(?:ative|ate|itive)?s?(?:\s+works?)?|share[\s-]*alike))*)"
+    r"|creative\s+commons?[,\s]+(?:by\s+|the\s+)?(?:attribution|atribución|atribuição)"
+    r"(?P<long>(?:[\s,–—-]*(?:and\s+|\d\.\d\s+)?(?:non[\s-]*commercial|n(?:o|ão)[\s-]*comercial"
+    r"|(?:no[\s-]*deriv|sin[\s-]*deriv|sem[\s-]*deriv)[a-z]*(?:\s+works?)?"
+    r"|share[\s-]*alike|compart[a-z]*[\s-]*igual))*)"
     r"|\bCC[\s-]*BY(?P<short>(?:[\s-]*(?:NC|ND|SA)\b)*)",
     re.IGNORECASE,
 )
+_TYPE_WORDS = (
+    ("creativecommons", "cc"),
+    ("license", ""),
+    ("licence", ""),
+    ("attribution", "by"),
+    ("noncommercial", "nc"),
+    ("noderivatives", "nd"),
+    ("noderivs", "nd"),
+    ("sharealike", "sa"),
+)
+_TYPE = re.compile(r"^cc(by(?:nc)?(?:nd|sa)?)(?:[1-4]0)?(?:international|unported)?$")
 _TEXT_VERSION = re.compile(r"\b([1-4]\.[05])\b")
 _PUBLIC_DOMAIN_TEXT = re.compile(
     r"\bpublic domain\b(?!\s+dedication)|work of the (?:U\.?S\.?|United States) government", re.IGNORECASE
 )
-_RESTRICTED_TEXT = re.compile(r"all rights reserved|no reuse allowed|not certified by peer review.*no reuse", re.I | re.S)
+_RESTRICTED_TEXT = re.compile(
+    r"all rights reserved|no reuse allowed|not certified by peer review.*no reuse", re.I | re.S
+)
 
 
 def spdx(family: str, version: str | None) -> str:
@@ -154,29 +169,51 @@ def from_code(code: str | None) -> str | None:
     return spdx(family, None) if family else UNKNOWN
 
 
-def from_text(text: str) -> str | None:
-    """SPDX id told by prose alone ('Creative Commons Attribution License'), or None.
+def from_code_type(value: str | None) -> str | None:
+    """SPDX id told by a type attribute (`ccbyncndlicense`, `creativeCommonsBy-nc-nd`, `CC BY`), or None."""
+    key = re.sub(r"[^a-z0-9]", "", (value or "").lower())
+    for word, short in _TYPE_WORDS:
+        key = key.replace(word, short)
+    if key in {"cc0", "cc010", "cczero"}:
+        return spdx("cc0", None)
+    if key == "publicdomain":
+        return PUBLIC_DOMAIN
+    found = _TYPE.match(key)
+    return spdx("-".join(re.findall("..", found.group(1))), None) if found else None
 
-    The version is taken only when the sentence states one.
-    """
-    found = _TEXT_NAME.search(text)
-    if not found:
-        if _RESTRICTED_TEXT.search(text):
-            return RESTRICTED
-        return PUBLIC_DOMAIN if _PUBLIC_DOMAIN_TEXT.search(text) else None
+
+def _named(found: re.Match[str], text: str) -> str:
     long, short = found.group("long"), found.group("short")
     if long is None and short is None:
-        return "CC0-1.0"
-    words = re.sub(r"[^a-z]", "", (long or short or "").lower())
+        return spdx("cc0", None)
+    words = re.sub(r"[^a-zã]", "", (long or short or "").lower())
     family = "by"
-    if "noncommercial" in words or (long is None and "nc" in words):
+    if "comercial" in words or "commercial" in words or (long is None and "nc" in words):
         family += "-nc"
     if "deriv" in words or (long is None and "nd" in words):
         family += "-nd"
-    elif "sharealike" in words or (long is None and "sa" in words):
+    elif "alike" in words or "igual" in words or (long is None and "sa" in words):
         family += "-sa"
-    version = _TEXT_VERSION.search(text, found.end(), found.end() + 80)
+    version = _TEXT_VERSION.search(text, found.start(), found.end() + 80)
     return spdx(family, version.group(1) if version else None)
+
+
+def from_text(text: str) -> str | None:
+    """SPDX id told by prose alone ('Creative Commons Attribution License'), or None.
+
+    Of several names the strictest holds ('Creative Commons Attribution (CC BY-NC)'), CC0 only when it stands alone:
+    beside another licence it is a waiver for the data. The version is taken only when the sentence states one.
+    """
+    named = [_named(found, text) for found in _TEXT_NAME.finditer(text)]
+    if not named:
+        if _RESTRICTED_TEXT.search(text):
+            return RESTRICTED
+        return PUBLIC_DOMAIN if _PUBLIC_DOMAIN_TEXT.search(text) else None
+    pool = [name for name in named if terms(name).family != "cc0"] or named
+    kept = pool[0]
+    for name in pool[1:]:
+        kept = stricter(kept, name)
+    return kept
 
 
 def stricter(first: str, second: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import functools
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +27,18 @@ _PRIMITIVES: dict[type, pa.DataType] = {
     bool: pa.bool_(),
 }
 _REGISTRY: dict[str, type] = {}
+
+
+def _by_class(make: Callable[[type], T]) -> Callable[[type], T]:
+    """Compute once per class (functools.cache, but typed for classes)."""
+    made: dict[type, T] = {}
+
+    def get(cls: type) -> T:
+        if cls not in made:
+            made[cls] = make(cls)
+        return made[cls]
+
+    return get
 
 
 def column(doc: str, *, default: Any = dataclasses.MISSING) -> Any:
@@ -88,7 +99,7 @@ def arrow_type(kind: Any) -> pa.DataType:
     raise TypeError(f"no Arrow type for {kind}")
 
 
-@functools.cache
+@_by_class
 def arrow_schema(cls: type) -> pa.Schema:
     """The Arrow schema of a record type; column documentation rides in the field metadata."""
     return pa.schema(
@@ -118,7 +129,7 @@ def _encoder(kind: Any) -> Converter | None:
     return None
 
 
-@functools.cache
+@_by_class
 def _record_encoder(cls: type) -> Converter:
     parts = [(name, _encoder(kind)) for name, kind, _ in columns(cls)]
 
@@ -146,14 +157,12 @@ def _decoder(kind: Any) -> Converter | None:
     return None
 
 
-@functools.cache
+@_by_class
 def _record_decoder(cls: type) -> Converter:
     parts = [(name, _decoder(kind)) for name, kind, _ in columns(cls)]
 
     def decode(row: Mapping[str, Any]) -> Any:
-        return cls(
-            **{name: row[name] if convert is None else convert(row[name]) for name, convert in parts}
-        )
+        return cls(**{name: row[name] if convert is None else convert(row[name]) for name, convert in parts})
 
     return decode
 

@@ -27,7 +27,9 @@ class Sources(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     pmc_ids: str | None = Field(default=None, description="file of PMCIDs, one a line, # comments")
-    folders: tuple[str, ...] = Field(default=(), description="directories of JATS files with images beside them")
+    folders: tuple[str, ...] = Field(
+        default=(), description="directories of JATS files with images beside them"
+    )
     accessed: str | None = Field(
         default=None,
         pattern=r"^\d{4}-\d{2}-\d{2}$",
@@ -43,7 +45,9 @@ class DatasetSpec(BaseModel):
     name: Name
     title: str = Field(min_length=3, max_length=120)
     licence_profile: Profile = "open"
-    languages: tuple[Language, ...] = Field(default=("en",), description="languages the dataset is meant to hold")
+    languages: tuple[Language, ...] = Field(
+        default=("en",), description="languages the dataset is meant to hold"
+    )
     expert_minimum: int = Field(
         default=80, ge=1, description="queries with expert or adjudicated labels below which a task is silver"
     )
@@ -68,7 +72,9 @@ def load_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError("the spec cannot be read", file=str(path), hint="check the path given to --spec") from error
+        raise UsageError(
+            "the spec cannot be read", file=str(path), hint="check the path given to --spec"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"the spec is not TOML: {error}", file=str(path)) from error
     for key, value in sorted((overrides or {}).items()):
@@ -78,7 +84,9 @@ def load_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "spec"
-        raise UsageError(f"{where}: {first['msg']}", file=str(path), hint="see schemas/spec.py for every key") from error
+        raise UsageError(
+            f"{where}: {first['msg']}", file=str(path), hint="see schemas/spec.py for every key"
+        ) from error
 
 
 def _override(content: dict[str, Any], key: str, value: str) -> None:

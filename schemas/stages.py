@@ -99,10 +99,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class RecordStage:
-    """A pure generator: `process(driving record, *related rows per further input, **params)` yields rows and Drops.
+    """A pure generator: `process(driving record, *related rows, **params)` yields rows and Drops.
 
-    `resources` name files the runner hands over as keyword arguments (a path); their fingerprint is part of the
-    stage's identity unless the input rows already hold it.
+    `resources` name files the runner hands over as keyword arguments (a path); their fingerprint is part of
+    the stage's identity unless the input rows already hold it.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Sql:
 
 @dataclass(frozen=True, slots=True)
 class SetAccount:
-    """Conservation of a set stage: ids of `source` = ids kept in `table` + ids in the drops with this unit."""
+    """Conservation of a set stage: ids of `source` = ids kept in `table` + ids of drops of this unit."""
 
     unit: str
     source: str
@@ -154,7 +154,7 @@ class SetStage:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One benchmark task: its record stage (per article), its set stage (over all shards), its prose facts."""
+    """One benchmark task: its record stage (per article), its set stage (over all shards), its prose."""
 
     name: str
     title: str

@@ -65,13 +65,13 @@ def _shut(sock: socket.socket) -> None:
 
 
 class _HTTPConnection(urllib3.connection.HTTPConnection):
-    def getresponse(self) -> Any:  # type: ignore[override]
+    def getresponse(self) -> Any:
         with _shut_when_over(self.sock):
             return super().getresponse()
 
 
 class _HTTPSConnection(urllib3.connection.HTTPSConnection):
-    def getresponse(self) -> Any:  # type: ignore[override]
+    def getresponse(self) -> Any:
         with _shut_when_over(self.sock):
             return super().getresponse()
 
@@ -89,5 +89,5 @@ class DeadlineAdapter(HTTPAdapter):
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """Make the pool manager open connections that know the deadline."""
-        super().init_poolmanager(*args, **kwargs)  # type: ignore[no-untyped-call]
+        super().init_poolmanager(*args, **kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}

@@ -35,7 +35,7 @@ class ClientSettings:
     """Bounds of a :class:`PoliteClient`. Times are seconds.
 
     Attributes:
-        allowed_hosts: host names (or `host:port`) that may be asked; anything else, also by redirect, is refused.
+        allowed_hosts: host names (or `host:port`) that may be asked; no other is, not even by redirect.
         contact: mail address put into the User-Agent, so that a server's operator can write to someone.
         version: version of medqrels for the User-Agent.
         requests_per_second: sustained rate per host.
@@ -77,7 +77,7 @@ class Response:
     headers: Mapping[str, str]
 
 
-class _Retry(Exception):
+class _PassingError(Exception):
     """One attempt failed in a way that may pass; `wait` is what the server asked for, if it did."""
 
     def __init__(self, what: str, wait: float | None = None) -> None:
@@ -175,7 +175,7 @@ class PoliteClient:
         for attempt in range(self.settings.max_attempts):
             try:
                 return self._follow(url, max_bytes, etag)
-            except _Retry as failure:
+            except _PassingError as failure:
                 what = failure.what
                 if attempt + 1 < self.settings.max_attempts:
                     self._pause(url, attempt, failure.wait)
@@ -248,7 +248,7 @@ class PoliteClient:
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             # The text of these errors holds URLs and addresses; the kind says enough.
             late = f" (deadline of {settings.deadline_seconds:g} s)" if deadline.is_over() else ""
-            raise _Retry(f"{type(error).__name__}{late}") from None
+            raise _PassingError(f"{type(error).__name__}{late}") from None
 
     def _read(
         self, answer: requests.Response, url: str, max_bytes: int, deadline: Deadline
@@ -259,7 +259,7 @@ class PoliteClient:
         if status in _REDIRECTS and answer.headers.get("location"):
             return str(answer.headers["location"])
         if status in _RETRIED:
-            raise _Retry(f"HTTP {status}", self._retry_after(answer.headers.get("retry-after")))
+            raise _PassingError(f"HTTP {status}", self._retry_after(answer.headers.get("retry-after")))
         if status not in (200, 304):
             raise FetchError(f"HTTP {status}", file=safe_url(url))
         body = b"" if status == 304 else _body(answer, url, max_bytes, deadline)
@@ -312,12 +312,12 @@ def _body(answer: requests.Response, url: str, max_bytes: int, deadline: Deadlin
         if size > max_bytes:
             raise _too_large(url, max_bytes)
         if deadline.is_over():
-            raise _Retry(f"still sending at the deadline of {deadline.seconds:g} s")
+            raise _PassingError(f"still sending at the deadline of {deadline.seconds:g} s")
         pieces.append(piece)
     if deadline.is_over():
-        raise _Retry(f"still sending at the deadline of {deadline.seconds:g} s")
+        raise _PassingError(f"still sending at the deadline of {deadline.seconds:g} s")
     if announced is not None and size != announced and not answer.headers.get("content-encoding"):
-        raise _Retry(f"truncated: {size} of {announced} bytes")
+        raise _PassingError(f"truncated: {size} of {announced} bytes")
     return b"".join(pieces)
 
 

@@ -1,6 +1,6 @@
 """Image files of an article: which stored file an href means, what the bytes are, whether they decode.
 
-File names and extensions lie (an error page saved as .jpg, `.g001` which is no extension): magic bytes decide.
+File names and extensions lie (an error page named .jpg, `.g001` which is no extension): magic bytes decide.
 """
 
 from __future__ import annotations

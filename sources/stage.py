@@ -15,7 +15,9 @@ MAX_PIXELS = 100_000_000
 MAX_IMAGE_BYTES = 64 * 1024 * 1024
 
 
-def parse(raw_article: RawArticle, *, raw: Path, max_pixels: int, max_image_bytes: int) -> Iterator[Article | Drop]:
+def parse(
+    raw_article: RawArticle, *, raw: Path, max_pixels: int, max_image_bytes: int
+) -> Iterator[Article | Drop]:
     """Read one article; input that cannot be used becomes a Drop with its reason.
 
     Args:
@@ -28,7 +30,9 @@ def parse(raw_article: RawArticle, *, raw: Path, max_pixels: int, max_image_byte
         article = jats.parse((raw / raw_article.path).read_bytes(), raw_article)
     except InputError as error:
         reason = Reason(error.reason or Reason.XML_INVALID)
-        yield Drop(unit="article", id=raw_article.id, article_id=raw_article.id, reason=reason, detail=error.message)
+        yield Drop(
+            unit="article", id=raw_article.id, article_id=raw_article.id, reason=reason, detail=error.message
+        )
         return
     figures = tuple(_with_images(figure, raw, max_pixels, max_image_bytes) for figure in article.figures)
     yield dataclasses.replace(article, figures=figures)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shutil
@@ -14,14 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from prefect.cli.deploy._models import PrefectYamlModel
 
 from scripts.setup_venv import ROOT
-from scripts.smoke import TEST_ONLY, smoke
+from scripts.smoke import TEST_ONLY
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCKS = {profile: ROOT / "requirements" / f"{profile}.lock.txt" for profile in ("core", "all")}
@@ -46,14 +43,6 @@ def executable(path: Path, *lines: str) -> Path:
     path.write_text("\n".join(("#!/bin/sh", *lines)) + "\n")
     path.chmod(0o755)
     return path
-
-
-def interpreters() -> list[tuple[str, str]]:
-    """Minor version and path of every usable Python; the running one is always among them."""
-    listed = subprocess.run(["sh", FIND_PYTHON, "--all"], capture_output=True, text=True, check=True).stdout
-    found = dict(line.split("\t") for line in listed.splitlines())
-    found.setdefault(f"3.{sys.version_info.minor}", str(REAL_PYTHON))
-    return sorted(found.items())
 
 
 # Locks
@@ -362,61 +351,3 @@ def test_system_deps_installs_as_root_or_by_sudo(tmp_path: Path, commands: dict[
     assert done.returncode == 0
     assert told[0] == "update"
     assert told[1].startswith("install -y --no-install-recommends chromium ")
-
-
-# The commands, the deployment, and the core lock on every interpreter
-
-
-def make(*arguments: str) -> str:
-    done = subprocess.run(["make", "-C", ROOT, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def test_make_without_a_target_explains_itself() -> None:
-    for target in ("setup", "demo", "lint", "test", "bench", "lock", "clean"):
-        assert re.search(rf"(?m)^  make {target} +\w", make())
-
-
-def test_ci_runs_what_make_test_runs() -> None:
-    ci = ROOT / ".ci" / "run"
-    assert os.access(ci, os.X_OK)
-    assert "set -euo pipefail" in ci.read_text() and "exec make test" in ci.read_text()
-    steps = make("--dry-run", "test")
-    for step in (
-        "system-deps.sh",
-        "ruff check .",
-        "ruff format --check .",
-        "bin/mypy",
-        "lint-imports",
-        "pytest",
-    ):
-        assert step in steps
-
-
-def test_prefect_yaml_deploys_the_run_flow_daily() -> None:
-    content = yaml.safe_load((ROOT / "prefect.yaml").read_text())
-    model = PrefectYamlModel.model_validate(content)
-    # Prefect ignores keys it does not know, so a misspelt one would be lost without a word.
-    known = {field.alias or name for name, field in PrefectYamlModel.model_fields.items()}
-    assert set(content) <= known
-    (deployment,) = model.deployments
-    assert set(content["deployments"][0]) <= set(type(deployment).model_fields)
-    assert deployment.schedules and deployment.entrypoint
-    path, _, name = deployment.entrypoint.partition(":")
-    functions = {
-        node.name: node.args
-        for node in ast.parse((ROOT / path).read_text()).body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-    arguments = functions[name]
-    positional = [argument.arg for argument in arguments.args]
-    keyword = [argument.arg for argument in arguments.kwonlyargs]
-    required = positional[: len(positional) - len(arguments.defaults)]
-    required += [arg for arg, default in zip(keyword, arguments.kw_defaults, strict=True) if default is None]
-    assert set(required) <= set(deployment.parameters) <= {*positional, *keyword}
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(("version", "python"), interpreters())
-def test_core_lock_runs_under(version: str, python: str) -> None:
-    assert "medqrels" in smoke(ROOT, Path(python))

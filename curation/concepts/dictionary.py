@@ -1,4 +1,4 @@
-"""Exact dictionary matching: the longest run of whole words that is a vocabulary name, case and spacing apart."""
+"""Exact dictionary matching: the longest run of whole words that is a name, case and spacing apart."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Dictionary:
 
 
 def build(names: Iterable[ConceptName]) -> Dictionary:
-    """A dictionary of names; of several concepts with one name, a label wins over a synonym, then the lower id."""
+    """A dictionary of names; of concepts sharing a name, a label wins over a synonym, then the lower id."""
     best: dict[tuple[str, ...], tuple[bool, str, str]] = {}
     for item in names:
         key = tuple(word.casefold() for word in _WORD.findall(item.name))

@@ -1,0 +1,177 @@
+"""Figures as tasks need them: caption without its label, label keys for look-up, panels, third-party flag, licence."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from curation.extract.panel_lists import letters_of
+from curation.extract.panels import find_panels
+from curation.extract.pointers import PointerText, pointers_in
+from schemas.article import Article, ArticleFigure, Emphasis, Licence
+from schemas.extracted import Figure, FigureMention
+from schemas.licences import terms
+
+_LABEL_TAIL = re.compile(r"\s*[.:|;,)–—-]*\s*")
+_NUMBERED_LABEL = re.compile(r"\s*[.:|]\s+|\s*$")
+_PERMISSION = re.compile(
+    r"\b(?:re)?(?:produced|printed|published|used|adapted|modified|taken|drawn|released|reprodu[zc]id[ao]s?|adaptad[ao]s?|repris)\b"
+    r"[^.;]{0,120}?\b(?:permission|copyright|courtesy|permiss[ãa]o|permiso|autoriza[cç][ãi][oó]n?|autorisation|license from)\b"
+    r"|\b(?:with|by) (?:the )?(?:kind )?permission (?:from|of|by)\b|\bcourtesy of\b|\bcredit(?: [a-z])?: |\bgetty images\b|\bshutterstock\b",
+    re.IGNORECASE,
+)
+_BORROWED = re.compile(
+    r"\b(?:reproduced|reprinted|adapted|modified|redrawn|taken|republished|extracted|borrowed) (?:and \w+ )?(?:from|after) "
+    r"(?!(?:the |a |an |our |each |this |these |\d+ |one |two |three )?(?:patient|left|right|same|biops|tissue|specimen|surg|tumou?r|lesion|skin|video|CT|MRI))"
+    r"|\b(?:adaptad|reproduzid|reproducid|modificad|extraíd)[ao]s? (?:de|do|da)\b|\badapté[es]* de\b|\bmodifiziert nach\b",
+    re.IGNORECASE,
+)
+_HOLDER = re.compile(r"(?:©|\(c\)|copyright)\s*(?:the\s)?(?:\d{4},?\s*)?[^.]{0,40}?(?:elsevier|springer|wiley|nature|wolters|oxford|"
+                     r"lippincott|taylor|sage|karger|thieme|lancet|american|massachusetts|society|association|academy|press)", re.I)
+_CONSENT = re.compile(r"\b(?:patient|parent|famil|guardian|relative|mother|father|subject|participant)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelKey:
+    """What a label says: family ("figure", "scheme", …), the numbers it covers, a panel letter of its own."""
+
+    family: str
+    numbers: frozenset[str]
+    letters: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class FigureIndex:
+    """Look-up of an article's figures by xml id, group and label number."""
+
+    figures: Sequence[ArticleFigure]
+    keys: Sequence[LabelKey | None]
+    by_rid: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    by_number: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        """Fill the look-ups in document order."""
+        for position, figure in enumerate(self.figures):
+            if figure.xml_id and not self.by_rid[figure.xml_id]:
+                self.by_rid[figure.xml_id].append(position)
+            key = self.keys[position]
+            for number in sorted(key.numbers) if key else ():
+                self.by_number[key.family if key else "", number].append(position)
+        for position, figure in enumerate(self.figures):
+            if figure.group and (figure.group not in self.by_rid or self.figures[self.by_rid[figure.group][0]].group):
+                if figure.group != figure.xml_id:
+                    self.by_rid[figure.group].append(position)
+
+    def numbered(self, family: str, number: str, letters: Iterable[str] = ()) -> list[int]:
+        """Figures with this label number: the one, or the sub-figures "3a", "3b" it consists of; [] if ambiguous."""
+        found = self.by_number.get((family, number), [])
+        if len(found) < 2:
+            return list(found)
+        own = [self.keys[position] for position in found]
+        lettered = [key.letters for key in own if key and key.letters]
+        if len(lettered) != len(found) or len(set(lettered)) != len(lettered):
+            return []
+        wanted = set(letters)
+        named = [at for at, panels in zip(found, lettered, strict=True) if wanted & set(panels)]
+        return named if wanted else list(found)
+
+    def between(self, first: int, last: int) -> list[int]:
+        """Figures of the same label family strictly between two, in document order; [] if the ends differ in family."""
+        one, two = self.keys[first], self.keys[last]
+        if one is None or two is None or series_of(one) != series_of(two):
+            return []
+        inner = self.keys[first + 1 : last]
+        return [first + 1 + at for at, key in enumerate(inner) if key and series_of(key) == series_of(one)]
+
+
+def series_of(key: LabelKey) -> tuple[str, str]:
+    """Family and number prefix: Figure 2, Figure S2, Figure 2—figure supplement 1 and Scheme 2 are four series."""
+    number = min(key.numbers)
+    return key.family, re.sub(r"\d+", "", number.partition("-")[0]) + ("-" if "-" in number else "")
+
+
+def label_key(label: str, group_label: str = "") -> LabelKey | None:
+    """Parse a label as written; a bare letter takes its number from the group's label; None without a number."""
+    found = pointers_in(label)
+    if found:
+        return _key(found[0])
+    letters = letters_of(label.rstrip(".:"))
+    outer = pointers_in(group_label[:60]) if letters and group_label else []
+    if outer and outer[0].start == 0:
+        whole = _key(outer[0])
+        return LabelKey(whole.family, whole.numbers, letters)
+    return None
+
+
+def _key(pointer: PointerText) -> LabelKey:
+    numbers: set[str] = set()
+    previous = ""
+    for item in pointer.items:
+        if item.join == "range" and previous.isdigit() and item.number.isdigit():
+            numbers |= {str(n) for n in range(int(previous), min(int(item.number), int(previous) + 50) + 1)}
+        numbers.add(item.number)
+        previous = item.number
+    return LabelKey(pointer.family, frozenset(numbers), pointer.items[0].panels)
+
+
+def split_label(label: str, caption: str) -> tuple[str, str, int]:
+    """Label, caption without a label repeated at its start, and how many characters were cut from the start."""
+    bare = label.strip().rstrip(".:|").casefold()
+    cut = 0
+    if bare and caption[: len(bare)].casefold() == bare and not caption[len(bare) : len(bare) + 1].isalnum():
+        tail = _LABEL_TAIL.match(caption, len(bare))
+        cut = tail.end() if tail else len(bare)
+        return label, caption[cut:], cut
+    head = next(iter(pointers_in(caption[:60])), None)
+    if head is None or head.start != 0 or head.items[0].panels:
+        return label, caption, 0
+    tail = _NUMBERED_LABEL.match(caption, head.end)
+    own = label_key(label)
+    if tail is None or (own is not None and own != _key(head)):
+        return label, caption, 0
+    return label or caption[: head.end], caption[tail.end() :], tail.end()
+
+
+def build_figure(
+    article: Article, source: ArticleFigure, mentions: Sequence[FigureMention], label: str, caption: str, cut: int
+) -> Figure:
+    """One Figure of an article from its parsed form and its mentions."""
+    emphasis = [
+        Emphasis(start=part.start - cut, end=part.end - cut, kind=part.kind)
+        for part in source.caption_emphasis
+        if part.start >= cut
+    ]
+    licence = source.licence or article.licence
+    rights = third_party_statement(source, article.licence)
+    return Figure(
+        id=source.id,
+        article_id=article.id,
+        number=source.number,
+        label=label,
+        caption=caption,
+        graphics=source.graphics,
+        panels=find_panels(source.id, caption, emphasis),
+        mentions=tuple(mentions),
+        section=source.section,
+        parent=source.parent,
+        is_third_party=bool(rights),
+        rights=rights or source.rights,
+        licence=licence,
+        translations=source.translations,
+    )
+
+
+def third_party_statement(figure: ArticleFigure, article_licence: Licence) -> str:
+    """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such."""
+    for text in (figure.rights, figure.caption):
+        for pattern in (_PERMISSION, _BORROWED, _HOLDER):
+            for found in pattern.finditer(text):
+                if not _CONSENT.search(text[found.start() : found.end() + 40]):
+                    return text[max(0, found.start() - 20) : found.end() + 80].strip()
+    if figure.licence is not None and terms(article_licence.spdx).derivatives:
+        own = terms(figure.licence.spdx)
+        if not own.redistribute or not own.derivatives:
+            return f"own licence {figure.licence.spdx}"
+    return ""

@@ -1,0 +1,120 @@
+"""Reads the panel letters that follow a figure number: "2A", "2A–C", "2a, b and d", "2 (A and C)", "2, panels A–C".
+
+The same words of a text can be a panel or prose ("Fig. 2, a patient"), so every step is guarded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+
+Linked = Callable[[int], bool]
+
+_DASH = "–—‐‑−-"
+_ATTACHED = re.compile(rf"(?P<letters>[A-Z]{{1,5}}|[a-h]{{1,4}}|[a-z])(?P<sub>[ivx]{{1,4}}|[1-9]|['′])?(?![A-Za-z0-9])")
+_SPACED = re.compile(r"(?:\s|\s?[:,]\s?)(?:(?P<word>[Pp]anels?|[Pp]arts?)\s)?(?P<letters>[A-Za-z])(?:[1-9](?=[),;]))?(?![A-Za-z0-9'’])")
+_DASHED = re.compile(rf"[{_DASH}](?P<letters>[A-Ha-h])(?![A-Za-z0-9{_DASH}])")
+_GROUPED = re.compile(
+    rf"\s?[(\[]\s?(?:[Pp]anels?\s)?(?P<letters>[A-Za-z](?:\s?(?:,|;|&|/|[{_DASH}]|and|et|und|to|y|e)\s?(?:and\s)?[A-Za-z](?![A-Za-z]))*)\s?[)\]]"
+)
+_CLOSED = re.compile(rf"\s*(?:[),;.:\]]|[{_DASH}]\s?[A-Za-z](?![A-Za-z])|(?:and|&|et|und|y|e)\s[A-Za-z](?![A-Za-z])|$)")
+_MORE = re.compile(
+    rf"(?:(?P<range>\s?[{_DASH}]\s?|\s(?:to|through)\s)|\s?[,/、]\s?(?:(?:and|&)\s)?|\s(?:and|&|et|und|y|e|и|or)\s|&)"
+    rf"(?:[Pp]anels?\s)?(?P<letter>[A-Za-z])(?P<sub>[ivx]{{1,4}}|[1-9])?(?![A-Za-z0-9'’]|[{_DASH}][A-Za-z]{{2}}|\s?[=<>])"
+)
+_MAX_GAP = 8
+"""Letters further apart than this are not one list of panels ("Fig. 1A, P < 0.05")."""
+
+
+def panels_after(
+    text: str, position: int, *, linked: Linked, letters: Collection[str]
+) -> tuple[tuple[str, ...], int]:
+    """Panel letters (upper case, sorted) that start at `position`, and the offset after them.
+
+    Args:
+        text: the text.
+        position: offset after the figure's number.
+        linked: tells whether an offset lies inside a figure cross-reference.
+        letters: panel letters known from the captions; they make a single "(a)" a panel.
+    """
+    grouped = _GROUPED.match(text, position)
+    if grouped and _is_group(grouped, letters):
+        return _spread(grouped.group("letters")), grouped.end()
+    found = _attached(text, position) or _spaced(text, position, linked)
+    if found is None:
+        return (), position
+    first, end = found
+    return _continued(text, first, end)
+
+
+def letters_of(text: str) -> tuple[str, ...]:
+    """Panel letters of a text that is nothing but letters and separators ("A", "(B–D)", "a and c"); else ()."""
+    found = re.fullmatch(r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?[A-Za-z](?![A-Za-z]))*)\W*", text)
+    return _spread(found.group(1)) if found else ()
+
+
+def _is_group(found: re.Match[str], letters: Collection[str]) -> bool:
+    inner = found.group("letters")
+    if len(inner) > 1:
+        return True
+    return not found.group().startswith((" ", "\u00a0")) or inner.upper() in letters
+
+
+def _spread(inner: str) -> tuple[str, ...]:
+    """Letters of "A–C, E" with ranges filled."""
+    found: set[str] = set()
+    previous, is_range = "", False
+    for token in re.findall(rf"[A-Za-z]+|[{_DASH}]", inner):
+        if token in _DASH or token == "to":
+            is_range = True
+        elif len(token) == 1:
+            letter = token.upper()
+            found |= _between(previous, letter) if is_range and previous else {letter}
+            previous, is_range = letter, False
+    return tuple(sorted(found))
+
+
+def _between(first: str, last: str) -> set[str]:
+    if not 0 < ord(last) - ord(first) <= 25:
+        return {first, last}
+    return {chr(code) for code in range(ord(first), ord(last) + 1)}
+
+
+def _attached(text: str, position: int) -> tuple[str, int] | None:
+    found = _ATTACHED.match(text, position)
+    if found is None:
+        return None
+    run = found.group("letters")
+    if any(a >= b for a, b in zip(run, run[1:], strict=False)):
+        return None
+    return run, found.end()
+
+
+def _spaced(text: str, position: int, linked: Linked) -> tuple[str, int] | None:
+    dashed = _DASHED.match(text, position)
+    if dashed:
+        return dashed.group("letters"), dashed.end()
+    found = _SPACED.match(text, position)
+    if found is None:
+        return None
+    at = found.start("letters")
+    is_sure = bool(found.group("word")) or linked(at)
+    if not is_sure and not _CLOSED.match(text, found.end()):
+        return None
+    if not is_sure and found.group("letters").islower() and text[found.end() : found.end() + 1] in {".", ":"}:
+        return None
+    return found.group("letters"), found.end()
+
+
+def _continued(text: str, first: str, end: int) -> tuple[tuple[str, ...], int]:
+    """Follow ", B", " and C", "–D" as long as the letters rise and keep their case."""
+    found = {letter.upper() for letter in first}
+    previous = first[-1]
+    while (more := _MORE.match(text, end)) is not None:
+        letter = more.group("letter")
+        if letter.isupper() != previous.isupper() or not 0 < ord(letter) - ord(previous) <= _MAX_GAP:
+            break
+        is_range = more.group("range") is not None
+        found |= _between(previous.upper(), letter.upper()) if is_range else {letter.upper()}
+        previous, end = letter, more.end()
+    return tuple(sorted(found)), end

@@ -1,0 +1,143 @@
+"""Panels of a multi-panel figure, read from its caption: "(A) CT. (B, C) MRI", "A, axial; B, coronal", "Left: …".
+
+A style counts only if its letters start at A and follow each other, so "(A)" in a chemical name or "vitamin B." is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from curation.extract.panel_lists import letters_of
+from schemas.article import Emphasis
+from schemas.extracted import Panel
+from schemas.ids import panel_id
+
+_LIST = r"[{c}](?:\s?(?:,|;|&|/|and|to|[–—‐‑−-])\s?(?:and\s)?[{c}](?![A-Za-z]))*"
+_UPPER = _LIST.format(c="A-Z")
+_LOWER = _LIST.format(c="a-z")
+_STYLES: tuple[re.Pattern[str], ...] = (
+    re.compile(rf"\((?:[Pp]anels?\s)?(?P<letters>{_UPPER})(?:\)|[,:;]\s)"),
+    re.compile(rf"\((?:[Pp]anels?\s)?(?P<letters>{_LOWER})(?:\)|[,:;]\s)"),
+    re.compile(rf"(?:^|[.;:,]\s|\s)(?P<letters>{_UPPER})\)\s?"),
+    re.compile(rf"(?:^|[.;:,]\s|\s)(?P<letters>{_LOWER})\)\s?"),
+    re.compile(rf"(?:^|[.;:]\s)(?:[Pp]anels?\s)?(?P<letters>{_UPPER})\s?[,:]\s"),
+    re.compile(rf"(?:^|[.;:]\s)(?:[Pp]anels?\s)?(?P<letters>{_UPPER})\.\s"),
+    re.compile(rf"(?:^|[.;:]\s)(?:[Pp]anels?\s)?(?P<letters>{_LOWER})\s?[,:.]\s"),
+    re.compile(rf"(?:^|[.;:,]\s)[Pp]anels?\s(?P<letters>{_UPPER})\b"),
+)
+_POSITION = re.compile(
+    r"(?:^|[.;]\s|\()(?P<word>(?:(?:upper|lower|top|bottom)[\s-])?(?:left|right|middle|cent(?:er|re))|upper|lower|top|bottom)"
+    r"(?:\s(?:panels?|images?|row|column|side))?\s?(?=[:,)])",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.;]\s|$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Marker:
+    start: int
+    end: int
+    letters: tuple[str, ...]
+
+
+def find_panels(figure_id: str, caption: str, emphasis: Sequence[Emphasis] = ()) -> tuple[Panel, ...]:
+    """The panels a caption names, each with the span of its sub-caption; () for a single-panel figure.
+
+    Args:
+        figure_id: id of the figure.
+        caption: the caption.
+        emphasis: its inline markup, for bold panel letters without brackets.
+
+    Returns:
+        Panels in order of the letters. Panels named together ("(A–C)") share one span.
+    """
+    best: list[_Marker] = []
+    for candidates in _candidates(caption, emphasis):
+        chosen = _sequence(candidates)
+        if sum(len(marker.letters) for marker in chosen) > sum(len(marker.letters) for marker in best):
+            best = chosen
+    if sum(len(marker.letters) for marker in best) < 2:
+        best = _positions(caption)
+    spans = _spans(caption, best)
+    return tuple(
+        Panel(id=panel_id(figure_id, letter.replace(" ", "-")), letter=letter, start=start, end=end)
+        for marker, (start, end) in zip(best, spans, strict=True)
+        for letter in marker.letters
+    )
+
+
+def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[_Marker]]:
+    """Possible markers of each style, the most explicit style first."""
+    for style in _STYLES:
+        yield [
+            _Marker(found.start() + _lead(found.group()), found.end(), letters_of(found.group("letters")))
+            for found in style.finditer(caption)
+        ]
+    bold = [part for part in emphasis if part.kind == "bold"]
+    yield [
+        _Marker(part.start, part.end, letters)
+        for part in bold
+        if (letters := letters_of(caption[part.start : part.end].rstrip(".,: ")))
+    ]
+
+
+def _lead(matched: str) -> int:
+    """Length of the end of the sentence before, which a style had to look at."""
+    found = re.match(r"[.;:,]?\s", matched)
+    return found.end() if found else 0
+
+
+def _sequence(candidates: Iterable[_Marker]) -> list[_Marker]:
+    """The markers that continue A, B, C, … without a gap; repeated and wild ones are left out."""
+    chosen: list[_Marker] = []
+    expected = ord("A")
+    for marker in candidates:
+        codes = [ord(letter) for letter in marker.letters]
+        if codes and codes == list(range(expected, expected + len(codes))):
+            chosen.append(marker)
+            expected += len(codes)
+    return chosen
+
+
+def _positions(caption: str) -> list[_Marker]:
+    """Panels named by place (Left, Upper right); at least two different ones."""
+    markers: dict[str, _Marker] = {}
+    for found in _POSITION.finditer(caption):
+        word = re.sub(r"[\s-]+", " ", found.group("word").lower()).replace("centre", "center")
+        markers.setdefault(word, _Marker(found.start() + _lead(found.group()), found.end(), (word,)))
+    return list(markers.values()) if len(markers) > 1 else []
+
+
+def _spans(caption: str, markers: Sequence[_Marker]) -> list[tuple[int, int]]:
+    """Sub-caption of each marker: the text after it, or before it when markers close their phrases."""
+    if _is_suffixed(caption, markers):
+        starts = [_sentence_start(caption, markers[0].start), *(marker.end for marker in markers[:-1])]
+        ends = [marker.end for marker in markers]
+    else:
+        starts = [marker.start for marker in markers]
+        ends = [*(marker.start for marker in markers[1:]), len(caption)]
+    return [_trimmed(caption, start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _is_suffixed(caption: str, markers: Sequence[_Marker]) -> bool:
+    """"CT scan (A) and MRI (B)." has words before the first marker and none after the last."""
+    if not markers:
+        return False
+    before = caption[_sentence_start(caption, markers[0].start) : markers[0].start]
+    after = caption[markers[-1].end :]
+    return bool(re.search(r"\w", before)) and re.match(r"\W*$|\s*[.;](?:\s|$)", after) is not None
+
+
+def _sentence_start(caption: str, position: int) -> int:
+    ends = [found.end() for found in _END.finditer(caption, 0, position) if found.group()]
+    return ends[-1] if ends else 0
+
+
+def _trimmed(caption: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and caption[start] in " ,;.\u00a0":
+        start += 1
+    while end > start and caption[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -1,0 +1,244 @@
+"""Finds every place in a text that names a figure, table or supplement by number: "Figs. 1A–C and 2", "S1 Table", "图3".
+
+One scanner serves passages, captions and figure labels, so that a label and a pointer to it give the same key.
+Nothing is resolved here: see `mentions` for links and `neutralise` for released text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from curation.extract.panel_lists import letters_of, panels_after
+
+Join = Literal["", "list", "range"]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One number of a pointer with its panels: `3D–H` is number "3", panels D E F G H."""
+
+    start: int
+    end: int
+    number: str
+    panels: tuple[str, ...]
+    join: Join
+
+
+@dataclass(frozen=True, slots=True)
+class PointerText:
+    """One pointer as written; `family` is figure, table, scheme, …, supplement."""
+
+    start: int
+    end: int
+    family: str
+    items: tuple[Item, ...]
+
+
+_FIGURE = (
+    r"(?:(?<![A-Za-z])|(?<=\be))(?:[Ff][Ii][Gg](?:URES?|uren|ures?|uras?|uur|S|s|g)?|[Aa]bb(?:ildung(?:en)?)?|ABB(?:ILDUNG)?"
+    r"|[Рр]ис(?:ун(?:ок|ке|ка|ки|ках|ков|кам|ком))?|[图圖図]|그림|[Rr]yc(?:ina)?|[Rr]ys(?:unek)?)\.?"
+)
+_TABLE = (
+    r"(?<![A-Za-z])(?:[Tt]abl(?:es?|as?|eaux?)|TABLES?|[Tt]ab(?=\.|s\.)s?|[Tt]abel(?:as?|len?|a)|[Cc]uadros?|Quadros?"
+    r"|[Тт]абл(?:иц[аеуы]|ицах)?|表)\.?"
+)
+_OTHER = {
+    "scheme": r"(?<![A-Za-z])(?:Schemes?|Esquemas?)",
+    "chart": r"(?<![A-Za-z])(?:Charts?)",
+    "graph": r"(?<![A-Za-z])(?:Graphs?|Gráfic[oa]s?|Graphiques?)",
+    "plate": r"(?<![A-Za-z])(?:Plates?)",
+    "image": r"(?<![A-Za-z])(?:Images?|Image[nm]s?|Imágenes)",
+    "photo": r"(?<![A-Za-z])(?:Photos?|Fotos?|Photographs?)",
+    "video": r"(?<![A-Za-z])(?:[Vv]ideos?|[Mm]ovies?)",
+    "box": r"(?<![A-Za-z])(?:Box(?:es)?)",
+    "map": r"(?<![A-Za-z])(?:Maps?|Mapas?)",
+}
+_SUPPLEMENT = (
+    r"(?<![A-Za-z])(?:[Aa]dditional [Ff]iles?|(?:Multimedia )?Appendi(?:x|ces)|[Ss]uppl(?:\.|ement(?:ary|al)?)?"
+    r"(?: [Oo]nline)? (?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?)"
+    r"|[Ss]upplements?|[Ss]ource [Dd]ata|Dataset|Data Sheet|Data Sheets|Online Resource)"
+)
+_NEEDLES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("figure", ("ig", "IG", "bb", "ABB", "рис", "Рис", "图", "圖", "図", "그림", "yc", "ys"), re.compile(_FIGURE)),
+    ("table", ("abl", "ABL", "ab.", "abs.", "abel", "uadro", "абл", "表"), re.compile(_TABLE)),
+    ("scheme", ("Schem", "Esquem"), re.compile(_OTHER["scheme"])),
+    ("chart", ("Chart",), re.compile(_OTHER["chart"])),
+    ("graph", ("Graph", "Gráfic"), re.compile(_OTHER["graph"])),
+    ("plate", ("Plate",), re.compile(_OTHER["plate"])),
+    ("image", ("Image", "Imágen"), re.compile(_OTHER["image"])),
+    ("photo", ("Photo", "Foto"), re.compile(_OTHER["photo"])),
+    ("video", ("ideo", "ovie"), re.compile(_OTHER["video"])),
+    ("box", ("Box",), re.compile(_OTHER["box"])),
+    ("map", ("Map",), re.compile(_OTHER["map"])),
+    ("supplement", ("dditional", "ppendi", "uppl", "ource", "Data", "Online"), re.compile(_SUPPLEMENT)),
+)
+_PLOS = re.compile(
+    r"(?<![A-Za-z0-9])(?P<first>S\d{1,3})(?P<more>(?:(?:,\s?|\s?[–—-]\s?|,?\s(?:and|or|to)\s|\s?&\s?)S?\d{1,3})*)\s"
+    r"(?P<word>Figs?|Figures?|Tables?|Files?|Texts?|Videos?|Movies?|Datasets?|Data|Appendix|Appendices|Protocols?"
+    r"|Notes?|Checklist|Box|Raw [Ii]mages?)\b"
+)
+_PLOS_NUMBER = re.compile(r"(?P<join>[–—-]|\bto\b)?[\s,&]*(?:and|or)?\s*S?(?P<number>\d{1,3})")
+_SUPPLEMENT_BEFORE = re.compile(
+    r"(?:(?<![A-Za-z])(?P<sup>[Ss]upp(?:l|lementary|lementa[lr]|lément(?:aire|air)s?|orting)?\.?(?:\s[Ii]nformation)?|SUPPLEMENTARY"
+    r"|[Oo]nline(?:\s[Rr]esource)?|[Ww]eb|Appendix|[Aa]ppended)|(?P<ed>[Ee]xtended\s[Dd]ata)"
+    r"|(?P<file>(?:[Aa]dditional\s[Ff]ile|[Ss]uppl(?:\.|ementary|emental)?\s(?:[Mm]aterial|[Ff]ile|[Dd]ata)|Multimedia Appendix)"
+    r"\s\d{1,2}\s?(?:[:,;.(\[]|[–—-])))\s?[-–]?$"
+)
+_PANELS_BEFORE = re.compile(
+    r"(?<![A-Za-z])[Pp]anels?\s(?P<letters>[A-Za-z](?:\s?(?:,|and|&|[–—-])\s?[A-Za-z](?![A-Za-z]))*),?\s(?:of|in|from)\s(?:the\s)?$"
+)
+_NUMBER = re.compile(
+    r"(?:[nN][o.º°]{1,2}\s?)?(?:(?P<prefix>[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d|°)"
+    r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
+)
+_CHILD = re.compile(r"\s?[—–-]\s?(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)|[Vv]ideo)\s?(?P<number>\d{1,2})")
+_SEPARATOR = re.compile(
+    r"\s?(?:(?P<range>[–—‐‑−~～-]|\b(?:to|through|bis|a|à)(?=\s))|(?P<comma>[,;、,]\s?(?:and\b|&|or\b|und\b|et\b|y\b)?)"
+    r"|(?P<and>\b(?:and|or|und|et|y|e|и|as well as)\b|&|和|及|与|と|/))\s?"
+)
+_LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
+_PLURAL = re.compile(r"(?:figs|figures|figuras|abbildungen|figuren|figg|schemes|tables|tablas|tabelas|tabellen|files|рисунках|рисунки)\.?$", re.I)
+
+
+def is_plural(pointer: str) -> bool:
+    """Whether a pointer's label word is a plural: Figs, Figures, Abbildungen, …"""
+    word = re.match(r"[^\d(]*", pointer)
+    return bool(_PLURAL.search(word.group().strip())) if word else False
+
+
+def pointers_in(text: str, *, links: Sequence[Span] = (), letters: Collection[str] = ()) -> list[PointerText]:
+    """All pointers of a text, in order, not overlapping.
+
+    Args:
+        text: any running text, caption or label.
+        links: spans of figure cross-references, which make a doubtful continuation ("Fig. 1, 2") certain.
+        letters: panel letters the article's figures have, which make "Fig. 2 (a)" a panel.
+    """
+    found = [pointer for family, needles, pattern in _NEEDLES if any(needle in text for needle in needles)
+             for pointer in _family(text, family, pattern, links, letters)]
+    if "S" in text:
+        found += _plos(text)
+    found.sort(key=lambda pointer: (pointer.start, -pointer.end))
+    kept: list[PointerText] = []
+    for pointer in found:
+        if not kept or pointer.start >= kept[-1].end:
+            kept.append(pointer)
+    return kept
+
+
+def items_at(
+    text: str, position: int, *, plural: bool = True, links: Sequence[Span] = (), letters: Collection[str] = ()
+) -> tuple[Item, ...]:
+    """The numbers and panels that start at `position` ("1A–C, 2 and 3"); empty if there is no number."""
+    items: list[Item] = []
+    join: Join = ""
+    while (found := _NUMBER.match(text, position)) is not None:
+        if items and not _continues(text, found, plural or len(items) > 1, join, links):
+            break
+        item = _item(text, found, join, links, letters)
+        items.append(item)
+        separator = _SEPARATOR.match(text, item.end)
+        if separator is None:
+            break
+        join = "range" if separator.group("range") else "list"
+        position = separator.end()
+    return tuple(items)
+
+
+def _family(
+    text: str, family: str, pattern: re.Pattern[str], links: Sequence[Span], letters: Collection[str]
+) -> Iterator[PointerText]:
+    position = 0
+    while (head := pattern.search(text, position)) is not None:
+        position = head.end()
+        first = position + (1 if text[position : position + 1] in {" ", "\u00a0", "\u2009", "\u202f"} else 0)
+        if text.startswith(("# ", "#"), first):
+            first += 1
+        items = items_at(text, first, plural=is_plural(head.group()), links=links, letters=letters)
+        if not items:
+            continue
+        start = head.start()
+        if family in {"figure", "table", "video"}:
+            start, items = _supplementary(text, start, items)
+        start, items = _with_panels_before(text, start, items)
+        position = items[-1].end
+        yield PointerText(start, position, family, items)
+
+
+def _supplementary(text: str, start: int, items: tuple[Item, ...]) -> tuple[int, tuple[Item, ...]]:
+    """Take "Supplementary", "Extended Data", "Additional file 2:" before a label word into the pointer and its keys."""
+    if text[max(0, start - 1) : start] == "e":
+        return start - 1, _prefixed(items, "E")
+    before = _SUPPLEMENT_BEFORE.search(text, max(0, start - 60), start)
+    if before is None:
+        return start, items
+    mark = "ED" if before.group("ed") else "F" if before.group("file") else "S"
+    return before.start(), _prefixed(items, mark)
+
+
+def _with_panels_before(text: str, start: int, items: tuple[Item, ...]) -> tuple[int, tuple[Item, ...]]:
+    """Take "panel A of" before a label word into the pointer."""
+    before = _PANELS_BEFORE.search(text, max(0, start - 40), start)
+    if before is None:
+        return start, items
+    first = items[0]
+    panels = tuple(sorted({*first.panels, *letters_of(before.group("letters"))}))
+    return before.start(), (Item(first.start, first.end, first.number, panels, first.join), *items[1:])
+
+
+def _prefixed(items: tuple[Item, ...], mark: str) -> tuple[Item, ...]:
+    return tuple(
+        item if item.number.startswith(mark) else Item(item.start, item.end, mark + item.number, item.panels, item.join)
+        for item in items
+    )
+
+
+def _item(
+    text: str, found: re.Match[str], join: Join, links: Sequence[Span], letters: Collection[str]
+) -> Item:
+    number = (found.group("prefix") or "").upper() + (found.group("number") or "") + (found.group("sub") or "")
+    if found.group("roman"):
+        number = found.group("roman")
+    end = found.end()
+    child = _CHILD.match(text, end)
+    if child is not None:
+        mark = {"f": "fs", "s": "sd", "v": "v"}[child.group("kind")[0].lower()]
+        number += f"-{mark}{child.group('number')}"
+        end = child.end()
+    panels, end = panels_after(text, end, linked=lambda at: any(a <= at < b for a, b in links), letters=letters)
+    return Item(found.start(), end, number, panels, join)
+
+
+def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links: Sequence[Span]) -> bool:
+    """Whether a further number belongs to the pointer rather than to the sentence ("Fig. 1, 2 patients")."""
+    if any(start <= found.start() < end for start, end in links):
+        return True
+    if found.group("prefix") or found.group("roman"):
+        return True
+    attached = re.compile(r"[A-Za-z](?![A-Za-z0-9])").match(text, found.end())
+    if attached and re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)").match(text, attached.end()):
+        return True
+    if text[found.end() : found.end() + 1].isalpha():
+        return False
+    if join == "range":
+        return True
+    if not plural:
+        return bool(_LIST_FOLLOW.match(text, found.end()))
+    is_list = text[found.start() - 2 : found.start()].rstrip().endswith((",", ";", "、"))
+    return not is_list or bool(_LIST_FOLLOW.match(text, found.end()))
+
+
+def _plos(text: str) -> Iterator[PointerText]:
+    """`S1 Fig`, `S1–S3 Tables`: the number stands before the label word."""
+    for found in _PLOS.finditer(text):
+        word = found.group("word").lower()
+        family = "figure" if word.startswith("fig") else "table" if word.startswith("table") else "supplement"
+        items = [Item(found.start(), found.end(), found.group("first"), (), "")]
+        for more in _PLOS_NUMBER.finditer(found.group("more")):
+            join: Join = "range" if more.group("join") else "list"
+            items.append(Item(found.start(), found.end(), f"S{more.group('number')}", (), join))
+        yield PointerText(found.start(), found.end(), family, tuple(items))

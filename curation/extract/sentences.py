@@ -1,0 +1,81 @@
+"""Sentence spans of running scientific text, aware of its abbreviations, initials, decimals and citation numbers.
+
+Rule-based and deterministic. Offsets are kept: every span is a slice of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+Span = tuple[int, int]
+
+_CANDIDATE = re.compile(
+    r"[.!?…]+[\"'”’»)\]]*(?:\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
+    r"|[。！？]+[”’」』）]*(?=\S)"
+)
+_NEVER = frozenset(
+    """fig figs abb tab tabl table eq eqs eqn ref refs no nos vol pp pg p ch sec sect suppl supp dr prof mr mrs ms
+    st vs cf ca approx resp sp spp ssp subsp var cv gen nov e.g i.e viz incl excl dept univ núm nº art inc ltd corp bzw z.b
+    d.h vgl ggf u.a s.o sog p.ej v.g ex рис табл см т.е т.к г др стр им sra sr drs min max avg temp ed eds trans rev""".split()
+)
+"""Abbreviations after which a sentence practically never ends."""
+_SOMETIMES = frozenset(
+    "al etc jr mg ml kg cm mm i.v p.o s.c i.m b.i.d t.i.d u.s u.k e.u ph.d m.d a.m p.m h hr hrs wk mo yr co".split()
+)
+"""Abbreviations that may also end a sentence: they do when a typical first word follows."""
+_STARTERS = frozenset(
+    """the in this these those we it however a an he she they his her our their although after before on at for as to
+    when there further furthermore moreover therefore thus finally since while during one all no patients both
+    il la le les el los las o os as em en der die das ein eine nach bei im um uma un une""".split()
+)
+_WORD_BEFORE = re.compile(r"([^\s(\[“\"'/]+)$")
+_ENUMERATION = re.compile(r"(?:^|[.!?:;]\s|\()\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})$")
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Spans of the sentences of one paragraph, without the spaces between them.
+
+    Returns:
+        (start, end) pairs in order; together they cover all text but white space.
+    """
+    spans: list[Span] = []
+    start = len(text) - len(text.lstrip())
+    for found in _CANDIDATE.finditer(text):
+        if not _is_boundary(text, found):
+            continue
+        end = found.end() - len(found.group("gap") or "")
+        if end > start:
+            spans.append((start, end))
+        start = found.end()
+    end = len(text.rstrip())
+    if end > start:
+        spans.append((start, end))
+    return spans
+
+
+def sentence_at(spans: list[Span], position: int) -> Span:
+    """The sentence that holds `position`; the nearest one before it in the space between two."""
+    index = bisect_right(spans, (position, len(spans) and spans[-1][1])) - 1
+    return spans[max(index, 0)]
+
+
+def _is_boundary(text: str, found: re.Match[str]) -> bool:
+    if found.group("gap") is None:
+        return True
+    following = re.compile(r"\W*(\w+)").match(text, found.end())
+    word = following.group(1) if following else ""
+    if not word or word[0].islower():
+        return False
+    if text[found.start()] != "." or text[found.start() + 1] == ".":
+        return True
+    before = _WORD_BEFORE.search(text, max(0, found.start() - 30), found.start())
+    if before is None:
+        return True
+    token = before.group(1).lower().rstrip(".")
+    if token in _NEVER or _ENUMERATION.search(text[max(0, found.start() - 12) : found.start()]):
+        return False
+    is_initial = len(before.group(1)) == 1 and before.group(1).isupper()
+    if token in _SOMETIMES or is_initial or ("." in token and not re.search(r"\d", token)):
+        return word.lower() in _STARTERS
+    return True

@@ -1,0 +1,154 @@
+"""The stage `extract`: one parsed Article becomes one Source, its Figures with in-text mentions, and its Passages."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from curation.extract.figures import FigureIndex, build_figure, label_key, split_label
+from curation.extract.language import running_language
+from curation.extract.mentions import resolve
+from curation.extract.panels import find_panels
+from curation.extract.scope import decide
+from schemas.article import Article, ArticleFigure, ArticlePassage, Section
+from schemas.extracted import Figure, FigureMention, Passage, Pointer, Source
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+
+_AUTHOR_KEYWORDS = frozenset({"", "author", "author-keywords", "author-keyword", "author-generated", "kwd", "keywords"})
+_BOOK_SOURCES = frozenset({"litarch", "openstax"})
+_BOOK_TYPES = frozenset({"book-chapter", "book-part", "chapter"})
+_WORD = re.compile(r"\w")
+
+
+def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
+    """Resolve one article: a pure generator, the same rows for the same article.
+
+    Args:
+        article: the parsed article.
+
+    Yields:
+        Its Source, one Figure per parsed figure, one Passage per parsed passage that holds a word,
+        a Drop (short_passage) for each that holds none.
+    """
+    language = running_language(article.language, (passage.text for passage in article.passages))
+    yield _source(article, language)
+    split = [split_label(figure.label, figure.caption) for figure in article.figures]
+    index = FigureIndex(
+        article.figures,
+        [
+            label_key(label, figure.group_caption)
+            for figure, (label, _, _) in zip(article.figures, split, strict=True)
+        ],
+    )
+    letters = _panel_letters(article.figures)
+    paths = _section_paths(article.sections)
+    parts = {section.number: section.part for section in article.sections}
+    mentions: dict[int, list[FigureMention]] = defaultdict(list)
+    for number, passage in enumerate(article.passages, start=1):
+        if not _WORD.search(passage.text):
+            yield Drop(
+                unit="passage",
+                id=passage.id,
+                article_id=article.id,
+                reason=Reason.SHORT_PASSAGE,
+                detail="no word in it",
+            )
+            continue
+        pointers, found = resolve(passage, index, letters)
+        for at, mention in found:
+            mentions[at].append(mention)
+        part = parts.get(passage.section, "body")
+        yield _passage(article, passage, number, paths, part, language, pointers)
+    for at, (figure, (label, caption, cut)) in enumerate(zip(article.figures, split, strict=True)):
+        yield build_figure(article, figure, mentions[at], label, caption, cut)
+
+
+def _source(article: Article, language: str) -> Source:
+    scope, evidence = decide(article)
+    return Source(
+        id=article.id,
+        title=article.title,
+        journal=article.journal,
+        year=article.year,
+        doi=article.doi,
+        pmid=article.pmid,
+        pmcid=article.pmcid,
+        article_type=article.article_type,
+        language=language,
+        subjects=article.subjects,
+        keywords=_keywords(article, language),
+        licence=article.licence,
+        is_book=article.source in _BOOK_SOURCES or article.article_type in _BOOK_TYPES,
+        is_retracted=article.is_retracted,
+        is_synthetic=article.is_synthetic,
+        scope=scope,
+        scope_evidence=evidence,
+        raw_sha256=article.raw_sha256,
+    )
+
+
+def _keywords(article: Article, language: str) -> tuple[str, ...]:
+    """Author keywords in the article's language; those of no stated language where there are none."""
+    groups = [group for group in article.keywords if group.type.lower() in _AUTHOR_KEYWORDS]
+    own = [group for group in groups if group.language.lower()[:2] == language.lower()[:2]]
+    chosen = own or [group for group in groups if group.language in {"", "und"}]
+    return tuple(dict.fromkeys(term for group in chosen for term in group.terms))
+
+
+def _panel_letters(figures: Iterable[ArticleFigure]) -> frozenset[str]:
+    return frozenset(
+        panel.letter
+        for figure in figures
+        for panel in find_panels(figure.id, figure.caption, figure.caption_emphasis)
+    )
+
+
+def _section_paths(sections: Sequence[Section]) -> dict[int, tuple[str, ...]]:
+    """Titles from the top section down, by section number; a parent always stands before its children."""
+    paths: dict[int, tuple[str, ...]] = {0: ()}
+    for section in sections:
+        paths[section.number] = (*paths.get(section.parent, ()), section.title)
+    return paths
+
+
+def _passage(
+    article: Article,
+    passage: ArticlePassage,
+    number: int,
+    paths: dict[int, tuple[str, ...]],
+    part: str,
+    language: str,
+    pointers: tuple[Pointer, ...],
+) -> Passage:
+    return Passage(
+        id=passage.id,
+        article_id=article.id,
+        number=number,
+        section=passage.section,
+        section_path=paths.get(passage.section, ()),
+        part=part,
+        kind=passage.kind,
+        text=passage.text,
+        text_sha256=passage.text_sha256,
+        language=passage.language or language,
+        pointers=pointers,
+    )
+
+
+EXTRACT = RecordStage(
+    name="extract",
+    version=1,
+    inputs=(Input("parse.articles", Article, by="id"),),
+    outputs=(
+        Table("sources", Source, ("id",)),
+        Table("figures", Figure, ("id",)),
+        Table("passages", Passage, ("id",)),
+    ),
+    process=extract,
+    accounts=(
+        Account("article", lambda article: (article.id,), "sources", "id"),
+        Account("figure", lambda article: (figure.id for figure in article.figures), "figures", "id"),
+        Account("passage", lambda article: (passage.id for passage in article.passages), "passages", "id"),
+    ),
+)

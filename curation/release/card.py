@@ -1,0 +1,126 @@
+"""The dataset card: one template, numbers from the data, prose from `data_cards/<dataset>/`.
+
+The claims gate: prose may not state a number of its own. Digits are allowed inside `{{ … }}`, in addresses, in
+years and in licence versions; anything else must be an expression over the facts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from curation.release.facts import Facts
+from curation.release.manifest import ReleaseManifest
+from curation.release.rights import hub_licence
+from curation.release.tables import MAIN, PROVENANCE, QUERIES, TEXT_QUERIES
+from schemas.errors import ReleaseError
+
+PROSE = ("summary", "intended_use", "limitations", "collection", "acknowledgement")
+"""Sections only people can write; each is one Markdown file."""
+
+_EXPRESSION = re.compile(r"\{\{.*?\}\}", re.S)
+_MAY_HAVE_DIGITS = re.compile(
+    r"https?://\S+|\b(?:19|20)\d{2}(?:-\d{2}(?:-\d{2})?)?\b|\bCC(?:[ -](?:BY|NC|SA|ND))*[ -]\d\.\d\b|\bCC0(?:[ -]1\.0)?\b"
+)
+_BLOCK = re.compile(r"<!-- prose:(\w+) -->\n(.*?)\n<!-- /prose:\1 -->", re.S)
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=False,  # Markdown: cells are escaped by the `cell` filter
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["cell"] = cell
+    environment.filters["number"] = number
+    return environment
+
+
+def cell(value: object) -> str:
+    """A value inside a Markdown table: no line break, no pipe, no HTML."""
+    text = " ".join(str(value).split())
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|") or "—"
+
+
+def number(value: object) -> str:
+    """Integers with thousands separators; nothing to count is a dash."""
+    return "—" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def load_prose(folder: Path) -> dict[str, str]:
+    """Read the prose of a dataset and hold it to the claims gate.
+
+    Raises:
+        ReleaseError: a section is missing, empty, or states a number by hand.
+    """
+    prose: dict[str, str] = {}
+    for section in PROSE:
+        path = folder / f"{section}.md"
+        name = f"data_cards/{folder.name}/{path.name}"
+        try:
+            text = path.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ReleaseError(
+                f"the card has no '{section}' section", file=name, hint=f"write {name}: what it must say, people decide"
+            ) from error
+        if not text:
+            raise ReleaseError(f"the card's '{section}' section is empty", file=name, hint=f"write {name}")
+        if "<!--" in text:
+            raise ReleaseError("prose may not contain HTML comments", file=name)
+        claim = re.search(r"\S*\d\S*", _MAY_HAVE_DIGITS.sub("", _EXPRESSION.sub("", text)))
+        if claim:
+            raise ReleaseError(
+                f"prose states a number by hand: {claim.group()!r}",
+                file=name,
+                hint="write an expression such as {{ counts.queries | number }}, or leave it out",
+            )
+        prose[section] = text
+    return prose
+
+
+def render_prose(prose: Mapping[str, str], facts: Facts, folder: str) -> dict[str, str]:
+    """Fill the expressions of the prose from the facts.
+
+    Raises:
+        ReleaseError: an expression names a fact that does not exist.
+    """
+    environment = _environment()
+    rendered = {}
+    for section, text in prose.items():
+        try:
+            rendered[section] = environment.from_string(text).render(facts)
+        except jinja2.TemplateError as error:
+            raise ReleaseError(
+                f"an expression in the card's prose fails: {error}", file=f"data_cards/{folder}/{section}.md"
+            ) from error
+    return rendered
+
+
+def prose_of(card: str) -> dict[str, str]:
+    """The rendered prose inside a published card."""
+    return {section: text for section, text in _BLOCK.findall(card)}
+
+
+def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
+    """The whole README.md of one task directory: a function of the published data and the prose alone."""
+    queries = QUERIES if facts["images"]["images"] else TEXT_QUERIES
+    corpus_rows = facts["counts"]["corpus"]
+    context: dict[str, Any] = {
+        **facts,
+        "head": head,
+        "prose": prose,
+        "hub": hub_licence(head.license),
+        "hub_languages": sorted({row["language"].split("-")[0] for row in facts["languages"]} - {"und"}),
+        "size": next((name for limit, name in _SIZES if corpus_rows < limit), "1M<n<10M"),
+        "columns": [queries if table.name == "queries" else table for table in MAIN],
+        "provenance": PROVENANCE,
+    }
+    return _environment().get_template("card.md.jinja").render(context)

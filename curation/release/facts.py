@@ -1,0 +1,92 @@
+"""Every number a card or an audit page shows, computed from the published files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from curation.release.query import QueryRunner, fetch, fetch_one
+from curation.release.tables import TABLES
+
+Facts = Mapping[str, Any]
+
+_WORDS = "len(string_split(text, ' '))"
+_LENGTHS = f"""
+    SELECT min({_WORDS}) AS shortest, quantile_disc({_WORDS}, 0.5) AS median,
+           quantile_disc({_WORDS}, 0.95) AS p95, max({_WORDS}) AS longest FROM """
+_LICENCES = """
+    SELECT license, count(*) FILTER (part = 'queries') AS queries, count(*) FILTER (part = 'corpus') AS corpus
+    FROM (SELECT license, 'queries' AS part FROM queries UNION ALL SELECT license, 'corpus' FROM corpus)
+    GROUP BY license ORDER BY count(*) DESC, license"""
+_LANGUAGES = """
+    SELECT language, count(*) FILTER (part = 'queries') AS queries, count(*) FILTER (part = 'corpus') AS corpus
+    FROM (SELECT language, 'queries' AS part FROM queries UNION ALL SELECT language, 'corpus' FROM corpus)
+    GROUP BY language ORDER BY count(*) DESC, language"""
+_POSITIVES = """
+    SELECT min(n) AS least, quantile_disc(n, 0.5) AS median, max(n) AS most FROM (
+        SELECT count(*) AS n FROM qrels WHERE score > 0 GROUP BY "query-id")"""
+_SOURCES = """
+    SELECT count(*) AS articles, count(DISTINCT nullif(journal, '')) AS journals, min(year) AS first_year,
+           max(year) AS last_year, count(*) FILTER (id LIKE 'pmc:%') AS from_pmc FROM sources"""
+_IMAGES = """
+    SELECT count(image_sha256) AS images, count(DISTINCT image_sha256) AS distinct_images,
+           count(*) FILTER (image_transform <> '') AS normalised,
+           quantile_disc(image_width, 0.5) AS median_width, quantile_disc(image_height, 0.5) AS median_height
+    FROM provenance_queries"""
+_SYNTHETIC = """
+    SELECT (SELECT count(*) FROM queries WHERE is_synthetic) AS queries,
+           (SELECT count(*) FROM corpus WHERE is_synthetic) AS corpus"""
+_EXPERTS = """
+    SELECT count(DISTINCT "query-id") AS queries FROM qrels WHERE label_status IN ('expert', 'adjudicated')"""
+_REASONS = """
+    SELECT stage, unit, reason, count(*) AS count FROM drops
+    GROUP BY ALL ORDER BY stage, unit, count DESC, reason"""
+
+
+def views(directory: Path) -> dict[str, Sequence[Path]]:
+    """View name -> shards, for the tables a task directory has."""
+    return {table.name: files for table in TABLES if (files := table.files(directory))}
+
+
+def _grouped(query: QueryRunner, given: Mapping[str, Sequence[Path]], columns: str, table: str) -> list[dict[str, Any]]:
+    text = f"SELECT {columns}, count(*) AS count FROM {table} GROUP BY ALL ORDER BY count DESC, {columns}"
+    return fetch(query, text, given)
+
+
+def funnel(query: QueryRunner, given: Mapping[str, Sequence[Path]]) -> list[dict[str, Any]]:
+    """The steps from crawled to released, each with its drop reasons, most frequent first."""
+    reasons = fetch(query, _REASONS, given)
+    steps = fetch(query, "SELECT * FROM funnel ORDER BY step", given)
+    for step in steps:
+        step["reasons"] = [
+            {"reason": row["reason"], "count": row["count"]}
+            for row in reasons
+            if (row["stage"], row["unit"]) == (step["stage"], step["unit"])
+        ]
+    return steps
+
+
+def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
+    """All facts of a task directory; the same files give the same facts."""
+    given = views(directory)
+    counts = {
+        name: fetch_one(query, f"SELECT count(*) AS n FROM {name}", given)["n"]
+        for name in ("corpus", "queries", "qrels", "excluded", "sources", "drops")
+    }
+    return {
+        "counts": counts,
+        "languages": fetch(query, _LANGUAGES, given),
+        "licences": fetch(query, _LICENCES, given),
+        "label_status": _grouped(query, given, "label_status", "qrels"),
+        "scores": _grouped(query, given, "score", "qrels"),
+        "rules": _grouped(query, given, "rule, score", "qrels"),
+        "exclusions": _grouped(query, given, "reason", "excluded"),
+        "lengths": {name: fetch_one(query, _LENGTHS + name, given) for name in ("queries", "corpus")},
+        "positives": fetch_one(query, _POSITIVES, given),
+        "funnel": funnel(query, given),
+        "sources": fetch_one(query, _SOURCES, given),
+        "images": fetch_one(query, _IMAGES, given),
+        "synthetic": fetch_one(query, _SYNTHETIC, given),
+        "experts": fetch_one(query, _EXPERTS, given),
+    }

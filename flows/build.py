@@ -1,0 +1,34 @@
+"""The build flow: each benchmark task from extracted records, per article, then over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from curation.tasks.registry import TASKS
+from flows.execution import workers
+from flows.orchestration import THREADS, flow, run_jobs
+from flows.runner import plan
+from flows.session import write_session
+from flows.specs import chosen_tasks, task_params
+
+
+@flow(name="build", task_runner=THREADS, validate_parameters=False)
+def build(
+    tasks: Sequence[str] = (),
+    workspace: str | None = None,
+    spec: str | None = None,
+    overrides: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Build tasks; `spec` (a spec.toml path) sets their parameters. Returns one summary per stage."""
+    summaries = []
+    params = task_params(spec, overrides)
+    with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
+        for name in chosen_tasks(tasks or sorted(params)):
+            task = TASKS[name]
+            limit = session.settings.memory_limit
+            jobs = plan(session.workspace, task.per_article, params=params.get(name))
+            summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
+            jobs = plan(session.workspace, task.over_all, memory_limit=limit)
+            summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
+    return [summary.to_dict() for summary in summaries]

@@ -1,0 +1,348 @@
+"""The command line: one function per verb, heavy imports inside it, so that light verbs start fast.
+
+Exit codes: 0 ok, 1 finding, 2 usage, 3 failure.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+import cyclopts
+from cyclopts import App, Parameter
+
+from schemas.errors import MedqrelsError
+
+OK, FINDING, USAGE, FAILURE = 0, 1, 2, 3
+
+app = App(
+    name="medqrels",
+    help="Build, audit and publish medical retrieval benchmarks from open-access literature.",
+    version_flags=["--version"],
+    help_format="plaintext",
+)
+crawl_app = App(name="crawl", help="Fetch articles into the workspace.", help_format="plaintext")
+app.command(crawl_app)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """Options every verb has."""
+
+    json: Annotated[bool, Parameter(negative="", help="Print the result as JSON on stdout.")] = False
+    workspace: Annotated[Path | None, Parameter(help="Folder of raw/, work/ and releases/.")] = None
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, Parameter(help="Log level on stderr.")
+    ] = None
+
+    @property
+    def root(self) -> str | None:
+        """The workspace as text, None to take it from the settings."""
+        return None if self.workspace is None else str(self.workspace)
+
+
+DryRun = Annotated[bool, Parameter(negative="", help="Say what would be done, change nothing.")]
+Spec = Annotated[Path | None, Parameter(help="A dataset's spec.toml.")]
+Overrides = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--set", negative="", help="Change a key of the spec, key=value; recorded in the release."
+    ),
+]
+DEFAULT = Common()
+
+
+def _emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
+    """Print a result: JSON for machines, text for people."""
+    if common.json:
+        print(json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, default=str))
+    else:
+        shown = text if isinstance(text, str) else text()
+        if shown:
+            print(shown)
+
+
+def _flow(common: Common, work: Callable[[], Any]) -> Any:
+    """Run a flow with progress on stderr."""
+    from flows.progress import reporter_for
+    from flows.session import reporting
+
+    logging.basicConfig(level=common.log_level or "WARNING", format="%(levelname)s %(name)s: %(message)s")
+    with reporting(reporter_for()):
+        return work()
+
+
+@crawl_app.command(name="pmc")
+def crawl_pmc(
+    *,
+    ids: Annotated[Path, Parameter(help="Text file of PMCIDs, one a line, # for comments.")],
+    profile: Annotated[Literal["open", "noncommercial"], Parameter(help="Licences to accept.")] = "open",
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Fetch articles from the PMC Cloud Service by PMCID."""
+    return _crawl("pmc", ids, profile, dry_run, common)
+
+
+@crawl_app.command(name="folder")
+def crawl_folder(
+    path: Annotated[Path, Parameter(help="Folder of JATS files with their images beside them.")],
+    /,
+    *,
+    profile: Annotated[Literal["open", "noncommercial"], Parameter(help="Licences to accept.")] = "open",
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Take articles from a folder of JATS files."""
+    return _crawl("folder", path, profile, dry_run, common)
+
+
+def _crawl(
+    source: Literal["pmc", "folder"], target: Path, profile: Any, dry_run: bool, common: Common
+) -> int:
+    if dry_run:
+        from flows.preview import preview_crawl
+
+        result = preview_crawl(source, target, common.root)
+        _emit(
+            common,
+            result,
+            f"would fetch {result['new']} new articles; {result['known']} are selected already",
+        )
+        return OK
+    from flows.crawl import crawl
+
+    result = _flow(common, lambda: crawl(source, str(target), common.root, profile))
+    _emit(common, result, "")
+    return OK
+
+
+def _stages(
+    common: Common, dry_run: bool, verb: str, tasks: tuple[str, ...], spec: Path | None, pairs: Any
+) -> int:
+    from flows.preview import preview_stages
+    from flows.specs import parse_overrides
+
+    overrides = parse_overrides(pairs)
+    if dry_run:
+        result = preview_stages(verb, common.root, tasks, None if spec is None else str(spec), overrides)
+        lines = [
+            f"{item['stage']}: {item['to_do']} shards to do, {item['done']} up to date" for item in result
+        ]
+        _emit(common, result, "\n".join(lines))
+        return OK
+
+    def work() -> Any:
+        if verb == "extract":
+            from flows.extract import extract
+
+            return extract(common.root)
+        if verb == "ground":
+            from flows.ground import ground
+
+            return ground(common.root)
+        from flows.build import build
+
+        return build(tasks, common.root, None if spec is None else str(spec), overrides)
+
+    _emit(common, _flow(common, work), "")
+    return OK
+
+
+@app.command
+def extract(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Parse crawled articles; find figures, passages, in-text mentions and scope."""
+    return _stages(common, dry_run, "extract", (), None, ())
+
+
+@app.command
+def ground(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Find vocabulary concepts (HPO) in captions and passages."""
+    return _stages(common, dry_run, "ground", (), None, ())
+
+
+@app.command
+def build(
+    *tasks: Annotated[str, Parameter(help="Tasks to build; all when none is named.")],
+    spec: Spec = None,
+    overrides: Overrides = (),
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Build benchmark tasks: queries, corpus, qrels with evidence, excluded pairs."""
+    return _stages(common, dry_run, "build", tasks, spec, overrides)
+
+
+@app.command
+def release(
+    dataset: Annotated[str, Parameter(help="Dataset under data_cards/, or a path to its spec.toml.")],
+    /,
+    *,
+    version: Annotated[str, Parameter(help="MAJOR.MINOR.PATCH.")],
+    overrides: Overrides = (),
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Assemble a versioned release with its card, and audit it."""
+    from flows.specs import parse_overrides, read_spec, spec_path
+
+    pairs = parse_overrides(overrides)
+    if dry_run:
+        spec = read_spec(spec_path(dataset), pairs)
+        result = {"dataset": spec.name, "version": version, "tasks": sorted(spec.tasks)}
+        _emit(common, result, f"would release {spec.name}@{version}: {', '.join(sorted(spec.tasks))}")
+        return OK
+    from flows.release import release as release_flow
+
+    result = _flow(common, lambda: release_flow(dataset, version, common.root, pairs))
+    _emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in result))
+    return OK if all(item["audit"] == "clean" for item in result) else FINDING
+
+
+@app.command
+def audit(
+    *releases: Annotated[str, Parameter(help="Paths of task or version folders, or NAME@VERSION.")],
+    report: Annotated[Path | None, Parameter(help="Also write the page here (one task only).")] = None,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Check a published release from its own files; exit 1 when something is wrong."""
+    from flows.auditing import audit_directory, describe, has_errors, task_directories
+    from flows.settings import load_settings
+    from flows.workspace import Workspace
+    from schemas.errors import UsageError
+    from schemas.record import to_dict
+
+    if not releases:
+        raise UsageError(
+            "audit needs a release", hint="medqrels audit NAME@VERSION, or a path to a task folder"
+        )
+    workspace = Workspace(load_settings(workspace=common.workspace).workspace)
+    directories = [item for name in releases for item in task_directories(name, workspace)]
+    if report is not None and len(directories) != 1:
+        raise UsageError("--report takes one task folder", hint="name a single task folder")
+    results = [audit_directory(item, report=report, write=not dry_run) for item in directories]
+    _emit(common, [to_dict(item) for item in results], lambda: describe(results))
+    return FINDING if has_errors(results) else OK
+
+
+@app.command
+def run(
+    *,
+    spec: Annotated[Path, Parameter(help="The dataset's spec.toml.")],
+    version: Annotated[str, Parameter(help="Version of the release.")] = "1.0.0",
+    overrides: Overrides = (),
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Everything a spec asks for: crawl, extract, ground, build, release, audit."""
+    from flows.specs import parse_overrides, read_spec
+
+    pairs = parse_overrides(overrides)
+    if dry_run:
+        wanted = read_spec(spec, pairs)
+        _emit(
+            common,
+            wanted.model_dump(mode="json"),
+            f"would run {wanted.name}@{version}: {', '.join(sorted(wanted.tasks))}",
+        )
+        return OK
+    from flows.run import run as run_flow
+
+    result = _flow(common, lambda: run_flow(str(spec), version, common.root, pairs))
+    made = result["releases"]
+    _emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in made))
+    return OK if all(item["audit"] == "clean" for item in made) else FINDING
+
+
+@app.command
+def demo(*, common: Common = DEFAULT) -> int:
+    """Run the whole pipeline offline on the embedded sample."""
+    from flows.demo import demo as run_demo
+    from flows.demo import describe
+
+    made = _flow(common, lambda: run_demo(common.workspace or Path("workspace/demo")))
+    _emit(common, made, lambda: describe(made))
+    return OK if all(item["audit"] == "clean" for item in made["releases"]) else FINDING
+
+
+@app.command
+def show(
+    record: Annotated[str, Parameter(help="An article, figure or passage id, e.g. pmc:PMC123.1")],
+    /,
+    *,
+    common: Common = DEFAULT,
+) -> int:
+    """Follow one article through every stage."""
+    from flows.session import read_session
+    from flows.show import describe, trace
+
+    found = trace(read_session(common.workspace).workspace, record)
+    _emit(common, found, lambda: describe(found))
+    return OK
+
+
+@app.command
+def status(*, common: Common = DEFAULT) -> int:
+    """What the workspace holds, what was dropped and why."""
+    from flows.session import read_session
+    from flows.status import describe
+    from flows.status import status as read_status
+
+    found = read_status(read_session(common.workspace).workspace)
+    _emit(common, found, lambda: describe(found))
+    return OK
+
+
+@app.command
+def doctor(*, common: Common = DEFAULT) -> int:
+    """Check that this machine and workspace can do the work."""
+    from flows.doctor import describe, examine, is_well
+    from flows.settings import load_settings
+
+    results = examine(load_settings(workspace=common.workspace))
+    _emit(common, results, lambda: describe(results))
+    return OK if is_well(results) else FINDING
+
+
+def run_cli(arguments: list[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except cyclopts.CycloptsError as error:
+        _fail(as_json, {"error": "UsageError", "message": str(error).strip(), "hint": "medqrels --help"})
+        return USAGE
+    except MedqrelsError as error:
+        _fail(as_json, error.attrs())
+        return error.exit_code
+    except KeyboardInterrupt:
+        _fail(
+            as_json,
+            {"error": "Interrupted", "message": "interrupted", "hint": "the same command goes on from here"},
+        )
+        return FAILURE
+    return code if isinstance(code, int) else OK
+
+
+def _fail(as_json: bool, attrs: dict[str, str]) -> None:
+    if as_json:
+        print(json.dumps(attrs, ensure_ascii=False), file=sys.stderr)
+        return
+    print(f"error: {attrs['message']}", file=sys.stderr)
+    for key in ("record", "file"):
+        if attrs.get(key):
+            print(f"  {key}: {attrs[key]}", file=sys.stderr)
+    if attrs.get("hint"):
+        print(f"  next: {attrs['hint']}", file=sys.stderr)
+
+
+def main() -> NoReturn:
+    """Entry point of the `medqrels` command."""
+    sys.exit(run_cli())

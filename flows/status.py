@@ -1,0 +1,76 @@
+"""What a workspace holds: shards and rows per stage, what was dropped and why, releases, crawl errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flows.execution import sum_up
+from flows.runner import shards_of
+from flows.selection import STAGE as SELECTION
+from flows.selection import selections
+from flows.workspace import Workspace
+
+_NOT_STAGES = frozenset({SELECTION, "vocabulary"})
+_ORDER = ("crawl", "parse", "extract", "ground")
+
+
+def status(workspace: Workspace) -> dict[str, Any]:
+    """Selection, stages and releases of a workspace as plain values."""
+    selected = selections(workspace)
+    folders = sorted(path.name for path in workspace.work.iterdir()) if workspace.work.is_dir() else []
+    names = [name for name in folders if name not in _NOT_STAGES]
+    names.sort(key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
+    stages = []
+    for name in names:
+        shards = shards_of(workspace, name)
+        body = sum_up(name, [(manifest, False) for manifest in shards.values()]).to_dict()
+        body["shards"] = len(shards)
+        stages.append(body)
+    return {
+        "workspace": str(workspace.root),
+        "selected": {"articles": sum(len(item.locators) for item in selected), "shards": len(selected)},
+        "stages": stages,
+        "releases": _releases(workspace),
+    }
+
+
+def _releases(workspace: Workspace) -> list[dict[str, Any]]:
+    found = []
+    for path in sorted(workspace.releases.glob("*/*/*/release.json")):
+        body = json.loads(path.read_text("utf-8"))
+        audit = path.with_name("audit.json")
+        verdict = json.loads(audit.read_text("utf-8"))["verdict"] if audit.is_file() else "not audited"
+        found.append(
+            {
+                "path": str(path.parent),
+                "dataset": body["dataset"],
+                "version": body["version"],
+                "task": body["task"],
+                "release_hash": body["release_hash"],
+                "publishable": body["publishable"],
+                "audit": verdict,
+            }
+        )
+    return found
+
+
+def describe(found: dict[str, Any]) -> str:
+    """The status as text for people."""
+    lines = [f"workspace {found['workspace']}"]
+    lines.append(
+        f"  selected: {found['selected']['articles']:,} articles in {found['selected']['shards']} shards"
+    )
+    for stage in found["stages"]:
+        rows = ", ".join(f"{count:,} {name}" for name, count in stage["rows"].items())
+        lines.append(f"  {stage['stage']}: {stage['shards']} shards, {rows or 'no rows'}")
+        lines += [f"    dropped {count:,} {reason}" for reason, count in stage["dropped"].items()]
+    for release in found["releases"]:
+        mark = "publishable" if release["publishable"] else "not publishable"
+        lines.append(
+            f"  release {release['dataset']}@{release['version']} {release['task']}: "
+            f"audit {release['audit']}, {mark}"
+        )
+    if not found["releases"]:
+        lines.append("  no release yet; next: medqrels run --spec data_cards/<dataset>/spec.toml")
+    return "\n".join(lines)

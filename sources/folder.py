@@ -1,0 +1,224 @@
+"""A folder of JATS files with their images beside them: publishers' deliveries, preprint dumps, own collections.
+
+XML and named images are copied to raw/folder/<hash>/, where the hash covers exactly these bytes: two articles never
+overwrite each other, and an edited file becomes a new copy.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from schemas.article import MediaProblem, RawArticle, RawMedia
+from schemas.errors import InputError, UsageError
+from schemas.hashing import canonical_json, sha256_bytes, sha256_text
+from schemas.ids import folder_article_id, normalise_doi
+from schemas.stages import Drop, Reason
+from sources.graphics import scan
+from sources.images import describe, resolve_href, sniff
+from sources.store import RawStore, is_safe_name
+
+SOURCE = "folder"
+XML_SUFFIXES = frozenset({".xml", ".nxml"})
+_log = logging.getLogger("medqrels.sources.folder")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderContext:
+    """What a fetch works with.
+
+    Attributes:
+        root: the folder; nothing outside it is read, not even through a symbolic link.
+        store: raw/ and its ledger.
+        max_xml_bytes: larger XML files are dropped as `too_large`.
+        max_media_bytes: larger images are noted as `image_too_large`.
+    """
+
+    root: Path
+    store: RawStore
+    max_xml_bytes: int = 64 * 1024 * 1024
+    max_media_bytes: int = 64 * 1024 * 1024
+
+
+def discover(path: Path) -> list[str]:
+    """XML files at any depth, as sorted POSIX paths inside the folder. Hidden files and folders are passed over.
+
+    A link to a file is listed (fetching it says why it is refused); linked folders are logged and not entered.
+
+    Raises:
+        UsageError: not a folder.
+    """
+    if not path.is_dir():
+        raise UsageError("not a folder", file=str(path), hint="medqrels crawl folder PATH")
+    found: list[str] = []
+    for folder, children, files in os.walk(path, followlinks=False):
+        for child in list(children):
+            if child.startswith("."):
+                children.remove(child)
+            elif os.path.islink(os.path.join(folder, child)):
+                _log.warning("a linked folder is not entered: %s", child)
+        for name in files:
+            if not name.startswith(".") and os.path.splitext(name)[1].lower() in XML_SUFFIXES:
+                found.append(Path(folder, name).relative_to(path).as_posix())
+    return sorted(found)
+
+
+def fetch(locator: str, context: FolderContext) -> RawArticle | Drop:
+    """Copy one article and the images its figures name into raw/.
+
+    Two files of one DOI get the same id: the caller keeps the one with the smaller locator and drops the other
+    as `duplicate_article`.
+
+    Args:
+        locator: as :func:`discover` gives it.
+        context: folder, store and limits.
+
+    Returns:
+        The stored article, or the reason why there is none; `Drop.id` is the locator.
+    """
+    try:
+        source = _inside(locator, context.root)
+        data = _bytes(source, context.max_xml_bytes)
+    except InputError as error:
+        reason = Reason(error.reason or Reason.NOT_FOUND)
+        return Drop(unit="article", id=locator, article_id=locator, reason=reason, detail=error.message)
+    return _store(locator, source, data, context)
+
+
+def _inside(locator: str, root: Path) -> Path:
+    """The real file a locator means.
+
+    Raises:
+        InputError: it is missing, no plain file, or lies outside the folder.
+    """
+    try:
+        real, base = (root / locator).resolve(strict=True), root.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        raise _missing("no such file") from None
+    if not real.is_relative_to(base):
+        raise _missing("a link or path out of the folder is refused")
+    if not real.is_file():
+        raise _missing("not a plain file")
+    return real
+
+
+def _missing(what: str) -> InputError:
+    return InputError(what, reason=Reason.NOT_FOUND.value)
+
+
+def _bytes(path: Path, limit: int) -> bytes:
+    """A file's bytes.
+
+    Raises:
+        InputError: larger than `limit`, or not readable.
+    """
+    try:
+        with path.open("rb") as handle:
+            data = handle.read(limit + 1)
+    except OSError as error:
+        raise _missing(f"cannot be read: {error.strerror}") from None
+    if len(data) > limit:
+        raise InputError(f"larger than the limit of {limit} bytes", reason=Reason.TOO_LARGE.value)
+    return data
+
+
+def _store(locator: str, source: Path, data: bytes, context: FolderContext) -> RawArticle:
+    found = scan(data)
+    images, problems = _images(found.hrefs, locator, context)
+    sha256 = sha256_bytes(data)
+    content = [sha256, *([name, sha256_bytes(image)] for name, image in sorted(images.items()))]
+    folder = f"{SOURCE}/{sha256_text(canonical_json(content))[:12]}"
+    # The XML gets a fixed name, so that the copy depends on content alone and never meets an image's name.
+    path = f"{folder}/article.xml"
+    _keep(path, data, context)
+    media = []
+    for name, image in sorted(images.items()):
+        stored = f"{folder}/images/{name}"
+        _keep(stored, image, context)
+        media.append(
+            RawMedia(
+                name=name,
+                path=stored,
+                sha256=sha256_bytes(image),
+                size_bytes=len(image),
+                format=sniff(image) or "",
+            )
+        )
+    return RawArticle(
+        id=folder_article_id(found.doi, sha256),
+        source="folder",
+        locator=locator,
+        path=path,
+        sha256=sha256,
+        doi=normalise_doi(found.doi) if found.doi else None,
+        media=tuple(media),
+        media_problems=tuple(sorted(problems, key=lambda problem: (problem.name, problem.reason))),
+        is_synthetic=found.is_synthetic,
+    )
+
+
+def _keep(path: str, data: bytes, context: FolderContext) -> None:
+    """Store bytes once: the path is made of their hash, so what stands there with the right size stays."""
+    held = context.store.held(SOURCE, path)
+    if held is None or held.sha256 != sha256_bytes(data):
+        context.store.put(SOURCE, path, path, data)
+
+
+def _images(
+    hrefs: tuple[str, ...], locator: str, context: FolderContext
+) -> tuple[dict[str, bytes], list[MediaProblem]]:
+    """Bytes of the images that hrefs name, by file name, and what was named in vain."""
+    beside = (context.root / locator).parent
+    images: dict[str, bytes] = {}
+    problems: dict[str, MediaProblem] = {}
+    for href in hrefs:
+        file = _find(href, beside)
+        if file is None:
+            problems[href] = _problem(href, "image_missing", "no file of that name beside the XML")
+            continue
+        if file.name in images:
+            continue
+        try:
+            data = _bytes(_inside(str(file.relative_to(context.root)), context.root), context.max_media_bytes)
+        except InputError as error:
+            too_large = error.reason == Reason.TOO_LARGE.value
+            reason = "image_too_large" if too_large else "image_missing"
+            problems[href] = _problem(file.name, reason, error.message)
+            continue
+        if sniff(data) is None:
+            problems[href] = _problem(file.name, "image_corrupt", describe(data))
+        else:
+            images[file.name] = data
+    return images, list(problems.values())
+
+
+def _problem(name: str, reason: str, detail: str) -> MediaProblem:
+    return MediaProblem(name=name, reason=reason, detail=detail)
+
+
+def _find(href: str, beside: Path) -> Path | None:
+    """The file an href means: in the sub-folder a relative href states, else beside the XML."""
+    parts = PurePosixPath(href.strip().replace("\\", "/")).parts[:-1]
+    folders = [beside]
+    if parts and ":" not in parts[0] and not any(part in ("/", "..") for part in parts):
+        folders.insert(0, beside.joinpath(*parts))
+    for folder in folders:
+        name = resolve_href(href, _names(folder))
+        if name is not None:
+            return folder / name
+    return None
+
+
+def _names(folder: Path) -> list[str]:
+    """Names of what may be an image in a folder; XML files are never candidates."""
+    try:
+        entries = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
+    except OSError:
+        return []
+    return [
+        name
+        for name in entries
+        if is_safe_name(name) and os.path.splitext(name)[1].lower() not in XML_SUFFIXES
+    ]

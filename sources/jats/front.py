@@ -1,0 +1,152 @@
+"""Front matter: identifiers, titles, journal, dates, subjects, related articles, retraction.
+
+Accepts every id form PMC has used (`pmc`, `pmcid`, with and without the prefix, `pmcid-ver`) and NLM 2.x layouts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schemas.article import RelatedArticle, Translated
+from schemas.errors import InputError
+from schemas.ids import normalise_doi, normalise_pmcid
+from sources.jats.nodes import UNDETERMINED, Element, child_text, first, href_of, language_of, local, squeeze
+from sources.jats.text import flatten, title_text
+
+_PMID = re.compile(r"^\d{1,9}$")
+_YEAR = re.compile(r"^(1[6-9]|20)\d\d$")
+_RETRACTED_TITLE = re.compile(
+    r"^\W*(?:retracted(?:\s+article)?\s*[:\]\)–—-]|retracted\s*$|withdrawn\s*:)", re.IGNORECASE
+)
+_NOTICE_TYPES = frozenset({"retraction", "retraction-notice"})
+_FORWARD_LINKS = frozenset({"retraction-forward", "retracted-by", "retraction"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Identifiers of an article as its front matter states them, normalised."""
+
+    pmcid: str | None = None
+    pmid: str | None = None
+    doi: str | None = None
+
+
+def _pmcid(text: str) -> str | None:
+    try:
+        return normalise_pmcid(text.partition(".")[0])
+    except InputError:
+        return None
+
+
+def article_ids(meta: Element | None) -> Ids:
+    """PMCID, PMID and DOI; `pmcaid` and `pmcaiid` are no article ids, `pmcid-ver` counts where nothing else is."""
+    found: dict[str, str] = {}
+    for element in meta.iterchildren("article-id") if meta is not None else ():
+        kind, text = (element.get("pub-id-type") or "").lower(), squeeze("".join(element.itertext()))
+        if kind in {"pmc", "pmcid"} and (pmcid := _pmcid(text)):
+            found.setdefault("pmcid", pmcid)
+        elif kind == "pmcid-ver" and (pmcid := _pmcid(text)):
+            found.setdefault("version", pmcid)
+        elif kind == "pmid" and _PMID.match(text):
+            found.setdefault("pmid", text)
+        elif kind == "doi" and (doi := normalise_doi(text)):
+            found.setdefault("doi", doi)
+    return Ids(found.get("pmcid") or found.get("version"), found.get("pmid"), found.get("doi"))
+
+
+def titles(meta: Element | None) -> tuple[str, tuple[Translated, ...]]:
+    """Article title with its subtitle, and translated titles."""
+    group = first(meta, "title-group")
+    if group is None:
+        return "", ()
+    main = [title_text(group.find("article-title")), *map(title_text, group.iterchildren("subtitle"))]
+    translated = [
+        Translated(language=language_of(part) or language_of(title) or UNDETERMINED, text=text)
+        for part in group.iterchildren("trans-title-group", "trans-title")
+        for title in (part.iterchildren("trans-title") if local(part) == "trans-title-group" else (part,))
+        if (text := title_text(title))
+    ]
+    return ": ".join(filter(None, main)), tuple(translated)
+
+
+def _subject_paths(group: Element, above: str) -> Iterator[str]:
+    for subject in group.iterchildren("subject", "compound-subject"):
+        if text := flatten(subject):
+            yield f"{above} > {text}" if above else text
+    name = title_text(group.find("subject"))
+    for inner in group.iterchildren("subj-group"):
+        yield from _subject_paths(inner, f"{above} > {name}" if above and name else name or above)
+
+
+def subjects(meta: Element | None) -> tuple[str, ...]:
+    """Subject headings in order, nested groups as `Surgery > Case Report`, each once."""
+    categories = first(meta, "article-categories")
+    groups = categories.iterchildren("subj-group") if categories is not None else ()
+    return tuple(dict.fromkeys(path for group in groups for path in _subject_paths(group, "")))
+
+
+def journal_and_publisher(front: Element | None) -> tuple[str, str]:
+    """Journal title (or its abbreviation or id) and publisher name."""
+    meta = first(front, "journal-meta")
+    if meta is None:
+        return "", ""
+    group = meta.find("journal-title-group")
+    places = (group, meta) if group is not None else (meta,)
+    names = (
+        child_text(place, name) for name in ("journal-title", "abbrev-journal-title") for place in places
+    )
+    title = next(filter(None, names), "") or child_text(meta, "journal-id")
+    return title, child_text(meta.find("publisher"), "publisher-name")
+
+
+def year(meta: Element | None) -> int | None:
+    """Earliest year among the publication dates."""
+    if meta is None:
+        return None
+    stated = (
+        child_text(date, "year") or (date.get("iso-8601-date") or "")[:4]
+        for date in meta.iter("pub-date")
+    )
+    return min((int(text) for text in stated if _YEAR.match(text)), default=None)
+
+
+def _target(link: Element) -> str:
+    href = href_of(link)
+    kind = (link.get("ext-link-type") or "").lower()
+    text = href or squeeze("".join(link.itertext()))
+    if kind in {"pmc", "pmcid"} and (pmcid := _pmcid(text)):
+        return pmcid
+    return normalise_doi(text) or text
+
+
+def related(meta: Element | None) -> tuple[RelatedArticle, ...]:
+    """Links to corrected, retracted, commented articles, in order."""
+    return tuple(
+        RelatedArticle(
+            type=link.get("related-article-type") or "",
+            id_type=(link.get("ext-link-type") or "").lower(),
+            target=_target(link),
+        )
+        for link in (meta.iterchildren("related-article") if meta is not None else ())
+    )
+
+
+def is_retracted(article_type: str, title: str, links: tuple[RelatedArticle, ...]) -> bool:
+    """Whether the article itself is retracted; a notice that retracts another article is not."""
+    kinds = {link.type.lower() for link in links}
+    if article_type in _NOTICE_TYPES and ("retracted-article" in kinds or not _RETRACTED_TITLE.match(title)):
+        return False
+    if article_type in {"retracted-article", "retracted"} or kinds & _FORWARD_LINKS:
+        return True
+    return bool(_RETRACTED_TITLE.match(title))
+
+
+def is_synthetic(meta: Element | None) -> bool:
+    """Whether custom metadata mark the article as synthetic (our own sample does)."""
+    return meta is not None and any(
+        child_text(entry, "meta-name").lower() == "synthetic"
+        and child_text(entry, "meta-value").lower() in {"yes", "true", "1"}
+        for entry in meta.iter("custom-meta")
+    )

@@ -1,0 +1,76 @@
+"""Small readings of one XML node: local name, href, language, plain text of short fields.
+
+Everything here tolerates missing namespaces, because recovered files often lack the declarations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml.etree import _Element as Element
+
+__all__ = ["MATHML", "Element", "child_text", "children", "first", "href_of", "language_of", "local", "squeeze"]
+
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_TAG = re.compile(r"^([A-Za-z]{2,3})((?:[-_][A-Za-z0-9]{1,8})*)$")
+# BCP-47 asks for the two-letter code where one exists; JATS files also carry ISO 639-2 codes.
+_SHORTEST = {
+    "eng": "en", "spa": "es", "por": "pt", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de",
+    "ita": "it", "jpn": "ja", "zho": "zh", "chi": "zh", "rus": "ru", "kor": "ko", "pol": "pl",
+    "nld": "nl", "dut": "nl", "tur": "tr", "ara": "ar", "cat": "ca",
+}  # fmt: skip
+UNDETERMINED = "und"
+
+
+def local(element: Element) -> str:
+    """Element name without namespace or undeclared prefix."""
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
+
+
+def squeeze(text: str | None) -> str:
+    """White space of every kind (no-break and thin spaces too) collapsed to single spaces."""
+    return " ".join(text.split()) if text else ""
+
+
+def href_of(element: Element) -> str:
+    """The href of a link or graphic with or without its xlink namespace, '' when there is none."""
+    value = element.get(_HREF) or element.get("href") or element.get("xlink:href")
+    return value.strip() if value else ""
+
+
+def normalise_language(tag: str | None) -> str:
+    """A language attribute as BCP-47: `EN` -> `en`, `pt_br` -> `pt-BR`; '' and nonsense -> `und`."""
+    found = _TAG.match(tag.strip()) if tag else None
+    if not found:
+        return UNDETERMINED
+    primary = found.group(1).lower()
+    parts = [_SHORTEST.get(primary, primary)]
+    for part in re.split(r"[-_]", found.group(2))[1:]:
+        parts.append(part.upper() if len(part) == 2 else part.title() if len(part) == 4 else part.lower())
+    return "-".join(parts)
+
+
+def language_of(element: Element) -> str | None:
+    """The language an element states itself, None when it states none."""
+    value = element.get(_LANG) or element.get("lang") or element.get("xml:lang")
+    return normalise_language(value) if value and value.strip() else None
+
+
+def children(element: Element | None, *names: str) -> Iterator[Element]:
+    """Child elements of these names, in document order; none when the element is missing."""
+    if element is not None:
+        yield from element.iterchildren(*names)
+
+
+def first(element: Element | None, name: str) -> Element | None:
+    """First child of this name."""
+    return element.find(name) if element is not None else None
+
+
+def child_text(element: Element | None, name: str) -> str:
+    """All text of the first child of this name, squeezed; '' when there is none."""
+    found = first(element, name)
+    return squeeze("".join(found.itertext())) if found is not None else ""

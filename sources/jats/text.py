@@ -1,0 +1,205 @@
+"""Mixed content to plain text with exact offsets.
+
+Inline markup adds and removes no space, block children are separated by one, white space is collapsed while the
+offsets are counted, so `text[start:end]` is always what the span encloses. Each node's text and tail is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from schemas.article import Emphasis, Xref
+from sources.jats.formula import linear
+from sources.jats.nodes import MATHML, Element
+
+_XREF, _EMPHASIS, _BLOCK, _FLOAT, _DROP, _FORMULA, _BREAK, _CHOICE = range(8)
+_EMPHASES = {
+    "bold": "bold", "b": "bold", "italic": "italic", "i": "italic", "sup": "sup", "sub": "sub",
+    "underline": "underline",
+}  # fmt: skip
+_COMMON = {
+    "xref": _XREF,
+    "break": _BREAK,
+    "hr": _BREAK,
+    "inline-formula": _FORMULA,
+    "math": _FORMULA,
+    f"{MATHML}math": _FORMULA,
+    "tex-math": _FORMULA,
+    "alternatives": _CHOICE,
+    **dict.fromkeys(
+        (
+            "graphic", "inline-graphic", "media", "object-id", "alt-text", "long-desc", "fn", "rt", "rp",
+            "index-term", "element-citation", "nlm-citation", "citation-alternatives", "private-char",
+        ),
+        _DROP,
+    ),
+}  # fmt: skip
+_FLOATS = (
+    "fig", "fig-group", "figgrp", "table-wrap", "table-wrap-group", "table-wrap-foot", "table", "boxed-text",
+    "disp-formula", "disp-formula-group", "chem-struct-wrap", "chem-struct-wrapper", "supplementary-material",
+    "array", "code", "fn-group", "ref-list", "floats-group",
+)  # fmt: skip
+_TEXT_BLOCKS = (
+    "list", "def-list", "disp-quote", "verse-group", "speech", "statement", "preformat", "question-wrap", "sec", "p",
+)  # fmt: skip
+_PARTS_OF_BLOCKS = ("list-item", "def-item", "term", "def", "title", "verse-line", "attrib", "speaker", "subtitle")
+RUNNING = {
+    **_COMMON,
+    **dict.fromkeys((*_FLOATS, *_TEXT_BLOCKS), _FLOAT),
+    **dict.fromkeys(_PARTS_OF_BLOCKS, _BLOCK),
+}
+"""A paragraph: floats, lists and quotations nested in it are set aside; bold and italic are plain text."""
+CAPTION = {
+    **_COMMON,
+    **dict.fromkeys(_FLOATS, _FLOAT),
+    **dict.fromkeys((*_TEXT_BLOCKS, *_PARTS_OF_BLOCKS, "caption"), _BLOCK),
+    **dict.fromkeys(_EMPHASES, _EMPHASIS),
+    "disp-formula": _FORMULA,
+    "label": _DROP,  # the labels of list items; the figure's own label is a field of its own
+}
+"""A caption or a field: paragraphs and list items are part of the text, inline markup is kept as spans."""
+TITLE = {**CAPTION, "xref": _DROP}
+"""A title: reference marks in it point to footnotes and are no part of it."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """Text under construction. Feed it elements with :meth:`read`, then take :attr:`text`."""
+
+    actions: dict[str, int] = field(default_factory=lambda: CAPTION)
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    is_spaced: bool = False
+    spans: list[tuple[int, int, Element]] = field(default_factory=list)
+    marks: list[tuple[int, int, str]] = field(default_factory=list)
+    floats: list[Element] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text so far, without leading or trailing space."""
+        return "".join(self.pieces)
+
+    def add(self, chunk: str) -> None:
+        """Append characters, collapsing white space across calls."""
+        words = chunk.split()
+        if not words:
+            self.is_spaced = True
+            return
+        body = " ".join(words)
+        if self.length and (self.is_spaced or chunk[0].isspace()):
+            body = " " + body
+        self.pieces.append(body)
+        self.length += len(body)
+        self.is_spaced = chunk[-1].isspace()
+
+    def read(self, element: Element) -> None:
+        """Append the content of an element as a block of its own."""
+        self.is_spaced = True
+        self._inside(element)
+        self.is_spaced = True
+
+    def _inside(self, element: Element) -> None:
+        if element.text:
+            self.add(element.text)
+        for child in element:
+            action = self.actions.get(child.tag)
+            if action is None:
+                self._inside(child)
+            else:
+                self._special(action, child)
+            if child.tail:
+                self.add(child.tail)
+
+    def _special(self, action: int, child: Element) -> None:
+        if action == _XREF or action == _EMPHASIS:
+            self._span(action, child)
+        elif action == _BLOCK:
+            self.read(child)
+        elif action == _FLOAT:
+            self.floats.append(child)
+            self.is_spaced = True
+        elif action == _BREAK:
+            self.is_spaced = True
+        elif action == _FORMULA:
+            line = linear(child)
+            if line is None:
+                self._inside(child)
+            elif line:
+                self.add(line)
+        elif action == _CHOICE:
+            self._choice(child)
+
+    def _span(self, action: int, child: Element) -> None:
+        at, piece = self.length, len(self.pieces)
+        self._inside(child)
+        if piece == len(self.pieces):  # an empty reference stands where the next character will be
+            start = end = at + 1 if self.is_spaced and at else at
+        else:
+            start, end = at + (self.pieces[piece][0] == " "), self.length
+        if action == _XREF:
+            self.spans.append((start, end, child))
+        elif end > start:
+            self.marks.append((start, end, _EMPHASES[child.tag]))
+
+    def _choice(self, child: Element) -> None:
+        """One of several equivalent forms: a formula, a textual form, else the first that has text."""
+        line = linear(child)
+        if line is not None:
+            self.add(line or " ")
+            return
+        for form in (*child.iterchildren("textual-form"), *child):
+            if form.tag not in self.actions:
+                self._inside(form)
+                return
+
+    def xrefs(self) -> tuple[Xref, ...]:
+        """Cross-references in order of start."""
+        spans = sorted(self.spans, key=lambda span: (span[0], span[1])) if len(self.spans) > 1 else self.spans
+        return tuple(
+            Xref(
+                start=min(start, self.length),
+                end=min(end, self.length),
+                ref_type=element.get("ref-type", ""),
+                rids=tuple(element.get("rid", "").split()),
+            )
+            for start, end, element in spans
+        )
+
+    def emphasis(self) -> tuple[Emphasis, ...]:
+        """Inline markup in order of start, outer before inner."""
+        marks = sorted(self.marks, key=lambda mark: (mark[0], -mark[1], mark[2]))
+        return tuple(Emphasis(start=start, end=end, kind=kind) for start, end, kind in marks)  # type: ignore[arg-type]
+
+
+def flatten(element: Element | None) -> str:
+    """Plain text of a title, label or other field, '' when the element is missing."""
+    if element is None:
+        return ""
+    flow = Flow()
+    flow.read(element)
+    return flow.text
+
+
+def title_text(element: Element | None) -> str:
+    """Plain text of a title without the reference marks in it."""
+    if element is None:
+        return ""
+    flow = Flow(TITLE)
+    flow.read(element)
+    return flow.text
+
+
+def running_text(element: Element) -> Flow:
+    """One paragraph of running text; what was nested in it waits in `floats`."""
+    flow = Flow(RUNNING)
+    flow.read(element)
+    return flow
+
+
+def caption_text(parts: Iterable[Element]) -> Flow:
+    """The parts of a caption in order, one space between."""
+    flow = Flow(CAPTION)
+    for part in parts:
+        flow.read(part)
+    return flow
