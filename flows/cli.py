@@ -328,6 +328,11 @@ def run_cli(arguments: list[str] | None = None) -> int:
             {"error": "Interrupted", "message": "interrupted", "hint": "the same command goes on from here"},
         )
         return FAILURE
+    except Exception as error:
+        logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
+        hint = "a defect of medqrels; --log-level DEBUG shows where, the same command goes on from here"
+        _fail(as_json, {"error": type(error).__name__, "message": f"{type(error).__name__}: {error}", "hint": hint})
+        return FAILURE
     return code if isinstance(code, int) else OK
 
 

@@ -20,7 +20,7 @@ from flows.runner import DROP_TABLE, schema_hashes, shards_of, write_rows
 from flows.selection import Selection
 from flows.workspace import Workspace
 from schemas.article import RawArticle
-from schemas.errors import ConservationError
+from schemas.errors import ConservationError, WorkspaceError
 from schemas.stages import Drop, Reason, Table
 
 STAGE = "crawl"
@@ -44,7 +44,10 @@ def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) 
 def finished(workspace: Workspace, wanted: Manifest) -> Manifest | None:
     """The shard's manifest when nothing needs doing, else None."""
     folder = workspace.stage(STAGE) / wanted.shard
-    found = read_manifest(folder)
+    try:
+        found = read_manifest(folder)
+    except WorkspaceError:  # damaged: fetched anew, mostly from raw/
+        return None
     if found is None or found.identity() != wanted.identity() or PASSING & set(found.dropped):
         return None
     return found if is_intact(folder, found) else None
@@ -74,6 +77,10 @@ def crawl_shard(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    for locator, result in sorted(results.items()):
+        answered = result.id if isinstance(result, Drop) else result.locator
+        if answered != locator:
+            raise ConservationError(f"crawl {selection.shard}: asked for {locator}, got {answered}", record=locator)
     rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
     if len(rows) + len(drops) != len(selection.locators):
         raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from flows.manifest import DROPPED, Output
@@ -25,16 +27,18 @@ ROW_GROUP = 20_000
 def connect(memory_limit: str = "4GB") -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory database that spills to a temporary folder and never reaches the network."""
     with tempfile.TemporaryDirectory(prefix="medqrels-duckdb-") as scratch:
-        connection = duckdb.connect(
-            ":memory:",
-            config={
-                "memory_limit": memory_limit,
-                "temp_directory": scratch,
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "enable_progress_bar": "false",
-            },
-        )
+        try:
+            connection = duckdb.connect(
+                ":memory:",
+                config={
+                    "memory_limit": memory_limit,
+                    "temp_directory": scratch,
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                },
+            )
+        except duckdb.Error as error:
+            raise MedqrelsError(f"no database under memory limit {memory_limit!r}: {error}") from error
         try:
             yield connection
         finally:
@@ -67,7 +71,7 @@ def select(connection: duckdb.DuckDBPyConnection, sql: Sql) -> Iterator[pa.Recor
         reader = rows.to_arrow_reader(ROW_GROUP)
         for batch in reader:
             yield conform(batch, arrow_schema(sql.row))
-    except duckdb.Error as error:
+    except (duckdb.Error, pa.ArrowException, OSError) as error:  # the last two: what a reader raises midway
         raise MedqrelsError(f"SQL failed: {error}") from error
 
 
@@ -88,18 +92,21 @@ def _conform(array: pa.Array, field: pa.Field) -> pa.Array:
     if array.type == wanted:
         return array
     if pa.types.is_list(wanted):
-        offsets = array.offsets
-        items = _conform(array.values, wanted.value_field)
-        return pa.ListArray.from_arrays(
-            offsets, items, type=wanted, mask=array.is_null() if array.null_count else None
-        )
+        # flatten() leaves out what nulls and slices hide, so the offsets are made again from the lengths
+        items = _conform(array.flatten(), wanted.value_field)
+        lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+        offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), type=pa.int32())
+        mask = array.is_null() if array.null_count else None
+        return pa.ListArray.from_arrays(offsets, items, type=wanted, mask=mask)
     if pa.types.is_struct(wanted):
         mask = array.is_null() if array.null_count else None
         children = []
         for index in range(wanted.num_fields):
             child = wanted.field(index)
-            inner = child.with_nullable(True) if mask is not None else child
+            inner = child.with_nullable(True) if mask is not None else child  # null under a null parent is none
             children.append(_conform(array.field(child.name), inner))
+            if mask is not None and not child.nullable and array.drop_null().field(child.name).null_count:
+                raise MedqrelsError(f"column {field.name}.{child.name}: nulls where none may be")
         return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask)
     return array.cast(wanted)
 
@@ -140,6 +147,7 @@ def run_set_stage(
             path = folder / f"{file}.parquet"
             outputs[file] = write_select(connection, sql, path)
             add_view(connection, name, [path], sql.row)
+            _check_key(connection, stage, name, sql)
         if DROPPED not in outputs:
             path = folder / f"{DROPPED}.parquet"
             pq.write_table(arrow_schema(Drop).empty_table(), path, compression="zstd")
@@ -150,10 +158,21 @@ def run_set_stage(
     return outputs, units, {str(reason): int(count) for reason, count in found}
 
 
+def _check_key(connection: duckdb.DuckDBPyConnection, stage: SetStage, name: str, sql: Sql) -> None:
+    """A key that is not unique leaves the order, and so the bytes, to chance."""
+    key = ", ".join(f'"{column}"' for column in sql.order_by)
+    twice = connection.execute(
+        f'SELECT {key} FROM "{name}" GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL LIMIT 1'
+    ).fetchone()
+    if twice is not None:
+        raise MedqrelsError(f"stage {stage.name}: table {name}: two rows have the key {twice}", record=str(twice[0]))
+
+
 def _account(connection: duckdb.DuckDBPyConnection, stage: SetStage, account: SetAccount) -> dict[str, int]:
     everything = f'SELECT "{account.source_key}" AS id FROM "{account.source}"'
     kept = f'SELECT "{account.key}" AS id FROM "{account.table}"'
-    lost = f"SELECT id FROM drops WHERE unit = '{account.unit}'"
+    unit = account.unit.replace("'", "''")
+    lost = f"SELECT id FROM drops WHERE unit = '{unit}'"
     out = f"({kept} UNION ALL {lost})"
     wrong = connection.execute(
         f"SELECT id FROM (({everything} EXCEPT ALL SELECT id FROM {out}) UNION ALL"

@@ -12,6 +12,7 @@ from typing import Any
 
 from flows.manifest import Manifest
 from flows.runner import Job, execute
+from schemas.errors import MedqrelsError
 
 
 @dataclass(slots=True)
@@ -72,7 +73,14 @@ class Workers:
         """Run one job to its manifest; call from several threads to use several processes."""
         if self._pool is None:
             return execute(job)
-        return self._pool.submit(execute, job).result()
+        try:
+            return self._pool.submit(execute, job).result()
+        except concurrent.futures.BrokenExecutor as error:
+            raise MedqrelsError(
+                f"a worker process died during stage {job.stage.name}, shard {job.shard}; memory may have run out",
+                file=str(job.folder),
+                hint="run the same command again, with MEDQRELS_WORKERS=1 if it dies again",
+            ) from error
 
     def close(self) -> None:
         """Stop the processes; work not started is given up."""

@@ -94,7 +94,7 @@ def read_manifest(folder: Path) -> Manifest | None:
         return Manifest(outputs=outputs, **body)
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WorkspaceError(
             "a manifest is damaged", file=str(path), hint="delete the folder; the next run rebuilds it"
         ) from error

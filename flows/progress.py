@@ -46,9 +46,8 @@ class _PlainSteps:
             if now - self._shown < PLAIN_INTERVAL_SECONDS:
                 return
             self._shown = now
-            done = self._done
-        tail = f" ({note})" if note else ""
-        self._reporter.line(f"{self._name}: {done}/{self._total} {self._unit}{tail}")
+            tail = f" ({note})" if note else ""  # inside the lock, so that numbers only grow down the log
+            self._reporter.line(f"{self._name}: {self._done}/{self._total} {self._unit}{tail}")
 
 
 class PlainReporter:
@@ -64,7 +63,9 @@ class PlainReporter:
 
     def line(self, text: str) -> None:
         """Print one line."""
-        print(text, file=self._stream or sys.stderr, flush=True)
+        stream = self._stream or sys.stderr
+        stream.write(text + "\n")  # one call: lines of several threads do not mix
+        stream.flush()
 
 
 class _LiveSteps:

@@ -9,7 +9,7 @@ import collections
 import itertools
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,7 +167,12 @@ def _inputs(
         for shard, manifest in chosen.items():
             if manifest is None:
                 raise WorkspaceError(f"stage {stage!r} lacks shard {shard}", hint=_how_to(stage))
-            output = manifest.outputs[table]
+            output = manifest.outputs.get(table)
+            if output is None:
+                raise WorkspaceError(
+                    f"stage {stage!r}, shard {shard}: no table {table!r}; another version of medqrels made it",
+                    hint=_how_to(stage),
+                )
             paths.append(workspace.stage(stage) / shard / output.file)
             hashes[f"{qualified}/{shard}"] = output.sha256
         files[view] = tuple(paths)
@@ -182,6 +187,7 @@ def _how_to(stage: str) -> str:
 def execute(job: Job) -> Manifest:
     """Run one job to its manifest. Safe to kill at any point; safe to run twice."""
     started = time.monotonic()
+    _check_inputs(job)
     shutil.rmtree(job.staged, ignore_errors=True)
     job.staged.mkdir(parents=True)
     if isinstance(job.stage, SetStage):
@@ -190,6 +196,19 @@ def execute(job: Job) -> Manifest:
         manifest = _execute_records(job, job.stage)
     publish(job.folder, job.staged, manifest, time.monotonic() - started)
     return manifest
+
+
+def _check_inputs(job: Job) -> None:
+    """Refuse input files that are not what their own manifest states: the output would claim a false origin."""
+    for path in sorted({path for paths in job.inputs.values() for path in paths}):
+        stage, shard = path.parent.parent.name, path.parent.name
+        stated = job.identity.inputs.get(f"{stage}.{path.stem}/{shard}")
+        if not path.is_file() or sha256_file(path) != stated:
+            raise WorkspaceError(
+                f"an output of stage {stage!r} was changed or removed after it was made",
+                file=str(path),
+                hint=f"{_how_to(stage)} makes it again",
+            )
 
 
 def _finish(
@@ -266,8 +285,14 @@ def run_records(
         ConservationError: a unit was lost, invented, or both kept and dropped.
     """
     driving, *others = stage.inputs
+    owners = {getattr(row, driving.by) for row in tables[driving.table]}
     related = [_by(tables[item.table], item.by) for item in others]
-    table_of = {table.row: table for table in stage.outputs}
+    for item, group in zip(others, related, strict=True):
+        orphans = sorted(group.keys() - owners)
+        if orphans:
+            raise ConservationError(
+                f"stage {stage.name}: rows of {item.table} belong to no row of {driving.table}", record=str(orphans[0])
+            )
     kept: dict[str, list[Any]] = {table.name: [] for table in stage.outputs}
     drops: list[Drop] = []
     counts: dict[str, dict[str, int]] = {
@@ -277,16 +302,34 @@ def run_records(
         rows = [row, *(group.get(getattr(row, driving.by), []) for group in related)]
         mine: dict[str, list[Any]] = {table.name: [] for table in stage.outputs}
         my_drops: list[Drop] = []
-        for out in stage.process(*rows, **params, **resources):
+        for out in _made(stage, rows, {**params, **resources}):
             if isinstance(out, Drop):
                 my_drops.append(out)
             else:
-                mine[table_of[type(out)].name].append(out)
+                mine[_table_for(stage, out)].append(out)
         _check_accounts(stage, rows, mine, my_drops, counts)
         for name, made in mine.items():
             kept[name].extend(made)
         drops.extend(my_drops)
     return kept, drops, counts
+
+
+def _made(stage: RecordStage, rows: Sequence[Any], arguments: Mapping[str, Any]) -> Iterator[Any]:
+    """What the stage yields; an unforeseen error of ours is told with the record that caused it."""
+    try:
+        yield from stage.process(*rows, **arguments)
+    except MedqrelsError:
+        raise
+    except Exception as error:
+        record = str(getattr(rows[0], stage.inputs[0].by))
+        raise MedqrelsError(f"stage {stage.name} failed: {type(error).__name__}: {error}", record=record) from error
+
+
+def _table_for(stage: RecordStage, row: Any) -> str:
+    for table in stage.outputs:
+        if table.row is type(row):
+            return table.name
+    raise MedqrelsError(f"stage {stage.name} yielded a {type(row).__name__}, which none of its tables holds")
 
 
 def _by(rows: Iterable[Any], attribute: str) -> dict[str, list[Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
@@ -65,8 +65,10 @@ class Settings(BaseSettings):
     shard_size: Annotated[int, Field(ge=1, le=500)] = Field(
         500, description="articles per shard, at most 500"
     )
-    memory_limit: str = Field("4GB", description="DuckDB memory limit")
-    log_level: str = Field("WARNING", description="DEBUG, INFO, WARNING or ERROR")
+    memory_limit: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?)B$")] = Field(
+        "4GB", description="DuckDB memory limit"
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("WARNING", description="what is logged on stderr")
     pmc: PmcSettings = PmcSettings.model_construct()
     http: HttpSettings = HttpSettings.model_construct()
 
@@ -103,6 +105,7 @@ def load_settings(**overrides: Any) -> Settings:
     path = config_path()
     if CONFIG_VARIABLE in os.environ and not path.is_file():
         raise UsageError(f"{CONFIG_VARIABLE} names a file that is not there", file=str(path))
+    _refuse_unknown_variables()
     try:
         return Settings(**{key: value for key, value in overrides.items() if value is not None})
     except ValidationError as error:
@@ -115,3 +118,12 @@ def load_settings(**overrides: Any) -> Settings:
         ) from error
     except ValueError as error:
         raise UsageError(f"settings cannot be read: {error}", file=str(path)) from error
+
+
+def _refuse_unknown_variables() -> None:
+    """pydantic-settings ignores misspelt variables; a setting that silently does nothing is worse than an error."""
+    known = {f"MEDQRELS_{name}".upper() for name in Settings.model_fields} | {CONFIG_VARIABLE}
+    for variable in sorted(os.environ):
+        name = variable.upper().partition("__")[0]
+        if name.startswith("MEDQRELS_") and name not in known:
+            raise UsageError(f"no setting is called {variable}", hint="see docs/settings.md for every setting")

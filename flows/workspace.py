@@ -98,7 +98,7 @@ def open_workspace(root: Path, *, create: bool = False) -> Workspace:
         raise WorkspaceError(
             "no workspace here", file=str(root), hint="medqrels crawl … --workspace " + str(root)
         )
-    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+    if root.exists() and (not root.is_dir() or any(not _half_made(item) for item in root.iterdir())):
         raise WorkspaceError(
             "this folder is not empty and is not a workspace",
             file=str(root),
@@ -106,6 +106,11 @@ def open_workspace(root: Path, *, create: bool = False) -> Workspace:
         )
     write_atomic(marker, (json.dumps({"storage_version": STORAGE_VERSION}) + "\n").encode())
     return Workspace(root)
+
+
+def _half_made(item: Path) -> bool:
+    """Whether this is a marker whose writing was interrupted."""
+    return item.name.startswith(".workspace.json.") and item.suffix == ".tmp"
 
 
 def _check_version(marker: Path) -> None:

@@ -14,12 +14,13 @@ from schemas.hashing import sha256_text
 
 ID_VERSION = 1
 
-_PMCID = re.compile(r"^(?:PMC)?(\d{1,12})$", re.IGNORECASE)
-_FRAGMENT = re.compile(r"^[A-Za-z_][A-Za-z0-9_.\-]{0,99}$")
-_RESERVED = re.compile(r"^(?:p|fig|case)\d+$")
-_DOI = re.compile(r"^10\.\d{4,9}/\S+$")
+_PMCID = re.compile(r"(?:PMC)?([0-9]{1,12})", re.IGNORECASE)
+_FRAGMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,99}")
+_RESERVED = re.compile(r"(?:p|fig|case)\d+|.*\.(?:[A-Za-z]|\d{1,2}|(?i:left|right|top|upper|middle|bottom|lower|inset).*)")
+"""Fragments that are, or read as, a passage, a figure without id, a case or a panel (`F1.B`, `F1.left`)."""
+_DOI = re.compile(r"10\.[0-9]{4,9}/\S+")
 _DOI_PREFIX = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:|info:doi/)", re.IGNORECASE)
-_ARTICLE = re.compile(r"^(?P<source>[a-z]+):(?P<name>[^#\s]+)$")
+_ARTICLE = re.compile(r"(?P<source>[a-z]+):(?P<name>[^#\s]+)")
 
 
 def normalise_pmcid(text: str) -> str:
@@ -28,7 +29,7 @@ def normalise_pmcid(text: str) -> str:
     Raises:
         InputError: not a PMCID.
     """
-    found = _PMCID.match(text.strip())
+    found = _PMCID.fullmatch(text.strip())
     if not found:
         raise InputError(f"not a PMCID: {text.strip()[:80]!r}", hint="write PMC and digits, one id a line")
     return f"PMC{int(found.group(1))}"
@@ -37,7 +38,7 @@ def normalise_pmcid(text: str) -> str:
 def normalise_doi(text: str) -> str | None:
     """A DOI without resolver prefix, lower case (DOIs are case-insensitive), or None if it is not one."""
     bare = _DOI_PREFIX.sub("", text.strip()).rstrip(".").lower()
-    return bare if _DOI.match(bare) else None
+    return bare if _DOI.fullmatch(bare) else None
 
 
 def pmc_article_id(pmcid: str, version: int) -> str:
@@ -66,7 +67,7 @@ def article_of(any_id: str) -> str:
 
 def is_article_id(text: str) -> bool:
     """Whether `text` has the form of an article id."""
-    return bool(_ARTICLE.match(text))
+    return bool(_ARTICLE.fullmatch(text))
 
 
 def figure_id(article_id: str, xml_id: str | None, number: int, taken: Collection[str]) -> str:
@@ -78,7 +79,7 @@ def figure_id(article_id: str, xml_id: str | None, number: int, taken: Collectio
         number: 1-based position of the figure in document order.
         taken: ids of this article given so far.
     """
-    if xml_id and _FRAGMENT.match(xml_id) and not _RESERVED.match(xml_id):
+    if xml_id and _FRAGMENT.fullmatch(xml_id) and not _RESERVED.fullmatch(xml_id):
         candidate = f"{article_id}#{xml_id}"
         if candidate not in taken:
             return candidate

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.errors import MedqrelsError
 
@@ -50,6 +51,9 @@ def column(doc: str, *, default: Any = dataclasses.MISSING) -> Any:
 def record(cls: type[T]) -> type[T]:
     """Turn a class with annotated columns into a frozen, slotted, keyword-only record type."""
     made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
+    other = _REGISTRY.get(made.__name__)
+    if other is not None and (other.__module__, other.__qualname__) != (made.__module__, made.__qualname__):
+        raise TypeError(f"two record types are called {made.__name__}: {other.__module__} and {made.__module__}")
     _REGISTRY[made.__name__] = made
     return made
 
@@ -83,8 +87,10 @@ def optional_of(kind: Any) -> tuple[Any, bool]:
 
 def arrow_type(kind: Any) -> pa.DataType:
     """Arrow type of one annotation: primitives, Literal, StrEnum, records, tuple[X, ...]."""
-    kind, _ = optional_of(kind)
+    kind, nullable = optional_of(kind)
     origin = typing.get_origin(kind)
+    if origin is tuple and nullable:
+        raise TypeError(f"a list column is empty, never None: {kind}")
     if origin is Literal:
         return pa.string()
     if origin is tuple:
@@ -121,7 +127,7 @@ def _encoder(kind: Any) -> Converter | None:
     if typing.get_origin(kind) is tuple:
         inner = _encoder(typing.get_args(kind)[0])
         if inner is None:
-            return None
+            return _plain_items
         return lambda values: [inner(value) for value in values]
     if is_record(kind):
         encode = _record_encoder(kind)
@@ -129,11 +135,19 @@ def _encoder(kind: Any) -> Converter | None:
     return None
 
 
+def _plain_items(values: Any) -> Any:
+    if not isinstance(values, (tuple, list)):  # pyarrow would take a text for a list of its characters
+        raise TypeError(f"expected a tuple, got {type(values).__name__}")
+    return values
+
+
 @_by_class
 def _record_encoder(cls: type) -> Converter:
     parts = [(name, _encoder(kind)) for name, kind, _ in columns(cls)]
 
     def encode(value: Any) -> dict[str, Any]:
+        if not isinstance(value, cls):
+            raise TypeError(f"expected {cls.__name__}, got {type(value).__name__}")
         return {
             name: getattr(value, name) if convert is None else convert(getattr(value, name))
             for name, convert in parts
@@ -194,18 +208,49 @@ def to_table(cls: type, rows: Iterable[Any]) -> pa.Table:
         MedqrelsError: a value does not fit its column.
     """
     listed: Sequence[Any] = rows if isinstance(rows, (list, tuple)) else list(rows)
+    foreign = {type(row).__name__ for row in listed if not isinstance(row, cls)}
+    if foreign:
+        raise MedqrelsError(f"{cls.__name__}: rows of another type: {', '.join(sorted(foreign))}")
     schema = arrow_schema(cls)
     arrays = []
     for name, kind, _ in columns(cls):
         convert = _encoder(kind)
         values = [getattr(row, name) for row in listed]
-        if convert is not None:
-            values = [convert(value) for value in values]
         try:
-            arrays.append(pa.array(values, type=schema.field(name).type))
-        except (pa.ArrowException, TypeError, ValueError) as error:
+            if convert is not None:
+                values = [convert(value) for value in values]
+            elif schema.field(name).type == pa.string() and bytes in set(map(type, values)):
+                raise TypeError("expected str, got bytes")
+            arrays.append(_checked(pa.array(values, type=schema.field(name).type), kind, name))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise MedqrelsError(f"{cls.__name__}.{name}: value does not fit its column: {error}") from error
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _checked(array: pa.Array, kind: Any, path: str) -> pa.Array:
+    """The array itself; refuses a null where none may be and a value outside a closed set (Arrow checks neither)."""
+    kind, nullable = optional_of(kind)
+    if array.null_count and not nullable:
+        raise ValueError(f"{path}: None where a value must be")
+    present = array.drop_null() if array.null_count else array
+    if typing.get_origin(kind) is tuple:
+        _checked(present.flatten(), typing.get_args(kind)[0], f"{path}[]")
+    elif is_record(kind):
+        for index, (name, inner, _) in enumerate(columns(kind)):
+            _checked(present.field(index), inner, f"{path}.{name}")
+    elif closed := _closed_values(kind):
+        wrong = sorted(set(pc.unique(present).to_pylist()) - closed)
+        if wrong:
+            raise ValueError(f"{path}: {wrong[0]!r} is none of {sorted(closed)}")
+    return array
+
+
+def _closed_values(kind: Any) -> frozenset[str]:
+    if typing.get_origin(kind) is Literal:
+        return frozenset(typing.get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+        return frozenset(item.value for item in kind)
+    return frozenset()
 
 
 def from_table(cls: type[T], table: pa.Table) -> list[T]:

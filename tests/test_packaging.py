@@ -74,6 +74,7 @@ def test_prefect_yaml_deploys_the_run_flow_daily() -> None:
     required = positional[: len(positional) - len(arguments.defaults)]
     required += [arg for arg, default in zip(keyword, arguments.kw_defaults, strict=True) if default is None]
     assert set(required) <= set(deployment.parameters) <= {*positional, *keyword}
+    assert (ROOT / deployment.parameters["spec"]).is_file()
 
 
 @pytest.mark.timeout(600)

@@ -100,21 +100,23 @@ class Flow:
         self.is_spaced = True
 
     def _inside(self, element: Element) -> None:
-        if element.text:
-            self.add(element.text)
+        text = element.text
+        if text:
+            self.add(text)
         for child in element:
             action = self.actions.get(child.tag)
             if action is None:
                 self._inside(child)
+            elif action <= _EMPHASIS:
+                self._span(action, child)
             else:
                 self._special(action, child)
-            if child.tail:
-                self.add(child.tail)
+            text = child.tail
+            if text:
+                self.add(text)
 
     def _special(self, action: int, child: Element) -> None:
-        if action == _XREF or action == _EMPHASIS:
-            self._span(action, child)
-        elif action == _BLOCK:
+        if action == _BLOCK:
             self.read(child)
         elif action == _FLOAT:
             self.floats.append(child)
@@ -155,7 +157,9 @@ class Flow:
 
     def xrefs(self) -> tuple[Xref, ...]:
         """Cross-references in order of start."""
-        spans = sorted(self.spans, key=lambda span: (span[0], span[1])) if len(self.spans) > 1 else self.spans
+        if not self.spans:
+            return ()
+        spans = sorted(self.spans, key=lambda span: (span[0], span[1]))
         return tuple(
             Xref(
                 start=min(start, self.length),

@@ -1,0 +1,1 @@
+"""Measurements beside the peers, and full campaigns. `make bench` runs all; results are committed as JSON."""

@@ -1,0 +1,52 @@
+"""Shared by the benchmarks: where the data is, how time is taken, where results go."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+SHARED = Path(os.environ.get("MEDQRELS_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU seconds of one call in this process: one core's work, whatever else the machine does."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def rounds(contestants: Mapping[str, Callable[[], object]], count: int) -> dict[str, list[float]]:
+    """CPU seconds of every contestant, in turn, `count` times after one warm-up each."""
+    taken: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(count + 1):
+        for name, work in contestants.items():
+            seconds = cpu_seconds(work)
+            if number:
+                taken[name].append(seconds)
+    return taken
+
+
+def rate(items: int, seconds: list[float]) -> dict[str, float]:
+    """Items per CPU second: median, slowest and fastest round."""
+    return {
+        "median": round(items / statistics.median(seconds), 1),
+        "min": round(items / max(seconds), 1),
+        "max": round(items / min(seconds), 1),
+    }
+
+
+def save(name: str, result: Mapping[str, Any]) -> Path:
+    """Write one result with the machine it was taken on."""
+    RESULTS.mkdir(exist_ok=True)
+    machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"machine": machine, **result}, indent=1, sort_keys=True) + "\n", "utf-8")
+    return path

@@ -1,0 +1,204 @@
+"""Takes figure, table and supplement numbers out of released text, by changes that can be undone.
+
+"(Fig. 2A)" goes with the space before it; "Fig. 2A shows" becomes "The figure shows". What a number or letter
+would give away about the pair of figure and passage is gone, the sentence stays readable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from curation.extract.pointers import is_plural, pointers_in
+from schemas.benchmark import Transform
+
+Span = tuple[int, int]
+Edit = tuple[int, int, str]
+
+RULE = "figure_pointer"
+
+_NOUNS: dict[str, dict[str, tuple[str, str, str, str]]] = {
+    "en": {
+        "figure": ("the", "figure", "the", "figures"),
+        "table": ("the", "table", "the", "tables"),
+        "supplement": ("the", "supplement", "the", "supplements"),
+    },
+    "es": {
+        "figure": ("la", "figura", "las", "figuras"),
+        "table": ("la", "tabla", "las", "tablas"),
+        "supplement": ("el", "suplemento", "los", "suplementos"),
+    },
+    "pt": {
+        "figure": ("a", "figura", "as", "figuras"),
+        "table": ("a", "tabela", "as", "tabelas"),
+        "supplement": ("o", "suplemento", "os", "suplementos"),
+    },
+    "fr": {
+        "figure": ("la", "figure", "les", "figures"),
+        "table": ("le", "tableau", "les", "tableaux"),
+        "supplement": ("le", "supplément", "les", "suppléments"),
+    },
+    "de": {
+        "figure": ("die", "Abbildung", "die", "Abbildungen"),
+        "table": ("die", "Tabelle", "die", "Tabellen"),
+        "supplement": ("der", "Anhang", "die", "Anhänge"),
+    },
+    "it": {
+        "figure": ("la", "figura", "le", "figure"),
+        "table": ("la", "tabella", "le", "tabelle"),
+        "supplement": ("il", "supplemento", "i", "supplementi"),
+    },
+    "ru": {
+        "figure": ("", "рисунок", "", "рисунки"),
+        "table": ("", "таблица", "", "таблицы"),
+        "supplement": ("", "приложение", "", "приложения"),
+    },
+    "zh": {"figure": ("", "图", "", "图"), "table": ("", "表", "", "表"), "supplement": ("", "附录", "", "附录")},
+    "ja": {"figure": ("", "図", "", "図"), "table": ("", "表", "", "表"), "supplement": ("", "付録", "", "付録")},
+}
+_DETERMINER = re.compile(
+    r"\b(?:the|this|these|both|our|above|following|same|corresponding|respective|supplement(?:ary|al)|la|las|el|los|le|les|esta|estas"
+    r"|na|nas|da|das|à|às|pela|pelas|no|nos|do|dos|ao|cette|ces|au|aux|du|des|der|die|den|dem|diese[rn]?|il|nella|nelle|della|delle|alla)\s$",
+    re.IGNORECASE,
+)
+_TABLE = re.compile(r"tab|cuadro|quadro|табл|表", re.IGNORECASE)
+_FIGURE = re.compile(r"fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág|photo|foto|video|movie|box|map", re.I)
+_GROUP = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）)")
+_FILLER = re.compile(
+    r"(?:[\s,;:&./–—‐-]|\b(?:and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|panels?|left|right|upper|lower|top|bottom|middle"
+    r"|white|black|red|blue|green|yellow|arrows?|arrowheads?|asterisks?|row|column|inset|online|respectively|et|y|e|und|ver|vide|véase"
+    r"|siehe|vgl|voir|data not shown|the|of|to|for details|from|supplementary materials?|[Ss]upplement|и|см)\b|[见见參参如照])*",
+    re.IGNORECASE,
+)
+_JOIN = re.compile(r"\s*(?:,|;|&|–|-|,?\s?\b(?:and|or|to|und|et|y|e|и)\b|、|和|及|与|と)\s*")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|[.!?]\d{1,3}\s+)[\"“(\[]?$")
+_CJK = frozenset({"zh", "ja"})
+
+
+def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str, tuple[Transform, ...]]:
+    """Released text and the changes that lead to it.
+
+    Args:
+        text: source text.
+        pointers: spans naming figures, tables or supplements, in order, not overlapping.
+        language: BCP-47 of the text; anything not in the table of nouns is treated as English.
+
+    Returns:
+        The released text; transforms with offsets in it, in order. `restore` undoes them.
+    """
+    spans = [(start, end) for start, end in pointers if end > start]
+    if not spans:
+        return text, ()
+    edits: list[Edit] = []
+    free = list(spans)
+    for group in _GROUP.finditer(text):
+        inside = [span for span in spans if group.start() <= span[0] and span[1] <= group.end()]
+        if inside:
+            edits += _group_edits(text, (group.start(), group.end()), inside, language)
+            free = [span for span in free if span not in inside]
+    for run in _runs(text, free):
+        edits.append((run[0][0], run[-1][1], _noun_phrase(text, run, language)))
+    return _apply(text, sorted(edits))
+
+
+def neutralise_caption(text: str, language: str) -> tuple[str, tuple[Transform, ...]]:
+    """The same for a text whose pointers are not known yet, e.g. "see Fig. 3" in a caption."""
+    return neutralise(text, [(found.start, found.end) for found in pointers_in(text)], language)
+
+
+def restore(text: str, transforms: Sequence[Transform]) -> str:
+    """The source text of a released text: all transforms undone, last first."""
+    for change in reversed(transforms):
+        text = text[: change.start] + change.original + text[change.end :]
+    return text
+
+
+def _group_edits(text: str, group: Span, inside: Sequence[Span], language: str) -> list[Edit]:
+    """Remove a bracket that holds nothing but pointers; else only the pointers, with one separator each."""
+    start, end = group
+    opening = start + len(text[start:end]) - len(text[start:end].lstrip())
+    rest, position = "", opening + 1
+    for span in inside:
+        rest += text[position : span[0]]
+        position = span[1]
+    rest += text[position : end - 1]
+    if _FILLER.fullmatch(rest):
+        return [_whole_group(text, start, opening, end)]
+    return [_inner_edit(text, run, opening, end, language) for run in _runs(text, inside)]
+
+
+def _whole_group(text: str, start: int, opening: int, end: int) -> Edit:
+    """The bracket with the space before it; at the start of a text with the space after it."""
+    if start == opening and text[:start].strip() == "":
+        trail = re.compile(r"\s*").match(text, end)
+        return (opening, trail.end() if trail else end, "")
+    joins_words = text[end : end + 1].isalnum() and start > 0 and not text[start - 1].isspace()
+    return (start, end, " " if joins_words and opening > start else "")
+
+
+def _inner_edit(text: str, run: Sequence[Span], opening: int, end: int, language: str) -> Edit:
+    start, stop = run[0][0], run[-1][1]
+    lead = re.compile(r"[\s(\[（]*(?:(?:see|see also|cf\.|e\.g\.,?|ver|vide)\s)?$").search(text, opening, start)
+    after = re.compile(r"\s*[,;:]\s*").match(text, stop, end)
+    if lead and lead.start() == opening and after:
+        return (opening + 1, after.end(), "")
+    before = re.compile(r"\s*[,;]\s*(?:(?:see|see also|and|cf\.)\s)?$").search(text, opening, start)
+    if before and re.compile(r"\s*[)\]）,;]").match(text, stop):
+        return (before.start(), stop, "")
+    return (start, stop, _noun_phrase(text, run, language))
+
+
+def _runs(text: str, spans: Sequence[Span]) -> list[list[Span]]:
+    """Neighbouring pointers of one kind joined by nothing but "and" or a comma."""
+    runs: list[list[Span]] = []
+    for span in spans:
+        if runs and _JOIN.fullmatch(text, runs[-1][-1][1], span[0]):
+            last = runs[-1][-1]
+            if _kind(text[last[0] : last[1]]) == _kind(text[span[0] : span[1]]):
+                runs[-1].append(span)
+                continue
+        runs.append([span])
+    return runs
+
+
+def _kind(pointer: str) -> str:
+    if re.match(r"[Aa]dditional|[Mm]ultimedia|[Ss]upp\w*\.?\s(?:[Mm]aterial|[Dd]ata|[Ff]ile|[Tt]ext|[Nn]ote|[Ii]nfo)", pointer):
+        return "supplement"
+    if _FIGURE.search(pointer):
+        return "figure"
+    if _TABLE.search(pointer):
+        return "table"
+    return "supplement" if re.search(r"[a-z]{4}", pointer) else "figure"
+
+
+def _noun_phrase(text: str, run: Sequence[Span], language: str) -> str:
+    start, end = run[0][0], run[-1][1]
+    pointer = text[start : run[0][1]]
+    code = language.lower()[:2]
+    nouns = _NOUNS.get(code, _NOUNS["en"])[_kind(pointer)]
+    numbers = pointers_in(text[start:end])
+    many = len(run) > 1 or is_plural(pointer) or sum(len(one.items) for one in numbers) > 1
+    article, noun = nouns[2:] if many else nouns[:2]
+    before = text[max(0, start - 20) : start]
+    phrase = noun if not article or _DETERMINER.search(before) else f"{article} {noun}"
+    if code not in _CJK and _SENTENCE_START.search(before if start > 20 else text[:start]):
+        phrase = phrase[0].upper() + phrase[1:]
+    spaced = code not in _CJK
+    lead = " " if spaced and start and text[start - 1].isalnum() else ""
+    trail = " " if spaced and text[end : end + 1].isalnum() else ""
+    return lead + phrase + trail
+
+
+def _apply(text: str, edits: Sequence[Edit]) -> tuple[str, tuple[Transform, ...]]:
+    released: list[str] = []
+    transforms: list[Transform] = []
+    position = length = 0
+    for start, end, replacement in edits:
+        kept = text[position:start]
+        released += [kept, replacement]
+        at = length + len(kept)
+        length = at + len(replacement)
+        transforms.append(Transform(start=at, end=length, original=text[start:end], rule=RULE))
+        position = end
+    released.append(text[position:])
+    return "".join(released), tuple(transforms)

@@ -1,0 +1,399 @@
+"""Visual context retrieval: a figure (image and caption) must find the passages of the literature that discuss it.
+
+Relevance rests on citation: a passage that links to the figure is grade 2, in books one of the same section grade 1.
+After M3Retrieve (arXiv 2510.06888), which published neither its parser nor its filters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from curation.extract.neutralise import neutralise, neutralise_caption
+from curation.extract.sentences import sentence_spans
+from curation.tasks.visual_context_sql import OVER_ALL
+from schemas.article import Graphic
+from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
+from schemas.extracted import Figure, FigureMention, Passage, Source
+from schemas.hashing import normalise_text, sha256_text
+from schemas.ids import query_id
+from schemas.licences import Profile, is_allowed
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table, Task
+
+NAME = "visual_context"
+CITES = {rule: f"{NAME}/cites-{rule}@1" for rule in ("xref", "range", "text")}
+SAME_SECTION = f"{NAME}/same-section@1"
+SELF_MATCH_TOKENS = 13
+"""A passage that shares this many tokens in a row with the caption would be found by string matching alone."""
+
+_CJK = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_STRENGTH = {"xref": 0, "range": 1, "text": 2}
+
+Row = Query | Document | Qrel | Excluded | Drop
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Settings of the task, all in words, figures or names of licence profiles."""
+
+    min_words: int
+    max_figures: int
+    min_caption_words: int
+    min_document_words: int
+    licence_profile: Profile
+    require_image: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A query with the pairs it gives rise to."""
+
+    query: Query
+    qrels: tuple[Qrel, ...]
+    excluded: dict[str, str]
+
+
+def build(
+    source: Source,
+    figures: Sequence[Figure],
+    passages: Sequence[Passage],
+    *,
+    min_words: int,
+    max_figures: int,
+    min_caption_words: int,
+    min_document_words: int,
+    licence_profile: Profile,
+    require_image: bool,
+) -> Iterator[Row]:
+    """Queries, documents, qrels and excluded pairs of one article.
+
+    Args:
+        source: the article.
+        figures: its figures.
+        passages: its passages.
+        min_words: a citing passage with fewer words is not an answer.
+        max_figures: a passage citing more figures is about none of them.
+        min_caption_words: shorter captions make no query.
+        min_document_words: shorter passages are not in the corpus.
+        licence_profile: profile of schemas.licences that articles and figures must satisfy.
+        require_image: whether a figure without a usable image is dropped.
+
+    Yields:
+        Every figure as a Query or a Drop, every passage as a Document or a Drop, their Qrel and Excluded rows.
+    """
+    rules = Rules(
+        min_words=min_words,
+        max_figures=max_figures,
+        min_caption_words=min_caption_words,
+        min_document_words=min_document_words,
+        licence_profile=licence_profile,
+        require_image=require_image,
+    )
+    figures = sorted(figures, key=lambda figure: (figure.number, figure.id))
+    passages = sorted(passages, key=lambda passage: (passage.number, passage.id))
+    barred = _article_bar(source, rules)
+    if barred is not None:
+        yield from _drop_all(source, figures, passages, *barred)
+        return
+    documents: dict[str, Document] = {}
+    for passage in passages:
+        row = _document(source, passage, rules)
+        if isinstance(row, Document):
+            documents[passage.id] = row
+        yield row
+    yield from _queries(source, figures, passages, documents, rules)
+
+
+def word_count(text: str) -> int:
+    """Words of a text; two Chinese or Japanese characters count as one word."""
+    characters = len(_CJK.findall(text))
+    return len(normalise_text(_CJK.sub(" ", text)).split()) + characters // 2
+
+
+def is_self_match(caption: str, text: str, length: int = SELF_MATCH_TOKENS) -> bool:
+    """Whether a text repeats `length` tokens of the caption in a row, or the whole of a shorter caption."""
+    tokens = normalise_text(caption).split()
+    inside = f" {normalise_text(text)} "
+    size = min(length, len(tokens))
+    return size > 0 and any(
+        f" {' '.join(tokens[at : at + size])} " in inside for at in range(len(tokens) - size + 1)
+    )
+
+
+def _article_bar(source: Source, rules: Rules) -> tuple[Reason, str] | None:
+    """Why nothing of an article may enter, or None."""
+    if source.is_retracted:
+        return Reason.RETRACTED, ""
+    if source.scope:
+        return Reason(source.scope), "; ".join(source.scope_evidence[:3])
+    if not is_allowed(source.licence.spdx, rules.licence_profile):
+        return Reason.LICENCE_NOT_ALLOWED, source.licence.spdx
+    return None
+
+
+def _drop_all(
+    source: Source, figures: Iterable[Figure], passages: Iterable[Passage], reason: Reason, detail: str
+) -> Iterator[Drop]:
+    for figure in figures:
+        yield Drop(unit="figure", id=figure.id, article_id=source.id, reason=reason, detail=detail)
+    for passage in passages:
+        yield Drop(unit="passage", id=passage.id, article_id=source.id, reason=reason, detail=detail)
+
+
+def _document(source: Source, passage: Passage, rules: Rules) -> Document | Drop:
+    spans = [(pointer.start, pointer.end) for pointer in passage.pointers]
+    text, transforms = neutralise(passage.text, spans, passage.language)
+    words = word_count(text)
+    if words < rules.min_document_words:
+        return Drop(
+            unit="passage",
+            id=passage.id,
+            article_id=source.id,
+            reason=Reason.SHORT_PASSAGE,
+            detail=f"{words} words",
+        )
+    return Document(
+        id=passage.id,
+        task=NAME,
+        title=source.title,
+        text=text,
+        language=passage.language,
+        article_id=source.id,
+        license=source.licence.spdx,
+        license_evidence=source.licence.evidence,
+        text_sha256=passage.text_sha256,
+        transforms=transforms,
+        is_synthetic=source.is_synthetic,
+    )
+
+
+def _queries(
+    source: Source,
+    figures: Sequence[Figure],
+    passages: Sequence[Passage],
+    documents: dict[str, Document],
+    rules: Rules,
+) -> Iterator[Row]:
+    cited: dict[str, set[str]] = defaultdict(set)
+    for figure in figures:
+        for mention in figure.mentions:
+            cited[mention.passage_id].add(figure.id)
+    by_id = {passage.id: passage for passage in passages}
+    made: dict[str, list[_Candidate]] = defaultdict(list)
+    for figure in figures:
+        result = _query(source, figure, by_id, documents, cited, rules)
+        if isinstance(result, Drop):
+            yield result
+            continue
+        twins = made[result.query.id]
+        if twins:
+            detail = twins[0].query.source_id
+            yield _dropped(figure, Reason.DUPLICATE_QUERY, detail)
+        twins.append(result)
+    for query in sorted(made):
+        yield made[query][0].query
+        yield from _pairs(made[query])
+
+
+def _pairs(twins: Sequence[_Candidate]) -> Iterator[Qrel | Excluded]:
+    """Pairs of a query; of figures with one caption and image, the best label of each passage holds."""
+    best: dict[str, Qrel] = {}
+    excluded: dict[str, str] = {}
+    for twin in twins:
+        for qrel in twin.qrels:
+            if qrel.corpus_id not in best or qrel.score > best[qrel.corpus_id].score:
+                best[qrel.corpus_id] = qrel
+        for corpus_id, reason in twin.excluded.items():
+            if excluded.get(corpus_id, "own_article") == "own_article":
+                excluded[corpus_id] = reason
+    yield from (best[corpus_id] for corpus_id in sorted(best))
+    query_of = twins[0].query.id
+    for corpus_id in sorted(excluded.keys() - best.keys()):
+        yield Excluded(query_id=query_of, corpus_id=corpus_id, task=NAME, reason=excluded[corpus_id])
+
+
+def _query(
+    source: Source,
+    figure: Figure,
+    passages: dict[str, Passage],
+    documents: dict[str, Document],
+    cited: dict[str, set[str]],
+    rules: Rules,
+) -> _Candidate | Drop:
+    image, problem = _image(figure)
+    barred = _figure_bar(figure, problem, rules)
+    if barred is not None:
+        return _dropped(figure, *barred)
+    text, transforms = neutralise_caption(figure.caption, source.language)
+    if word_count(text) < rules.min_caption_words:
+        return _dropped(figure, Reason.SHORT_CAPTION, f"{word_count(text)} words")
+    query = Query(
+        id=query_id(NAME, text, (image.sha256 or "") if image else ""),
+        task=NAME,
+        text=text,
+        language=source.language,
+        image=image,
+        image_count=sum(1 for graphic in figure.graphics if _is_usable(graphic)),
+        source_id=figure.id,
+        article_id=source.id,
+        license=figure.licence.spdx,
+        license_evidence=figure.licence.evidence,
+        text_sha256=sha256_text(figure.caption),
+        transforms=transforms,
+        is_synthetic=source.is_synthetic or (image is not None and image.is_synthetic),
+    )
+    return _judged(query, source, figure, passages, documents, cited, rules)
+
+
+def _judged(
+    query: Query,
+    source: Source,
+    figure: Figure,
+    passages: dict[str, Passage],
+    documents: dict[str, Document],
+    cited: dict[str, set[str]],
+    rules: Rules,
+) -> _Candidate | Drop:
+    """Label every document of the figure's own article, or drop the figure if none is relevant."""
+    mentions: dict[str, list[FigureMention]] = defaultdict(list)
+    for mention in figure.mentions:
+        mentions[mention.passage_id].append(mention)
+    qrels: list[Qrel] = []
+    excluded: dict[str, str] = {}
+    for passage_id, document in documents.items():
+        passage = passages[passage_id]
+        rule, evidence = _relevance(source, figure, passage, mentions.get(passage_id, []))
+        reason = _exclusion(query, figure, passage, document, rule, len(cited[passage_id]), rules)
+        if reason:
+            excluded[passage_id] = reason
+            continue
+        qrels.append(
+            Qrel(
+                query_id=query.id,
+                corpus_id=passage_id,
+                score=1 if rule == SAME_SECTION else 2,
+                task=NAME,
+                rule=rule,
+                label_status="structural",
+                evidence=evidence,
+            )
+        )
+    if not qrels:
+        return _unanswered(figure, mentions.keys() - documents.keys(), excluded)
+    return _Candidate(query, tuple(qrels), excluded)
+
+
+def _relevance(
+    source: Source, figure: Figure, passage: Passage, mentions: Sequence[FigureMention]
+) -> tuple[str, tuple[Evidence, ...]]:
+    """Rule and evidence that make a passage relevant, ('', ()) if none does."""
+    if mentions:
+        spans = sorted({(mention.sentence_start, mention.sentence_end) for mention in mentions})
+        strongest = min((mention.rule for mention in mentions), key=_STRENGTH.__getitem__)
+        return CITES[strongest], tuple(_evidence(passage, *span) for span in spans)
+    if source.is_book and figure.section and figure.section == passage.section:
+        return SAME_SECTION, tuple(_evidence(passage, *span) for span in sentence_spans(passage.text)[:1])
+    return "", ()
+
+
+def _exclusion(
+    query: Query, figure: Figure, passage: Passage, document: Document, rule: str, figures_cited: int, rules: Rules
+) -> str:
+    """Why a document is not judged, '' if it is relevant."""
+    if not rule:
+        return "own_article"
+    if word_count(document.text) < rules.min_words:
+        return "short_passage"
+    if figures_cited > rules.max_figures:
+        return "many_figures"
+    if is_self_match(query.text, document.text) or is_self_match(figure.caption, passage.text):
+        return "self_match"
+    return ""
+
+
+def _unanswered(figure: Figure, citing_dropped: Iterable[str], excluded: dict[str, str]) -> Drop:
+    """The drop of a figure no passage answers; the reason nearest to an answer is named."""
+    reasons = set(excluded.values())
+    for reason in (Reason.SELF_MATCH, Reason.MANY_FIGURES, Reason.SHORT_PASSAGE):
+        if reason.value in reasons:
+            return _dropped(figure, reason, "of every citing passage")
+    if any(True for _ in citing_dropped):
+        return _dropped(figure, Reason.SHORT_PASSAGE, "of every citing passage")
+    return _dropped(figure, Reason.NO_CITING_PASSAGE, "")
+
+
+def _figure_bar(figure: Figure, problem: str, rules: Rules) -> tuple[Reason, str] | None:
+    """Why a figure may not become a query, or None."""
+    if not is_allowed(figure.licence.spdx, rules.licence_profile):
+        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
+    if figure.is_third_party:
+        return Reason.THIRD_PARTY, figure.rights[:200]
+    if problem and rules.require_image:
+        return Reason(problem), figure.graphics[0].href if figure.graphics else ""
+    if not figure.caption.strip():
+        return Reason.NO_CAPTION, ""
+    return None
+
+
+def _image(figure: Figure) -> tuple[Graphic | None, str]:
+    """The first usable graphic, or the reason code of the first one's problem."""
+    for graphic in figure.graphics:
+        if _is_usable(graphic):
+            return graphic, ""
+    if not figure.graphics:
+        return None, Reason.NO_GRAPHIC.value
+    problem = figure.graphics[0].problem
+    known = {Reason.IMAGE_MISSING.value, Reason.IMAGE_CORRUPT.value, Reason.IMAGE_TOO_LARGE.value}
+    return None, problem if problem in known else Reason.IMAGE_MISSING.value
+
+
+def _is_usable(graphic: Graphic) -> bool:
+    return not graphic.problem and graphic.path is not None
+
+
+def _evidence(passage: Passage, start: int, end: int) -> Evidence:
+    return Evidence(text_id=passage.id, start=start, end=end, text=passage.text[start:end])
+
+
+def _dropped(figure: Figure, reason: Reason, detail: str) -> Drop:
+    return Drop(unit="figure", id=figure.id, article_id=figure.article_id, reason=reason, detail=detail)
+
+
+PER_ARTICLE = RecordStage(
+    name=NAME,
+    version=1,
+    inputs=(
+        Input("extract.sources", Source, by="id"),
+        Input("extract.figures", Figure, by="article_id"),
+        Input("extract.passages", Passage, by="article_id"),
+    ),
+    outputs=(
+        Table("queries", Query, ("id", "source_id")),
+        Table("documents", Document, ("id",)),
+        Table("qrels", Qrel, ("query_id", "corpus_id")),
+        Table("excluded", Excluded, ("query_id", "corpus_id")),
+    ),
+    process=build,
+    accounts=(
+        Account("figure", lambda _, figures, __: (figure.id for figure in figures), "queries", "source_id"),
+        Account("passage", lambda _, __, passages: (passage.id for passage in passages), "documents", "id"),
+    ),
+    params={
+        "min_words": 25,
+        "max_figures": 2,
+        "min_caption_words": 5,
+        "min_document_words": 10,
+        "licence_profile": "open",
+        "require_image": True,
+    },
+)
+
+TASK = Task(
+    name=NAME,
+    title="Visual context retrieval",
+    description="Given a figure and its caption, find the passages that discuss the figure.",
+    per_article=PER_ARTICLE,
+    over_all=OVER_ALL,
+)

@@ -1,0 +1,114 @@
+"""JATS and NLM articles (every DTD from NLM 2.0 to JATS 1.4) read into one :class:`Article`.
+
+The parser never fails on a missing id, label, caption or graphic; it raises only for input that is no usable article.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from schemas.article import Article, RawArticle
+from schemas.errors import InputError
+from schemas.stages import Reason
+from sources.jats.abstracts import abbreviations, abstracts, keywords
+from sources.jats.body import BodyReader
+from sources.jats.front import (
+    article_ids,
+    is_retracted,
+    is_synthetic,
+    journal_and_publisher,
+    related,
+    subjects,
+    titles,
+    year,
+)
+from sources.jats.licence import article_licence
+from sources.jats.load import load
+from sources.jats.nodes import UNDETERMINED, Element, first, language_of
+from sources.jats.translations import fold_translations
+
+__all__ = ["parse"]
+
+
+def parse(data: bytes, raw: RawArticle) -> Article:
+    """Read one JATS file.
+
+    Args:
+        data: bytes of the XML.
+        raw: what the crawl stored of it; its media resolve the figures' hrefs.
+
+    Returns:
+        The article. `flags` name what the reader should know: `xml_recovered`, `encoding_repaired`,
+        `entity_unknown`, `article_unwrapped`, `id_mismatch`, `translated_figure_unmatched`, `no_body`.
+
+    Raises:
+        InputError: `too_large`, `xml_hostile`, `xml_invalid`, `not_an_article`, or `no_body` when there is neither
+            text, figure, abstract nor a link to another article.
+    """
+    try:
+        element, flags = load(data)
+        return _article(element, raw, flags)
+    except InputError as error:
+        raise InputError(
+            error.message, reason=error.reason, record=raw.id, file=raw.path, hint=error.hint
+        ) from error
+
+
+def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
+    front = first(element, "front")
+    meta = first(front, "article-meta")
+    language = language_of(element) or UNDETERMINED
+    article_type = element.get("article-type") or ""
+    title, translated_titles = titles(meta)
+    journal, publisher = journal_and_publisher(front)
+    links = related(meta)
+    ids = article_ids(meta)
+    body = BodyReader(raw, language)
+    body.read(element)
+    extra = fold_translations(element, body.figures)
+    pmcid = raw.locator if raw.source == "pmc" else ids.pmcid
+    article = Article(
+        id=raw.id,
+        source=raw.source,
+        version=raw.version,
+        pmcid=pmcid,
+        pmid=ids.pmid or raw.pmid,
+        doi=ids.doi or raw.doi,
+        article_type=article_type,
+        language=language,
+        title=title,
+        translated_titles=(*translated_titles, *extra.titles),
+        journal=journal,
+        publisher=publisher,
+        year=year(meta),
+        subjects=subjects(meta),
+        keywords=(*keywords(meta), *extra.keywords),
+        abbreviations=abbreviations(element, meta),
+        abstracts=(*abstracts(meta, language), *extra.abstracts),
+        licence=article_licence(meta, journal=journal, publisher=publisher, license_code=raw.license_code),
+        related=links,
+        is_retracted=is_retracted(article_type, title, links),
+        sections=tuple(body.sections),
+        passages=tuple(body.passages),
+        figures=tuple(body.figures),
+        is_synthetic=raw.is_synthetic or is_synthetic(meta),
+        raw_sha256=raw.sha256,
+    )
+    if extra.unmatched_figures:
+        flags.add("translated_figure_unmatched")
+    if ids.pmcid and pmcid and ids.pmcid != pmcid:
+        flags.add("id_mismatch")
+    return _checked(article, flags)
+
+
+def _checked(article: Article, flags: set[str]) -> Article:
+    """The article with its flags, or an error when nothing in it can be used."""
+    if not article.passages and not article.figures:
+        if not (article.abstracts or article.related):
+            is_damaged = "xml_recovered" in flags and not article.title
+            raise InputError(
+                "no body, figure or abstract in it",
+                reason=Reason.XML_INVALID if is_damaged else Reason.NO_BODY,
+            )
+        flags = flags | {"no_body"}
+    return replace(article, flags=tuple(sorted(flags)))

@@ -1,0 +1,267 @@
+"""The running text in document order: sections, passages, and the figures met on the way.
+
+Read: body, appendices and sections of the back matter, floats-group. Left out: acknowledgements, footnotes, reference
+lists, biographies, glossaries, notes (declarations), tables, supplements, sub-articles and responses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from schemas.article import ArticleFigure, ArticlePassage, RawArticle, Section
+from schemas.hashing import sha256_text
+from schemas.ids import figure_id, passage_id
+from sources.jats.figures import (
+    Kind,
+    Media,
+    Part,
+    Place,
+    graphics_in,
+    language_pairs,
+    read_figure,
+)
+from sources.jats.nodes import Element, language_of, local
+from sources.jats.text import flatten, running_text, title_text
+
+_IGNORED = frozenset(
+    {
+        "title", "subtitle", "label", "caption", "permissions", "object-id", "sec-meta", "kwd-group", "alt-text",
+        "ack", "bio", "fn-group", "fn", "glossary", "notes", "ref-list", "ref", "ref-citation", "sub-article",
+        "response", "supplementary-material", "inline-supplementary-material", "media", "graphic", "disp-formula",
+        "disp-formula-group", "chem-struct-wrap", "code", "table", "array", "attrib", "long-desc", "author-notes",
+        "inline-graphic", "alternatives", "tex-math", "address", "signature-block", "sig-block", "table-wrap-foot",
+        "front", "front-stub", "processing-meta", "x",
+    }
+)  # fmt: skip
+_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[IVX]{1,5}\.)\s+(?=\S)")
+_CHILD_LABEL = re.compile(r"figure supplement|supplementary? figure|—\s*figure", re.IGNORECASE)
+_GROUPS = frozenset({"fig-group", "figgrp"})
+_HOLDERS = _GROUPS | {"p", "caption", "list", "list-item", "disp-quote"}
+
+
+class BodyReader:
+    """Collects sections, passages and figures of one article; create one per article and call :meth:`read`."""
+
+    def __init__(self, raw: RawArticle, language: str) -> None:
+        self.article_id = raw.id
+        self.language = language
+        self.media = Media(raw.media)
+        self.sections: list[Section] = []
+        self.passages: list[ArticlePassage] = []
+        self.figures: list[ArticleFigure] = []
+        self._taken: set[str] = set()
+        self._handlers: dict[str, Callable[[Element, Place], None]] = {
+            "p": self._paragraph,
+            "sec": self._section,
+            "app": self._section,
+            "list": self._list,
+            "list-item": self._list_item,
+            "def-list": self._list,
+            "def-item": self._definition,
+            "disp-quote": self._quote,
+            "verse-group": self._lines,
+            "speech": self._quote,
+            "statement": self._blocks,
+            "preformat": self._lines,
+            "boxed-text": self._box,
+            "fig": self._figure,
+            "fig-group": self._group,
+            "figgrp": self._group,
+            "table-wrap": self._figures_only,
+            "table-wrap-group": self._figures_only,
+        }
+
+    def read(self, article: Element) -> None:
+        """Read abstract figures, body, floats-group and back matter, in that order."""
+        for abstract in article.iterfind("front/article-meta/abstract"):
+            kind = abstract.get("abstract-type") or ""
+            self._figures_only(abstract, Place(part="body", figure_type=kind))
+        parts: tuple[tuple[str, Part], ...] = (("body", "body"), ("floats-group", "floats"), ("back", "back"))
+        for name, part in parts:
+            for element in article.iterchildren(name, "floats-wrap" if name == "floats-group" else name):
+                self._blocks(element, Place(part=part))
+        self._number_figures()
+
+    def _blocks(self, parent: Element, place: Place) -> None:
+        for child in parent:
+            self._block(child, place)
+
+    def _block(self, element: Element, place: Place) -> None:
+        tag = element.tag
+        handler = self._handlers.get(tag)
+        if handler is not None:
+            handler(element, place)
+        elif tag not in _IGNORED:
+            self._blocks(element, place)
+
+    def _section(self, element: Element, place: Place) -> None:
+        number = self._open_section(element, place, element.get("sec-type") or "", element.find("title"))
+        self._blocks(element, place._replace(section=number))
+
+    def _open_section(self, element: Element, place: Place, kind: str, title: Element | None) -> int:
+        number = len(self.sections) + 1
+        text = title_text(title)
+        if not text and element.tag == "app":
+            text = flatten(element.find("label"))
+        self.sections.append(
+            Section(
+                number=number,
+                parent=place.section,
+                xml_id=element.get("id"),
+                type=kind,
+                title=_NUMBERING.sub("", text),
+                part=place.part,
+            )
+        )
+        return number
+
+    def _box(self, element: Element, place: Place) -> None:
+        """A text box is a section of its own, so that its title is kept; its passages are of kind `boxed`."""
+        title = element.find("caption/title")
+        title = title if title is not None else element.find("title")
+        boxed = place._replace(kind="boxed")
+        if title is not None:
+            boxed = boxed._replace(section=self._open_section(element, place, "boxed-text", title))
+        for caption in element.iterchildren("caption"):
+            self._blocks(caption, boxed)
+        self._blocks(element, boxed)
+
+    def _within(self, place: Place, kind: Kind) -> Place:
+        return place if place.kind == "boxed" else place._replace(kind=kind)
+
+    def _list(self, element: Element, place: Place) -> None:
+        self._blocks(element, self._within(place, "list"))
+
+    def _list_item(self, element: Element, place: Place) -> None:
+        if element.text and element.text.strip():
+            self._paragraph(element, place)
+        else:
+            self._blocks(element, place)
+
+    def _definition(self, element: Element, place: Place) -> None:
+        """One definition is one passage: `term: meaning`."""
+        term = flatten(element.find("term"))
+        for meaning in element.iterchildren("def"):
+            for paragraph in meaning.iterchildren("p") if meaning.find("p") is not None else (meaning,):
+                self._paragraph(paragraph, place, f"{term}: " if term else "")
+
+    def _quote(self, element: Element, place: Place) -> None:
+        self._blocks(element, self._within(place, "quote"))
+
+    def _lines(self, element: Element, place: Place) -> None:
+        """Verse and preformatted text: the whole element is one passage."""
+        kind: Kind = "quote" if element.tag == "verse-group" else place.kind
+        self._paragraph(element, self._within(place, kind))
+
+    def _paragraph(self, element: Element, place: Place, lead: str = "") -> None:
+        flow = running_text(element)
+        identifier = place.passage
+        text = flow.text
+        if text:
+            text = lead + text
+            identifier = passage_id(self.article_id, len(self.passages) + 1)
+            xrefs = flow.xrefs()
+            if lead:
+                xrefs = tuple(
+                    replace(xref, start=xref.start + len(lead), end=xref.end + len(lead)) for xref in xrefs
+                )
+            self.passages.append(
+                ArticlePassage(
+                    id=identifier,
+                    section=place.section,
+                    kind=place.kind,
+                    text=text,
+                    text_sha256=sha256_text(text),
+                    xrefs=xrefs,
+                    language=language_of(element) or "",
+                )
+            )
+        inside = place._replace(passage=identifier)
+        for nested in flow.floats:
+            self._block(nested, inside)
+
+    def _figure(self, element: Element, place: Place) -> None:
+        self._add(element, place, None)
+
+    def _add(self, element: Element, place: Place, parent: str | None) -> ArticleFigure:
+        """Append one figure and, as its children, the figures nested in it."""
+        number = len(self.figures) + 1
+        identifier = figure_id(self.article_id, element.get("id"), number, self._taken)
+        self._taken.add(identifier)
+        figure = read_figure(
+            element,
+            figure_id=identifier,
+            number=number,
+            place=place,
+            media=self.media,
+            language=self.language,
+        )
+        if parent:
+            figure = replace(figure, parent=parent)
+        self.figures.append(figure)
+        for nested in _nested_figures(element):
+            self._add(nested, place, identifier)
+        return figure
+
+    def _group(self, element: Element, place: Place) -> None:
+        """A group of figures: children of a main figure, parts with a common caption, or one figure in two languages."""
+        members = list(_nested_figures(element))
+        if not members:
+            if graphics_in(element, self.media) or element.find("caption") is not None:
+                self._add(element, place, None)
+            return
+        label, caption = flatten(element.find("label")), flatten(element.find("caption"))
+        inside = place._replace(
+            group=element.get("id") or label or None, group_caption=" ".join(filter(None, (label, caption)))
+        )
+        at = len(self.figures)
+        added: list[tuple[ArticleFigure, str | None]] = []
+        main: str | None = None
+        for member in members:
+            is_child = member.get("specific-use") == "child-fig" or (
+                main is not None and bool(_CHILD_LABEL.search(flatten(member.find("label"))))
+            )
+            figure = self._add(member, inside, main if is_child else None)
+            main = main if is_child else figure.id
+            added.append((figure, language_of(member)))
+        own = tuple(graphics_in(element, self.media))
+        if own and not self.figures[at].graphics:
+            self.figures[at] = replace(self.figures[at], graphics=own)
+            added[0] = (self.figures[at], added[0][1])
+        if len(self.figures) - at == len(added):
+            self.figures[at:] = language_pairs(added, self.language)
+
+    def _figures_only(self, element: Element, place: Place) -> None:
+        """Figures inside an element that holds no running text: a table, an abstract."""
+        if next(element.iter("fig", *_GROUPS), None) is None:
+            return
+        for child in element:
+            name = local(child)
+            if name == "fig":
+                self._add(child, place, None)
+            elif name in _GROUPS:
+                self._group(child, place)
+            elif name not in _IGNORED or name in {"table", "caption"}:
+                self._figures_only(child, place)
+
+    def _number_figures(self) -> None:
+        """Close the gaps that figures merged by language left in the numbering."""
+        for index, figure in enumerate(self.figures):
+            if figure.number != index + 1:
+                self.figures[index] = replace(figure, number=index + 1)
+
+
+def _nested_figures(element: Element) -> Iterator[Element]:
+    """Figures inside a figure or group, also in its paragraphs (PMC moves supplements of eLife figures there).
+
+    Members of a nested group belong to the outer one.
+    """
+    if next(element.iterdescendants("fig"), None) is None:
+        return
+    for child in element:
+        if child.tag == "fig":
+            yield child
+        elif child.tag in _HOLDERS:
+            yield from _nested_figures(child)

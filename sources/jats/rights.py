@@ -1,0 +1,43 @@
+"""Third-party statements in captions: words that say a figure was taken from elsewhere, whatever the article's licence.
+
+A patient's permission to publish is no such statement.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_STATEMENT = 300
+
+_STATEMENT = re.compile(
+    r"\b(?:with|by)\s+(?:the\s+|kind\s+|written\s+|prior\s+|copyright\s+)*permission\b(?!\s+(?:of|from|by)\s+(?:the\s+|his\s+|her\s+"
+    r"|their\s+|this\s+|our\s+|both\s+|all\s+)*(?:patient|parent|famil|participant|subject|mother|father|guardian|volunteer|individual|model))"
+    r"|\b(?:reproduced|reprinted|republished|adapted|modified|redrawn|reused)\b[^.]{0,160}?\bpermission\b"
+    r"|\b(?:reproduced|reprinted|republished|redrawn|adapted)\s+(?:and\s+modified\s+)?(?:from|after|by)\b"
+    r"|\bcourtesy\s+of\b|\bkindly\s+provided\s+by\b"
+    r"|©|\bcopyright\s+(?:\d{4}|of\b|by\b|\(c\))"
+    r"|\b(?:photo(?:graph)?|image|picture|figure)?\s*credits?\s*(?:[a-z]\s*)?:"
+    r"|\b(?:reproducid[ao]|reproduzid[ao]|adaptad[ao])\s+(?:con|com)\s+perm|\bcortes[ií]a\s+d",
+    re.IGNORECASE,
+)
+# One of these words occurs in every statement: most captions are dismissed by a substring search.
+_WORDS = (
+    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©", "copyright",
+    "credit", "permis", "cortes",
+)  # fmt: skip
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[©])")
+
+
+def third_party_statement(caption: str) -> str:
+    """The sentence of a caption that says the figure is someone else's, '' when there is none."""
+    lowered = caption.lower()
+    found = _STATEMENT.search(caption) if any(word in lowered for word in _WORDS) else None
+    if not found:
+        return ""
+    start = 0
+    for end in _SENTENCE_END.finditer(caption):
+        if end.start() >= found.end():
+            return caption[start : end.start()][:MAX_STATEMENT]
+        if end.end() <= found.start():
+            start = end.end()
+    return caption[start:][:MAX_STATEMENT] if found.end() - start <= MAX_STATEMENT else found.group()
