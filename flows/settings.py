@@ -31,7 +31,7 @@ class PmcSettings(BaseModel):
 
     endpoint: str = Field(PMC_ENDPOINT, description="base URL of the bucket")
     requests_per_second: Annotated[float, Field(gt=0)] = Field(
-        50.0, description="ceiling per host, in requests per second"
+        400.0, description="ceiling per host, in requests per second"
     )
     connections: Annotated[int, Field(ge=1, le=256)] = Field(
         16, description="articles fetched at the same time"

@@ -99,15 +99,9 @@ def describe(found: dict[str, Any]) -> str:
             for mention in figure["mentions"]
         ]
     for name, rows in tables.items():
-        if name.endswith(".queries"):
-            lines += [""] + [
-                f"  query {row['id']}  from {row['source_id']}: {_short(row['text'], 100)}" for row in rows
-            ]
-        elif name.endswith(".qrels"):
-            lines += [
-                f"    {row['query_id']} → {row['corpus_id']}  grade {row['score']}  {row['rule']}"
-                for row in rows
-            ]
+        stage, _, table = name.partition(".")
+        if table == "queries" and f"{stage}_all.queries" not in tables:
+            lines += _queries(rows, tables.get(f"{stage}.qrels", []))
     counts = {name: len(rows) for name, rows in tables.items() if not name.endswith("dropped")}
     lines += ["", "  rows: " + ", ".join(f"{count} {name}" for name, count in counts.items())]
     lines += [
@@ -118,6 +112,18 @@ def describe(found: dict[str, Any]) -> str:
         for row in rows
     ]
     return "\n".join(lines)
+
+
+def _queries(queries: list[dict[str, Any]], qrels: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for query in queries:
+        lines += ["", f"  query {query['id']}  from {query['source_id']}", f"    {_short(query['text'], 160)}"]
+        lines += [
+            f"    → {qrel['corpus_id']}  grade {qrel['score']}  {qrel['rule']}"
+            for qrel in qrels
+            if qrel["query_id"] == query["id"]
+        ]
+    return lines
 
 
 def _short(text: str, limit: int) -> str:

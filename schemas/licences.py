@@ -201,8 +201,8 @@ def _named(found: re.Match[str], text: str) -> str:
 def from_text(text: str) -> str | None:
     """SPDX id told by prose alone ('Creative Commons Attribution License'), or None.
 
-    Of several names the strictest holds ('Creative Commons Attribution (CC BY-NC)'), CC0 only when it stands alone:
-    beside another licence it is a waiver for the data. The version is taken only when the sentence states one.
+    Of several names the strictest holds ('Creative Commons Attribution (CC BY-NC)'), CC0 only when it stands
+    alone: beside another licence it is a waiver for the data. A version is taken only where it is written.
     """
     named = [_named(found, text) for found in _TEXT_NAME.finditer(text)]
     if not named:

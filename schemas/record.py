@@ -53,7 +53,8 @@ def record(cls: type[T]) -> type[T]:
     made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
     other = _REGISTRY.get(made.__name__)
     if other is not None and (other.__module__, other.__qualname__) != (made.__module__, made.__qualname__):
-        raise TypeError(f"two record types are called {made.__name__}: {other.__module__} and {made.__module__}")
+        places = f"{other.__module__} and {made.__module__}"
+        raise TypeError(f"two record types are called {made.__name__}: {places}")
     _REGISTRY[made.__name__] = made
     return made
 
@@ -228,7 +229,7 @@ def to_table(cls: type, rows: Iterable[Any]) -> pa.Table:
 
 
 def _checked(array: pa.Array, kind: Any, path: str) -> pa.Array:
-    """The array itself; refuses a null where none may be and a value outside a closed set (Arrow checks neither)."""
+    """The array itself; refuses nulls where none may be and values outside a closed set, as Arrow does not."""
     kind, nullable = optional_of(kind)
     if array.null_count and not nullable:
         raise ValueError(f"{path}: None where a value must be")

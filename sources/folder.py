@@ -43,7 +43,7 @@ class FolderContext:
 
 
 def discover(path: Path) -> list[str]:
-    """XML files at any depth, as sorted POSIX paths inside the folder; hidden files and folders are passed over.
+    """XML files at any depth, as sorted POSIX paths inside the folder; hidden ones are passed over.
 
     A link to a file is listed (fetching it says if it is refused); linked folders are logged and not entered.
 

@@ -11,7 +11,7 @@ from curation.extract.panel_lists import letters_of
 from curation.extract.panels import find_panels
 from curation.extract.pointers import PointerText, pointers_in
 from schemas.article import Article, ArticleFigure, Emphasis, Licence
-from schemas.extracted import Figure, FigureMention
+from schemas.extracted import Figure, FigureMention, Panel
 from schemas.licences import terms
 
 _LABEL_TAIL = re.compile(r"\s*[.:|;,)–—-]*\s*")
@@ -30,6 +30,11 @@ _BORROWED = re.compile(
 )
 _HOLDER = re.compile(r"(?:©|\(c\)|copyright)\s*(?:the\s)?(?:\d{4},?\s*)?[^.]{0,40}?(?:elsevier|springer|wiley|nature|wolters|oxford|"
                      r"lippincott|taylor|sage|karger|thieme|lancet|american|massachusetts|society|association|academy|press)", re.I)
+_RIGHTS_HINTS = (
+    *("permi", "courtesy", "copyright", "©", "(c)", "credit", "getty", "shutterstock", "autori", "license from"),
+    *("reprod", "reprint", "adapt", "modifi", "redrawn", "taken", "republish", "extract", "extraíd", "borrowed"),
+)
+"""One of these is in every statement that the patterns above find; most captions have none."""
 _CONSENT = re.compile(r"\b(?:patient|parent|famil|guardian|relative|mother|father|subject|participant)", re.IGNORECASE)
 
 
@@ -134,17 +139,26 @@ def split_label(label: str, caption: str) -> tuple[str, str, int]:
     return label or caption[: head.end], caption[tail.end() :], tail.end()
 
 
-def build_figure(
-    article: Article, source: ArticleFigure, mentions: Sequence[FigureMention], label: str, caption: str, cut: int
-) -> Figure:
-    """One Figure of an article from its parsed form and its mentions."""
+def panels_of(figure: ArticleFigure, caption: str, cut: int) -> tuple[Panel, ...]:
+    """Panels of a figure whose caption lost `cut` characters of label at its start."""
     emphasis = [
         Emphasis(start=part.start - cut, end=part.end - cut, kind=part.kind)
-        for part in source.caption_emphasis
+        for part in figure.caption_emphasis
         if part.start >= cut
     ]
-    licence = source.licence or article.licence
-    rights = third_party_statement(source, article.licence)
+    return find_panels(figure.id, caption, emphasis)
+
+
+def build_figure(
+    article: Article,
+    source: ArticleFigure,
+    label: str,
+    caption: str,
+    panels: tuple[Panel, ...],
+    mentions: Sequence[FigureMention],
+) -> Figure:
+    """One Figure of an article from its parsed form, its caption without label, its panels and mentions."""
+    statement = third_party_statement(source, article.licence)
     return Figure(
         id=source.id,
         article_id=article.id,
@@ -152,13 +166,13 @@ def build_figure(
         label=label,
         caption=caption,
         graphics=source.graphics,
-        panels=find_panels(source.id, caption, emphasis),
+        panels=panels,
         mentions=tuple(mentions),
         section=source.section,
         parent=source.parent,
-        is_third_party=bool(rights),
-        rights=rights or source.rights,
-        licence=licence,
+        is_third_party=bool(statement),
+        rights=statement or source.rights,
+        licence=source.licence or article.licence,
         translations=source.translations,
     )
 
@@ -166,6 +180,9 @@ def build_figure(
 def third_party_statement(figure: ArticleFigure, article_licence: Licence) -> str:
     """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such."""
     for text in (figure.rights, figure.caption):
+        lowered = text.lower()
+        if not any(hint in lowered for hint in _RIGHTS_HINTS):
+            continue
         for pattern in (_PERMISSION, _BORROWED, _HOLDER):
             for found in pattern.finditer(text):
                 if not _CONSENT.search(text[found.start() : found.end() + 40]):

@@ -13,7 +13,7 @@ from typing import Literal
 
 from curation.extract.figures import FigureIndex
 from curation.extract.panel_lists import letters_of
-from curation.extract.pointers import Item, PointerText, items_at, pointers_in
+from curation.extract.pointers import Heads, Item, PointerText, items_at, pointers_in
 from curation.extract.sentences import sentence_at, sentence_spans
 from schemas.article import ArticlePassage, Xref
 from schemas.extracted import FigureMention, Pointer
@@ -57,7 +57,7 @@ class _Cluster:
 
 
 def resolve(
-    passage: ArticlePassage, index: FigureIndex, letters: Collection[str]
+    passage: ArticlePassage, index: FigureIndex, letters: Collection[str], heads: Heads | None = None
 ) -> tuple[tuple[Pointer, ...], list[tuple[int, FigureMention]]]:
     """Pointers of one passage, and its mentions as (position of the figure in the article, mention).
 
@@ -65,11 +65,12 @@ def resolve(
         passage: the parsed passage.
         index: look-ups of the article's figures.
         letters: panel letters known from the article's captions.
+        heads: label words the article's text can hold, see `pointers.heads_in`.
     """
     links = [xref for xref in passage.xrefs if _targets(xref, index)]
     spans = [(xref.start, xref.end) for xref in links]
     others = [xref for xref in passage.xrefs if xref not in links and xref.ref_type != "fig" and xref.end > xref.start]
-    texts = pointers_in(passage.text, links=spans, letters=letters)
+    texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads)
     if not texts and not links:
         return (), []
     clusters = _clusters(passage.text, texts, links, letters, index)

@@ -63,7 +63,8 @@ _DETERMINER = re.compile(
 )
 _TABLE = re.compile(r"tab|cuadro|quadro|табл|表", re.IGNORECASE)
 _FIGURE = re.compile(r"fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág|photo|foto|video|movie|box|map", re.I)
-_GROUP = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）)")
+_GROUP = re.compile(r"\s*(?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|（[^（）]*）)")
+_INNER_GROUP = re.compile(r"\s*\([^()]*\)")
 _FILLER = re.compile(
     r"(?:[\s,;:&./–—‐-]|\b(?:and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|panels?|left|right|upper|lower|top|bottom|middle"
     r"|white|black|red|blue|green|yellow|arrows?|arrowheads?|asterisks?|row|column|inset|online|respectively|et|y|e|und|ver|vide|véase"
@@ -124,7 +125,14 @@ def _group_edits(text: str, group: Span, inside: Sequence[Span], language: str) 
     rest += text[position : end - 1]
     if _FILLER.fullmatch(rest):
         return [_whole_group(text, start, opening, end)]
-    return [_inner_edit(text, run, opening, end, language) for run in _runs(text, inside)]
+    edits: list[Edit] = []
+    free = list(inside)
+    for inner in _INNER_GROUP.finditer(text, opening + 1, end - 1):
+        nested = [span for span in inside if inner.start() <= span[0] and span[1] <= inner.end()]
+        if nested:
+            edits += _group_edits(text, inner.span(), nested, language)
+            free = [span for span in free if span not in nested]
+    return edits + [_inner_edit(text, run, opening, end, language) for run in _runs(text, free)]
 
 
 def _whole_group(text: str, start: int, opening: int, end: int) -> Edit:

@@ -6,9 +6,9 @@ The same words of a text can be a panel or prose ("Fig. 2, a patient"), so every
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Sequence
 
-Linked = Callable[[int], bool]
+Span = tuple[int, int]
 
 _DASH = "–—‐‑−-"
 _ATTACHED = re.compile(rf"(?P<letters>[A-Z]{{1,5}}|[a-h]{{1,4}}|[a-z])(?P<sub>[ivx]{{1,4}}|[1-9]|['′])?(?![A-Za-z0-9])")
@@ -27,20 +27,20 @@ _MAX_GAP = 8
 
 
 def panels_after(
-    text: str, position: int, *, linked: Linked, letters: Collection[str]
+    text: str, position: int, *, links: Sequence[Span], letters: Collection[str]
 ) -> tuple[tuple[str, ...], int]:
     """Panel letters (upper case, sorted) that start at `position`, and the offset after them.
 
     Args:
         text: the text.
         position: offset after the figure's number.
-        linked: tells whether an offset lies inside a figure cross-reference.
+        links: spans of figure cross-references; a letter inside one is a panel.
         letters: panel letters known from the captions; they make a single "(a)" a panel.
     """
     grouped = _GROUPED.match(text, position)
     if grouped and _is_group(grouped, letters):
         return _spread(grouped.group("letters")), grouped.end()
-    found = _attached(text, position) or _spaced(text, position, linked)
+    found = _attached(text, position) or _spaced(text, position, links)
     if found is None:
         return (), position
     first, end = found
@@ -90,7 +90,7 @@ def _attached(text: str, position: int) -> tuple[str, int] | None:
     return run, found.end()
 
 
-def _spaced(text: str, position: int, linked: Linked) -> tuple[str, int] | None:
+def _spaced(text: str, position: int, links: Sequence[Span]) -> tuple[str, int] | None:
     dashed = _DASHED.match(text, position)
     if dashed:
         return dashed.group("letters"), dashed.end()
@@ -98,7 +98,7 @@ def _spaced(text: str, position: int, linked: Linked) -> tuple[str, int] | None:
     if found is None:
         return None
     at = found.start("letters")
-    is_sure = bool(found.group("word")) or linked(at)
+    is_sure = bool(found.group("word")) or any(start <= at < end for start, end in links)
     if not is_sure and not _CLOSED.match(text, found.end()):
         return None
     if not is_sure and found.group("letters").islower() and text[found.end() : found.end() + 1] in {".", ":"}:

@@ -112,6 +112,8 @@ def _positions(caption: str) -> list[_Marker]:
 
 def _spans(caption: str, markers: Sequence[_Marker]) -> list[tuple[int, int]]:
     """Sub-caption of each marker: the text after it, or before it when markers close their phrases."""
+    if not markers:
+        return []
     if _is_suffixed(caption, markers):
         starts = [_sentence_start(caption, markers[0].start), *(marker.end for marker in markers[:-1])]
         ends = [marker.end for marker in markers]
@@ -123,8 +125,6 @@ def _spans(caption: str, markers: Sequence[_Marker]) -> list[tuple[int, int]]:
 
 def _is_suffixed(caption: str, markers: Sequence[_Marker]) -> bool:
     """"CT scan (A) and MRI (B)." has words before the first marker and none after the last."""
-    if not markers:
-        return False
     before = caption[_sentence_start(caption, markers[0].start) : markers[0].start]
     after = caption[markers[-1].end :]
     return bool(re.search(r"\w", before)) and re.match(r"\W*$|\s*[.;](?:\s|$)", after) is not None

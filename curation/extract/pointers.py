@@ -38,46 +38,44 @@ class PointerText:
     items: tuple[Item, ...]
 
 
-_FIGURE = (
-    r"(?:(?<![A-Za-z])|(?<=\be))(?:[Ff][Ii][Gg](?:URES?|uren|ures?|uras?|uur|S|s|g)?|[Aa]bb(?:ildung(?:en)?)?|ABB(?:ILDUNG)?"
-    r"|[Рр]ис(?:ун(?:ок|ке|ка|ки|ках|ков|кам|ком))?|[图圖図]|그림|[Rr]yc(?:ina)?|[Rr]ys(?:unek)?)\.?"
-)
-_TABLE = (
-    r"(?<![A-Za-z])(?:[Tt]abl(?:es?|as?|eaux?)|TABLES?|[Tt]ab(?=\.|s\.)s?|[Tt]abel(?:as?|len?|a)|[Cc]uadros?|Quadros?"
-    r"|[Тт]абл(?:иц[аеуы]|ицах)?|表)\.?"
-)
-_OTHER = {
-    "scheme": r"(?<![A-Za-z])(?:Schemes?|Esquemas?)",
-    "chart": r"(?<![A-Za-z])(?:Charts?)",
-    "graph": r"(?<![A-Za-z])(?:Graphs?|Gráfic[oa]s?|Graphiques?)",
-    "plate": r"(?<![A-Za-z])(?:Plates?)",
-    "image": r"(?<![A-Za-z])(?:Images?|Image[nm]s?|Imágenes)",
-    "photo": r"(?<![A-Za-z])(?:Photos?|Fotos?|Photographs?)",
-    "video": r"(?<![A-Za-z])(?:[Vv]ideos?|[Mm]ovies?)",
-    "box": r"(?<![A-Za-z])(?:Box(?:es)?)",
-    "map": r"(?<![A-Za-z])(?:Maps?|Mapas?)",
-}
+_FIGURE = r"[Ff][Ii][Gg](?:URES?|uren|ures?|uras?|uur|S|s|g)?\.?"
+_FIGURE_ELSEWHERE = r"[Aa]bb(?:ildung(?:en)?)?\.?|ABB(?:ILDUNG)?\.?|[Rr]y(?:c(?:ina)?|s(?:unek)?)\.?"
+_FIGURE_OTHER_SCRIPTS = r"[Рр]ис(?:ун(?:ок|ке|ка|ки|ках|ков|кам|ком))?\.?|[图圖図]|그림"
+_TABLE = r"[Tt](?:ABLES?|abl(?:es?|as?|eaux?)|abel(?:as?|len?|a)|ab(?=\.|s\.)s?)\.?"
+_TABLE_ELSEWHERE = r"[Cc]uadros?|Quadros?"
+_TABLE_OTHER_SCRIPTS = r"[Тт]абл(?:иц[аеуы]|ицах)?\.?|表"
 _SUPPLEMENT = (
-    r"(?<![A-Za-z])(?:[Aa]dditional [Ff]iles?|(?:Multimedia )?Appendi(?:x|ces)|[Ss]uppl(?:\.|ement(?:ary|al)?)?"
-    r"(?: [Oo]nline)? (?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?)"
-    r"|[Ss]upplements?|[Ss]ource [Dd]ata|Dataset|Data Sheet|Data Sheets|Online Resource)"
+    r"[Aa]dditional [Ff]iles?|(?:Multimedia )?Appendi(?:x|ces)|[Ss]uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? "
+    r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?)"
+    r"|[Ss]upplements?|[Ss]ource [Dd]ata|Dataset|Data Sheets?|Online Resource"
 )
-_NEEDLES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("figure", ("ig", "IG", "bb", "ABB", "рис", "Рис", "图", "圖", "図", "그림", "yc", "ys"), re.compile(_FIGURE)),
-    ("table", ("abl", "ABL", "ab.", "abs.", "abel", "uadro", "абл", "表"), re.compile(_TABLE)),
-    ("scheme", ("Schem", "Esquem"), re.compile(_OTHER["scheme"])),
-    ("chart", ("Chart",), re.compile(_OTHER["chart"])),
-    ("graph", ("Graph", "Gráfic"), re.compile(_OTHER["graph"])),
-    ("plate", ("Plate",), re.compile(_OTHER["plate"])),
-    ("image", ("Image", "Imágen"), re.compile(_OTHER["image"])),
-    ("photo", ("Photo", "Foto"), re.compile(_OTHER["photo"])),
-    ("video", ("ideo", "ovie"), re.compile(_OTHER["video"])),
-    ("box", ("Box",), re.compile(_OTHER["box"])),
-    ("map", ("Map",), re.compile(_OTHER["map"])),
-    ("supplement", ("dditional", "ppendi", "uppl", "ource", "Data", "Online"), re.compile(_SUPPLEMENT)),
+Heads = tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]
+
+_HEADS: Heads = tuple(
+    (family, needles, re.compile(pattern))
+    for family, needles, pattern in (
+        ("figure", ("Fig", "fig", "FIG"), _FIGURE),
+        ("figure", ("Abb", "abb.", "abbil", "ABB", "Ryc", "ryc.", "Rys", "rys."), _FIGURE_ELSEWHERE),
+        ("table", ("Tab", "TAB", " tab", "(tab"), _TABLE),
+        ("table", ("uadro",), _TABLE_ELSEWHERE),
+        ("scheme", ("Schem", "Esquem"), r"Schemes?|Esquemas?"),
+        ("chart", ("Chart",), r"Charts?"),
+        ("graph", ("Graph", "Gráfic"), r"Graphs?|Gráfic[oa]s?|Graphiques?"),
+        ("plate", ("Plate",), r"Plates?"),
+        ("image", ("Image", "Imágen"), r"Images?|Image[nm]s?|Imágenes"),
+        ("photo", ("Photo", "Foto"), r"Photos?|Fotos?|Photographs?"),
+        ("video", ("Video", "video", "Movie", "movie"), r"[VvMm](?:ideos?|ovies?)"),
+        ("box", ("Box",), r"Box(?:es)?"),
+        ("map", ("Map",), r"Mapa?s?"),
+        ("supplement", ("dditional f", "dditional F", "Append", "append", "uppl", "ource d", "ource D", "Data", "Online R"), _SUPPLEMENT),
+    )
+)
+_HEADS_OTHER_SCRIPTS: Heads = (
+    ("figure", ("рис", "Рис", "图", "圖", "図", "그림"), re.compile(_FIGURE_OTHER_SCRIPTS)),
+    ("table", ("абл", "表"), re.compile(_TABLE_OTHER_SCRIPTS)),
 )
 _PLOS = re.compile(
-    r"(?<![A-Za-z0-9])(?P<first>S\d{1,3})(?P<more>(?:(?:,\s?|\s?[–—-]\s?|,?\s(?:and|or|to)\s|\s?&\s?)S?\d{1,3})*)\s"
+    r"(?P<first>S\d{1,3})(?P<more>(?:(?:,\s?|\s?[–—-]\s?|,?\s(?:and|or|to)\s|\s?&\s?)S?\d{1,3})*)\s"
     r"(?P<word>Figs?|Figures?|Tables?|Files?|Texts?|Videos?|Movies?|Datasets?|Data|Appendix|Appendices|Protocols?"
     r"|Notes?|Checklist|Box|Raw [Ii]mages?)\b"
 )
@@ -91,8 +89,9 @@ _SUPPLEMENT_BEFORE = re.compile(
 _PANELS_BEFORE = re.compile(
     r"(?<![A-Za-z])[Pp]anels?\s(?P<letters>[A-Za-z](?:\s?(?:,|and|&|[–—-])\s?[A-Za-z](?![A-Za-z]))*),?\s(?:of|in|from)\s(?:the\s)?$"
 )
+_DIGIT_OR_ROMAN = re.compile(r"\d|[IVX]")
 _NUMBER = re.compile(
-    r"(?:[nN][o.º°]{1,2}\s?)?(?:(?P<prefix>[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d|°)"
+    r"(?:[nN][o.º°]{1,2}\s?)?(?:(?P<prefix>[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d|°)(?:\s?▸)?"
     r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
 )
 _CHILD = re.compile(r"\s?[—–-]\s?(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)|[Vv]ideo)\s?(?P<number>\d{1,2})")
@@ -100,6 +99,8 @@ _SEPARATOR = re.compile(
     r"\s?(?:(?P<range>[–—‐‑−~～-]|\b(?:to|through|bis|a|à)(?=\s))|(?P<comma>[,;、,]\s?(?:and\b|&|or\b|und\b|et\b|y\b)?)"
     r"|(?P<and>\b(?:and|or|und|et|y|e|и|as well as)\b|&|和|及|与|と|/))\s?"
 )
+_LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
+_AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
 _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
 _PLURAL = re.compile(r"(?:figs|figures|figuras|abbildungen|figuren|figg|schemes|tables|tablas|tabelas|tabellen|files|рисунках|рисунки)\.?$", re.I)
 
@@ -110,16 +111,31 @@ def is_plural(pointer: str) -> bool:
     return bool(_PLURAL.search(word.group().strip())) if word else False
 
 
-def pointers_in(text: str, *, links: Sequence[Span] = (), letters: Collection[str] = ()) -> list[PointerText]:
+def heads_in(text: str) -> Heads:
+    """The label words that a long text can hold at all, to be handed to `pointers_in` for each of its parts."""
+    heads = _HEADS if text.isascii() else (*_HEADS, *_HEADS_OTHER_SCRIPTS)
+    return tuple(head for head in heads if any(needle in text for needle in head[1]))
+
+
+def pointers_in(
+    text: str, *, links: Sequence[Span] = (), letters: Collection[str] = (), heads: Heads | None = None
+) -> list[PointerText]:
     """All pointers of a text, in order, not overlapping.
 
     Args:
         text: any running text, caption or label.
         links: spans of figure cross-references, which make a doubtful continuation ("Fig. 1, 2") certain.
         letters: panel letters the article's figures have, which make "Fig. 2 (a)" a panel.
+        heads: the result of `heads_in` for a text that holds this one, if known.
     """
-    found = [pointer for family, needles, pattern in _NEEDLES if any(needle in text for needle in needles)
-             for pointer in _family(text, family, pattern, links, letters)]
+    if not _DIGIT_OR_ROMAN.search(text):
+        return []
+    found: list[PointerText] = []
+    for family, needles, pattern in heads_in(text) if heads is None else heads:
+        for needle in needles:
+            if needle in text:
+                found += _family(text, family, pattern, links, letters)
+                break
     if "S" in text:
         found += _plos(text)
     found.sort(key=lambda pointer: (pointer.start, -pointer.end))
@@ -155,6 +171,8 @@ def _family(
     position = 0
     while (head := pattern.search(text, position)) is not None:
         position = head.end()
+        if _is_inside_word(text, head.start()):
+            continue
         first = position + (1 if text[position : position + 1] in {" ", "\u00a0", "\u2009", "\u202f"} else 0)
         if text.startswith(("# ", "#"), first):
             first += 1
@@ -167,6 +185,14 @@ def _family(
         start, items = _with_panels_before(text, start, items)
         position = items[-1].end
         yield PointerText(start, position, family, items)
+
+
+def _is_inside_word(text: str, start: int) -> bool:
+    """Whether a Latin or Cyrillic label word is the end of another word; "eFigure" is not."""
+    if start == 0 or not text[start - 1].isalpha() or ord(text[start]) > 0x2E00:
+        return False
+    is_e = text[start - 1] == "e" and (start == 1 or not text[start - 2].isalnum())
+    return not is_e and ord(text[start - 1]) < 0x2E00
 
 
 def _supplementary(text: str, start: int, items: tuple[Item, ...]) -> tuple[int, tuple[Item, ...]]:
@@ -209,7 +235,7 @@ def _item(
         mark = {"f": "fs", "s": "sd", "v": "v"}[child.group("kind")[0].lower()]
         number += f"-{mark}{child.group('number')}"
         end = child.end()
-    panels, end = panels_after(text, end, linked=lambda at: any(a <= at < b for a, b in links), letters=letters)
+    panels, end = panels_after(text, end, links=links, letters=letters)
     return Item(found.start(), end, number, panels, join)
 
 
@@ -219,8 +245,8 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
         return True
     if found.group("prefix") or found.group("roman"):
         return True
-    attached = re.compile(r"[A-Za-z](?![A-Za-z0-9])").match(text, found.end())
-    if attached and re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)").match(text, attached.end()):
+    attached = _LETTER.match(text, found.end())
+    if attached and _AFTER_LETTER.match(text, attached.end()):
         return True
     if text[found.end() : found.end() + 1].isalpha():
         return False
@@ -235,6 +261,8 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
 def _plos(text: str) -> Iterator[PointerText]:
     """`S1 Fig`, `S1–S3 Tables`: the number stands before the label word."""
     for found in _PLOS.finditer(text):
+        if found.start() and text[found.start() - 1].isalnum():
+            continue
         word = found.group("word").lower()
         family = "figure" if word.startswith("fig") else "table" if word.startswith("table") else "supplement"
         items = [Item(found.start(), found.end(), found.group("first"), (), "")]

@@ -6,6 +6,8 @@ the precision of what is kept: an article without positive evidence of people an
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,10 +18,13 @@ from schemas.article import Article
 NOT_MEDICAL = "not_medical"
 NOT_HUMAN = "not_human"
 
-_TOKEN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_TOKEN = re.compile(r"\w+(?:[-'’]\w+)*")
 _SAMPLE = 6000
 _TITLE, _KEYWORD, _JOURNAL, _TEXT = 4, 2, 3, 1
 """Points of one different word by where it stands."""
+_LABORATORY = (" mice", " mouse", " rats ", " xenograft", " cell line", " cells were", " cultured ", "in vitro", "transfect")
+_PERSONS = ("patient", "participant", " women", " children", " volunteers", " men ", "infant")
+_MIN_LABORATORY = 12
 
 
 class _Lexicon:
@@ -28,20 +33,38 @@ class _Lexicon:
     def __init__(self, words: str) -> None:
         entries = words.split()
         self.words = frozenset(word for word in entries if not word.endswith("*"))
-        stems = sorted({word[:-1] for word in entries if word.endswith("*")})
-        self.stems = re.compile("|".join(map(re.escape, stems)))
+        self.stems = tuple(sorted({word[:-1] for word in entries if word.endswith("*")}))
+        self.pair_starts = frozenset(word.partition("-")[0] for word in entries if "-" in word)
 
-    def hits(self, tokens: Iterable[str]) -> list[str]:
-        """The tokens of this lexicon, in order, each once."""
-        return [token for token in tokens if token in self.words or self.stems.match(token)]
+    def holds(self, token: str) -> bool:
+        """Whether the lexicon names this word."""
+        return token in self.words or token.startswith(self.stems)
 
 
-_PEOPLE = _Lexicon(scope_terms.PEOPLE)
-_CARE = _Lexicon(scope_terms.CARE)
-_ANIMAL = _Lexicon(scope_terms.ANIMAL)
-_BENCH = _Lexicon(scope_terms.BENCH)
-_OTHER = _Lexicon(scope_terms.OTHER_FIELDS)
-_JOURNALS = _Lexicon(scope_terms.HUMAN_JOURNALS)
+_LEXICONS = {
+    "people": _Lexicon(scope_terms.PEOPLE),
+    "care": _Lexicon(scope_terms.CARE),
+    "animal": _Lexicon(scope_terms.ANIMAL),
+    "bench": _Lexicon(scope_terms.BENCH),
+    "other": _Lexicon(scope_terms.OTHER_FIELDS),
+    "journal": _Lexicon(scope_terms.HUMAN_JOURNALS),
+}
+_PAIR_STARTS = frozenset(start for lexicon in _LEXICONS.values() for start in lexicon.pair_starts)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _lexicons_of(token: str) -> frozenset[str]:
+    """Names of the lexicons that hold a word."""
+    return frozenset(name for name, lexicon in _LEXICONS.items() if lexicon.holds(token))
+
+
+def _sorted_by_lexicon(tokens: Iterable[str]) -> dict[str, list[str]]:
+    """Tokens by the lexicons that hold them, in order."""
+    found: dict[str, list[str]] = {name: [] for name in _LEXICONS}
+    for token in tokens:
+        for name in _lexicons_of(token):
+            found[name].append(token)
+    return found
 
 
 @dataclass(slots=True)
@@ -66,19 +89,32 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
         ('' | 'not_medical' | 'not_human', up to eight strings like 'title: patients', heaviest place first).
     """
     places = _places(article)
-    people = _score(places, _PEOPLE, "repeated")
-    care = _score(places, _CARE)
-    animal = _score(places, _ANIMAL, "repeated")
-    bench = _score(places, _BENCH, "repeated")
-    other = _score(places, _OTHER)
-    journal = _JOURNALS.hits(places["journal"])
+    people = _score(places, "people", "repeated")
+    care = _score(places, "care")
+    animal = _score(places, "animal", "repeated")
+    bench = _score(places, "bench", "repeated")
+    other = _score(places, "other")
+    journal = places["journal"]["journal"]
     care.add(_JOURNAL, "journal", journal, 2)
-    subjects = _JOURNALS.hits(places["subject"])
+    subjects = places["subject"]["journal"]
     care.add(_JOURNAL, "subject", subjects, 2)
     is_case = article.article_type == "case-report" or "case-report" in places["title"]
     if is_case and journal:
         people.add(_TITLE, "type", ["case-report"], 1)
-    return _verdict(people, care, animal, bench, other)
+    verdict, evidence = _verdict(people, care, animal, bench, other)
+    if not verdict and animal.points + bench.points and (laboratory := _laboratory_count(article)):
+        return NOT_HUMAN, (f"body: {laboratory} mentions of laboratory animals and cells, fewer of people",)
+    return verdict, evidence
+
+
+def _laboratory_count(article: Article) -> int:
+    """Mentions of animals and cell culture in the whole body when they outnumber those of people, else 0."""
+    laboratory = people = 0
+    for passage in article.passages:
+        text = passage.text
+        laboratory += sum(map(text.count, _LABORATORY))
+        people += sum(map(text.count, _PERSONS))
+    return laboratory if laboratory >= _MIN_LABORATORY and laboratory > people else 0
 
 
 def _verdict(
@@ -100,35 +136,40 @@ def _shown(*scores: _Score) -> tuple[str, ...]:
     return tuple(lines) or ("no evidence found",)
 
 
-def _places(article: Article) -> dict[str, list[str]]:
-    """Distinct lower-case words of each place, with hyphenated pairs of neighbours for two-word terms."""
+def _places(article: Article) -> dict[str, dict[str, list[str]]]:
+    """Distinct words of each place by lexicon; under "repeated", those of the text with their repetitions."""
     body = [passage.text for passage in article.passages[:12]]
     abstracts = [abstract.text for abstract in article.abstracts]
-    text = " ".join([*abstracts, *body])[:_SAMPLE]
-    return {
+    repeated = _with_pairs(_TOKEN.findall(" ".join([*abstracts, *body])[:_SAMPLE].lower()))
+    words = {
         "title": _words(article.title),
         "keyword": _words(" ; ".join(term for group in article.keywords for term in group.terms)),
         "journal": _words(article.journal),
         "subject": _words(" ; ".join(article.subjects)),
-        "text": _words(text),
-        "repeated": _TOKEN.findall(text.lower()),
+        "text": list(dict.fromkeys(repeated)),
+        "repeated": repeated,
     }
+    return {place: _sorted_by_lexicon(tokens) for place, tokens in words.items()}
 
 
 def _words(text: str) -> list[str]:
-    tokens = _TOKEN.findall(text.lower())
-    pairs = [f"{one}-{two}" for one, two in zip(tokens, tokens[1:], strict=False)]
-    return list(dict.fromkeys([*tokens, *pairs]))
+    return list(dict.fromkeys(_with_pairs(_TOKEN.findall(text.lower()))))
 
 
-def _score(places: dict[str, list[str]], lexicon: _Lexicon, text: str = "text") -> _Score:
+def _with_pairs(tokens: list[str]) -> list[str]:
+    """Tokens and the hyphenated pairs of neighbours that may be two-word terms ("land use")."""
+    pairs = [f"{one}-{two}" for one, two in itertools.pairwise(tokens) if one in _PAIR_STARTS]
+    return tokens + pairs
+
+
+def _score(places: dict[str, dict[str, list[str]]], lexicon: str, text: str = "text") -> _Score:
     """Points of a lexicon; people, animals and the bench count as often as the text names them, up to 20."""
     score = _Score()
-    score.add(_TITLE, "title", _single(lexicon.hits(places["title"])), 4)
-    score.add(_JOURNAL, "journal", _single(lexicon.hits(places["journal"])), 2)
-    score.add(_JOURNAL, "subject", _single(lexicon.hits(places["subject"])), 2)
-    score.add(_KEYWORD, "keyword", _single(lexicon.hits(places["keyword"])), 5)
-    score.add(_TEXT, "text", _single(lexicon.hits(places[text])), 20)
+    score.add(_TITLE, "title", _single(places["title"][lexicon]), 4)
+    score.add(_JOURNAL, "journal", _single(places["journal"][lexicon]), 2)
+    score.add(_JOURNAL, "subject", _single(places["subject"][lexicon]), 2)
+    score.add(_KEYWORD, "keyword", _single(places["keyword"][lexicon]), 5)
+    score.add(_TEXT, "text", _single(places[text][lexicon]), 20)
     return score
 
 

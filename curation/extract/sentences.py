@@ -11,7 +11,7 @@ from bisect import bisect_right
 Span = tuple[int, int]
 
 _CANDIDATE = re.compile(
-    r"[.!?…]+[\"'”’»)\]]*(?:\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
+    r"[.!?…]+[\"'”’»)\]]*(?:(?<![\d.]\.)\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
     r"|[。！？]+[”’」』）]*(?=\S)"
 )
 _NEVER = frozenset(

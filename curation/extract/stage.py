@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from curation.extract.figures import FigureIndex, build_figure, label_key, split_label
+from curation.extract.figures import FigureIndex, build_figure, label_key, panels_of, split_label
 from curation.extract.language import running_language
 from curation.extract.mentions import resolve
-from curation.extract.panels import find_panels
+from curation.extract.pointers import heads_in
 from curation.extract.scope import decide
-from schemas.article import Article, ArticleFigure, ArticlePassage, Section
+from schemas.article import Article, ArticlePassage, Section
 from schemas.extracted import Figure, FigureMention, Passage, Pointer, Source
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
@@ -41,7 +41,12 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
             for figure, (label, _, _) in zip(article.figures, split, strict=True)
         ],
     )
-    letters = _panel_letters(article.figures)
+    panels = [
+        panels_of(figure, caption, cut)
+        for figure, (_, caption, cut) in zip(article.figures, split, strict=True)
+    ]
+    letters = frozenset(panel.letter for each in panels for panel in each)
+    heads = heads_in("\n".join(passage.text for passage in article.passages))
     paths = _section_paths(article.sections)
     parts = {section.number: section.part for section in article.sections}
     mentions: dict[int, list[FigureMention]] = defaultdict(list)
@@ -55,13 +60,13 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
                 detail="no word in it",
             )
             continue
-        pointers, found = resolve(passage, index, letters)
+        pointers, found = resolve(passage, index, letters, heads)
         for at, mention in found:
             mentions[at].append(mention)
         part = parts.get(passage.section, "body")
         yield _passage(article, passage, number, paths, part, language, pointers)
-    for at, (figure, (label, caption, cut)) in enumerate(zip(article.figures, split, strict=True)):
-        yield build_figure(article, figure, mentions[at], label, caption, cut)
+    for at, (figure, (label, caption, _)) in enumerate(zip(article.figures, split, strict=True)):
+        yield build_figure(article, figure, label, caption, panels[at], mentions[at])
 
 
 def _source(article: Article, language: str) -> Source:
@@ -96,14 +101,6 @@ def _keywords(article: Article, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for group in chosen for term in group.terms))
 
 
-def _panel_letters(figures: Iterable[ArticleFigure]) -> frozenset[str]:
-    return frozenset(
-        panel.letter
-        for figure in figures
-        for panel in find_panels(figure.id, figure.caption, figure.caption_emphasis)
-    )
-
-
 def _section_paths(sections: Sequence[Section]) -> dict[int, tuple[str, ...]]:
     """Titles from the top section down, by section number; a parent always stands before its children."""
     paths: dict[int, tuple[str, ...]] = {0: ()}
@@ -136,6 +133,19 @@ def _passage(
     )
 
 
+# Named functions, not lambdas: stages travel to worker processes.
+def _article_ids(article: Article) -> list[str]:
+    return [article.id]
+
+
+def _figure_ids(article: Article) -> list[str]:
+    return [figure.id for figure in article.figures]
+
+
+def _passage_ids(article: Article) -> list[str]:
+    return [passage.id for passage in article.passages]
+
+
 EXTRACT = RecordStage(
     name="extract",
     version=1,
@@ -147,8 +157,8 @@ EXTRACT = RecordStage(
     ),
     process=extract,
     accounts=(
-        Account("article", lambda article: (article.id,), "sources", "id"),
-        Account("figure", lambda article: (figure.id for figure in article.figures), "figures", "id"),
-        Account("passage", lambda article: (passage.id for passage in article.passages), "passages", "id"),
+        Account("article", _article_ids, "sources", "id"),
+        Account("figure", _figure_ids, "figures", "id"),
+        Account("passage", _passage_ids, "passages", "id"),
     ),
 )

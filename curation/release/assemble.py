@@ -132,7 +132,9 @@ def assemble(
         raise ReleaseError(f"not a version: {version!r}", hint="use MAJOR.MINOR.PATCH, e.g. 1.0.0")
     missing = [name for name in REQUIRED if not tables.get(name)]
     if missing:
-        raise ReleaseError(f"no built table {', '.join(missing)}", record=task.name, hint=f"medqrels build {task.name}")
+        raise ReleaseError(
+            f"no built table {', '.join(missing)}", record=task.name, hint=f"medqrels build {task.name}"
+        )
     prose = card.load_prose(cards)
     job = _Job(task, tables, raw, spec, version, build, query, max_shard_bytes)
     target = out / spec.name / version / task.name
@@ -201,7 +203,9 @@ def _check_rights(job: _Job) -> None:
     )
     if retracted:
         raise ReleaseError(
-            "a retracted article is among the sources", record=retracted[0]["id"], hint=f"medqrels build {job.task.name}"
+            "a retracted article is among the sources",
+            record=retracted[0]["id"],
+            hint=f"medqrels build {job.task.name}",
         )
 
 
@@ -217,7 +221,9 @@ def _write_queries(job: _Job, directory: Path) -> None:
             for start in range(0, big.num_rows, QUERIES.rows_per_group):
                 rows = big.slice(start, QUERIES.rows_per_group)
                 images = _image_columns(job, rows)
-                origins.append(_with(rows, {name: values for name, values in images.items() if name != "image"}))
+                origins.append(
+                    _with(rows, {name: values for name, values in images.items() if name != "image"})
+                )
                 yield _with(rows, {"image": images["image"]}) if with_images else rows
 
     job.write(table, chunks(), directory)
@@ -232,14 +238,23 @@ def _with(rows: pa.Table, columns: Mapping[str, Sequence[Any]]) -> pa.Table:
         rows = rows.append_column(name, pa.array(values, type=schema.field(name).type))
     if "image" in columns:
         return rows
-    return rows.drop_columns(["text", "language", "license", "is_synthetic", "image_path", "image_stored_sha256"])
+    return rows.drop_columns(
+        ["text", "language", "license", "is_synthetic", "image_path", "image_stored_sha256"]
+    )
 
 
 def _image_columns(job: _Job, rows: pa.Table) -> dict[str, list[Any]]:
     """Image bytes and their provenance for some queries; the file name is the query's id, never the source's."""
     columns: dict[str, list[Any]] = {
         name: []
-        for name in ("image", "image_source_sha256", "image_sha256", "image_transform", "image_width", "image_height")
+        for name in (
+            "image",
+            "image_source_sha256",
+            "image_sha256",
+            "image_transform",
+            "image_width",
+            "image_height",
+        )
     }
     for row in rows.select(["id", "image_path", "image_stored_sha256"]).to_pylist():
         values: tuple[Any, ...] = (None, None, None, "", None, None)
@@ -275,7 +290,10 @@ def _write_funnel(job: _Job, directory: Path) -> None:
                 hint=f"rebuild: medqrels build {job.task.name}",
             )
         steps.append((number, step.stage, step.unit, step.entered, step.kept, dropped))
-    columns = [pa.array(values, field.type) for values, field in zip(zip(*steps, strict=True), FUNNEL.schema, strict=True)]
+    columns = [
+        pa.array(values, field.type)
+        for values, field in zip(zip(*steps, strict=True), FUNNEL.schema, strict=True)
+    ]
     chunks = [pa.Table.from_arrays(columns, names=FUNNEL.schema.names)] if steps else []
     job.write(FUNNEL, iter(chunks), directory)
 
@@ -284,12 +302,17 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
     """release.json without file hashes."""
     family = combined_family(row["license"] for row in numbers["licences"])
     if family is None:
-        listed = ", ".join(f"{row['license']} ({row['queries'] + row['corpus']})" for row in numbers["licences"])
+        listed = ", ".join(
+            f"{row['license']} ({row['queries'] + row['corpus']})" for row in numbers["licences"]
+        )
         raise ReleaseError(
-            f"no licence fits all rows together: {listed}", hint="narrow licence_profile in the spec, then build again"
+            f"no licence fits all rows together: {listed}",
+            hint="narrow licence_profile in the spec, then build again",
         )
     synthetic = numbers["synthetic"]
-    reasons = ["It contains rows made from synthetic input."] if synthetic["queries"] + synthetic["corpus"] else []
+    reasons = (
+        ["It contains rows made from synthetic input."] if synthetic["queries"] + synthetic["corpus"] else []
+    )
     used = {row["reason"] for row in numbers["exclusions"]}
     is_silver = numbers["experts"]["queries"] < job.spec.expert_minimum
     return ReleaseManifest(
@@ -312,10 +335,13 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         versions={
             "storage": job.build.storage_version,
             "ids": ID_VERSION,
-            "licence_profiles": sha256_text(canonical_json({name: sorted(of) for name, of in PROFILES.items()}))[:12],
+            "licence_profiles": sha256_text(
+                canonical_json({name: sorted(of) for name, of in PROFILES.items()})
+            )[:12],
         },
         stages=tuple(
-            {"name": stage.name, "version": stage.version, "params": dict(stage.params)} for stage in job.build.stages
+            {"name": stage.name, "version": stage.version, "params": dict(stage.params)}
+            for stage in job.build.stages
         ),
         overrides=dict(job.build.overrides),
         counts=numbers["counts"],

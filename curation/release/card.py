@@ -69,7 +69,9 @@ def load_prose(folder: Path) -> dict[str, str]:
             text = path.read_text(encoding="utf-8").strip()
         except OSError as error:
             raise ReleaseError(
-                f"the card has no '{section}' section", file=name, hint=f"write {name}: what it must say, people decide"
+                f"the card has no '{section}' section",
+                file=name,
+                hint=f"write {name}: what it must say, people decide",
             ) from error
         if not text:
             raise ReleaseError(f"the card's '{section}' section is empty", file=name, hint=f"write {name}")

@@ -49,7 +49,9 @@ def views(directory: Path) -> dict[str, Sequence[Path]]:
     return {table.name: files for table in TABLES if (files := table.files(directory))}
 
 
-def _grouped(query: QueryRunner, given: Mapping[str, Sequence[Path]], columns: str, table: str) -> list[dict[str, Any]]:
+def _grouped(
+    query: QueryRunner, given: Mapping[str, Sequence[Path]], columns: str, table: str
+) -> list[dict[str, Any]]:
     text = f"SELECT {columns}, count(*) AS count FROM {table} GROUP BY ALL ORDER BY count DESC, {columns}"
     return fetch(query, text, given)
 

@@ -47,11 +47,17 @@ def read_image(raw: Path, path: str, sha256: str, record: str) -> ReleasedImage:
         data = (raw / path).read_bytes()
     except OSError as error:
         raise ReleaseError(
-            "a query's image is not in raw/", record=record, file=path, hint="medqrels crawl, then build again"
+            "a query's image is not in raw/",
+            record=record,
+            file=path,
+            hint="medqrels crawl, then build again",
         ) from error
     if sha256_bytes(data) != sha256:
         raise ReleaseError(
-            "an image's bytes are not those that were fetched", record=record, file=path, hint="medqrels doctor"
+            "an image's bytes are not those that were fetched",
+            record=record,
+            file=path,
+            hint="medqrels doctor",
         )
     try:
         with Image.open(io.BytesIO(data)) as image:
@@ -65,7 +71,9 @@ def read_image(raw: Path, path: str, sha256: str, record: str) -> ReleasedImage:
         raise ReleaseError(
             f"an image does not decode: {error}", record=record, file=path, hint="medqrels build again"
         ) from error
-    return ReleasedImage(png, "png", sha256_bytes(png), sha256, f"{kind.lower()} to png, first frame", width, height)
+    return ReleasedImage(
+        png, "png", sha256_bytes(png), sha256, f"{kind.lower()} to png, first frame", width, height
+    )
 
 
 def _as_png(image: Image.Image) -> bytes:

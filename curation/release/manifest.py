@@ -123,7 +123,11 @@ def read_manifest(directory: Path) -> ReleaseManifest:
     except (OSError, ValueError) as error:
         raise ReleaseError(f"release.json cannot be read: {error}", file=str(path)) from error
     expected = {field.name for field in dataclasses.fields(ReleaseManifest)}
-    if not isinstance(content, dict) or set(content) != expected or content["format_version"] != FORMAT_VERSION:
+    if (
+        not isinstance(content, dict)
+        or set(content) != expected
+        or content["format_version"] != FORMAT_VERSION
+    ):
         raise ReleaseError(
             f"release.json is not format {FORMAT_VERSION}",
             file=str(path),

@@ -211,7 +211,17 @@ def _open(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     if has_image:
         names = [name for name in schema.names if name != "image"]
         compression = {**dict.fromkeys(names, "zstd"), "image.bytes": "none", "image.path": "zstd"}
-    repetitive = {"language", "license", "license_evidence", "label_status", "rule", "reason", "stage", "unit", "title"}
+    repetitive = {
+        "language",
+        "license",
+        "license_evidence",
+        "label_status",
+        "rule",
+        "reason",
+        "stage",
+        "unit",
+        "title",
+    }
     return pq.ParquetWriter(
         path,
         schema,

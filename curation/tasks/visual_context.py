@@ -361,6 +361,15 @@ def _dropped(figure: Figure, reason: Reason, detail: str) -> Drop:
     return Drop(unit="figure", id=figure.id, article_id=figure.article_id, reason=reason, detail=detail)
 
 
+# Named functions, not lambdas: stages travel to worker processes.
+def _figure_ids(_: Source, figures: Sequence[Figure], __: Sequence[Passage]) -> list[str]:
+    return [figure.id for figure in figures]
+
+
+def _passage_ids(_: Source, __: Sequence[Figure], passages: Sequence[Passage]) -> list[str]:
+    return [passage.id for passage in passages]
+
+
 PER_ARTICLE = RecordStage(
     name=NAME,
     version=1,
@@ -377,8 +386,8 @@ PER_ARTICLE = RecordStage(
     ),
     process=build,
     accounts=(
-        Account("figure", lambda _, figures, __: (figure.id for figure in figures), "queries", "source_id"),
-        Account("passage", lambda _, __, passages: (passage.id for passage in passages), "documents", "id"),
+        Account("figure", _figure_ids, "queries", "source_id"),
+        Account("passage", _passage_ids, "documents", "id"),
     ),
     params={
         "min_words": 25,

@@ -1,6 +1,6 @@
 """JATS and NLM articles (every DTD from NLM 2.0 to JATS 1.4) read into one :class:`Article`.
 
-The parser never fails on a missing id, label, caption or graphic; it raises only for input that is no usable article.
+Nothing fails on a missing id, label, caption or graphic; only input that is no usable article raises.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ def parse(data: bytes, raw: RawArticle) -> Article:
 
     Returns:
         The article. `flags` name what the reader should know: `xml_recovered`, `encoding_repaired`,
-        `entity_unknown`, `article_unwrapped`, `id_mismatch`, `translated_figure_unmatched`, `no_body`.
+        `entity_unknown`, `article_unwrapped`, `id_mismatch`, `html_as_text`, `translated_figure_unmatched`,
+        `no_body`.
 
     Raises:
-        InputError: `too_large`, `xml_hostile`, `xml_invalid`, `not_an_article`, or `no_body` when there is neither
-            text, figure, abstract nor a link to another article.
+        InputError: `too_large`, `xml_hostile`, `xml_invalid`, `not_an_article`, or `no_body` when there is
+            neither text, figure, abstract nor a link to another article.
     """
     try:
         element, flags = load(data)
@@ -96,6 +97,7 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
     )
     if extra.unmatched_figures:
         flags.add("translated_figure_unmatched")
+    flags |= body.flags
     if ids.pmcid and pmcid and ids.pmcid != pmcid:
         flags.add("id_mismatch")
     return _checked(article, flags)

@@ -10,13 +10,19 @@ from sources.jats.nodes import UNDETERMINED, Element, language_of, squeeze
 from sources.jats.text import flatten, running_text, title_text
 
 _ABBREVIATION_TYPE = re.compile(r"abbrev|acronym", re.IGNORECASE)
-_SHORT_LONG = re.compile(r"^(?P<short>[^\s,:;=]{1,20}(?: [^\s,:;=]{1,10})?)\s*(?:=|:|,|;|–|—| - )\s*(?P<long>.+)$")
-_FIGURES = frozenset({"fig", "fig-group", "graphic", "media", "table-wrap", "supplementary-material", "object-id"})
-_CONTAINERS = frozenset({"sec", "list", "list-item", "def-list", "def-item", "def", "disp-quote", "boxed-text"})
+_SHORT_LONG = re.compile(
+    r"^(?P<short>[^\s,:;=]{1,20}(?: [^\s,:;=]{1,10})?)\s*(?:=|:|,|;|–|—| - )\s*(?P<long>.+)$"
+)
+_FIGURES = frozenset(
+    {"fig", "fig-group", "graphic", "media", "table-wrap", "supplementary-material", "object-id"}
+)
+_CONTAINERS = frozenset(
+    {"sec", "list", "list-item", "def-list", "def-item", "def", "disp-quote", "boxed-text"}
+)
 
 
 def _lines(element: Element) -> Iterator[str]:
-    """Titles and paragraphs, one each; the title of the abstract itself ('Abstract') is left to the caller."""
+    """Titles and paragraphs, one each, the title of the abstract itself ('Abstract') included."""
     for child in element:
         if child.tag in _FIGURES or child.tag == "label":
             continue
@@ -53,7 +59,9 @@ def abstracts(meta: Element | None, language: str) -> tuple[Abstract, ...]:
         if text := _abstract_text(element):
             found.append(
                 Abstract(
-                    language=language_of(element) or default, type=element.get("abstract-type") or "", text=text
+                    language=language_of(element) or default,
+                    type=element.get("abstract-type") or "",
+                    text=text,
                 )
             )
     return tuple(found)
@@ -72,7 +80,7 @@ def _is_abbreviations(group: Element) -> bool:
 
 
 def keywords(meta: Element | None) -> tuple[KeywordGroup, ...]:
-    """Keyword groups in order with language and type; abbreviation groups are read by :func:`abbreviations`."""
+    """Keyword groups in order with language and type; :func:`abbreviations` reads the other kind."""
     found = []
     for group in meta.iterchildren("kwd-group") if meta is not None else ():
         words = (_keyword(word) for word in group.iterchildren("kwd", "compound-kwd", "nested-kwd"))
@@ -105,7 +113,9 @@ def _definition_lists(article: Element) -> Iterator[Element]:
     for items in article.iter("def-list"):
         for place in (items, items.getparent()):
             title = "" if place is None else title_text(place.find("title"))
-            if place is not None and (_ABBREVIATION_TYPE.search(title) or (place.tag == "glossary" and not title)):
+            if place is not None and (
+                _ABBREVIATION_TYPE.search(title) or (place.tag == "glossary" and not title)
+            ):
                 yield items
                 break
 

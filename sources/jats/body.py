@@ -1,7 +1,7 @@
 """The running text in document order: sections, passages, and the figures met on the way.
 
-Read: body, appendices and sections of the back matter, floats-group. Left out: acknowledgements, footnotes, reference
-lists, biographies, glossaries, notes (declarations), tables, supplements, sub-articles and responses.
+Read: body, appendices and sections of the back matter, floats-group. Left out: acknowledgements, footnotes,
+reference lists, biographies, glossaries, notes (declarations), tables, supplements, sub-articles, responses.
 """
 
 from __future__ import annotations
@@ -27,22 +27,24 @@ from sources.jats.text import flatten, running_text, title_text
 
 _IGNORED = frozenset(
     {
-        "title", "subtitle", "label", "caption", "permissions", "object-id", "sec-meta", "kwd-group", "alt-text",
-        "ack", "bio", "fn-group", "fn", "glossary", "notes", "ref-list", "ref", "ref-citation", "sub-article",
-        "response", "supplementary-material", "inline-supplementary-material", "media", "graphic", "disp-formula",
-        "disp-formula-group", "chem-struct-wrap", "code", "table", "array", "attrib", "long-desc", "author-notes",
-        "inline-graphic", "alternatives", "tex-math", "address", "signature-block", "sig-block", "table-wrap-foot",
-        "front", "front-stub", "processing-meta", "x",
+        "title", "subtitle", "label", "caption", "permissions", "object-id", "sec-meta", "kwd-group",
+        "alt-text", "ack", "bio", "fn-group", "fn", "glossary", "notes", "ref-list", "ref", "sub-article",
+        "response", "supplementary-material", "inline-supplementary-material", "media", "graphic",
+        "disp-formula", "disp-formula-group", "chem-struct-wrap", "code", "table", "array", "attrib",
+        "long-desc", "author-notes", "inline-graphic", "alternatives", "tex-math", "address", "sig-block",
+        "table-wrap-foot", "front", "front-stub", "processing-meta", "x",
     }
 )  # fmt: skip
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[IVX]{1,5}\.)\s+(?=\S)")
+# Old SciELO files carry the whole article as escaped HTML in one paragraph: markup is not running text.
+_HTML = re.compile(r"</(?:p|font|div|table|b|i|a)>", re.IGNORECASE)
 _CHILD_LABEL = re.compile(r"figure supplement|supplementary? figure|—\s*figure", re.IGNORECASE)
 _GROUPS = frozenset({"fig-group", "figgrp"})
 _HOLDERS = _GROUPS | {"p", "caption", "list", "list-item", "disp-quote"}
 
 
 class BodyReader:
-    """Collects sections, passages and figures of one article; create one per article and call :meth:`read`."""
+    """Collects sections, passages and figures of one article: create one per article, call :meth:`read`."""
 
     def __init__(self, raw: RawArticle, language: str) -> None:
         self.article_id = raw.id
@@ -51,6 +53,7 @@ class BodyReader:
         self.sections: list[Section] = []
         self.passages: list[ArticlePassage] = []
         self.figures: list[ArticleFigure] = []
+        self.flags: set[str] = set()
         self._taken: set[str] = set()
         self._handlers: dict[str, Callable[[Element, Place], None]] = {
             "p": self._paragraph,
@@ -159,7 +162,9 @@ class BodyReader:
         flow = running_text(element)
         identifier = place.passage
         text = flow.text
-        if text:
+        if "</" in text and _HTML.search(text):
+            self.flags.add("html_as_text")
+        elif text:
             text = lead + text
             identifier = passage_id(self.article_id, len(self.passages) + 1)
             xrefs = flow.xrefs()
@@ -206,7 +211,7 @@ class BodyReader:
         return figure
 
     def _group(self, element: Element, place: Place) -> None:
-        """A group of figures: children of a main figure, parts with a common caption, or one figure in two languages."""
+        """A main figure and its children, parts with a common caption, or one figure in two languages."""
         members = list(_nested_figures(element))
         if not members:
             if graphics_in(element, self.media) or element.find("caption") is not None:
@@ -254,7 +259,7 @@ class BodyReader:
 
 
 def _nested_figures(element: Element) -> Iterator[Element]:
-    """Figures inside a figure or group, also in its paragraphs (PMC moves supplements of eLife figures there).
+    """Figures inside a figure or group, also in its paragraphs (where PMC puts eLife's supplements).
 
     Members of a nested group belong to the outer one.
     """

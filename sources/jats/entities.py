@@ -1,6 +1,6 @@
 """The document type declaration, read by hand and removed, and named entities turned into their characters.
 
-libxml2 never sees a DTD: no expansion bomb, no external entity, and `&nbsp;` does not vanish where the DTD is absent.
+libxml2 never sees a DTD: no expansion bomb, no external entity, and `&nbsp;` does not vanish without one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One `<fig>` as a record: label, caption, graphics, rights.
 
-Of the copies inside one `<alternatives>` the best web image is taken; separate graphics are all kept. Thumbnails and
-print-only copies are left out unless there is nothing else. `<media>` (video) is never a graphic.
+Of the copies inside one `<alternatives>` the best web image is taken; separate graphics are all kept.
+Thumbnails and print-only copies are left out unless nothing else is there. `<media>` (video) is no graphic.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from sources.jats.text import Flow, caption_text, flatten
 
 Part = Literal["body", "back", "floats"]
 Kind = Literal["paragraph", "list", "quote", "boxed", "note"]
-_IN_CAPTION = frozenset({"p", "attrib", "legend", "list", "def-list", "disp-quote", "trans-caption", "verse-group"})
+_IN_CAPTION = frozenset(
+    {"p", "attrib", "legend", "list", "def-list", "disp-quote", "trans-caption", "verse-group"}
+)
 _WEB_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 
@@ -57,7 +59,12 @@ class Media:
             return Graphic(href=href, use=use, problem=Reason.IMAGE_MISSING.value)
         media = self.by_name[name]
         return Graphic(
-            href=href, use=use, name=name, path=media.path, sha256=media.sha256, is_synthetic=media.is_synthetic
+            href=href,
+            use=use,
+            name=name,
+            path=media.path,
+            sha256=media.sha256,
+            is_synthetic=media.is_synthetic,
         )
 
 
@@ -68,7 +75,7 @@ def _is_copy(graphic: Graphic) -> bool:
 
 
 def _best(copies: list[Graphic]) -> list[Graphic]:
-    """The one of several equivalent files to show: web before print, stored before missing, web formats first."""
+    """Which of several equivalent files to show: web before print, stored before missing, web formats."""
     if not copies:
         return []
 
@@ -99,7 +106,9 @@ def _caption_parts(element: Element, language: str) -> tuple[list[Element], list
     """Parts of the caption in order, and captions in other languages than the article's."""
     captions = list(element.iterchildren("caption"))
     foreign = [
-        caption for caption in captions if (language_of(caption) or language) != language and len(captions) > 1
+        caption
+        for caption in captions
+        if (language_of(caption) or language) != language and len(captions) > 1
     ]
     if len(foreign) == len(captions):
         foreign = foreign[1:]
@@ -168,7 +177,9 @@ def language_pairs(figures: list[tuple[ArticleFigure, str | None]], language: st
         return [figure for figure, _ in figures]
     ordered = sorted(figures, key=lambda pair: (pair[1] != language, not pair[0].graphics))
     main, _ = ordered[0]
-    others = [Translated(language=tongue or UNDETERMINED, text=figure.caption) for figure, tongue in ordered[1:]]
+    others = [
+        Translated(language=tongue or UNDETERMINED, text=figure.caption) for figure, tongue in ordered[1:]
+    ]
     graphics = next((figure.graphics for figure, _ in ordered if figure.graphics), ())
     return [
         replace(
@@ -178,5 +189,3 @@ def language_pairs(figures: list[tuple[ArticleFigure, str | None]], language: st
             translations=(*main.translations, *(other for other in others if other.text)),
         )
     ]
-
-

@@ -1,4 +1,4 @@
-"""A formula as one compact line: MathML linearised (`x_1^2`, `(a)/(b)`), LaTeX only where there is nothing else.
+"""A formula as one compact line: MathML linearised (`x_1^2`, `(a)/(b)`), LaTeX where there is nothing else.
 
 Text is what retrieval reads; layout commands and the LaTeX preamble that publishers embed are noise there.
 """
@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import re
 
-from sources.jats.nodes import Element, local, squeeze
+from sources.jats.nodes import Element, all_text, local, squeeze
 
 _SKIPPED = frozenset({"annotation", "annotation-xml", "mphantom", "maligngroup", "malignmark", "none"})
 _BODY = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
-_LAYOUT = re.compile(r"\\(?:left|right|displaystyle|textstyle|limits|nolimits|,|;|!|:|quad|qquad)(?![A-Za-z])")
-_FONT = re.compile(r"\\(?:mathrm|mathit|mathbf|mathsf|mathcal|mathbb|text|textrm|textit|textbf|operatorname|rm|it|bf)\b")
+_LAYOUT = re.compile(
+    r"\\(?:left|right|displaystyle|textstyle|limits|nolimits|,|;|!|:|quad|qquad)(?![A-Za-z])"
+)
+_FONT = re.compile(
+    r"\\(?:mathrm|mathit|mathbf|mathsf|mathcal|mathbb|text|textrm|textit|textbf|operatorname|rm|it|bf)\b"
+)
 _SPACING = re.compile(r"\s*([_^/])\s*")
 
 
@@ -84,7 +88,7 @@ def linear(element: Element) -> str | None:
     if name == "math":
         return squeeze(_mathml(element))
     if name == "tex-math":
-        return _latex("".join(element.itertext()))
+        return _latex(all_text(element))
     tex: Element | None = None
     for inner in element.iter():
         kind = local(inner)
@@ -92,4 +96,4 @@ def linear(element: Element) -> str | None:
             return squeeze(_mathml(inner))
         if kind == "tex-math" and tex is None:
             tex = inner
-    return _latex("".join(tex.itertext())) if tex is not None else None
+    return _latex(all_text(tex)) if tex is not None else None

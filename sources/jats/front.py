@@ -1,6 +1,6 @@
 """Front matter: identifiers, titles, journal, dates, subjects, related articles, retraction.
 
-Accepts every id form PMC has used (`pmc`, `pmcid`, with and without the prefix, `pmcid-ver`) and NLM 2.x layouts.
+Accepts every id form PMC has used (`pmc`, `pmcid`, with and without prefix, `pmcid-ver`) and NLM 2.x layouts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from schemas.article import RelatedArticle, Translated
 from schemas.errors import InputError
 from schemas.ids import normalise_doi, normalise_pmcid
-from sources.jats.nodes import UNDETERMINED, Element, child_text, first, href_of, language_of, local, squeeze
+from sources.jats.nodes import UNDETERMINED, Element, all_text, child_text, first, href_of, language_of, local
 from sources.jats.text import flatten, title_text
 
 _PMID = re.compile(r"^\d{1,9}$")
@@ -41,10 +41,10 @@ def _pmcid(text: str) -> str | None:
 
 
 def article_ids(meta: Element | None) -> Ids:
-    """PMCID, PMID and DOI; `pmcaid` and `pmcaiid` are no article ids, `pmcid-ver` counts where nothing else is."""
+    """PMCID, PMID and DOI; `pmcid-ver` counts where nothing else is, `pmcaid` and `pmcaiid` never."""
     found: dict[str, str] = {}
     for element in meta.iterchildren("article-id") if meta is not None else ():
-        kind, text = (element.get("pub-id-type") or "").lower(), squeeze("".join(element.itertext()))
+        kind, text = (element.get("pub-id-type") or "").lower(), all_text(element)
         if kind in {"pmc", "pmcid"} and (pmcid := _pmcid(text)):
             found.setdefault("pmcid", pmcid)
         elif kind == "pmcid-ver" and (pmcid := _pmcid(text)):
@@ -106,8 +106,7 @@ def year(meta: Element | None) -> int | None:
     if meta is None:
         return None
     stated = (
-        child_text(date, "year") or (date.get("iso-8601-date") or "")[:4]
-        for date in meta.iter("pub-date")
+        child_text(date, "year") or (date.get("iso-8601-date") or "")[:4] for date in meta.iter("pub-date")
     )
     return min((int(text) for text in stated if _YEAR.match(text)), default=None)
 
@@ -115,7 +114,7 @@ def year(meta: Element | None) -> int | None:
 def _target(link: Element) -> str:
     href = href_of(link)
     kind = (link.get("ext-link-type") or "").lower()
-    text = href or squeeze("".join(link.itertext()))
+    text = href or all_text(link)
     if kind in {"pmc", "pmcid"} and (pmcid := _pmcid(text)):
         return pmcid
     return normalise_doi(text) or text

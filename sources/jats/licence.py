@@ -1,7 +1,7 @@
 """The licence of an article or figure from `<permissions>`, weighed against the repository's metadata.
 
 Order of trust inside the XML: `license_ref`, the licence's own href, a linked or written address, prose, the
-copyright statement, a licence type that names a licence. Addresses that disagree, and metadata: the stricter holds.
+copyright statement, a licence type that names one. Of addresses or metadata that disagree the stricter holds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Reading:
 
 
 def _permissions(meta: Element | None) -> list[Element]:
-    """`<permissions>` children; old NLM files put license and copyright-statement straight into article-meta."""
+    """`<permissions>`, and article-meta itself where old NLM files put licence and copyright statement."""
     if meta is None:
         return []
     found = list(meta.iterchildren("permissions"))
@@ -50,16 +50,17 @@ def _addresses(licence: Element) -> Iterator[_Reading]:
     for element in licence.iter():
         name = local(element)
         if name == "license_ref":
-            spdx = licences.from_url(element.text or "") or licences.from_code_type(element.get("content-type"))
+            spdx = licences.from_url(element.text or "") or licences.from_code_type(
+                element.get("content-type")
+            )
             if spdx:
                 yield _Reading(spdx, "jats:license_ref", 0, squeeze(element.text) or None)
         elif element is licence:
             href = href_of(element)
             if spdx := licences.from_url(href):
                 yield _Reading(spdx, "jats:license/@href", 1, href)
-        elif href := href_of(element):
-            if spdx := licences.from_url(href):
-                yield _Reading(spdx, "jats:license-p link", 2, href)
+        elif (href := href_of(element)) and (spdx := licences.from_url(href)):
+            yield _Reading(spdx, "jats:license-p link", 2, href)
 
 
 def _of_licence(licence: Element, prose: str) -> Iterator[_Reading]:
@@ -103,7 +104,7 @@ def read_permissions(meta: Element | None) -> Licence | None:
         meta: `article-meta`, `fig` or any element with permissions.
 
     Returns:
-        The licence; `LicenseRef-unknown` when there is a statement that names none; None without any statement.
+        The licence; `LicenseRef-unknown` for a statement that names none; None without any statement.
     """
     readings: list[_Reading] = []
     statements: list[str] = []
@@ -176,7 +177,9 @@ def article_licence(
     agreed = licences.terms(stated).family == licences.terms(read.spdx).family
     held = licences.stricter(read.spdx, stated)
     note = f"metadata:license_code {license_code}" + ("" if agreed else " disagrees")
-    evidence = f"{read.evidence}; {note}" if held == read.spdx else f"{note}; {read.evidence} says {read.spdx}"
+    evidence = (
+        f"{read.evidence}; {note}" if held == read.spdx else f"{note}; {read.evidence} says {read.spdx}"
+    )
     return Licence(
         spdx=held,
         evidence=evidence,
@@ -184,5 +187,3 @@ def article_licence(
         statement=read.statement,
         is_disputed=read.is_disputed or not agreed,
     )
-
-

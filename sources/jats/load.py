@@ -1,6 +1,6 @@
-"""Bytes to the `<article>` element: any encoding, hostile input refused, ill-formed input recovered and flagged.
+"""Bytes to the `<article>` element: any encoding, hostile input refused, ill-formed input recovered.
 
-The tree handed on has no comments, processing instructions, entity nodes or foreign roots, and a bounded depth.
+The tree handed on has no comments, processing instructions, entity nodes or foreign root, and bounded depth.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ _ENCODING = re.compile(rb"\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9
 _DECLARATION = re.compile(r"\A\s*<\?xml\b.*?\?>", re.DOTALL)
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _BARE_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)")
+_NAME = re.compile(r"^[A-Za-z_][\w.-]*$")
+_PARTS = ("front", "body", "floats-group", "back")
+_OTHER_ARTICLE = ("sub-article", "response")
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")")
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -139,7 +142,8 @@ def _drop_namespaces(root: Element) -> None:
     for element in root.iter():
         tag = str(element.tag)
         if ("}" in tag or ":" in tag) and "MathML" not in tag:
-            element.tag = local(element)
+            name = local(element)
+            element.tag = name if _NAME.match(name) else "unnamed"
 
 
 def _article_in(root: Element) -> tuple[Element, bool]:
@@ -159,6 +163,15 @@ def _article_in(root: Element) -> tuple[Element, bool]:
     raise InputError(f"the root element is <{name[:60]}>, not <article>", reason=Reason.NOT_AN_ARTICLE)
 
 
+def _reattach_parts(article: Element) -> None:
+    """After recovery a lost end tag leaves the body inside the front: put each part back under the article."""
+    for name in _PARTS:
+        if article.find(name) is None:
+            part = next(article.iter(name), None)
+            if part is not None and not any(part.iterancestors(*_OTHER_ARTICLE)):
+                article.append(part)
+
+
 def load(data: bytes) -> tuple[Element, set[str]]:
     """Read one file into its `<article>` element.
 
@@ -166,7 +179,8 @@ def load(data: bytes) -> tuple[Element, set[str]]:
         data: bytes of the file.
 
     Returns:
-        The article element and flags: `xml_recovered`, `encoding_repaired`, `entity_unknown`, `article_unwrapped`.
+        The article element and flags: `xml_recovered`, `encoding_repaired`, `entity_unknown`,
+        `article_unwrapped`.
 
     Raises:
         InputError: `too_large`, `xml_hostile`, `xml_invalid` or `not_an_article`.
@@ -180,6 +194,8 @@ def load(data: bytes) -> tuple[Element, set[str]]:
     article, is_unwrapped = _article_in(root)
     if is_recovered or is_unwrapped or "}" in str(article.tag) or 'xmlns="' in text:
         _drop_namespaces(article)
+    if is_recovered:
+        _reattach_parts(article)
     flags = {
         "encoding_repaired": is_repaired,
         "entity_unknown": has_unknown,

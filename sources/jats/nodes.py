@@ -6,11 +6,10 @@ Everything here tolerates missing namespaces, because recovered files often lack
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from lxml.etree import _Element as Element
+from lxml.etree import _Element
 
-__all__ = ["MATHML", "Element", "child_text", "children", "first", "href_of", "language_of", "local", "squeeze"]
+Element = _Element
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
@@ -33,6 +32,11 @@ def local(element: Element) -> str:
 def squeeze(text: str | None) -> str:
     """White space of every kind (no-break and thin spaces too) collapsed to single spaces."""
     return " ".join(text.split()) if text else ""
+
+
+def all_text(element: Element) -> str:
+    """Every character inside an element, squeezed: for ids, years and other short fields without markup."""
+    return squeeze("".join(str(part) for part in element.itertext()))
 
 
 def href_of(element: Element) -> str:
@@ -59,12 +63,6 @@ def language_of(element: Element) -> str | None:
     return normalise_language(value) if value and value.strip() else None
 
 
-def children(element: Element | None, *names: str) -> Iterator[Element]:
-    """Child elements of these names, in document order; none when the element is missing."""
-    if element is not None:
-        yield from element.iterchildren(*names)
-
-
 def first(element: Element | None, name: str) -> Element | None:
     """First child of this name."""
     return element.find(name) if element is not None else None
@@ -73,4 +71,4 @@ def first(element: Element | None, name: str) -> Element | None:
 def child_text(element: Element | None, name: str) -> str:
     """All text of the first child of this name, squeezed; '' when there is none."""
     found = first(element, name)
-    return squeeze("".join(found.itertext())) if found is not None else ""
+    return all_text(found) if found is not None else ""

@@ -1,6 +1,6 @@
-"""Third-party statements in captions: words that say a figure was taken from elsewhere, whatever the article's licence.
+"""Third-party statements in captions: words that say a figure was taken from elsewhere.
 
-A patient's permission to publish is no such statement.
+They count whatever the article's licence says; a patient's permission to publish is no such statement.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _STATEMENT = re.compile(
 )
 # One of these words occurs in every statement: most captions are dismissed by a substring search.
 _WORDS = (
-    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©", "copyright",
-    "credit", "permis", "cortes",
+    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©",
+    "copyright", "credit", "permis", "cortes",
 )  # fmt: skip
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[©])")
 

@@ -1,7 +1,7 @@
 """Mixed content to plain text with exact offsets.
 
-Inline markup adds and removes no space, block children are separated by one, white space is collapsed while the
-offsets are counted, so `text[start:end]` is always what the span encloses. Each node's text and tail is read once.
+Inline markup adds and removes no space, block children are separated by one, white space is collapsed while
+the offsets are counted: `text[start:end]` is always what the span encloses. Text and tail are read once.
 """
 
 from __future__ import annotations
@@ -41,9 +41,20 @@ _FLOATS = (
     "array", "code", "fn-group", "ref-list", "floats-group",
 )  # fmt: skip
 _TEXT_BLOCKS = (
-    "list", "def-list", "disp-quote", "verse-group", "speech", "statement", "preformat", "question-wrap", "sec", "p",
+    "list", "def-list", "disp-quote", "verse-group", "speech", "statement", "preformat", "question-wrap",
+    "sec", "p",
 )  # fmt: skip
-_PARTS_OF_BLOCKS = ("list-item", "def-item", "term", "def", "title", "verse-line", "attrib", "speaker", "subtitle")
+_PARTS_OF_BLOCKS = (
+    "list-item",
+    "def-item",
+    "term",
+    "def",
+    "title",
+    "verse-line",
+    "attrib",
+    "speaker",
+    "subtitle",
+)
 RUNNING = {
     **_COMMON,
     **dict.fromkeys((*_FLOATS, *_TEXT_BLOCKS), _FLOAT),

@@ -1,6 +1,6 @@
 """Translations published inside the article (SciELO): titles, abstracts, keywords and parallel captions.
 
-A figure of a translation is the main article's figure again: matched by image file, id, or label number, never added.
+A figure of a translation is the main article's again: matched by image file, id or label number, never added.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def _keys(figure: ArticleFigure) -> Iterator[str]:
 
 
 def _element_keys(element: Element) -> Iterator[str]:
-    yield from (f"file:{_file_key(href)}" for graphic in element.iter("graphic") if (href := href_of(graphic)))
+    yield from (
+        f"file:{_file_key(href)}" for graphic in element.iter("graphic") if (href := href_of(graphic))
+    )
     if identifier := element.get("id"):
         yield f"id:{identifier}"
     if key := _label_key(flatten(element.find("label"))):

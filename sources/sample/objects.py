@@ -1,4 +1,4 @@
-"""What a loopback bucket holds: folders in the bucket's layout, plus placeholder images where files are absent.
+"""What a loopback bucket holds: folders in the bucket's layout, and placeholder images where files lack.
 
 Placeholders stand in for figures of real articles whose image files are not at hand. They are drawn from
 article and href alone, marked synthetic, and listed in the metadata that is served.
@@ -93,12 +93,12 @@ def _ascii(text: str) -> str:
 
 
 class BucketContents:
-    """All objects of several roots, by key. Placeholders are drawn when an article is first touched; thread-safe.
+    """All objects of several roots, by key; placeholders are drawn on first touch. Thread-safe.
 
     Args:
-        roots: folders in the bucket's layout (`PMC1.1/…`, `metadata/…`); an earlier root wins over a later one.
-        synthetic_images: add placeholder images for graphics without a file. Articles that are themselves marked
-            synthetic bring their own images: what they lack is lacking on purpose.
+        roots: folders in the bucket's layout (`PMC1.1/…`, `metadata/…`); the earlier root wins.
+        synthetic_images: add placeholder images for graphics without a file. Articles that are themselves
+            marked synthetic bring their own images: what they lack is lacking on purpose.
         bucket: name used in the `s3://` addresses of the metadata.
     """
 
@@ -130,8 +130,7 @@ class BucketContents:
 
         Args:
             prefix: start of the keys.
-            folders_only: the caller needs no key inside an article's folder exactly, only that there are some,
-                so that no placeholder must be drawn to answer.
+            folders_only: the caller only asks which folders there are, so no placeholder must be drawn.
         """
         found = {key for key in self._files if key.startswith(prefix)}
         if not folders_only:
@@ -205,7 +204,7 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
     for folder, _, names in os.walk(root, followlinks=False):
         for name in sorted(names):
             path = Path(folder, name)
-            if path.is_file() and not path.is_symlink():
+            if name.isprintable() and path.is_file() and not path.is_symlink():
                 yield path.relative_to(root).as_posix(), path
 
 

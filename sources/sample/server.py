@@ -1,4 +1,4 @@
-"""A loopback server that speaks the protocol of the PMC bucket (Amazon S3 REST, read-only) for demo and tests.
+"""A loopback server that speaks the protocol of the PMC bucket (S3 REST, read-only), for demo and tests.
 
 Protocol: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html and …/API_GetObject.html
 """
@@ -37,9 +37,10 @@ _TYPES = {"xml": "application/xml", "json": "application/json", "jpg": "image/jp
 class Fault:
     """Something that goes wrong with one request.
 
-    `status` answers with that code (503 as S3's SlowDown) and `retry_after`, `reset` cuts the connection at once,
-    `truncate` after half the body, `wrong_bytes` flips bytes, `html` sends an error page as 200, `drip` sends the
-    body one byte each `seconds`, `drip_headers` the headers, `redirect` points to `location`.
+    `status` answers with that code (503 as S3's SlowDown) and `retry_after`, `reset` cuts the connection at
+    once, `truncate` after half the body, `wrong_bytes` flips bytes, `html` sends an error page as 200, `drip`
+    sends the body one byte each `seconds`, `drip_headers` the headers, `redirect` points to `location`,
+    `multipart` gives an ETag that is no MD5.
     """
 
     kind: Literal[
@@ -52,7 +53,7 @@ class Fault:
 
 
 Faults = Callable[[str, str, int], Fault | None]
-"""(method, key, n-th request of this method and key, from 1) -> what goes wrong; a listing's key is `?` + prefix."""
+"""(method, key, n-th such request, from 1) -> what goes wrong. The key of a listing is `?` and its prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class BucketServer:
         roots: folders holding `PMC1.1/…` and `metadata/…`.
         synthetic_images: draw placeholder images for graphics of real articles that have no file.
         faults: what goes wrong, for tests.
-        allow_list: False answers listings and missing keys with 403 AccessDenied, as S3 does without List right.
+        allow_list: False answers listings and missing keys with 403 AccessDenied, as S3 without List right.
     """
 
     def __init__(
@@ -145,10 +146,10 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = 64 * 1024
     timeout = 60
 
-    def do_GET(self) -> None:  # noqa: N802 (name given by http.server)
+    def do_GET(self) -> None:
         self._answer()
 
-    def do_HEAD(self) -> None:  # noqa: N802 (name given by http.server)
+    def do_HEAD(self) -> None:
         self._answer()
 
     def log_message(self, format: str, *args: Any) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow.parquet as pq
 from PIL import Image
 
 from curation.release.audit.rule import CannotRun, Collector, Context, Outcome, Rule, side
@@ -61,31 +62,42 @@ def _spans(context: Context) -> Outcome:
                         unpublished += 1
                 elif source[span["start"] : span["end"]] != span["text"] or not span["text"]:
                     quoted = side("provenance_qrels", f"{row['q']} {row['c']}", span["text"])
-                    found.add(f"the quote is not at {span['start']}–{span['end']} of its passage", *pair, quoted)
-    note = f"{unpublished} quotes lie in passages merged into another document and are not published" if unpublished else ""
+                    found.add(
+                        f"the quote is not at {span['start']}–{span['end']} of its passage", *pair, quoted
+                    )
+    note = (
+        f"{unpublished} quotes lie in passages merged into another document and are not published"
+        if unpublished
+        else ""
+    )
     return found.outcome(compared, note)
 
 
 def _images(context: Context) -> Outcome:
     """Decode every released image and compare its bytes with the recorded hash."""
-    if not context.views.get("queries"):
-        raise CannotRun("table absent: queries")
     found = Collector("images", "error")
     recorded = _recorded(context)
     compared = 0
-    has_column = context.rows("SELECT * FROM (DESCRIBE queries) WHERE column_name = 'image'", "queries")
-    if has_column:
-        for batch in context.batches("SELECT id, image FROM queries ORDER BY id", "queries"):
-            for start in range(0, batch.num_rows, 100):
-                for row in batch.slice(start, 100).to_pylist():
-                    data = (row["image"] or {}).get("bytes")
-                    compared += bool(data)
-                    for message in _problems(data, recorded.pop(row["id"], None)):
-                        found.add(message, side("queries", row["id"]))
+    for name, data in _released(context):
+        compared += bool(data)
+        for message in _problems(data, recorded.pop(name, None)):
+            found.add(message, side("queries", name))
     for name, wanted in sorted(recorded.items()):
         if wanted is not None:
             found.add("the image that provenance records is missing", side("queries", name))
     return found.outcome(compared)
+
+
+def _released(context: Context) -> Iterator[tuple[str, bytes | None]]:
+    """Query ids and image bytes, a few rows at a time: a batch of a SQL result would hold gigabytes."""
+    if "queries" not in context.views:
+        raise CannotRun("table absent: queries")
+    for path in context.views["queries"]:
+        shard = pq.ParquetFile(path)
+        if "image" in shard.schema_arrow.names:
+            for batch in shard.iter_batches(batch_size=100, columns=["id", "image"]):
+                for row in batch.to_pylist():
+                    yield row["id"], (row["image"] or {}).get("bytes")
 
 
 def _recorded(context: Context) -> dict[str, str | None]:
@@ -111,7 +123,34 @@ def _problems(data: bytes | None, wanted: str | None) -> Sequence[str]:
 
 
 RULES = (
-    Rule("source_texts", 1, "Released text leads back to its source", "Undoing the recorded changes of every query and document gives a text with the recorded hash of the source text.", "error", "texts", _source_texts),
-    Rule("evidence", 1, "Evidence re-extracts", "Every label has evidence, and each quote stands at its offsets in the source passage.", "error", "quotes", _spans),
-    Rule("images", 1, "Images decode", "Every image that provenance records is there, has the recorded hash, and decodes whole.", "error", "images", _images),
-)  # fmt: skip
+    Rule(
+        "source_texts",
+        1,
+        "Released text leads back to its source",
+        (
+            "Undoing the recorded changes of every query and document gives a text with the recorded "
+            "hash of the source text."
+        ),
+        "error",
+        "texts",
+        _source_texts,
+    ),
+    Rule(
+        "evidence",
+        1,
+        "Evidence re-extracts",
+        "Every label has evidence, and each quote stands at its offsets in the source passage.",
+        "error",
+        "quotes",
+        _spans,
+    ),
+    Rule(
+        "images",
+        1,
+        "Images decode",
+        "Every image that provenance records is there, has the recorded hash, and decodes whole.",
+        "error",
+        "images",
+        _images,
+    ),
+)

@@ -66,6 +66,25 @@ def _counts(context: Context) -> Outcome:
 
 
 RULES = (
-    Rule("file_hashes", 1, "Files are as released", "Every file is listed in release.json with the hash it has, and release.json fits its own hash.", "error", "files", _hashes),
-    Rule("card", 1, "The card is true", "The card is rendered again from the data; apart from its prose, every line must be equal, numbers included.", "error", "lines", _counts),
-)  # fmt: skip
+    Rule(
+        "file_hashes",
+        1,
+        "Files are as released",
+        ("Every file is listed in release.json with the hash it has, and release.json fits its own hash."),
+        "error",
+        "files",
+        _hashes,
+    ),
+    Rule(
+        "card",
+        1,
+        "The card is true",
+        (
+            "The card is rendered again from the data; apart from its prose, every line must be "
+            "equal, numbers included."
+        ),
+        "error",
+        "lines",
+        _counts,
+    ),
+)

@@ -19,7 +19,7 @@ _REFERENCES = (
 )
 _PROVENANCE = (("provenance_queries", "article_id"), ("provenance_corpus", "article_id"))
 _UNIQUE = ("queries", "corpus", "provenance_queries", "provenance_corpus", "sources")
-MIN_LETTERS = {"queries": 10, "corpus": 20}
+_FEWEST_QUERY, _FEWEST_CORPUS = 10, 20
 
 
 def _schema(context: Context) -> Outcome:
@@ -41,7 +41,10 @@ def _schema(context: Context) -> Outcome:
                     found.add(f"{name}: unknown column {field.name}", side(table.name, field.name))
                 elif field.type != table.schema.field(field.name).type:
                     wanted = table.schema.field(field.name).type
-                    found.add(f"{name}: column {field.name} is {field.type}, not {wanted}", side(table.name, field.name))
+                    found.add(
+                        f"{name}: column {field.name} is {field.type}, not {wanted}",
+                        side(table.name, field.name),
+                    )
             for column in sorted(set(allowed[-1].names) - set(actual.names)):
                 found.add(f"{name}: column {column} is missing", side(table.name, column))
             if actual.names != table.schema.names and set(actual.names) == set(table.schema.names):
@@ -66,7 +69,16 @@ def _dangling_sql() -> str:
     return " UNION ALL ".join(parts)
 
 
-_ALL = ("queries", "corpus", "qrels", "excluded", "provenance_queries", "provenance_corpus", "provenance_qrels", "sources")
+_ALL = (
+    "queries",
+    "corpus",
+    "qrels",
+    "excluded",
+    "provenance_queries",
+    "provenance_corpus",
+    "provenance_qrels",
+    "sources",
+)
 _dangling = SqlCheck(
     "dangling_ids",
     "error",
@@ -75,7 +87,10 @@ _dangling = SqlCheck(
         + (SELECT count(*) FROM queries) + (SELECT count(*) FROM corpus) AS n""",
     f"SELECT * FROM ({_dangling_sql()})",
     "tab, col, id, target",
-    lambda row: (f"{row['col']} of {row['tab']} is not in {row['target']}: {row['id']}", (side(row["tab"], row["id"]),)),
+    lambda row: (
+        f"{row['col']} of {row['tab']} is not in {row['target']}: {row['id']}",
+        (side(row["tab"], row["id"]),),
+    ),
 )
 _duplicate_ids = SqlCheck(
     "duplicate_ids",
@@ -145,9 +160,12 @@ _short = SqlCheck(
     _COUNT_TEXTS,
     rf"""SELECT * FROM (SELECT tab, id, text, length(regexp_replace(text, '[^\pL\pN]', '', 'g')) AS n
         FROM ({_TEXTS}) WHERE length(text) < 200)
-        WHERE n > 0 AND n < CASE tab WHEN 'queries' THEN {MIN_LETTERS["queries"]} ELSE {MIN_LETTERS["corpus"]} END""",
+        WHERE n > 0 AND n < CASE tab WHEN 'queries' THEN {_FEWEST_QUERY} ELSE {_FEWEST_CORPUS} END""",
     "tab, id",
-    lambda row: (f"the text has only {row['n']} letters and digits", (side(row["tab"], row["id"], row["text"]),)),
+    lambda row: (
+        f"the text has only {row['n']} letters and digits",
+        (side(row["tab"], row["id"], row["text"]),),
+    ),
 )
 
 
@@ -162,16 +180,21 @@ def _definitions(context: Context) -> Outcome:
     )
     for row in kinds:
         if row["score"] not in grades:
-            found.add(f"{row['n']} pairs have score {row['score']}, which is not defined", side("qrels", row["q"]))
+            found.add(
+                f"{row['n']} pairs have score {row['score']}, which is not defined", side("qrels", row["q"])
+            )
         if row["label_status"] not in statuses:
             found.add(f"{row['n']} pairs have label status {row['label_status']!r}", side("qrels", row["q"]))
         if not row["rule"]:
             found.add(f"{row['n']} pairs name no rule", side("qrels", row["q"]))
     for row in context.rows(
-        'SELECT reason, min("query-id") AS q, count(*) AS n FROM excluded GROUP BY reason ORDER BY reason', "excluded"
+        'SELECT reason, min("query-id") AS q, count(*) AS n FROM excluded GROUP BY reason ORDER BY reason',
+        "excluded",
     ):
         if row["reason"] not in context.manifest.exclusions:
-            found.add(f"{row['n']} pairs are excluded as {row['reason']!r}, not defined", side("excluded", row["q"]))
+            found.add(
+                f"{row['n']} pairs are excluded as {row['reason']!r}, not defined", side("excluded", row["q"])
+            )
     return found.outcome(context.count("qrels") + context.count("excluded"))
 
 
@@ -192,14 +215,106 @@ _funnel = SqlCheck(
 )
 
 RULES = (
-    Rule("schema", 1, "Columns and types", "Every table is present, with exactly the declared columns and types.", "error", "files", _schema),
-    Rule("dangling_ids", 1, "References resolve", "Every id in qrels, excluded pairs and provenance exists in the table it points to, and every row has provenance.", "error", "references", _dangling),
-    Rule("duplicate_ids", 1, "Ids are unique", "No id stands twice in queries, corpus, sources or their provenance.", "error", "rows", _duplicate_ids),
-    Rule("duplicate_pairs", 1, "Pairs are unique", "No query–document pair stands twice in qrels or in excluded.", "error", "pairs", _duplicate_pairs),
-    Rule("positive_and_excluded", 1, "Judged or excluded, not both", "No pair is at once judged and excluded.", "error", "pairs", _both),
-    Rule("query_without_positive", 1, "Every query can be answered", "Every query has at least one document with a score above zero.", "error", "queries", _no_positive),
-    Rule("definitions", 1, "Grades are defined", "Every score, label status and exclusion reason is one that release.json defines, and every label names its rule.", "error", "pairs", _definitions),
-    Rule("empty_texts", 1, "No empty text", "Every query and document has at least one letter or digit.", "error", "texts", _empty),
-    Rule("short_texts", 1, "No stub of a text", f"Queries have at least {MIN_LETTERS['queries']} and documents at least {MIN_LETTERS['corpus']} letters and digits.", "warn", "texts", _short),
-    Rule("funnel", 1, "Nothing disappears", "In every stage, entered equals kept plus dropped, and each dropped unit is listed with its reason.", "error", "stages", _funnel),
-)  # fmt: skip
+    Rule(
+        "schema",
+        1,
+        "Columns and types",
+        "Every table is present, with exactly the declared columns and types.",
+        "error",
+        "files",
+        _schema,
+    ),
+    Rule(
+        "dangling_ids",
+        1,
+        "References resolve",
+        (
+            "Every id in qrels, excluded pairs and provenance exists in the table it points to, and "
+            "every row has provenance."
+        ),
+        "error",
+        "references",
+        _dangling,
+    ),
+    Rule(
+        "duplicate_ids",
+        1,
+        "Ids are unique",
+        "No id stands twice in queries, corpus, sources or their provenance.",
+        "error",
+        "rows",
+        _duplicate_ids,
+    ),
+    Rule(
+        "duplicate_pairs",
+        1,
+        "Pairs are unique",
+        "No query–document pair stands twice in qrels or in excluded.",
+        "error",
+        "pairs",
+        _duplicate_pairs,
+    ),
+    Rule(
+        "positive_and_excluded",
+        1,
+        "Judged or excluded, not both",
+        "No pair is at once judged and excluded.",
+        "error",
+        "pairs",
+        _both,
+    ),
+    Rule(
+        "query_without_positive",
+        1,
+        "Every query can be answered",
+        "Every query has at least one document with a score above zero.",
+        "error",
+        "queries",
+        _no_positive,
+    ),
+    Rule(
+        "definitions",
+        1,
+        "Grades are defined",
+        (
+            "Every score, label status and exclusion reason is one that release.json defines, and "
+            "every label names its rule."
+        ),
+        "error",
+        "pairs",
+        _definitions,
+    ),
+    Rule(
+        "empty_texts",
+        1,
+        "No empty text",
+        "Every query and document has at least one letter or digit.",
+        "error",
+        "texts",
+        _empty,
+    ),
+    Rule(
+        "short_texts",
+        1,
+        "No stub of a text",
+        (
+            f"Queries have at least {_FEWEST_QUERY} and documents at least {_FEWEST_CORPUS} letters "
+            "and digits."
+        ),
+        "warn",
+        "texts",
+        _short,
+    ),
+    Rule(
+        "funnel",
+        1,
+        "Nothing disappears",
+        (
+            "In every stage, entered equals kept plus dropped, and each dropped unit is listed with "
+            "its reason."
+        ),
+        "error",
+        "stages",
+        _funnel,
+    ),
+)

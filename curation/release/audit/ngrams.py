@@ -107,7 +107,8 @@ class GramIndex:
             return np.zeros((0, 2), np.int64)
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         owners = self.owners[np.repeat(low, counts) + offsets]
-        return np.unique(np.stack((owners, np.repeat(texts, counts)), axis=1), axis=0)
+        pairs: I64 = np.unique(np.stack((owners, np.repeat(texts, counts)), axis=1), axis=0)
+        return pairs
 
 
 @dataclass

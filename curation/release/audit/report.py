@@ -10,7 +10,7 @@ from curation.release.audit.rule import CannotRun, Context, Rule
 from curation.release.manifest import hash_files, read_manifest
 from curation.release.query import QueryRunner
 from curation.release.tables import TABLES
-from schemas.audit import AuditReport, RuleResult, RuleStatus
+from schemas.audit import AuditReport, Finding, RuleResult, RuleStatus
 
 RULES: tuple[Rule, ...] = (*files.RULES, *integrity.RULES, *rights.RULES, *texts.RULES, *evidence.RULES)
 _LONGEST_REASON = 300
@@ -49,7 +49,8 @@ def audit(directory: Path, query: QueryRunner) -> AuditReport:
 
 def _run(rule: Rule, context: Context) -> RuleResult:
     """One rule; whatever stops it is written down as the reason why it did not run."""
-    compared, found, findings = 0, 0, ()
+    compared, found = 0, 0
+    findings: tuple[Finding, ...] = ()
     status: RuleStatus
     try:
         outcome = rule.check(context)
@@ -57,7 +58,9 @@ def _run(rule: Rule, context: Context) -> RuleResult:
         status = "passed" if not found else "declared" if rule.severity == "declared" else "failed"
     except CannotRun as reason:
         status, note = "not_run", str(reason)
-    except Exception as error:  # files an auditor is handed can be broken in any way; that must be said, not raised
+    except (
+        Exception
+    ) as error:  # files an auditor is handed can be broken in any way; that must be said, not raised
         status, note = "not_run", _reason(error, context.directory)
     return RuleResult(
         rule=rule.id,

@@ -16,11 +16,17 @@ def _licence_of_rows(context: Context) -> Outcome:
     found = Collector("licence_of_rows", "error")
     name = context.manifest.licence_profile
     if name not in PROFILES:
-        found.add(f"release.json names an unknown licence profile: {name!r}", side("release.json", "licence_profile"))
+        found.add(
+            f"release.json names an unknown licence profile: {name!r}",
+            side("release.json", "licence_profile"),
+        )
     profile: Profile = "noncommercial" if name == "noncommercial" else "open"
     for row in context.rows(_LICENCES, "queries", "corpus"):
         if not row["license"]:
-            found.add(f"{row['n']} rows of {row['tab']} state no licence, first {row['id']}", side(row["tab"], row["id"]))
+            found.add(
+                f"{row['n']} rows of {row['tab']} state no licence, first {row['id']}",
+                side(row["tab"], row["id"]),
+            )
         elif not is_allowed(row["license"], profile):
             found.add(
                 f"{row['n']} rows of {row['tab']} are under {row['license']}, which profile '{profile}' does not allow, "
@@ -40,10 +46,14 @@ def _licence_of_release(context: Context) -> Outcome:
     stated = [row["license"] or "" for row in context.rows(_LICENCES, "queries", "corpus")]
     combined = combined_family(stated)
     if combined is None:
-        found.add(f"no licence fits all rows together: {', '.join(sorted(set(stated)))}", side("release.json", "license"))
+        found.add(
+            f"no licence fits all rows together: {', '.join(sorted(set(stated)))}",
+            side("release.json", "license"),
+        )
     elif combined != context.manifest.license:
         found.add(
-            f"release.json says {context.manifest.license}; its rows combine to {combined}", side("release.json", "license")
+            f"release.json says {context.manifest.license}; its rows combine to {combined}",
+            side("release.json", "license"),
         )
     return found.outcome(len(set(stated)))
 
@@ -84,14 +94,63 @@ def _declaration(context: Context) -> Outcome:
     for row in origins:
         found.add("a row of a synthetic article is not marked synthetic", side(row["tab"], row["id"]))
     if marked and context.manifest.publishable:
-        found.add(f"release.json says publishable although {marked} rows are synthetic", side("release.json", "publishable"))
+        found.add(
+            f"release.json says publishable although {marked} rows are synthetic",
+            side("release.json", "publishable"),
+        )
     return found.outcome(context.rows(_COUNT, "queries", "corpus")[0]["n"])
 
 
 RULES = (
-    Rule("licence_of_rows", 1, "A licence on every row", "Every query and document states a licence that the release's profile allows, and where it was read.", "error", "rows", _licence_of_rows),
-    Rule("licence_of_release", 1, "One licence fits all", "The licence of the whole is the one the compatibility table gives for all rows together.", "error", "licences", _licence_of_release),
-    Rule("retracted", 1, "No retracted source", "No source article was retracted when the release was built.", "error", "articles", _retracted),
-    Rule("synthetic", 1, "Synthetic rows", "Rows made from synthetic input are counted; a release that has any may not be published.", "declared", "rows", _synthetic),
-    Rule("synthetic_declared", 1, "Synthetic marks agree", "Rows of synthetic articles are marked, and release.json is not publishable when any row is marked.", "error", "rows", _declaration),
-)  # fmt: skip
+    Rule(
+        "licence_of_rows",
+        1,
+        "A licence on every row",
+        (
+            "Every query and document states a licence that the release's profile allows, and where "
+            "it was read."
+        ),
+        "error",
+        "rows",
+        _licence_of_rows,
+    ),
+    Rule(
+        "licence_of_release",
+        1,
+        "One licence fits all",
+        "The licence of the whole is the one the compatibility table gives for all rows together.",
+        "error",
+        "licences",
+        _licence_of_release,
+    ),
+    Rule(
+        "retracted",
+        1,
+        "No retracted source",
+        "No source article was retracted when the release was built.",
+        "error",
+        "articles",
+        _retracted,
+    ),
+    Rule(
+        "synthetic",
+        1,
+        "Synthetic rows",
+        "Rows made from synthetic input are counted; a release that has any may not be published.",
+        "declared",
+        "rows",
+        _synthetic,
+    ),
+    Rule(
+        "synthetic_declared",
+        1,
+        "Synthetic marks agree",
+        (
+            "Rows of synthetic articles are marked, and release.json is not publishable when any row "
+            "is marked."
+        ),
+        "error",
+        "rows",
+        _declaration,
+    ),
+)

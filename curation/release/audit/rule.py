@@ -90,7 +90,9 @@ class Context:
     @cached_property
     def corpus(self) -> TextProfile:
         """Tokens of every document, hashed, in id order, with the spans they share with queries."""
-        return profile(self.batches("SELECT id, text FROM corpus ORDER BY id", "corpus"), probe=self.queries.grams)
+        return profile(
+            self.batches("SELECT id, text FROM corpus ORDER BY id", "corpus"), probe=self.queries.grams
+        )
 
 
 @dataclass
@@ -113,7 +115,9 @@ class Collector:
         return Outcome(compared, self.found, tuple(self.kept), note)
 
 
-def side(table: str, row_id: object, text: object = "", start: int | None = None, end: int | None = None) -> Side:
+def side(
+    table: str, row_id: object, text: object = "", start: int | None = None, end: int | None = None
+) -> Side:
     """One side of a finding; the quote is the given span, or the beginning of the text."""
     words = "" if text is None else str(text)
     quote = words[start:end] if start is not None else words
@@ -139,7 +143,11 @@ class SqlCheck:
         """Run it."""
         compared = context.rows(self.compared, *self.tables)[0]["n"]
         found = context.rows(f"SELECT count(*) AS n FROM ({self.violations})", *self.tables)[0]["n"]
-        rows = context.rows(f"{self.violations} ORDER BY {self.order} LIMIT {MAX_EXAMPLES}", *self.tables) if found else []
+        rows = (
+            context.rows(f"{self.violations} ORDER BY {self.order} LIMIT {MAX_EXAMPLES}", *self.tables)
+            if found
+            else []
+        )
         examples = []
         for row in rows:
             message, sides = self.describe(row)

@@ -25,7 +25,10 @@ def _texts(context: Context, table: str, ids: set[str]) -> dict[str, str]:
     if not ids:
         return {}
     listed = ", ".join(literal(name) for name in sorted(ids))
-    return {row["id"]: row["text"] or "" for row in context.rows(f"SELECT id, text FROM {table} WHERE id IN ({listed})", table)}
+    return {
+        row["id"]: row["text"] or ""
+        for row in context.rows(f"SELECT id, text FROM {table} WHERE id IN ({listed})", table)
+    }
 
 
 def _groups(digests: np.typing.NDArray[np.uint64]) -> list[list[int]]:
@@ -64,8 +67,13 @@ def _duplicate_documents(context: Context) -> Outcome:
 def _duplicate_queries(context: Context) -> Outcome:
     found = Collector("duplicate_queries", "error")
     queries = context.queries
-    images = {row["id"]: row["image_sha256"] for row in context.rows("SELECT id, image_sha256 FROM provenance_queries", "provenance_queries")}
-    texts = _texts(context, "queries", {queries.ids[row] for group in _groups(queries.digests) for row in group})
+    images = {
+        row["id"]: row["image_sha256"]
+        for row in context.rows("SELECT id, image_sha256 FROM provenance_queries", "provenance_queries")
+    }
+    texts = _texts(
+        context, "queries", {queries.ids[row] for group in _groups(queries.digests) for row in group}
+    )
     for group in _groups(queries.digests):
         seen: dict[tuple[str, str | None], str] = {}
         for row in group:
@@ -137,7 +145,11 @@ def _copied_span(context: Context) -> Outcome:
     query_texts = _texts(context, "queries", {query for query, _ in shown})
     texts = _texts(context, "corpus", {document for _, document in shown})
     for query, document in pairs:
-        spans = longest_shared(query_texts[query], texts[document]) if query in query_texts and document in texts else None
+        spans = (
+            longest_shared(query_texts[query], texts[document])
+            if query in query_texts and document in texts
+            else None
+        )
         one, two, length = spans or ((0, 0), (0, 0), SPAN)
         found.add(
             f"an unjudged document shares {length} consecutive words with the query",
@@ -158,7 +170,15 @@ _figure_numbers = SqlCheck(
     "tab, id",
     lambda row: (
         f"a figure is named by number: {row['words']}",
-        (side(row["tab"], row["id"], row["text"], at := row["text"].find(row["words"]), at + len(row["words"])),),
+        (
+            side(
+                row["tab"],
+                row["id"],
+                row["text"],
+                at := row["text"].find(row["words"]),
+                at + len(row["words"]),
+            ),
+        ),
     ),
 )
 _answer_ids = SqlCheck(
@@ -175,14 +195,71 @@ _answer_ids = SqlCheck(
         SELECT q.id, q.text, r."corpus-id" FROM queries q JOIN qrels r ON r."query-id" = q.id)
         WHERE contains(lower(text), lower(answer)) OR contains(lower(id), lower(answer))""",
     "id, answer",
-    lambda row: (f"the query carries an id of its own answer: {row['answer']}", (side("queries", row["id"], row["text"]),)),
+    lambda row: (
+        f"the query carries an id of its own answer: {row['answer']}",
+        (side("queries", row["id"], row["text"]),),
+    ),
 )
 
 RULES = (
-    Rule("duplicate_documents", 1, "No duplicate document", "No two documents have the same text once case, width, punctuation and spacing are folded.", "error", "documents", _duplicate_documents),
-    Rule("duplicate_queries", 1, "No duplicate query", "No two queries have both the same normalised text and the same image.", "error", "queries", _duplicate_queries),
-    Rule("self_match", 1, "No query copies its answer", f"No query shares {SPAN} consecutive words with a positive document, and no query of {MIN_VERBATIM} to {SPAN - 1} words stands whole in one.", "error", "positive pairs", _self_match),
-    Rule("copied_span", 1, "No unjudged copy", f"No document outside qrels and excluded shares {SPAN} consecutive words with a query: it may be a missed positive.", "warn", "pairs", _copied_span),
-    Rule("figure_numbers", 1, "No figure number", "Released texts name no figure by its number, which would link query and document without reading.", "warn", "texts", _figure_numbers),
-    Rule("answer_ids", 1, "No answer id in a query", "No query holds the id of its source record, article, PMC id, DOI or positive document.", "error", "queries", _answer_ids),
-)  # fmt: skip
+    Rule(
+        "duplicate_documents",
+        1,
+        "No duplicate document",
+        ("No two documents have the same text once case, width, punctuation and spacing are folded."),
+        "error",
+        "documents",
+        _duplicate_documents,
+    ),
+    Rule(
+        "duplicate_queries",
+        1,
+        "No duplicate query",
+        "No two queries have both the same normalised text and the same image.",
+        "error",
+        "queries",
+        _duplicate_queries,
+    ),
+    Rule(
+        "self_match",
+        1,
+        "No query copies its answer",
+        (
+            f"No query shares {SPAN} consecutive words with a positive document, and no query of "
+            f"{MIN_VERBATIM} to {SPAN - 1} words stands whole in one."
+        ),
+        "error",
+        "positive pairs",
+        _self_match,
+    ),
+    Rule(
+        "copied_span",
+        1,
+        "No unjudged copy",
+        (
+            f"No document outside qrels and excluded shares {SPAN} consecutive words with a query: it "
+            "may be a missed positive."
+        ),
+        "warn",
+        "pairs",
+        _copied_span,
+    ),
+    Rule(
+        "figure_numbers",
+        1,
+        "No figure number",
+        ("Released texts name no figure by its number, which would link query and document without reading."),
+        "warn",
+        "texts",
+        _figure_numbers,
+    ),
+    Rule(
+        "answer_ids",
+        1,
+        "No answer id in a query",
+        "No query holds the id of its source record, article, PMC id, DOI or positive document.",
+        "error",
+        "queries",
+        _answer_ids,
+    ),
+)

@@ -1,0 +1,85 @@
+"""Puts together what a release is assembled from: a task's tables, its drops, the record of how it was built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from curation.release.assemble import assemble
+from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
+from flows.database import query
+from flows.runner import shards_of, table_files
+from flows.session import Session
+from flows.workspace import STORAGE_VERSION
+from schemas.errors import WorkspaceError
+from schemas.spec import DatasetSpec
+from schemas.stages import Task
+
+BEFORE_TASKS = ("crawl", "parse", "extract")
+
+
+def assemble_task(
+    session: Session,
+    built: Task,
+    spec: DatasetSpec,
+    cards: Path,
+    version: str,
+    overrides: Mapping[str, str],
+) -> ReleaseManifest:
+    """Assemble one task of a dataset into the workspace's releases/ folder.
+
+    Args:
+        session: an open session holding the workspace.
+        built: the task.
+        spec: the dataset's spec.
+        cards: folder of the dataset's prose.
+        version: version of the release.
+        overrides: `--set` changes to the spec, recorded in the release.
+    """
+    stages = (*BEFORE_TASKS, built.per_article.name, built.over_all.name)
+    tables: dict[str, tuple[Path, ...]] = {
+        name: table_files(session.workspace, f"{built.over_all.name}.{name}")
+        for name in ("queries", "documents", "qrels", "excluded")
+    }
+    tables["sources"] = table_files(session.workspace, "extract.sources")
+    for stage in stages:
+        tables[f"drops/{stage}"] = table_files(session.workspace, f"{stage}._dropped")
+    return assemble(
+        built,
+        tables,
+        raw=session.workspace.raw,
+        out=session.workspace.releases,
+        spec=spec,
+        cards=cards,
+        version=version,
+        build=_build_record(session, stages, overrides),
+        query=query(session.settings.memory_limit),
+    )
+
+
+def _build_record(session: Session, stages: tuple[str, ...], overrides: Mapping[str, str]) -> BuildRecord:
+    """Stage versions, settings and retention, summed over shards.
+
+    Raises:
+        WorkspaceError: shards of one stage were made by different versions or settings.
+    """
+    records, retention = [], []
+    for name in stages:
+        manifests = list(shards_of(session.workspace, name).values())
+        if not manifests:
+            raise WorkspaceError(f"stage {name!r} has not run", hint="medqrels run --spec …")
+        if len({(item.version, str(item.params)) for item in manifests}) > 1:
+            raise WorkspaceError(
+                f"shards of stage {name!r} were made with different settings", hint="run the stage again"
+            )
+        records.append(StageRecord(name, manifests[0].version, dict(manifests[0].params)))
+        for unit in manifests[0].units:
+            retention.append(
+                Retention(
+                    name,
+                    unit,
+                    sum(item.units[unit]["in"] for item in manifests),
+                    sum(item.units[unit]["kept"] for item in manifests),
+                )
+            )
+    return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides)

@@ -1,0 +1,76 @@
+"""Runs the stages of the pipeline without Prefect, for tests that compare bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from curation.concepts.stage import GROUND
+from curation.extract.stage import EXTRACT
+from curation.tasks.registry import TASKS
+from flows.crawling import crawl_shard, finished, identity
+from flows.execution import Workers, split_done, workers
+from flows.progress import SilentReporter
+from flows.runner import Job, Resource, plan
+from flows.selection import select
+from flows.vocabulary import hpo_names
+from flows.workspace import Workspace, open_workspace
+from sources import pmc
+from sources.http import ClientSettings, PoliteClient
+from sources.ledger import Ledger
+from sources.sample import bucket_dir
+from sources.sample.server import BucketServer
+from sources.stage import PARSE
+from sources.store import RawStore
+
+
+def crawl_bucket(
+    workspace: Workspace,
+    ids: Sequence[str],
+    *,
+    roots: Sequence[Path] = (),
+    shard_size: int = 500,
+    synthetic_images: bool = False,
+) -> BucketServer:
+    """Crawl articles from a loopback bucket; returns the server, stopped, with its counters."""
+    with BucketServer(list(roots) or [bucket_dir()], synthetic_images=synthetic_images) as server:
+        host = server.endpoint.split("/")[2]
+        client = PoliteClient(
+            ClientSettings(allowed_hosts=(host,), contact="test@localhost", requests_per_second=5_000, burst=5_000)
+        )
+        store = RawStore(workspace.raw, Ledger(workspace.ledger))
+        context = pmc.PmcContext(client=client, store=store, endpoint=server.endpoint)
+        with SilentReporter().stage("crawl", len(ids), "articles") as steps:
+            for selection in select(workspace, "pmc", ids, shard_size):
+                wanted = identity(selection, {"profile": "open"}, "")
+                if finished(workspace, wanted) is None:
+                    crawl_shard(workspace, selection, wanted, lambda item: pmc.fetch(item, context), 4, steps)
+        return server
+
+
+def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
+    """Run what is not done; how many shards were made."""
+    _, waiting = split_done(jobs)
+    for job in waiting.values():
+        pool.run(job)
+    return len(waiting)
+
+
+def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> int:
+    """Parse, extract, ground and build; how many shards were made."""
+    raw = {"raw": Resource(workspace.raw)}
+    made = 0
+    with workers(count) as pool:
+        made += run_jobs(plan(workspace, PARSE, resources=raw), pool)
+        made += run_jobs(plan(workspace, EXTRACT), pool)
+        if ground:
+            made += run_jobs(plan(workspace, GROUND, resources={"vocabulary": hpo_names(workspace)}), pool)
+        for task in TASKS.values():
+            made += run_jobs(plan(workspace, task.per_article), pool)
+            made += run_jobs(plan(workspace, task.over_all), pool)
+    return made
+
+
+def new_workspace(root: Path) -> Workspace:
+    """An empty workspace."""
+    return open_workspace(root, create=True)

@@ -1,0 +1,52 @@
+"""Errors keep their fields across processes and say what to do."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import pytest
+
+from schemas import errors
+from schemas.errors import InputError, MedqrelsError, UsageError
+
+KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, MedqrelsError) and kind.__module__ == errors.__name__
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_pickle_with_every_field(kind: type[MedqrelsError]) -> None:
+    error = kind("it broke", record="pmc:PMC1.1", file="a/b.xml", hint="medqrels crawl")
+    if isinstance(error, InputError):
+        error.reason = "xml_invalid"
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert again.attrs() == error.attrs()
+    assert str(again) == str(error)
+    assert again.exit_code == error.exit_code
+    for part in ("it broke", "pmc:PMC1.1", "a/b.xml", "medqrels crawl"):
+        assert part in str(again)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_exit_codes_follow_the_command_grammar(kind: type[MedqrelsError]) -> None:
+    assert kind.exit_code == (2 if issubclass(kind, UsageError) else 3)
+
+
+def test_there_is_one_tree() -> None:
+    assert len(KINDS) >= 8
+    assert all(issubclass(kind, MedqrelsError) for kind in KINDS)
+
+
+def test_absent_fields_leave_no_trace_in_the_message() -> None:
+    assert str(MedqrelsError("it broke")) == "it broke"
+    assert MedqrelsError("it broke").attrs() == {
+        "error": "MedqrelsError",
+        "message": "it broke",
+        "record": "",
+        "file": "",
+        "hint": "",
+    }

@@ -1,0 +1,205 @@
+"""The polite client against a real loopback server that misbehaves in every way we could think of."""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import requests
+
+from schemas.errors import FetchError, InputError, UsageError
+from sources.http import PoliteClient, RateLimit, safe_url
+from sources.sample.server import Fault
+
+Client = Callable[..., PoliteClient]
+KEY = "PMC1.1/PMC1.1.xml"
+
+
+class Clock:
+    """A clock that moves only by sleeping."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def failing(fault: Fault, times: int) -> Callable[[str, str, int], Fault | None]:
+    return lambda method, key, n: fault if n <= times else None
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("status", status=503),
+        Fault("status", status=500),
+        Fault("status", status=502),
+        Fault("status", status=504),
+        Fault("status", status=429, retry_after="0"),
+        Fault("reset"),
+        Fault("truncate"),
+    ],
+    ids=lambda fault: f"{fault.kind}-{fault.status}",
+)
+def test_passing_faults_are_retried(bucket: Any, make_site: Any, fault: Fault) -> None:
+    bucket.add()
+    site = make_site(faults=failing(fault, 3))
+    answer = site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000)
+    assert answer.body == (bucket.root / KEY).read_bytes()
+    assert len([item for item in site.server.served if item.key == KEY]) == 4
+
+
+@pytest.mark.parametrize("kind", ["status", "reset", "truncate"])
+def test_lasting_faults_end_in_an_error(bucket: Any, make_site: Any, kind: Any) -> None:
+    bucket.add()
+    site = make_site(faults=failing(Fault(kind), 99))
+    with pytest.raises(FetchError, match="after 4 attempts"):
+        site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000)
+
+
+@pytest.mark.parametrize("kind", ["drip", "drip_headers"])
+def test_a_dripping_server_cannot_hang_it(bucket: Any, make_site: Any, kind: Any) -> None:
+    bucket.add()
+    limits = {"deadline_seconds": 0.4, "max_attempts": 2}
+    site = make_site(client=limits, faults=failing(Fault(kind, seconds=0.02), 99))
+    started = time.monotonic()
+    with pytest.raises(FetchError, match="deadline"):
+        site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000)
+    assert 0.7 < time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_absent_is_none_at_once(bucket: Any, make_site: Any, status: int) -> None:
+    bucket.add()
+    site = make_site(faults=failing(Fault("status", status=status), 99))
+    assert site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000) is None
+    assert len(site.server.served) == 1
+
+
+def test_missing_key_is_none_with_and_without_list_right(bucket: Any, make_site: Any) -> None:
+    bucket.add()
+    for allow_list, status in ((True, 404), (False, 403)):
+        site = make_site(allow_list=allow_list, workspace=f"w{status}")
+        assert site.context.client.get(site.server.endpoint + "PMC9.1/x.xml", max_bytes=10) is None
+        assert site.server.served[-1].status == status
+
+
+def test_size_cap_with_and_without_announced_length(bucket: Any, make_site: Any, make_client: Client) -> None:
+    bucket.add(media={"big.bin": bytes(200_000)})
+    site = make_site()
+    with pytest.raises(InputError) as caught:
+        site.context.client.get(site.server.endpoint + "PMC1.1/big.bin", max_bytes=199_999)
+    assert caught.value.reason == "too_large"
+    assert len(site.server.served) == 1
+    answer = site.context.client.get(site.server.endpoint + "PMC1.1/big.bin", max_bytes=200_000)
+    assert len(answer.body) == 200_000
+
+
+def test_etag_that_holds_sends_nothing(bucket: Any, make_site: Any) -> None:
+    bucket.add()
+    site = make_site()
+    first = site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000)
+    again = site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000, etag=first.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+
+
+def test_redirects_stay_on_allowed_hosts(bucket: Any, make_site: Any) -> None:
+    bucket.add()
+    target = {"location": "http://localhost:1/secret"}
+    site = make_site(faults=lambda m, key, n: Fault("redirect", **target) if key == "moved" else None)
+    with pytest.raises(FetchError, match="not an allowed host"):
+        site.context.client.get(site.server.endpoint + "moved", max_bytes=10_000)
+    target["location"] = KEY
+    assert site.context.client.get(site.server.endpoint + "moved", max_bytes=10_000).status == 200
+    target["location"] = "moved"
+    with pytest.raises(FetchError, match="redirects"):
+        site.context.client.get(site.server.endpoint + "moved", max_bytes=10_000)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.org/x", "ftp://127.0.0.1/x", "file:///etc/passwd", "http://u:pw@127.0.0.1/x", "http://[::/x", ""],
+)
+def test_other_addresses_are_refused(make_client: Client, url: str) -> None:
+    with pytest.raises(FetchError) as caught:
+        make_client().get(url, max_bytes=1)
+    assert "pw" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "wait"),
+    [("7", 7.0), ("9999", 60.0), (email.utils.formatdate(1_000_012, usegmt=True), 12.0), ("soon", None)],
+)
+def test_retry_after(bucket: Any, make_site: Any, header: str, wait: float | None) -> None:
+    bucket.add()
+    clock = Clock()
+    tools = {"sleep": clock.sleep, "clock": clock, "wall_clock": lambda: 1_000_000.0, "rng": random.Random(1)}
+    site = make_site(
+        client={**tools, "retry_after_cap_seconds": 60.0, "backoff_seconds": 0.5},
+        faults=failing(Fault("status", status=429, retry_after=header), 1),
+    )
+    site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000)
+    assert len(clock.slept) == 1
+    assert clock.slept[0] == pytest.approx(wait) if wait is not None else 0.25 <= clock.slept[0] <= 0.5
+
+
+def test_backoff_doubles_with_jitter_up_to_the_cap(bucket: Any, make_site: Any) -> None:
+    bucket.add()
+    clock = Clock()
+    tools = {"sleep": clock.sleep, "clock": clock, "rng": random.Random(3)}
+    site = make_site(
+        client={**tools, "backoff_seconds": 1.0, "backoff_cap_seconds": 6.0, "max_attempts": 6},
+        faults=failing(Fault("status"), 5),
+    )
+    site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000)
+    for slept, full in zip(clock.slept, (1, 2, 4, 6, 6), strict=True):
+        assert full / 2 <= slept <= full
+    assert len({round(slept / full, 6) for slept, full in zip(clock.slept, (1, 2, 4, 6, 6), strict=True)}) == 5
+
+
+def test_rate_limit_holds_over_threads() -> None:
+    clock = Clock()
+    waits: list[float] = []
+    limit = RateLimit(10.0, 5, lambda: clock.now, waits.append)
+    threads = [threading.Thread(target=limit.take) for _ in range(25)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # 5 go out at once, the other 20 at one each tenth of a second.
+    assert sorted(waits) == pytest.approx([number / 10 for number in range(1, 21)])
+
+
+def test_user_agent_names_project_and_contact(make_client: Client, monkeypatch: Any) -> None:
+    sent: list[requests.PreparedRequest] = []
+
+    def send(self: Any, request: requests.PreparedRequest, **_: Any) -> Any:
+        sent.append(request)
+        raise requests.ConnectionError("no")
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", send)
+    with pytest.raises(FetchError):
+        make_client(max_attempts=1, version="1.2").get("http://127.0.0.1:1/x", max_bytes=1)
+    assert sent[0].headers["User-Agent"] == "medqrels/1.2 (mailto:test@example.org)"
+    assert "Authorization" not in sent[0].headers
+    with pytest.raises(UsageError):
+        make_client(contact="nobody")
+
+
+def test_messages_show_no_secrets(make_client: Client) -> None:
+    url = "http://127.0.0.1:1/x?prefix=PMC1.&X-Amz-Signature=topsecret&token=hidden"
+    with pytest.raises(FetchError) as caught:
+        make_client(max_attempts=1).get(url, max_bytes=1)
+    assert "topsecret" not in str(caught.value) and "hidden" not in str(caught.value)
+    assert safe_url("https://user:pw@h.org:8/p?api_key=k") == "https://h.org:8/p?api_key=…"

@@ -1,0 +1,77 @@
+"""The documentation is part of the product: generated pages are current, every command is shown, examples run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schemas.grades import EXCLUSIONS, GRADES
+from scripts import make_docs
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+COMMAND = re.compile(r"medqrels ((?:crawl )?[a-z]+)")
+
+
+def test_generated_pages_are_current() -> None:
+    for path, content in make_docs.pages().items():
+        assert path.read_text("utf-8") == content, f"{path.name}: run python scripts/make_docs.py"
+
+
+def test_every_command_is_documented_and_has_help() -> None:
+    page = (ROOT / "docs/commands.md").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    names = [name for name, _ in make_docs.commands()]
+    assert len(names) >= 12
+    for name, command in make_docs.commands():
+        assert f"## {name}\n" in page
+        assert name in readme
+        assert command.help.strip(), name
+        for argument in command.assemble_argument_collection():
+            assert not argument.show or argument.parameter.help, f"{name} {argument.name} has no help"
+
+
+def test_every_command_named_in_the_documentation_exists() -> None:
+    known = {name.removeprefix("medqrels ") for name, _ in make_docs.commands()} | {"crawl"}
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        blocks = re.findall(r"```(?:\w*)\n(.*?)```|`([^`\n]+)`", path.read_text("utf-8"), re.S)
+        for block in (first or second for first, second in blocks):
+            for found in COMMAND.findall(block):
+                words = found.split()
+                name = found if found in known else words[0]
+                assert name in known, f"{path.name}: medqrels {found}"
+
+
+def test_every_relative_link_leads_somewhere() -> None:
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "benchmarks/README.md"]:
+        for target in LINK.findall(path.read_text("utf-8")):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_the_task_page_says_what_the_code_says() -> None:
+    page = (ROOT / "docs/visual_context.md").read_text("utf-8")
+    for text in (*GRADES["visual_context"].values(), *EXCLUSIONS.values()):
+        assert text in page
+    for code in EXCLUSIONS:
+        assert f"`{code}`" in page
+
+
+def test_readme_shows_the_two_commands_and_the_makefile_has_them() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for target in ("demo", "test", "setup"):
+        assert f"make {target}" in readme
+        assert re.search(rf"^{target}:", makefile, re.M)
+    assert "make test" in (ROOT / ".ci/run").read_text("utf-8")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["crawl", "--help"], ["--version"]])
+def test_help_works_as_installed(arguments: list[str]) -> None:
+    command = Path(sys.executable).with_name("medqrels")
+    done = subprocess.run([command, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert done.stdout.strip()

@@ -1,0 +1,244 @@
+"""One road through the house: the demo as a user runs it, one article from the bucket to load_dataset."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+
+from curation.tasks.registry import TASKS
+from flows.assembling import assemble_task
+from flows.auditing import audit_directory
+from flows.progress import SilentReporter
+from flows.session import Session
+from flows.settings import Settings
+from flows.show import trace
+from flows.specs import read_spec, spec_path
+from flows.workspace import Workspace, open_workspace
+from schemas.hashing import sha256_text
+from sources.sample import ids_path
+from tests.pipeline import crawl_bucket, new_workspace, run_stages
+
+MEDQRELS = Path(sys.executable).with_name("medqrels")
+DATASET = "medqrels-sample"
+TASK = "visual_context"
+
+
+def medqrels(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the installed command as a user would, in its own HOME."""
+    plain = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MEDQRELS_"))}
+    return subprocess.run(
+        [str(MEDQRELS), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
+        env={**plain, "HOME": str(home), **environment},
+        cwd=home,
+    )
+
+
+def sample_ids() -> list[str]:
+    lines = ids_path().read_text("utf-8").splitlines()
+    return [line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()]
+
+
+def release_in(workspace: Workspace, version: str = "1.0.0") -> Path:
+    """Assemble the sample dataset without Prefect."""
+    path = spec_path(DATASET)
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    assemble_task(session, TASKS[TASK], read_spec(path), path.parent, version, {})
+    return workspace.releases / DATASET / version / TASK
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The demo, run once by the installed command with a Prefect server of its own."""
+    home = tmp_path_factory.mktemp("home")
+    done = medqrels("demo", "--workspace", "ws", "--json", home=home, PYTHONHASHSEED="1")
+    assert done.returncode == 0, done.stderr[-3000:]
+    yield home, json.loads(done.stdout)
+
+
+@pytest.mark.timeout(240)
+def test_demo_makes_a_release_that_loads(demo: tuple[Path, dict[str, Any]]) -> None:
+    home, made = demo
+    (release,) = made["releases"]
+    assert release["audit"] == "clean"
+    assert release["publishable"] is False  # the sample is synthetic
+    directory = home / release["path"]
+    tables = {
+        name: datasets.load_dataset(str(directory), name, split="test", cache_dir=str(home / "cache"))
+        for name in ("queries", "corpus", "qrels", "excluded")
+    }
+    assert len(tables["queries"]) >= 20
+    query_ids, corpus_ids = set(tables["queries"]["id"]), set(tables["corpus"]["id"])
+    for table in ("qrels", "excluded"):
+        assert set(tables[table]["query-id"]) <= query_ids
+        assert set(tables[table]["corpus-id"]) <= corpus_ids
+    assert set(tables["qrels"]["query-id"]) == query_ids
+    for row in tables["queries"]:
+        assert row["image"].size[0] > 100
+        row["image"].load()
+        assert row["text"].strip()
+        assert "PMC99" not in row["text"]
+
+
+def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, Any]]) -> None:
+    home, made = demo
+    directory = home / made["releases"][0]["path"]
+    used = set(pq.read_table(directory / "provenance/sources")["id"].to_pylist())
+    kept = {f"pmc:PMC9900000{number:02d}.1" for number in (1, 2, 3, 5, 7, 8, 10)} | {"pmc:PMC990000004.2"}
+    assert used == kept
+    workspace = Workspace(home / "ws")
+    fates = {"PMC990000006": "licence_not_allowed", "PMC990000011": "retracted"}
+    for locator, reason in fates.items():
+        (drop,) = trace(workspace, locator)["tables"]["crawl.dropped"]
+        assert drop["reason"] == reason
+    for article, reason in {"pmc:PMC990000009.1": "licence_not_allowed", "pmc:PMC990000012.1": "not_human"}.items():
+        drops = trace(workspace, article)["tables"]["visual_context.dropped"]
+        assert {drop["reason"] for drop in drops} == {reason}
+    figures = {
+        drop["id"]: drop["reason"]
+        for article in kept
+        for drop in trace(workspace, article)["tables"].get("visual_context.dropped", [])
+        if drop["unit"] == "figure"
+    }
+    assert sorted(set(figures.values())) == sorted(
+        {"third_party", "no_graphic", "image_missing", "no_caption", "no_citing_passage", "short_caption"}
+    )
+
+
+def test_one_article_from_bucket_to_load_dataset(demo: tuple[Path, dict[str, Any]]) -> None:
+    """Known by hand: in PMC990000001 Figure 3 is cited in three passages that may answer, and in one of three figures."""
+    home, made = demo
+    directory = home / made["releases"][0]["path"]
+    origins = {row["source_id"]: row for row in pq.read_table(directory / "provenance/queries").to_pylist()}
+    query = origins["pmc:PMC990000001.1#Fig3"]
+    released = {row["id"]: row for row in pq.read_table(directory / "queries").to_pylist()}[query["id"]]
+    assert released["text"].startswith("Cardiac imaging. A Short-axis late gadolinium enhancement")
+    assert released["license"] == "CC-BY-4.0"
+    source_image = Path("sources/sample/bucket/PMC990000001.1/12999_2024_1_Fig3_HTML.jpg")
+    root = Path(__file__).resolve().parent.parent
+    assert released["image"]["bytes"] == (root / source_image).read_bytes()  # byte for byte
+    positives = {
+        row["corpus-id"].split("#")[1]
+        for row in pq.read_table(directory / "qrels").to_pylist()
+        if row["query-id"] == query["id"]
+    }
+    assert positives == {"p7", "p10", "p12"}
+    reasons = {
+        row["corpus-id"].split("#")[1]: row["reason"]
+        for row in pq.read_table(directory / "excluded").to_pylist()
+        if row["query-id"] == query["id"]
+    }
+    assert reasons["p11"] == "many_figures"
+    assert set(reasons.values()) == {"many_figures", "own_article"}
+
+
+def undo(text: str, transforms: list[Mapping[str, Any]]) -> str:
+    for transform in sorted(transforms, key=lambda item: item["start"], reverse=True):
+        text = text[: transform["start"]] + transform["original"] + text[transform["end"] :]
+    return text
+
+
+def test_every_evidence_span_re_extracts_from_the_published_files(demo: tuple[Path, dict[str, Any]]) -> None:
+    home, made = demo
+    directory = home / made["releases"][0]["path"]
+    texts = {row["id"]: row["text"] for row in pq.read_table(directory / "corpus").to_pylist()}
+    sources = {}
+    for row in pq.read_table(directory / "provenance/corpus").to_pylist():
+        sources[row["id"]] = undo(texts[row["id"]], row["transforms"])
+        assert sha256_text(sources[row["id"]]) == row["text_sha256"]
+    rows = pq.read_table(directory / "provenance/qrels").to_pylist()
+    assert rows
+    for row in rows:
+        assert row["evidence"]
+        for span in row["evidence"]:
+            assert sources[span["text_id"]][span["start"] : span["end"]] == span["text"]
+
+
+def test_same_bytes_whatever_the_shards_workers_folder_and_hash_seed(
+    demo: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    home, made = demo
+    expected = files_of(home / made["releases"][0]["path"])
+    for size, count in ((500, 1), (3, 2)):
+        workspace = new_workspace(tmp_path / f"shards of {size}, ünïcode")
+        crawl_bucket(workspace, sample_ids(), shard_size=size)
+        run_stages(workspace, count, ground=False)
+        directory = release_in(workspace)
+        audit_directory(directory)
+        assert files_of(directory) == expected
+
+
+def test_a_second_run_makes_nothing_and_fetches_nothing(tmp_path: Path) -> None:
+    workspace = new_workspace(tmp_path / "ws")
+    crawl_bucket(workspace, sample_ids())
+    assert run_stages(workspace) == 5
+    before = files_of(workspace.work)
+    again = crawl_bucket(workspace, sample_ids())
+    assert sum(again.bodies().values()) == 0
+    assert run_stages(workspace) == 0
+    assert files_of(workspace.work) == before
+
+
+def test_a_new_article_makes_a_new_shard_and_leaves_the_others(tmp_path: Path) -> None:
+    workspace = new_workspace(tmp_path / "ws")
+    first, rest = sample_ids()[:1], sample_ids()[1:]
+    crawl_bucket(workspace, rest)
+    run_stages(workspace, ground=False)
+    shard = next((workspace.stage("extract")).iterdir())
+    stamp = {path.name: path.stat().st_mtime_ns for path in shard.iterdir()}
+    crawl_bucket(workspace, [*rest, *first])
+    assert run_stages(workspace, ground=False) == 4
+    assert {path.name: path.stat().st_mtime_ns for path in shard.iterdir()} == stamp
+
+
+def test_an_edited_release_is_found_out(demo: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    home, made = demo
+    copy = tmp_path / "copy"
+    shutil.copytree(home / made["releases"][0]["path"], copy)
+    clean = medqrels("audit", str(copy), home=home)
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+    path = next((copy / "qrels").glob("*.parquet"))
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    rows[0]["corpus-id"] = "pmc:PMC1.1#p1"
+    pq.write_table(type(table).from_pylist(rows, schema=table.schema), path)
+    broken = medqrels("audit", str(copy), home=home)
+    assert broken.returncode == 1
+    assert "pmc:PMC1.1#p1" in broken.stdout
+
+
+def test_status_and_show_read_the_demo_workspace(demo: tuple[Path, dict[str, Any]]) -> None:
+    home, _ = demo
+    status = json.loads(medqrels("status", "--json", "--workspace", "ws", home=home).stdout)
+    assert [stage["stage"] for stage in status["stages"]][:4] == ["crawl", "parse", "extract", "ground"]
+    for stage in status["stages"]:
+        for unit, counts in stage["units"].items():
+            assert counts["in"] == counts["kept"] + counts["dropped"], (stage["stage"], unit)
+    assert status["releases"][0]["audit"] == "clean"
+    shown = medqrels("show", "pmc:PMC990000001.1", "--workspace", "ws", home=home)
+    assert "pmc:PMC990000001.1#Fig3" in shown.stdout
+    missing = medqrels("show", "pmc:PMC1.1", "--workspace", "ws", home=home)
+    assert missing.returncode == 2
+    assert "next: medqrels status" in missing.stderr
+    assert open_workspace(home / "ws").root.is_dir()
