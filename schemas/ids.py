@@ -71,7 +71,7 @@ def is_article_id(text: str) -> bool:
 
 
 def figure_id(article_id: str, xml_id: str | None, number: int, taken: Collection[str]) -> str:
-    """`…#<xml id>` if it is a valid, unique fragment that no other rule could produce, else `…#fig<n>`.
+    """`…#<xml id>` if it is a valid, unique fragment no other kind of record could have, else `…#fig<n>`.
 
     Args:
         article_id: the article's id.
@@ -79,11 +79,16 @@ def figure_id(article_id: str, xml_id: str | None, number: int, taken: Collectio
         number: 1-based position of the figure in document order.
         taken: ids of this article given so far.
     """
-    if xml_id and _FRAGMENT.fullmatch(xml_id) and not _RESERVED.fullmatch(xml_id):
+    if xml_id and _FRAGMENT.match(xml_id) and not _RESERVED.match(xml_id):
         candidate = f"{article_id}#{xml_id}"
         if candidate not in taken:
             return candidate
-    return f"{article_id}#fig{number}"
+    candidate = f"{article_id}#fig{number}"
+    suffix = 1
+    while candidate in taken:  # another figure's own XML id was fig<n>
+        suffix += 1
+        candidate = f"{article_id}#fig{number}-{suffix}"
+    return candidate
 
 
 def panel_id(of_figure: str, letter: str) -> str:

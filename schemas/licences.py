@@ -30,9 +30,10 @@ class Terms:
     url: str = ""
 
     @property
-    def strictness(self) -> tuple[bool, bool, bool, bool]:
-        """Sorts looser before stricter."""
-        return (not self.redistribute, not self.derivatives, not self.commercial, self.share_alike)
+    def strictness(self) -> tuple[bool, bool, bool, bool, bool]:
+        """Sorts looser before stricter; the last place is whether attribution is owed."""
+        owes = self.family not in {"cc0", "pd"}
+        return (not self.redistribute, not self.derivatives, not self.commercial, self.share_alike, owes)
 
 
 _FAMILIES: dict[str, Terms] = {

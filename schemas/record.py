@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import operator
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -133,7 +134,15 @@ def _encoder(kind: Any) -> Converter | None:
     if is_record(kind):
         encode = _record_encoder(kind)
         return (lambda value: None if value is None else encode(value)) if nullable else encode
+    if kind is int:
+        return (lambda value: None if value is None else _whole(value)) if nullable else _whole
     return None
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool):
+        raise TypeError("expected int, got bool")
+    return operator.index(value)  # pyarrow would cut 1.5 down to 1
 
 
 def _plain_items(values: Any) -> Any:
@@ -229,7 +238,7 @@ def to_table(cls: type, rows: Iterable[Any]) -> pa.Table:
 
 
 def _checked(array: pa.Array, kind: Any, path: str) -> pa.Array:
-    """The array itself; refuses nulls where none may be and values outside a closed set, as Arrow does not."""
+    """The array itself; refuses nulls where none may be and values outside a closed set; Arrow takes both."""
     kind, nullable = optional_of(kind)
     if array.null_count and not nullable:
         raise ValueError(f"{path}: None where a value must be")

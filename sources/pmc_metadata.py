@@ -10,7 +10,7 @@ from typing import Any
 
 from lxml import etree
 
-from schemas.errors import InputError
+from schemas.errors import FetchError, InputError
 from schemas.stages import Reason
 from sources.store import as_md5, is_safe_name
 
@@ -138,15 +138,15 @@ def parse_listing(data: bytes, pmcid: str) -> tuple[list[int], str | None]:
     """Versions on one page of a ListObjectsV2 answer, and the token of the next page if there is one.
 
     Raises:
-        InputError: not a listing (reason `metadata_invalid`).
+        FetchError: not a listing, which says something of the server and nothing of the article.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
         root = etree.fromstring(data, parser)
     except (etree.LxmlError, ValueError):
-        raise _invalid("the bucket's listing is not XML", pmcid, "*") from None
+        raise FetchError("the bucket's listing is not XML", record=pmcid) from None
     if etree.QName(root).localname != "ListBucketResult":
-        raise _invalid("the bucket's answer is not a listing", pmcid, "*")
+        raise FetchError("the bucket's answer is not a listing", record=pmcid)
     versions = []
     for prefix in root.iterfind("{*}CommonPrefixes/{*}Prefix"):
         found = _PREFIX.match(prefix.text or "")

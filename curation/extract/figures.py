@@ -1,4 +1,4 @@
-"""Figures as tasks need them: caption without its label, label keys for look-up, panels, third-party flag, licence."""
+"""Figures as tasks need them: caption without label, label keys for look-up, panels, third-party flag."""
 
 from __future__ import annotations
 
@@ -17,25 +17,59 @@ from schemas.licences import terms
 _LABEL_TAIL = re.compile(r"\s*[.:|;,)–—-]*\s*")
 _NUMBERED_LABEL = re.compile(r"\s*[.:|]\s+|\s*$")
 _PERMISSION = re.compile(
-    r"\b(?:re)?(?:produced|printed|published|used|adapted|modified|taken|drawn|released|reprodu[zc]id[ao]s?|adaptad[ao]s?|repris)\b"
-    r"[^.;]{0,120}?\b(?:permission|copyright|courtesy|permiss[ãa]o|permiso|autoriza[cç][ãi][oó]n?|autorisation|license from)\b"
-    r"|\b(?:with|by) (?:the )?(?:kind )?permission (?:from|of|by)\b|\bcourtesy of\b|\bcredit(?: [a-z])?: |\bgetty images\b|\bshutterstock\b",
+    r"\b(?:re)?(?:produced|printed|published|used|adapted|modified|taken|drawn|released"
+    r"|reprodu[zc]id[ao]s?|adaptad[ao]s?|repris)\b"
+    r"[^.;]{0,120}?\b(?:permission|copyright|courtesy|permiss[ãa]o|permiso|autoriza[cç][ãi][oó]n?"
+    r"|autorisation|license from)\b"
+    r"|\b(?:with|by) (?:the )?(?:kind )?permission (?:from|of|by)\b|\bcourtesy of\b|\bcredit(?: [a-z])?: "
+    r"|\bgetty images\b|\bshutterstock\b",
     re.IGNORECASE,
 )
 _BORROWED = re.compile(
-    r"\b(?:reproduced|reprinted|adapted|modified|redrawn|taken|republished|extracted|borrowed) (?:and \w+ )?(?:from|after) "
-    r"(?!(?:the |a |an |our |each |this |these |\d+ |one |two |three )?(?:patient|left|right|same|biops|tissue|specimen|surg|tumou?r|lesion|skin|video|CT|MRI))"
-    r"|\b(?:adaptad|reproduzid|reproducid|modificad|extraíd)[ao]s? (?:de|do|da)\b|\badapté[es]* de\b|\bmodifiziert nach\b",
+    r"\b(?:reproduced|reprinted|adapted|modified|redrawn|taken|republished|extracted"
+    r"|borrowed) (?:and \w+ )?(?:from|after) "
+    r"(?!(?:the |a |an |our |each |this |these |\d+ |one |two |three )?(?:patient|left|right|same|biops"
+    r"|tissue|specimen|surg|tumou?r|lesion|skin|video|CT|MRI))"
+    r"|\b(?:adaptad|reproduzid|reproducid|modificad|extraíd)[ao]s? (?:de|do|da)\b|\badapté[es]* de\b"
+    r"|\bmodifiziert nach\b",
     re.IGNORECASE,
 )
-_HOLDER = re.compile(r"(?:©|\(c\)|copyright)\s*(?:the\s)?(?:\d{4},?\s*)?[^.]{0,40}?(?:elsevier|springer|wiley|nature|wolters|oxford|"
-                     r"lippincott|taylor|sage|karger|thieme|lancet|american|massachusetts|society|association|academy|press)", re.I)
+_HOLDER = re.compile(
+    r"(?:©|\(c\)|copyright)\s*(?:the\s)?(?:\d{4},?\s*)?[^.]{0,40}?(?:elsevier|springer|wiley|nature"
+    r"|wolters|oxford|"
+    r"lippincott|taylor|sage|karger|thieme|lancet|american|massachusetts|society|association|academy|press)",
+    re.I,
+)
 _RIGHTS_HINTS = (
-    *("permi", "courtesy", "copyright", "©", "(c)", "credit", "getty", "shutterstock", "autori", "license from"),
-    *("reprod", "reprint", "adapt", "modifi", "redrawn", "taken", "republish", "extract", "extraíd", "borrowed"),
+    *(
+        "permi",
+        "courtesy",
+        "copyright",
+        "©",
+        "(c)",
+        "credit",
+        "getty",
+        "shutterstock",
+        "autori",
+        "license from",
+    ),
+    *(
+        "reprod",
+        "reprint",
+        "adapt",
+        "modifi",
+        "redrawn",
+        "taken",
+        "republish",
+        "extract",
+        "extraíd",
+        "borrowed",
+    ),
 )
 """One of these is in every statement that the patterns above find; most captions have none."""
-_CONSENT = re.compile(r"\b(?:patient|parent|famil|guardian|relative|mother|father|subject|participant)", re.IGNORECASE)
+_CONSENT = re.compile(
+    r"\b(?:patient|parent|famil|guardian|relative|mother|father|subject|participant)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +99,16 @@ class FigureIndex:
             for number in sorted(key.numbers) if key else ():
                 self.by_number[key.family if key else "", number].append(position)
         for position, figure in enumerate(self.figures):
-            if figure.group and (figure.group not in self.by_rid or self.figures[self.by_rid[figure.group][0]].group):
-                if figure.group != figure.xml_id:
-                    self.by_rid[figure.group].append(position)
+            group = figure.group
+            if group and group != figure.xml_id and not self._is_own_id(group):
+                self.by_rid[group].append(position)
+
+    def _is_own_id(self, name: str) -> bool:
+        """Whether a group's name is the xml id of a single figure."""
+        return any(figure.xml_id == name for figure in self.figures)
 
     def numbered(self, family: str, number: str, letters: Iterable[str] = ()) -> list[int]:
-        """Figures with this label number: the one, or the sub-figures "3a", "3b" it consists of; [] if ambiguous."""
+        """Figures of this label number: the one, or its sub-figures "3a", "3b"; [] if ambiguous."""
         found = self.by_number.get((family, number), [])
         if len(found) < 2:
             return list(found)
@@ -83,7 +121,7 @@ class FigureIndex:
         return named if wanted else list(found)
 
     def between(self, first: int, last: int) -> list[int]:
-        """Figures of the same label family strictly between two, in document order; [] if the ends differ in family."""
+        """Figures strictly between two of one label family, in document order; [] for two families."""
         one, two = self.keys[first], self.keys[last]
         if one is None or two is None or series_of(one) != series_of(two):
             return []
@@ -92,13 +130,13 @@ class FigureIndex:
 
 
 def series_of(key: LabelKey) -> tuple[str, str]:
-    """Family and number prefix: Figure 2, Figure S2, Figure 2—figure supplement 1 and Scheme 2 are four series."""
+    """Family and number prefix: Figure 2, Figure S2, Figure 2—figure supplement 1, Scheme 2 are four."""
     number = min(key.numbers)
     return key.family, re.sub(r"\d+", "", number.partition("-")[0]) + ("-" if "-" in number else "")
 
 
 def label_key(label: str, group_label: str = "") -> LabelKey | None:
-    """Parse a label as written; a bare letter takes its number from the group's label; None without a number."""
+    """Parse a label; a bare letter takes its number from the group's label; None without a number."""
     found = pointers_in(label)
     if found:
         return _key(found[0])
@@ -122,7 +160,7 @@ def _key(pointer: PointerText) -> LabelKey:
 
 
 def split_label(label: str, caption: str) -> tuple[str, str, int]:
-    """Label, caption without a label repeated at its start, and how many characters were cut from the start."""
+    """Label, caption without a label repeated at its start, and how many characters were cut."""
     bare = label.strip().rstrip(".:|").casefold()
     cut = 0
     if bare and caption[: len(bare)].casefold() == bare and not caption[len(bare) : len(bare) + 1].isalnum():

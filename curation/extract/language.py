@@ -1,4 +1,4 @@
-"""Language of running text: the declared one, else a small rule of script and function words over ten languages.
+"""Language of running text: the declared one, else a small rule of script and function words.
 
 Deterministic and modest: 'und' unless one language clearly leads. Later stages may refine it with a model.
 """
@@ -15,8 +15,8 @@ _FUNCTION_WORDS = {
     "en": "the of and to in was with for were that is on as by at this from are which be an or not have has",
     "es": "el la de los las en y del que con por una para se un fue es al como más su entre este pacientes",
     "fr": "le la les des du et en une que dans est pour par sur au avec qui ne pas aux cette été ont nous",
-    "pt": "o os da do das dos em e uma com para que não foi no na ao pelo pela mais são entre pacientes foram",
-    "de": "der die das und in den von mit des dem eine ist im zu für auf nicht bei wurde als ein sich wurden nach",
+    "pt": "o os da do das dos em e uma com para que não foi no na ao pela mais são entre pacientes foram",
+    "de": "der die das und in den von mit des dem eine ist im zu für auf nicht bei wurde als ein sich nach",
     "it": "il di della e che in del con per una sono la dei nel gli le alla è un dal delle stato più",
 }
 _COUNTS: dict[str, tuple[str, ...]] = {}
@@ -34,7 +34,7 @@ _LEAD = 1.2
 
 
 def guess_language(texts: Iterable[str]) -> str:
-    """Language of texts taken together, from their first 2,000 characters: en es fr pt de it ru ja zh or 'und'."""
+    """Language of the first 2,000 characters of texts: en es fr pt de it ru ja zh or 'und'."""
     sample = ""
     for text in texts:
         sample += text[: _SAMPLE - len(sample)] + " "

@@ -1,7 +1,7 @@
 """Resolves the figure pointers of a passage: links first, label numbers second, ranges last.
 
-A link is `<xref rid>`; a number decides only where nothing links, and only if one figure of the article bears it.
-Figures of other works ("Fig. 2 of ref. [5]") and supplements without a figure of their own resolve to nothing.
+A link is `<xref rid>`; a number decides only where nothing links and one figure of the article bears it.
+Figures of other works ("Fig. 2 of ref. [5]") and supplements that are no figure resolve to nothing.
 """
 
 from __future__ import annotations
@@ -25,16 +25,21 @@ _RANGE_GAP = re.compile(r"\s*[–—‐‑−-]\s*")
 _JOINING_GAP = re.compile(r"[\s,;&/–—‐‑−()-]*(?:\band\b)?[\s,;&/–—‐‑−()-]*")
 _LETTER_GAP = re.compile(r"\s?(?:,|and|&|,\s?and|[–—‐‑−/-])?\s?")
 _WORD_BEFORE = re.compile(
-    r"(?<![A-Za-z])(?:[Ff]ig(?:s|ures?|uras?)?|FIG(?:S|URES?)?|Abb(?:ildung(?:en)?)?|Schemes?|[Рр]ис|图|図)\.?\s?$"
+    r"(?<![A-Za-z])(?:[Ff]ig(?:s|ures?|uras?)?|FIG(?:S|URES?)?|Abb(?:ildung(?:en)?)?|Schemes?|[Рр]ис|图"
+    r"|図)\.?\s?$"
 )
 _FOREIGN_AFTER = re.compile(
-    r"[)\s]{0,2},?\s?(?:of|in|from|by|de|do|von)\s(?:the\s)?(?:(?:study|paper|work|article|report)\s(?:of|by)\s)?"
-    r"(?:[Rr]efs?\.?\s?[\[(\d]|[Rr]eferences?\s[\[(\d]|\[\d|(?:[A-Z][\w’'-]+(?:,?\s(?:and|&)\s[A-Z][\w’'-]+)?,?\s(?:et al|\(?(?:19|20)\d\d))"
-    r"|(?:original|previous|cited|accompanying|companion|their)\s(?:paper|study|work|article|publication|report))"
+    r"[)\s]{0,2},?\s?(?:of|in|from|by|de|do|von)\s(?:the\s)?(?:(?:study|paper|work|article|report)\s(?:of"
+    r"|by)\s)?"
+    r"(?:[Rr]efs?\.?\s?[\[(\d]|[Rr]eferences?\s[\[(\d]|\[\d|(?:[A-Z][\w’'-]+(?:,?\s(?:and"
+    r"|&)\s[A-Z][\w’'-]+)?,?\s(?:et al|\(?(?:19|20)\d\d))"
+    r"|(?:original|previous|cited|accompanying|companion|their)\s(?:paper|study|work|article|publication"
+    r"|report))"
 )
 _FOREIGN_BEFORE = re.compile(
     r"(?:\b(?:in|of|from|see)\s(?:[Rr]ef(?:erence|s|\.)?s?\.?\s?)?\[\d[\d,–\s-]*\],?\s?|\[\d[\d,–\s-]*,\s?"
-    r"|\b[Rr]ef(?:s|erences?)?\.?\s?\[?\d+\]?,\s?|\bet al\.?,?\s?(?:\(?(?:19|20)\d\d[a-z]?\)?)?[,:;]\s?(?:\d+[–-]?\d*,\s?)?"
+    r"|\b[Rr]ef(?:s|erences?)?\.?\s?\[?\d+\]?,\s?|\bet al\.?,?\s?(?:\(?(?:19"
+    r"|20)\d\d[a-z]?\)?)?[,:;]\s?(?:\d+[–-]?\d*,\s?)?"
     r"|[A-Z][\w’'-]+,?\s\(?(?:19|20)\d\d[a-z]?\)?[:,]\s?(?:\d+[–-]?\d*,\s?)?)$"
 )
 
@@ -69,7 +74,11 @@ def resolve(
     """
     links = [xref for xref in passage.xrefs if _targets(xref, index)]
     spans = [(xref.start, xref.end) for xref in links]
-    others = [xref for xref in passage.xrefs if xref not in links and xref.ref_type != "fig" and xref.end > xref.start]
+    others = [
+        xref
+        for xref in passage.xrefs
+        if xref not in links and xref.ref_type != "fig" and xref.end > xref.start
+    ]
     texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads)
     if not texts and not links:
         return (), []
@@ -94,7 +103,11 @@ def _targets(xref: Xref, index: FigureIndex) -> list[int]:
 
 
 def _clusters(
-    text: str, texts: Sequence[PointerText], links: Sequence[Xref], letters: Collection[str], index: FigureIndex
+    text: str,
+    texts: Sequence[PointerText],
+    links: Sequence[Xref],
+    letters: Collection[str],
+    index: FigureIndex,
 ) -> list[_Cluster]:
     clusters = [_Cluster(found.start, found.end, found.family, found.items) for found in texts]
     bare: list[Xref] = []
@@ -120,19 +133,20 @@ def _touches(cluster: _Cluster, xref: Xref) -> bool:
 def _place_bare(
     text: str, xref: Xref, clusters: list[_Cluster], letters: Collection[str], index: FigureIndex
 ) -> None:
-    """A link without a label word: a letter, a lone number, nothing at all. It joins its neighbour or stands alone."""
+    """A link without a label word (a letter, a lone number, nothing) joins its neighbour or stands alone."""
     inner = text[xref.start : xref.end]
     own_letters = letters_of(inner)
     before = max((one for one in clusters if one.end <= xref.start), key=lambda one: one.end, default=None)
     if before is not None and before.links:
         gap = text[before.end : xref.start]
         is_same = own_letters and set(_targets(xref, index)) & set(_targets(before.links[-1], index))
-        if (is_same and _LETTER_GAP.fullmatch(gap)) or (not own_letters and len(gap) < 9 and _JOINING_GAP.fullmatch(gap)):
-            if is_same or "(" not in gap:
-                before.links.append(xref)
-                before.items += _bare_items(text, xref, letters)
-                before.end = max(xref.end, *(item.end for item in before.items))
-                return
+        is_letter = bool(is_same) and _LETTER_GAP.fullmatch(gap) is not None
+        is_number = not own_letters and "(" not in gap and len(gap) < 9 and _JOINING_GAP.fullmatch(gap)
+        if is_letter or is_number:
+            before.links.append(xref)
+            before.items += _bare_items(text, xref, letters)
+            before.end = max([before.end, xref.end, *(item.end for item in before.items)])
+            return
     items = _bare_items(text, xref, letters)
     word = _WORD_BEFORE.search(text, max(0, xref.start - 16), xref.start)
     start = word.start() if word else xref.start
@@ -186,7 +200,11 @@ def _resolve_numbers(cluster: _Cluster, index: FigureIndex, text: str, others: S
         if not item.number or any(xref.start <= item.start < xref.end for xref in others):
             continue
         linked = [xref for xref in cluster.links if xref.start < item.end and xref.end > item.start]
-        if linked and (item.join != "range" or len(_targets(linked[0], index)) > 1) and not _spare(linked, cluster):
+        if (
+            linked
+            and (item.join != "range" or len(_targets(linked[0], index)) > 1)
+            and not _spare(linked, cluster)
+        ):
             continue
         if any((key := index.keys[at]) and item.number in key.numbers for at in cluster.found):
             continue
@@ -199,7 +217,9 @@ def _resolve_numbers(cluster: _Cluster, index: FigureIndex, text: str, others: S
 def _spare(linked: Sequence[Xref], cluster: _Cluster) -> bool:
     """Whether a link covers more numbers than it has targets ("Figs 2 and 4" linked to 2 only)."""
     xref = linked[0]
-    covered = [item for item in cluster.items if item.number and item.start < xref.end and item.end > xref.start]
+    covered = [
+        item for item in cluster.items if item.number and item.start < xref.end and item.end > xref.start
+    ]
     return len(covered) > max(1, len(xref.rids))
 
 

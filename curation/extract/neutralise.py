@@ -53,22 +53,39 @@ _NOUNS: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "table": ("", "таблица", "", "таблицы"),
         "supplement": ("", "приложение", "", "приложения"),
     },
-    "zh": {"figure": ("", "图", "", "图"), "table": ("", "表", "", "表"), "supplement": ("", "附录", "", "附录")},
-    "ja": {"figure": ("", "図", "", "図"), "table": ("", "表", "", "表"), "supplement": ("", "付録", "", "付録")},
+    "zh": {
+        "figure": ("", "图", "", "图"),
+        "table": ("", "表", "", "表"),
+        "supplement": ("", "附录", "", "附录"),
+    },
+    "ja": {
+        "figure": ("", "図", "", "図"),
+        "table": ("", "表", "", "表"),
+        "supplement": ("", "付録", "", "付録"),
+    },
 }
 _DETERMINER = re.compile(
-    r"\b(?:the|this|these|both|our|above|following|same|corresponding|respective|supplement(?:ary|al)|la|las|el|los|le|les|esta|estas"
-    r"|na|nas|da|das|à|às|pela|pelas|no|nos|do|dos|ao|cette|ces|au|aux|du|des|der|die|den|dem|diese[rn]?|il|nella|nelle|della|delle|alla)\s$",
+    r"\b(?:the|this|these|both|our|above|following|same|corresponding|respective|supplement(?:ary|al)|la"
+    r"|las|el|los|le|les|esta|estas"
+    r"|na|nas|da|das|à|às|pela|pelas|no|nos|do|dos|ao|cette|ces|au|aux|du|des|der|die|den|dem|diese[rn]?"
+    r"|il|nella|nelle|della|delle|alla)\s$",
     re.IGNORECASE,
 )
 _TABLE = re.compile(r"tab|cuadro|quadro|табл|表", re.IGNORECASE)
-_FIGURE = re.compile(r"fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág|photo|foto|video|movie|box|map", re.I)
+_FIGURE = re.compile(
+    r"fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág|photo|foto|video"
+    r"|movie|box|map",
+    re.I,
+)
 _GROUP = re.compile(r"\s*(?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|（[^（）]*）)")
 _INNER_GROUP = re.compile(r"\s*\([^()]*\)")
 _FILLER = re.compile(
-    r"(?:[\s,;:&./–—‐-]|\b(?:and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|panels?|left|right|upper|lower|top|bottom|middle"
-    r"|white|black|red|blue|green|yellow|arrows?|arrowheads?|asterisks?|row|column|inset|online|respectively|et|y|e|und|ver|vide|véase"
-    r"|siehe|vgl|voir|data not shown|the|of|to|for details|from|supplementary materials?|[Ss]upplement|и|см)\b|[见见參参如照])*",
+    r"(?:[\s,;:&./–—‐-]|\b(?:and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|panels?|left|right"
+    r"|upper|lower|top|bottom|middle"
+    r"|white|black|red|blue|green|yellow|arrows?|arrowheads?|asterisks?|row|column|inset|online"
+    r"|respectively|et|y|e|und|ver|vide|véase"
+    r"|siehe|vgl|voir|data not shown|the|of|to|for details|from|supplementary materials?|[Ss]upplement|и"
+    r"|см)\b|[见见參参如照])*",
     re.IGNORECASE,
 )
 _JOIN = re.compile(r"\s*(?:,|;|&|–|-|,?\s?\b(?:and|or|to|und|et|y|e|и)\b|、|和|及|与|と)\s*")
@@ -146,7 +163,9 @@ def _whole_group(text: str, start: int, opening: int, end: int) -> Edit:
 
 def _inner_edit(text: str, run: Sequence[Span], opening: int, end: int, language: str) -> Edit:
     start, stop = run[0][0], run[-1][1]
-    lead = re.compile(r"[\s(\[（]*(?:(?:see|see also|cf\.|e\.g\.,?|ver|vide)\s)?$").search(text, opening, start)
+    lead = re.compile(r"[\s(\[（]*(?:(?:see|see also|cf\.|e\.g\.,?|ver|vide)\s)?$").search(
+        text, opening, start
+    )
     after = re.compile(r"\s*[,;:]\s*").match(text, stop, end)
     if lead and lead.start() == opening and after:
         return (opening + 1, after.end(), "")
@@ -170,7 +189,10 @@ def _runs(text: str, spans: Sequence[Span]) -> list[list[Span]]:
 
 
 def _kind(pointer: str) -> str:
-    if re.match(r"[Aa]dditional|[Mm]ultimedia|[Ss]upp\w*\.?\s(?:[Mm]aterial|[Dd]ata|[Ff]ile|[Tt]ext|[Nn]ote|[Ii]nfo)", pointer):
+    if re.match(
+        r"[Aa]dditional|[Mm]ultimedia|[Ss]upp\w*\.?\s(?:[Mm]aterial|[Dd]ata|[Ff]ile|[Tt]ext|[Nn]ote|[Ii]nfo)",
+        pointer,
+    ):
         return "supplement"
     if _FIGURE.search(pointer):
         return "figure"
@@ -188,7 +210,8 @@ def _noun_phrase(text: str, run: Sequence[Span], language: str) -> str:
     many = len(run) > 1 or is_plural(pointer) or sum(len(one.items) for one in numbers) > 1
     article, noun = nouns[2:] if many else nouns[:2]
     before = text[max(0, start - 20) : start]
-    phrase = noun if not article or _DETERMINER.search(before) else f"{article} {noun}"
+    is_determined = _DETERMINER.search(before) or (code == "pt" and re.search(r"\b[AaOo]s?\s$", before))
+    phrase = noun if not article or is_determined else f"{article} {noun}"
     if code not in _CJK and _SENTENCE_START.search(before if start > 20 else text[:start]):
         phrase = phrase[0].upper() + phrase[1:]
     spaced = code not in _CJK

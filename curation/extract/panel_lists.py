@@ -1,23 +1,31 @@
-"""Reads the panel letters that follow a figure number: "2A", "2A–C", "2a, b and d", "2 (A and C)", "2, panels A–C".
+"""Reads the panel letters after a figure number: "2A", "2A–C", "2a, b and d", "2 (A and C)", "2, panel A".
 
 The same words of a text can be a panel or prose ("Fig. 2, a patient"), so every step is guarded.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Sequence
 
 Span = tuple[int, int]
 
 _DASH = "–—‐‑−-"
-_ATTACHED = re.compile(rf"(?P<letters>[A-Z]{{1,5}}|[a-h]{{1,4}}|[a-z])(?P<sub>[ivx]{{1,4}}|[1-9]|['′])?(?![A-Za-z0-9])")
-_SPACED = re.compile(r"(?:\s|\s?[:,]\s?)(?:(?P<word>[Pp]anels?|[Pp]arts?)\s)?(?P<letters>[A-Za-z])(?:[1-9](?=[),;]))?(?![A-Za-z0-9'’])")
+_ATTACHED = re.compile(
+    r"(?P<letters>[A-Z]{1,5}|[a-h]{1,4}|[a-z])(?P<sub>[ivx]{1,4}|[1-9]|['′])?(?![A-Za-z0-9])"
+)
+_SPACED = re.compile(
+    r"(?:\s|\s?[:,]\s?)(?:(?P<word>[Pp]anels?"
+    r"|[Pp]arts?)\s)?(?P<letters>[A-Za-z])(?:[1-9](?=[),;]))?(?![A-Za-z0-9'’])"
+)
 _DASHED = re.compile(rf"[{_DASH}](?P<letters>[A-Ha-h])(?![A-Za-z0-9{_DASH}])")
 _GROUPED = re.compile(
     rf"\s?[(\[]\s?(?:[Pp]anels?\s)?(?P<letters>[A-Za-z](?:\s?(?:,|;|&|/|[{_DASH}]|and|et|und|to|y|e)\s?(?:and\s)?[A-Za-z](?![A-Za-z]))*)\s?[)\]]"
 )
-_CLOSED = re.compile(rf"\s*(?:[),;.:\]]|[{_DASH}]\s?[A-Za-z](?![A-Za-z])|(?:and|&|et|und|y|e)\s[A-Za-z](?![A-Za-z])|$)")
+_CLOSED = re.compile(
+    rf"\s*(?:[),;.:\]]|[{_DASH}]\s?[A-Za-z](?![A-Za-z])|(?:and|&|et|und|y|e)\s[A-Za-z](?![A-Za-z])|$)"
+)
 _MORE = re.compile(
     rf"(?:(?P<range>\s?[{_DASH}]\s?|\s(?:to|through)\s)|\s?[,/、]\s?(?:(?:and|&)\s)?|\s(?:and|&|et|und|y|e|и|or)\s|&)"
     rf"(?:[Pp]anels?\s)?(?P<letter>[A-Za-z])(?P<sub>[ivx]{{1,4}}|[1-9])?(?![A-Za-z0-9'’]|[{_DASH}][A-Za-z]{{2}}|\s?[=<>])"
@@ -48,8 +56,10 @@ def panels_after(
 
 
 def letters_of(text: str) -> tuple[str, ...]:
-    """Panel letters of a text that is nothing but letters and separators ("A", "(B–D)", "a and c"); else ()."""
-    found = re.fullmatch(r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?[A-Za-z](?![A-Za-z]))*)\W*", text)
+    """Panel letters of a text that is only letters and separators ("A", "(B–D)", "a and c"); else ()."""
+    found = re.fullmatch(
+        r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?[A-Za-z](?![A-Za-z]))*)\W*", text
+    )
     return _spread(found.group(1)) if found else ()
 
 
@@ -85,7 +95,7 @@ def _attached(text: str, position: int) -> tuple[str, int] | None:
     if found is None:
         return None
     run = found.group("letters")
-    if any(a >= b for a, b in zip(run, run[1:], strict=False)):
+    if any(a >= b for a, b in itertools.pairwise(run)):
         return None
     return run, found.end()
 

@@ -1,6 +1,6 @@
-"""Panels of a multi-panel figure, read from its caption: "(A) CT. (B, C) MRI", "A, axial; B, coronal", "Left: …".
+"""Panels of a multi-panel figure, read from its caption: "(A) CT. (B, C) MRI", "A, axial", "Left: …".
 
-A style counts only if its letters start at A and follow each other, so "(A)" in a chemical name or "vitamin B." is none.
+A style counts only if its letters start at A and follow each other: "(A)" in a chemical name is none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _STYLES: tuple[re.Pattern[str], ...] = (
     re.compile(rf"(?:^|[.;:,]\s)[Pp]anels?\s(?P<letters>{_UPPER})\b"),
 )
 _POSITION = re.compile(
-    r"(?:^|[.;]\s|\()(?P<word>(?:(?:upper|lower|top|bottom)[\s-])?(?:left|right|middle|cent(?:er|re))|upper|lower|top|bottom)"
+    r"(?:^|[.;]\s|\()(?P<word>(?:(?:upper|lower|top|bottom)[\s-])?(?:left|right|middle|cent(?:er|re))"
+    r"|upper|lower|top|bottom)"
     r"(?:\s(?:panels?|images?|row|column|side))?\s?(?=[:,)])",
     re.IGNORECASE,
 )
@@ -124,7 +125,7 @@ def _spans(caption: str, markers: Sequence[_Marker]) -> list[tuple[int, int]]:
 
 
 def _is_suffixed(caption: str, markers: Sequence[_Marker]) -> bool:
-    """"CT scan (A) and MRI (B)." has words before the first marker and none after the last."""
+    """Whether markers follow what they name: in "CT (A) and MRI (B)." no word is after the last."""
     before = caption[_sentence_start(caption, markers[0].start) : markers[0].start]
     after = caption[markers[-1].end :]
     return bool(re.search(r"\w", before)) and re.match(r"\W*$|\s*[.;](?:\s|$)", after) is not None

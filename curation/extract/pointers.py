@@ -1,6 +1,6 @@
-"""Finds every place in a text that names a figure, table or supplement by number: "Figs. 1A–C and 2", "S1 Table", "图3".
+"""Finds what names a figure, table or supplement by number: "Figs. 1A–C and 2", "S1 Table", "图3".
 
-One scanner serves passages, captions and figure labels, so that a label and a pointer to it give the same key.
+One scanner serves passages, captions and figure labels: a label and a pointer to it give the same key.
 Nothing is resolved here: see `mentions` for links and `neutralise` for released text.
 """
 
@@ -45,7 +45,8 @@ _TABLE = r"[Tt](?:ABLES?|abl(?:es?|as?|eaux?)|abel(?:as?|len?|a)|ab(?=\.|s\.)s?)
 _TABLE_ELSEWHERE = r"[Cc]uadros?|Quadros?"
 _TABLE_OTHER_SCRIPTS = r"[Тт]абл(?:иц[аеуы]|ицах)?\.?|表"
 _SUPPLEMENT = (
-    r"[Aa]dditional [Ff]iles?|(?:Multimedia )?Appendi(?:x|ces)|[Ss]uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? "
+    r"[Aa]dditional [Ff]iles?|(?:Multimedia )?Appendi(?:x|ces)|[Ss]uppl(?:\.|ement(?:ary"
+    r"|al)?)?(?: [Oo]nline)? "
     r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?)"
     r"|[Ss]upplements?|[Ss]ource [Dd]ata|Dataset|Data Sheets?|Online Resource"
 )
@@ -67,7 +68,21 @@ _HEADS: Heads = tuple(
         ("video", ("Video", "video", "Movie", "movie"), r"[VvMm](?:ideos?|ovies?)"),
         ("box", ("Box",), r"Box(?:es)?"),
         ("map", ("Map",), r"Mapa?s?"),
-        ("supplement", ("dditional f", "dditional F", "Append", "append", "uppl", "ource d", "ource D", "Data", "Online R"), _SUPPLEMENT),
+        (
+            "supplement",
+            (
+                "dditional f",
+                "dditional F",
+                "Append",
+                "append",
+                "uppl",
+                "ource d",
+                "ource D",
+                "Data",
+                "Online R",
+            ),
+            _SUPPLEMENT,
+        ),
     )
 )
 _HEADS_OTHER_SCRIPTS: Heads = (
@@ -76,43 +91,57 @@ _HEADS_OTHER_SCRIPTS: Heads = (
 )
 _PLOS = re.compile(
     r"(?P<first>S\d{1,3})(?P<more>(?:(?:,\s?|\s?[–—-]\s?|,?\s(?:and|or|to)\s|\s?&\s?)S?\d{1,3})*)\s"
-    r"(?P<word>Figs?|Figures?|Tables?|Files?|Texts?|Videos?|Movies?|Datasets?|Data|Appendix|Appendices|Protocols?"
+    r"(?P<word>Figs?|Figures?|Tables?|Files?|Texts?|Videos?|Movies?|Datasets?|Data|Appendix|Appendices"
+    r"|Protocols?"
     r"|Notes?|Checklist|Box|Raw [Ii]mages?)\b"
 )
 _PLOS_NUMBER = re.compile(r"(?P<join>[–—-]|\bto\b)?[\s,&]*(?:and|or)?\s*S?(?P<number>\d{1,3})")
 _SUPPLEMENT_BEFORE = re.compile(
-    r"(?:(?<![A-Za-z])(?P<sup>[Ss]upp(?:l|lementary|lementa[lr]|lément(?:aire|air)s?|orting)?\.?(?:\s[Ii]nformation)?|SUPPLEMENTARY"
+    r"(?:(?<![A-Za-z])(?P<sup>[Ss]upp(?:l|lementary|lementa[lr]|lément(?:aire|air)s?"
+    r"|orting)?\.?(?:\s[Ii]nformation)?|SUPPLEMENTARY"
     r"|[Oo]nline(?:\s[Rr]esource)?|[Ww]eb|Appendix|[Aa]ppended)|(?P<ed>[Ee]xtended\s[Dd]ata)"
-    r"|(?P<file>(?:[Aa]dditional\s[Ff]ile|[Ss]uppl(?:\.|ementary|emental)?\s(?:[Mm]aterial|[Ff]ile|[Dd]ata)|Multimedia Appendix)"
+    r"|(?P<file>(?:[Aa]dditional\s[Ff]ile|[Ss]uppl(?:\.|ementary|emental)?\s(?:[Mm]aterial|[Ff]ile"
+    r"|[Dd]ata)|Multimedia Appendix)"
     r"\s\d{1,2}\s?(?:[:,;.(\[]|[–—-])))\s?[-–]?$"
 )
 _PANELS_BEFORE = re.compile(
-    r"(?<![A-Za-z])[Pp]anels?\s(?P<letters>[A-Za-z](?:\s?(?:,|and|&|[–—-])\s?[A-Za-z](?![A-Za-z]))*),?\s(?:of|in|from)\s(?:the\s)?$"
+    r"(?<![A-Za-z])[Pp]anels?\s(?P<letters>[A-Za-z](?:\s?(?:,|and|&"
+    r"|[–—-])\s?[A-Za-z](?![A-Za-z]))*),?\s(?:of|in|from)\s(?:the\s)?$"
 )
 _DIGIT_OR_ROMAN = re.compile(r"\d|[IVX]")
 _NUMBER = re.compile(
-    r"(?:[nN][o.º°]{1,2}\s?)?(?:(?P<prefix>[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d|°)(?:\s?▸)?"
+    r"(?:[nN][o.º°]{1,2}\s?)?"
+    r"(?:(?P<prefix>[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d"
+    r"|°)(?:\s?▸)?"
     r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
 )
-_CHILD = re.compile(r"\s?[—–-]\s?(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)|[Vv]ideo)\s?(?P<number>\d{1,2})")
+_CHILD = re.compile(
+    r"\s?[—–-]\s?(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)"
+    r"|[Vv]ideo)\s?(?P<number>\d{1,2})"
+)
 _SEPARATOR = re.compile(
-    r"\s?(?:(?P<range>[–—‐‑−~～-]|\b(?:to|through|bis|a|à)(?=\s))|(?P<comma>[,;、,]\s?(?:and\b|&|or\b|und\b|et\b|y\b)?)"
+    r"\s?(?:(?P<range>[–—‐‑−~～-]|\b(?:to|through|bis|a|à)(?=\s))|(?P<comma>[,;、,]\s?(?:and\b|&|or\b|und\b"
+    r"|et\b|y\b)?)"
     r"|(?P<and>\b(?:and|or|und|et|y|e|и|as well as)\b|&|和|及|与|と|/))\s?"
 )
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
 _AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
 _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
-_PLURAL = re.compile(r"(?:figs|figures|figuras|abbildungen|figuren|figg|schemes|tables|tablas|tabelas|tabellen|files|рисунках|рисунки)\.?$", re.I)
+_PLURAL = re.compile(
+    r"(?:figs|figures|figuras|abbildungen|figuren|figg|schemes|tables|tablas|tabelas|tabellen|files"
+    r"|рисунках|рисунки)\.?$",
+    re.I,
+)
 
 
 def is_plural(pointer: str) -> bool:
-    """Whether a pointer's label word is a plural: Figs, Figures, Abbildungen, …"""
+    """Whether a pointer's label word is a plural: Figs, Figures, Abbildungen."""
     word = re.match(r"[^\d(]*", pointer)
     return bool(_PLURAL.search(word.group().strip())) if word else False
 
 
 def heads_in(text: str) -> Heads:
-    """The label words that a long text can hold at all, to be handed to `pointers_in` for each of its parts."""
+    """The label words a long text can hold at all, to be handed to `pointers_in` for its parts."""
     heads = _HEADS if text.isascii() else (*_HEADS, *_HEADS_OTHER_SCRIPTS)
     return tuple(head for head in heads if any(needle in text for needle in head[1]))
 
@@ -147,7 +176,12 @@ def pointers_in(
 
 
 def items_at(
-    text: str, position: int, *, plural: bool = True, links: Sequence[Span] = (), letters: Collection[str] = ()
+    text: str,
+    position: int,
+    *,
+    plural: bool = True,
+    links: Sequence[Span] = (),
+    letters: Collection[str] = (),
 ) -> tuple[Item, ...]:
     """The numbers and panels that start at `position` ("1A–C, 2 and 3"); empty if there is no number."""
     items: list[Item] = []
@@ -196,7 +230,7 @@ def _is_inside_word(text: str, start: int) -> bool:
 
 
 def _supplementary(text: str, start: int, items: tuple[Item, ...]) -> tuple[int, tuple[Item, ...]]:
-    """Take "Supplementary", "Extended Data", "Additional file 2:" before a label word into the pointer and its keys."""
+    """Take "Supplementary" or "Additional file 2:" before a label word into the pointer and its keys."""
     if text[max(0, start - 1) : start] == "e":
         return start - 1, _prefixed(items, "E")
     before = _SUPPLEMENT_BEFORE.search(text, max(0, start - 60), start)
@@ -218,7 +252,9 @@ def _with_panels_before(text: str, start: int, items: tuple[Item, ...]) -> tuple
 
 def _prefixed(items: tuple[Item, ...], mark: str) -> tuple[Item, ...]:
     return tuple(
-        item if item.number.startswith(mark) else Item(item.start, item.end, mark + item.number, item.panels, item.join)
+        item
+        if item.number.startswith(mark)
+        else Item(item.start, item.end, mark + item.number, item.panels, item.join)
         for item in items
     )
 
@@ -226,7 +262,9 @@ def _prefixed(items: tuple[Item, ...], mark: str) -> tuple[Item, ...]:
 def _item(
     text: str, found: re.Match[str], join: Join, links: Sequence[Span], letters: Collection[str]
 ) -> Item:
-    number = (found.group("prefix") or "").upper() + (found.group("number") or "") + (found.group("sub") or "")
+    number = (
+        (found.group("prefix") or "").upper() + (found.group("number") or "") + (found.group("sub") or "")
+    )
     if found.group("roman"):
         number = found.group("roman")
     end = found.end()

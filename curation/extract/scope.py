@@ -1,7 +1,7 @@
 """The scope gate: is an article about human medicine? '' | not_medical | not_human, with the evidence for it.
 
-Points are counted over journal, subjects, title, keywords and the opening of abstract and text. The gate favours
-the precision of what is kept: an article without positive evidence of people and care is out.
+Points are counted over journal, subjects, title, keywords and the opening of the text. The gate favours
+precision of what is kept: an article without positive evidence of people and care is out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,17 @@ _TOKEN = re.compile(r"\w+(?:[-'’]\w+)*")
 _SAMPLE = 6000
 _TITLE, _KEYWORD, _JOURNAL, _TEXT = 4, 2, 3, 1
 """Points of one different word by where it stands."""
-_LABORATORY = (" mice", " mouse", " rats ", " xenograft", " cell line", " cells were", " cultured ", "in vitro", "transfect")
+_LABORATORY = (
+    " mice",
+    " mouse",
+    " rats ",
+    " xenograft",
+    " cell line",
+    " cells were",
+    " cultured ",
+    "in vitro",
+    "transfect",
+)
 _PERSONS = ("patient", "participant", " women", " children", " volunteers", " men ", "infant")
 _MIN_LABORATORY = 12
 

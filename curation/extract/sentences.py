@@ -1,4 +1,4 @@
-"""Sentence spans of running scientific text, aware of its abbreviations, initials, decimals and citation numbers.
+"""Sentence spans of scientific text, aware of its abbreviations, initials, decimals and citation numbers.
 
 Rule-based and deterministic. Offsets are kept: every span is a slice of the text.
 """
@@ -14,20 +14,35 @@ _CANDIDATE = re.compile(
     r"[.!?…]+[\"'”’»)\]]*(?:(?<![\d.]\.)\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
     r"|[。！？]+[”’」』）]*(?=\S)"
 )
-_NEVER = frozenset(
-    """fig figs abb tab tabl table eq eqs eqn ref refs no nos vol pp pg p ch sec sect suppl supp dr prof mr mrs ms
-    st vs cf ca approx resp sp spp ssp subsp var cv gen nov e.g i.e viz incl excl dept univ núm nº art inc ltd corp bzw z.b
-    d.h vgl ggf u.a s.o sog p.ej v.g ex рис табл см т.е т.к г др стр им sra sr drs min max avg temp ed eds trans rev""".split()
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_NEVER = _words(
+    """
+    fig figs abb tab tabl table eq eqs eqn ref refs no nos vol pp pg p ch sec sect suppl supp dr prof mr
+    mrs ms st vs cf ca approx resp sp spp ssp subsp var cv gen nov e.g i.e viz incl excl dept univ núm
+    nº art inc ltd corp bzw z.b d.h vgl ggf u.a s.o sog p.ej v.g ex рис табл см т.е т.к г др стр им sra
+    sr drs min max avg temp ed eds trans rev
+    """
 )
 """Abbreviations after which a sentence practically never ends."""
-_SOMETIMES = frozenset(
-    "al etc jr mg ml kg cm mm i.v p.o s.c i.m b.i.d t.i.d u.s u.k e.u ph.d m.d a.m p.m h hr hrs wk mo yr co".split()
+_SOMETIMES = _words(
+    """
+    al etc jr mg ml kg cm mm i.v p.o s.c i.m b.i.d t.i.d u.s u.k e.u ph.d m.d a.m p.m h hr hrs wk mo yr
+    co
+    """
 )
 """Abbreviations that may also end a sentence: they do when a typical first word follows."""
-_STARTERS = frozenset(
-    """the in this these those we it however a an he she they his her our their although after before on at for as to
-    when there further furthermore moreover therefore thus finally since while during one all no patients both
-    il la le les el los las o os as em en der die das ein eine nach bei im um uma un une""".split()
+_STARTERS = _words(
+    """
+    the in this these those we it however a an he she they his her our their although after before on at
+    for as to when there further furthermore moreover therefore thus finally since while during one all
+    no patients both il la le les el los las o os as em en der die das ein eine nach bei im um uma un
+    une
+    """
 )
 _WORD_BEFORE = re.compile(r"([^\s(\[“\"'/]+)$")
 _ENUMERATION = re.compile(r"(?:^|[.!?:;]\s|\()\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})$")

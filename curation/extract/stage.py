@@ -1,4 +1,4 @@
-"""The stage `extract`: one parsed Article becomes one Source, its Figures with in-text mentions, and its Passages."""
+"""The stage `extract`: one Article becomes one Source, its Figures with in-text mentions, its Passages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from schemas.article import Article, ArticlePassage, Section
 from schemas.extracted import Figure, FigureMention, Passage, Pointer, Source
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
-_AUTHOR_KEYWORDS = frozenset({"", "author", "author-keywords", "author-keyword", "author-generated", "kwd", "keywords"})
+_AUTHOR_KEYWORDS = frozenset(
+    {"", "author", "author-keywords", "author-keyword", "author-generated", "kwd", "keywords"}
+)
 _BOOK_SOURCES = frozenset({"litarch", "openstax"})
 _BOOK_TYPES = frozenset({"book-chapter", "book-part", "chapter"})
 _WORD = re.compile(r"\w")

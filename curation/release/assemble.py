@@ -55,7 +55,8 @@ _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _USED = "(SELECT article_id FROM queries UNION SELECT article_id FROM documents)"
 _SELECT: dict[str, str] = {
     "corpus": "SELECT id, title, text, language, license, is_synthetic FROM documents ORDER BY id",
-    "provenance_corpus": "SELECT id, article_id, license_evidence, text_sha256, transforms FROM documents ORDER BY id",
+    "provenance_corpus": """SELECT id, article_id, license_evidence, text_sha256, transforms
+        FROM documents ORDER BY id""",
     "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule
         FROM qrels ORDER BY query_id, corpus_id""",
     "provenance_qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", evidence
@@ -244,7 +245,7 @@ def _with(rows: pa.Table, columns: Mapping[str, Sequence[Any]]) -> pa.Table:
 
 
 def _image_columns(job: _Job, rows: pa.Table) -> dict[str, list[Any]]:
-    """Image bytes and their provenance for some queries; the file name is the query's id, never the source's."""
+    """Image bytes and provenance of some queries; files are named by query id, never as their source."""
     columns: dict[str, list[Any]] = {
         name: []
         for name in (

@@ -1,7 +1,7 @@
 """The dataset card: one template, numbers from the data, prose from `data_cards/<dataset>/`.
 
-The claims gate: prose may not state a number of its own. Digits are allowed inside `{{ … }}`, in addresses, in
-years and in licence versions; anything else must be an expression over the facts.
+The claims gate: prose may not state a number of its own. Digits are allowed inside `{{ … }}`, in addresses,
+in years and in licence versions; anything else must be an expression over the facts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import jinja2
 from curation.release.facts import Facts
 from curation.release.manifest import ReleaseManifest
 from curation.release.rights import hub_licence
-from curation.release.tables import MAIN, PROVENANCE, QUERIES, TEXT_QUERIES
+from curation.release.tables import MAIN, PROVENANCE, QUERIES, TEXT_QUERIES, Published
 from schemas.errors import ReleaseError
 
 PROSE = ("summary", "intended_use", "limitations", "collection", "acknowledgement")
@@ -24,7 +24,8 @@ PROSE = ("summary", "intended_use", "limitations", "collection", "acknowledgemen
 
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.S)
 _MAY_HAVE_DIGITS = re.compile(
-    r"https?://\S+|\b(?:19|20)\d{2}(?:-\d{2}(?:-\d{2})?)?\b|\bCC(?:[ -](?:BY|NC|SA|ND))*[ -]\d\.\d\b|\bCC0(?:[ -]1\.0)?\b"
+    r"https?://\S+|\b(?:19|20)\d{2}(?:-\d{2}(?:-\d{2})?)?\b"
+    r"|\bCC(?:[ -](?:BY|NC|SA|ND))*[ -]\d\.\d\b|\bCC0(?:[ -]1\.0)?\b"
 )
 _BLOCK = re.compile(r"<!-- prose:(\w+) -->\n(.*?)\n<!-- /prose:\1 -->", re.S)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -111,6 +112,19 @@ def prose_of(card: str) -> dict[str, str]:
     return {section: text for section, text in _BLOCK.findall(card)}
 
 
+def _described(table: Published) -> dict[str, Any]:
+    """Name, folder and (name, type, content) of each column."""
+    columns = [
+        (
+            column.name,
+            "image" if column.name == "image" else str(column.type),
+            column.metadata[b"doc"].decode(),
+        )
+        for column in table.schema
+    ]
+    return {"name": table.name, "folder": table.folder, "columns": columns}
+
+
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
     """The whole README.md of one task directory: a function of the published data and the prose alone."""
     queries = QUERIES if facts["images"]["images"] else TEXT_QUERIES
@@ -122,7 +136,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "hub": hub_licence(head.license),
         "hub_languages": sorted({row["language"].split("-")[0] for row in facts["languages"]} - {"und"}),
         "size": next((name for limit, name in _SIZES if corpus_rows < limit), "1M<n<10M"),
-        "columns": [queries if table.name == "queries" else table for table in MAIN],
+        "columns": [_described(queries if table.name == "queries" else table) for table in MAIN],
         "provenance": PROVENANCE,
     }
     return _environment().get_template("card.md.jinja").render(context)

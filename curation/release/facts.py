@@ -20,7 +20,8 @@ _LICENCES = """
     FROM (SELECT license, 'queries' AS part FROM queries UNION ALL SELECT license, 'corpus' FROM corpus)
     GROUP BY license ORDER BY count(*) DESC, license"""
 _LANGUAGES = """
-    SELECT language, count(*) FILTER (part = 'queries') AS queries, count(*) FILTER (part = 'corpus') AS corpus
+    SELECT language, count(*) FILTER (part = 'queries') AS queries,
+           count(*) FILTER (part = 'corpus') AS corpus
     FROM (SELECT language, 'queries' AS part FROM queries UNION ALL SELECT language, 'corpus' FROM corpus)
     GROUP BY language ORDER BY count(*) DESC, language"""
 _POSITIVES = """
@@ -28,7 +29,8 @@ _POSITIVES = """
         SELECT count(*) AS n FROM qrels WHERE score > 0 GROUP BY "query-id")"""
 _SOURCES = """
     SELECT count(*) AS articles, count(DISTINCT nullif(journal, '')) AS journals, min(year) AS first_year,
-           max(year) AS last_year, count(*) FILTER (id LIKE 'pmc:%') AS from_pmc FROM sources"""
+           max(year) AS last_year,
+           count(*) FILTER (id LIKE 'pmc:%' AND NOT is_synthetic) AS from_pmc FROM sources"""
 _IMAGES = """
     SELECT count(image_sha256) AS images, count(DISTINCT image_sha256) AS distinct_images,
            count(*) FILTER (image_transform <> '') AS normalised,

@@ -1,6 +1,6 @@
-"""Visual context retrieval: a figure (image and caption) must find the passages of the literature that discuss it.
+"""Visual context retrieval: a figure (image and caption) must find the passages that discuss it.
 
-Relevance rests on citation: a passage that links to the figure is grade 2, in books one of the same section grade 1.
+Relevance rests on citation: a passage that links to the figure is grade 2; in books one of its section, 1.
 After M3Retrieve (arXiv 2510.06888), which published neither its parser nor its filters.
 """
 
@@ -26,7 +26,7 @@ NAME = "visual_context"
 CITES = {rule: f"{NAME}/cites-{rule}@1" for rule in ("xref", "range", "text")}
 SAME_SECTION = f"{NAME}/same-section@1"
 SELF_MATCH_TOKENS = 13
-"""A passage that shares this many tokens in a row with the caption would be found by string matching alone."""
+"""A passage sharing this many tokens in a row with the caption would be found by string matching alone."""
 
 _CJK = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _STRENGTH = {"xref": 0, "range": 1, "text": 2}
@@ -81,7 +81,7 @@ def build(
         require_image: whether a figure without a usable image is dropped.
 
     Yields:
-        Every figure as a Query or a Drop, every passage as a Document or a Drop, their Qrel and Excluded rows.
+        Every figure as a Query or a Drop, every passage as a Document or a Drop, their Qrels and Excluded.
     """
     rules = Rules(
         min_words=min_words,
@@ -299,7 +299,13 @@ def _relevance(
 
 
 def _exclusion(
-    query: Query, figure: Figure, passage: Passage, document: Document, rule: str, figures_cited: int, rules: Rules
+    query: Query,
+    figure: Figure,
+    passage: Passage,
+    document: Document,
+    rule: str,
+    figures_cited: int,
+    rules: Rules,
 ) -> str:
     """Why a document is not judged, '' if it is relevant."""
     if not rule:

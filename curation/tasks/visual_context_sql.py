@@ -40,7 +40,8 @@ _EXCLUDED = f"""
     GROUP BY e.query_id, k.kept, e.task
 """
 _DROPS = f"""
-    SELECT 'query' AS unit, q.source_id AS id, q.article_id, 'duplicate_query' AS reason, k.source_id AS detail
+    SELECT 'query' AS unit, q.source_id AS id, q.article_id, 'duplicate_query' AS reason,
+        k.source_id AS detail
     FROM all_queries AS q JOIN ({_KEPT_QUERIES}) AS k ON q.id = k.id AND q.source_id <> k.source_id
     UNION ALL
     SELECT 'document', d.id, d.article_id, 'duplicate_document', k.kept
@@ -68,4 +69,4 @@ OVER_ALL = SetStage(
         SetAccount("document", "all_documents", "id", "documents", "id"),
     ),
 )
-"""A query without a qrel would be neither kept nor dropped, so the first account also proves that none exists."""
+"""A query without a qrel would be neither kept nor dropped, so the first account proves there is none."""

@@ -6,6 +6,7 @@ Nothing fails on a missing id, label, caption or graphic; only input that is no 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from schemas.article import Article, RawArticle
 from schemas.errors import InputError
@@ -59,48 +60,51 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
     front = first(element, "front")
     meta = first(front, "article-meta")
     language = language_of(element) or UNDETERMINED
-    article_type = element.get("article-type") or ""
-    title, translated_titles = titles(meta)
     journal, publisher = journal_and_publisher(front)
-    links = related(meta)
-    ids = article_ids(meta)
     body = BodyReader(raw, language)
     body.read(element)
     extra = fold_translations(element, body.figures)
-    pmcid = raw.locator if raw.source == "pmc" else ids.pmcid
     article = Article(
         id=raw.id,
         source=raw.source,
         version=raw.version,
-        pmcid=pmcid,
-        pmid=ids.pmid or raw.pmid,
-        doi=ids.doi or raw.doi,
-        article_type=article_type,
         language=language,
-        title=title,
-        translated_titles=(*translated_titles, *extra.titles),
+        **_front_matter(element, meta, raw),
         journal=journal,
         publisher=publisher,
-        year=year(meta),
-        subjects=subjects(meta),
+        translated_titles=(*titles(meta)[1], *extra.titles),
         keywords=(*keywords(meta), *extra.keywords),
-        abbreviations=abbreviations(element, meta),
         abstracts=(*abstracts(meta, language), *extra.abstracts),
         licence=article_licence(meta, journal=journal, publisher=publisher, license_code=raw.license_code),
-        related=links,
-        is_retracted=is_retracted(article_type, title, links),
         sections=tuple(body.sections),
         passages=tuple(body.passages),
         figures=tuple(body.figures),
-        is_synthetic=raw.is_synthetic or is_synthetic(meta),
         raw_sha256=raw.sha256,
     )
-    if extra.unmatched_figures:
-        flags.add("translated_figure_unmatched")
-    flags |= body.flags
-    if ids.pmcid and pmcid and ids.pmcid != pmcid:
-        flags.add("id_mismatch")
-    return _checked(article, flags)
+    found = {
+        "translated_figure_unmatched": extra.unmatched_figures > 0,
+        "id_mismatch": article_ids(meta).pmcid not in {None, article.pmcid},
+    }
+    return _checked(article, flags | body.flags | {flag for flag, is_set in found.items() if is_set})
+
+
+def _front_matter(element: Element, meta: Element | None, raw: RawArticle) -> dict[str, Any]:
+    """Columns that rest on the front matter alone; the repository's own ids fill what the XML leaves out."""
+    article_type = element.get("article-type") or ""
+    title, links, ids = titles(meta)[0], related(meta), article_ids(meta)
+    return {
+        "pmcid": raw.locator if raw.source == "pmc" else ids.pmcid,
+        "pmid": ids.pmid or raw.pmid,
+        "doi": ids.doi or raw.doi,
+        "article_type": article_type,
+        "title": title,
+        "year": year(meta),
+        "subjects": subjects(meta),
+        "abbreviations": abbreviations(element, meta),
+        "related": links,
+        "is_retracted": is_retracted(article_type, title, links),
+        "is_synthetic": raw.is_synthetic or is_synthetic(meta),
+    }
 
 
 def _checked(article: Article, flags: set[str]) -> Article:
@@ -109,7 +113,9 @@ def _checked(article: Article, flags: set[str]) -> Article:
         if not (article.abstracts or article.related):
             is_damaged = "xml_recovered" in flags and not article.title
             raise InputError(
-                "no body, figure or abstract in it",
+                "its text is HTML pasted as characters"
+                if "html_as_text" in flags
+                else "no text, figure or abstract",
                 reason=Reason.XML_INVALID if is_damaged else Reason.NO_BODY,
             )
         flags = flags | {"no_body"}

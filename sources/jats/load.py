@@ -164,7 +164,7 @@ def _article_in(root: Element) -> tuple[Element, bool]:
 
 
 def _reattach_parts(article: Element) -> None:
-    """After recovery a lost end tag leaves the body inside the front: put each part back under the article."""
+    """A lost end tag leaves the body inside the front: put each part back under the article."""
     for name in _PARTS:
         if article.find(name) is None:
             part = next(article.iter(name), None)

@@ -14,18 +14,25 @@ _STATEMENT = re.compile(
     r"|their\s+|this\s+|our\s+|both\s+|all\s+)*(?:patient|parent|famil|participant|subject|mother|father|guardian|volunteer|individual|model))"
     r"|\b(?:reproduced|reprinted|republished|adapted|modified|redrawn|reused)\b[^.]{0,160}?\bpermission\b"
     r"|\b(?:reproduced|reprinted|republished|redrawn|adapted)\s+(?:and\s+modified\s+)?(?:from|after|by)\b"
+    # "modified from [39]", "taken from Smith et al.", but not "biopsies taken from Patient 2"
+    r"|\b(?:taken|modified|borrowed)\s+from\s+(?:\[|\(?refs?\b|(?-i:[A-Z][\w’'-]+)(?:\s+et\s+al|\s+(?:and|&)\s"
+    r"|,?\s*\(?(?:19|20)\d\d\b|\s*\[))"
     r"|\bcourtesy\s+of\b|\bkindly\s+provided\s+by\b"
     r"|©|\bcopyright\s+(?:\d{4}|of\b|by\b|\(c\))"
     r"|\b(?:photo(?:graph)?|image|picture|figure)?\s*credits?\s*(?:[a-z]\s*)?:"
+    # credit lines in capitals, as magazines set them: "ILLUSTRATION: A NAME"
+    r"|\b(?-i:ILLUSTRATION|PHOTO(?:GRAPH)?|IMAGE)S?:"
     r"|\b(?:reproducid[ao]|reproduzid[ao]|adaptad[ao])\s+(?:con|com)\s+perm|\bcortes[ií]a\s+d",
     re.IGNORECASE,
 )
 # One of these words occurs in every statement: most captions are dismissed by a substring search.
 _WORDS = (
-    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©",
-    "copyright", "credit", "permis", "cortes",
+    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©", "taken",
+    "modified", "borrowed", "copyright", "credit", "permis", "cortes", "illustration", "photo", "image",
 )  # fmt: skip
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[©])")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!\bal\.)(?<!\bDr\.)(?<!\bProf\.)(?<!\bRef\.)(?<!\bFig\.)(?<!\b[A-Z]\.)\s+(?=[A-Z(\[©])"
+)
 
 
 def third_party_statement(caption: str) -> str:

@@ -157,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         parts = urlsplit(self.path)
-        base, path = f"/{BUCKET}", unquote(parts.path, errors="surrogateescape")
+        base, path = f"/{BUCKET}", unquote(parts.path)
         if path not in (base, f"{base}/") and not path.startswith(f"{base}/"):
             self._error(404, "NoSuchBucket", "The specified bucket does not exist", path)
             return
@@ -351,4 +351,4 @@ def _listing(
             "<StorageClass>STANDARD</StorageClass></Contents>"
         )
     parts += [f"<CommonPrefixes><Prefix>{shown(item)}</Prefix></CommonPrefixes>" for item in prefixes]
-    return "".join([*parts, "</ListBucketResult>"]).encode("utf-8", "surrogateescape")
+    return "".join([*parts, "</ListBucketResult>"]).encode("utf-8")

@@ -22,7 +22,8 @@ from sources.store import RawStore
 
 XML = (
     '<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>'
-    '<article-id pub-id-type="doi">10.5555/Test.1</article-id></article-meta></front><body>{}</body></article>'
+    '<article-id pub-id-type="doi">10.5555/Test.1</article-id></article-meta></front>'
+    "<body>{}</body></article>"
 )
 
 
@@ -45,7 +46,12 @@ class Bucket:
     root: Path
 
     def add(
-        self, pmcid: str = "PMC1", version: int = 1, body: str = "", media: dict[str, bytes] | None = None, **row: Any
+        self,
+        pmcid: str = "PMC1",
+        version: int = 1,
+        body: str = "",
+        media: dict[str, bytes] | None = None,
+        **row: Any,
     ) -> str:
         """One version; `row` overrides keys of the metadata, a value of `...` removes the key."""
         name = f"{pmcid}.{version}"
@@ -103,7 +109,9 @@ def make_client() -> Iterator[Callable[..., PoliteClient]]:
             "deadline_seconds": 10.0,
             "max_attempts": 4,
         }
-        tools = {name: changes.pop(name) for name in ("rng", "sleep", "clock", "wall_clock") if name in changes}
+        tools = {
+            name: changes.pop(name) for name in ("rng", "sleep", "clock", "wall_clock") if name in changes
+        }
         made.append(PoliteClient(ClientSettings(**{**settings, **changes}), **tools))
         return made[-1]
 
@@ -127,7 +135,9 @@ def make_site(
 
     def make(*, client: dict[str, Any] | None = None, workspace: str = "w", **options: Any) -> Site:
         fields = {
-            name: options.pop(name) for name in ("profile", "max_xml_bytes", "max_media_bytes") if name in options
+            name: options.pop(name)
+            for name in ("profile", "max_xml_bytes", "max_media_bytes")
+            if name in options
         }
         server = BucketServer([bucket.root], **options)
         server.__enter__()

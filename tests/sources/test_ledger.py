@@ -51,7 +51,9 @@ def test_missing_short_and_changed_files_are_noticed(tmp_path: Path) -> None:
         assert store.held("pmc", "k") is None and store.read(held) is None
 
 
-@pytest.mark.parametrize("path", ["../x", "/etc/x", "pmc/../../x", "pmc/.hidden", "", "pmc/a\x00b", "pmc/" + "n" * 201])
+@pytest.mark.parametrize(
+    "path", ["../x", "/etc/x", "pmc/../../x", "pmc/.hidden", "", "pmc/a\x00b", "pmc/" + "n" * 201]
+)
 def test_paths_stay_inside(tmp_path: Path, path: str) -> None:
     with Ledger(tmp_path / "l") as ledger, pytest.raises(InputError):
         RawStore(tmp_path / "raw", ledger).put("pmc", "k", path, b"")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from schemas.article import RawArticle
-from schemas.errors import InputError
+from schemas.errors import FetchError, InputError
 from schemas.stages import Drop, Reason
 from sources.ledger import Ledger
 from sources.pmc import PmcContext, fetch, versions
@@ -53,7 +53,11 @@ def test_article_with_media(bucket: Any, make_site: Any) -> None:
         assert (item.sha256, item.size_bytes) == (hashlib.sha256(stored).hexdigest(), len(stored))
         assert (item.format, item.is_synthetic) == ("jpeg", False)
     problems = [(item.name, item.reason) for item in article.media_problems]
-    assert problems == [("absent", "image_missing"), ("eq1.jpg", "media_unnamed"), ("mmc1.pdf", "media_unnamed")]
+    assert problems == [
+        ("absent", "image_missing"),
+        ("eq1.jpg", "media_unnamed"),
+        ("mmc1.pdf", "media_unnamed"),
+    ]
     assert article.path == "pmc/PMC1.1/PMC1.1.xml"
     served = {item.key for item in site.server.served}
     assert "PMC1.1/eq1.jpg" not in served and "PMC1.1/mmc1.pdf" not in served
@@ -95,7 +99,6 @@ def test_retracted_latest_version_excludes_the_article(bucket: Any, make_site: A
         ({"is_pmc_openaccess": ...}, Reason.METADATA_INVALID),
         ({"is_retracted": "maybe"}, Reason.METADATA_INVALID),
         ({"is_retracted": 0}, Reason.METADATA_INVALID),
-        ({"pmcid": "PMC2"}, Reason.METADATA_INVALID),
         ({"version": "1"}, Reason.METADATA_INVALID),
         # gates go in order: a closed and retracted article is first of all closed
         ({"is_pmc_openaccess": False, "is_retracted": True}, Reason.NOT_OPEN_ACCESS),
@@ -163,7 +166,13 @@ def test_listing_without_list_right_is_absent(bucket: Any, make_site: Any) -> No
 
 def test_media_that_cannot_be_used(bucket: Any, make_site: Any) -> None:
     html = b"<!DOCTYPE html><html><body>captcha</body></html>"
-    files = {"a.jpg": html, "b.jpg": jpeg(1), "c.jpg": jpeg(2), "d.jpg": jpeg(3, (900, 900)), "e.jpg": jpeg(4)}
+    files = {
+        "a.jpg": html,
+        "b.jpg": jpeg(1),
+        "c.jpg": jpeg(2),
+        "d.jpg": jpeg(3, (900, 900)),
+        "e.jpg": jpeg(4),
+    }
     bucket.add(body=figures("a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg"), media=files)
     (bucket.root / "PMC1.1" / "b.jpg").unlink()
     site = make_site(
@@ -222,10 +231,27 @@ def test_passing_faults_leave_no_trace(bucket: Any, make_site: Any, fault: Fault
     ],
     ids=lambda item: getattr(item, "kind", item),
 )
-def test_lasting_faults_of_the_xml_drop_the_article(bucket: Any, make_site: Any, fault: Fault, reason: Reason) -> None:
+def test_lasting_faults_of_the_xml_drop_the_article(
+    bucket: Any, make_site: Any, fault: Fault, reason: Reason
+) -> None:
     bucket.add()
     site = make_site(faults=lambda method, key, n: fault if key.endswith(".xml") else None)
     assert dropped(fetch("PMC1", site.context)).reason == reason
+
+
+@pytest.mark.parametrize("where", ["?PMC1.", "metadata/PMC1.1.json"])
+@pytest.mark.parametrize("kind", ["html", "wrong_bytes"])
+def test_an_error_page_never_condemns_the_article(bucket: Any, make_site: Any, where: str, kind: Any) -> None:
+    bucket.add()
+    passing = [True]
+    site = make_site(faults=lambda m, key, n: Fault(kind) if passing[0] and key == where else None)
+    result = fetch("PMC1", site.context)
+    if isinstance(result, Drop):
+        assert result.reason in (Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH)
+    else:  # a listing has no bytes of an object to be wrong
+        assert (where, kind) == ("?PMC1.", "wrong_bytes")
+    passing[0] = False
+    assert kept(fetch("PMC1", site.context)).id == "pmc:PMC1.1"
 
 
 def test_lasting_fault_of_an_image_is_never_recorded_as_missing(bucket: Any, make_site: Any) -> None:
@@ -289,8 +315,17 @@ def test_listing_pages_and_foreign_prefixes() -> None:
     tail = "<NextContinuationToken>a+b/c=</NextContinuationToken></ListBucketResult>"
     assert parse_listing((head + entries + tail).encode(), "PMC1") == ([10, 9], "a+b/c=")
     for bad in (b"", b"<html/>", b"{}", b"<ListBucketResult>"):
-        with pytest.raises(InputError):
+        with pytest.raises(FetchError):
             parse_listing(bad, "PMC1")
+
+
+def test_metadata_of_another_article_is_refused(bucket: Any) -> None:
+    bucket.add()
+    data = (bucket.root / "metadata" / "PMC1.1.json").read_bytes()
+    assert parse_metadata(data, "PMC1", 1).pmcid == "PMC1"
+    for pmcid, version in (("PMC2", 1), ("PMC1", 2)):
+        with pytest.raises(InputError):
+            parse_metadata(data, pmcid, version)
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"pmcid": "PMC1"}'])
@@ -323,14 +358,17 @@ from sources.pmc import PmcContext, fetch
 from sources.store import RawStore
 endpoint, workspace = sys.argv[1], Path(sys.argv[2])
 client = PoliteClient(ClientSettings(allowed_hosts=("127.0.0.1",), contact="a@example.org"))
-context = PmcContext(client, RawStore(workspace / "raw", Ledger(workspace / "ledger.sqlite")), endpoint=endpoint)
+store = RawStore(workspace / "raw", Ledger(workspace / "ledger.sqlite"))
+context = PmcContext(client, store, endpoint=endpoint)
 for pmcid in sys.argv[3:]:
     fetch(pmcid, context)
 """
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("kill_at", [3, 11, 20])
@@ -385,7 +423,8 @@ def test_all_shared_articles(make_client: Any, tmp_path: Path) -> None:
     assert len(results) == 192 and len(articles) + len(drops) == 192
     # What is left out is exactly what the metadata puts under a licence without derivatives.
     codes = {
-        pmcid: json.loads((SHARED / "metadata" / f"{pmcid}.1.json").read_text())["license_code"] for pmcid in ids
+        pmcid: json.loads((SHARED / "metadata" / f"{pmcid}.1.json").read_text())["license_code"]
+        for pmcid in ids
     }
     assert {drop.id for drop in drops} == {pmcid for pmcid, code in codes.items() if "ND" in code}
     assert {drop.reason for drop in drops} == {Reason.LICENCE_NOT_ALLOWED}

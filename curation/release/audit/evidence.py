@@ -16,7 +16,7 @@ from schemas.hashing import normalise_text, sha256_bytes, sha256_text
 _DECODES = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
 _ORIGINS = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
 _EVIDENCE = """
-    SELECT q."query-id" AS q, q."corpus-id" AS c, q.evidence, d.text, p.transforms, q.evidence[1].text_id AS first
+    SELECT q."query-id" AS q, q."corpus-id" AS c, q.evidence, d.text, p.transforms
     FROM provenance_qrels q LEFT JOIN corpus d ON d.id = q."corpus-id"
     LEFT JOIN provenance_corpus p ON p.id = q."corpus-id" ORDER BY q, c"""
 
@@ -57,7 +57,7 @@ def _spans(context: Context) -> Outcome:
             for span in row["evidence"] or ():
                 compared += 1
                 if span["text_id"] != row["c"]:
-                    # A merged duplicate: its own passage is not published, so only its words can be looked for.
+                    # A merged duplicate: its own passage is not published; only its words can be sought.
                     if normalise_text(span["text"]) not in normalise_text(source):
                         unpublished += 1
                 elif source[span["start"] : span["end"]] != span["text"] or not span["text"]:

@@ -106,7 +106,8 @@ _duplicate_ids = SqlCheck(
     "tab, id",
     lambda row: (f"id of {row['tab']} stands {row['n']} times: {row['id']}", (side(row["tab"], row["id"]),)),
 )
-_PAIR = 'SELECT \'{t}\' AS tab, "query-id" AS q, "corpus-id" AS c, count(*) AS n FROM {t} GROUP BY q, c HAVING count(*) > 1'
+_PAIR = """SELECT '{t}' AS tab, "query-id" AS q, "corpus-id" AS c, count(*) AS n
+    FROM {t} GROUP BY q, c HAVING count(*) > 1"""
 _duplicate_pairs = SqlCheck(
     "duplicate_pairs",
     "error",
@@ -208,7 +209,8 @@ _funnel = SqlCheck(
         WHERE f.entered <> f.kept + f.dropped OR f.dropped <> coalesce(d.n, 0)""",
     "stage, unit",
     lambda row: (
-        f"{row['stage']}: {row['entered']} {row['unit']} entered, {row['kept']} kept, {row['dropped']} dropped, "
+        f"{row['stage']}: {row['entered']} {row['unit']} entered, {row['kept']} kept, "
+        f"{row['dropped']} dropped, "
         f"{row['listed']} drops listed",
         (side("funnel", f"{row['stage']} {row['unit']}"),),
     ),
@@ -296,7 +298,7 @@ RULES = (
     Rule(
         "short_texts",
         1,
-        "No stub of a text",
+        "No fragment of a text",
         (
             f"Queries have at least {_FEWEST_QUERY} and documents at least {_FEWEST_CORPUS} letters "
             "and digits."

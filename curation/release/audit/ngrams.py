@@ -1,6 +1,6 @@
 """Token n-grams of many texts at once, as numpy arrays of 64-bit hashes.
 
-Tokens are exactly those of `schemas.hashing.normalise_text`: case, width and punctuation folded. Hashes nominate;
+Tokens are those of `schemas.hashing.normalise_text`: case, width and punctuation folded. Hashes nominate;
 whatever is quoted in a report is located again in the texts themselves.
 """
 
@@ -27,7 +27,7 @@ _FILTER_BITS = 24
 
 @functools.cache
 def _is_word() -> npt.NDArray[np.bool_]:
-    """Code point -> whether it is part of a word; str.isalnum is what `[\\W_]` leaves."""
+    """Code point -> whether it is part of a word: a letter or digit, as in `normalise_text`."""
     return np.fromiter((chr(code).isalnum() for code in range(0x110000)), np.bool_, 0x110000)
 
 
@@ -124,7 +124,7 @@ class TextProfile:
 
 
 def profile(batches: Iterable[pa.RecordBatch], probe: GramIndex | None = None) -> TextProfile:
-    """Read (id, text) batches once. With `probe`, only pairs sharing a span are kept, not the grams themselves."""
+    """Read (id, text) batches once; with `probe`, keep the pairs that share a span and not the grams."""
     ids: list[str] = []
     counts: list[I64] = []
     digests: list[U64] = []

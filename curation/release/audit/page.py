@@ -75,7 +75,7 @@ def _state(result: RuleResult) -> str:
 
 
 def _visible(text: str) -> str:
-    """Text with control and direction-changing characters written out, so that nothing can hide or reorder."""
+    """Text with control and direction-changing characters written out: nothing can hide or reorder."""
     return "".join(
         f"\\u{ord(character):04x}" if _is_deceptive(character) else character for character in text
     )
@@ -126,7 +126,7 @@ def _marked(item: Side, sides: tuple[Side, ...]) -> dict[str, Any]:
 
 
 def _column(directory: Path, table: Published, *names: str) -> list[tuple[Any, ...]]:
-    """Distinct values of small columns with their counts, most frequent first; [] if the files cannot be read."""
+    """Distinct values of small columns with counts, most frequent first; [] if unreadable."""
     parts = []
     for path in table.files(directory):
         try:

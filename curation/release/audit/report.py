@@ -24,8 +24,8 @@ def audit(directory: Path, query: QueryRunner) -> AuditReport:
         query: runs SQL over Parquet.
 
     Returns:
-        The report; the same files give the same report. Its hash is computed from the files as they are now, so
-        a report on changed files never carries the original release's hash.
+        The report; the same files give the same report. Its hash is computed from the files as they are now,
+        so a report on changed files never carries the original release's hash.
 
     Raises:
         ReleaseError: the directory has no readable release.json.

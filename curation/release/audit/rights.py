@@ -29,11 +29,13 @@ def _licence_of_rows(context: Context) -> Outcome:
             )
         elif not is_allowed(row["license"], profile):
             found.add(
-                f"{row['n']} rows of {row['tab']} are under {row['license']}, which profile '{profile}' does not allow, "
+                f"{row['n']} rows of {row['tab']} are under {row['license']}, "
+                f"which profile '{profile}' does not allow, "
                 f"first {row['id']}",
                 side(row["tab"], row["id"], row["license"]),
             )
-    evidence = """SELECT tab, id FROM (SELECT 'provenance_queries' AS tab, id, license_evidence FROM provenance_queries
+    evidence = """SELECT tab, id FROM (
+        SELECT 'provenance_queries' AS tab, id, license_evidence FROM provenance_queries
         UNION ALL SELECT 'provenance_corpus', id, license_evidence FROM provenance_corpus)
         WHERE coalesce(license_evidence, '') = '' ORDER BY tab, id"""
     for row in context.rows(evidence, "provenance_queries", "provenance_corpus"):
@@ -67,7 +69,8 @@ _retracted = SqlCheck(
     "id",
     lambda row: ("a source article is retracted", (side("sources", row["id"], row["title"]),)),
 )
-_SYNTHETIC = """SELECT * FROM (SELECT 'queries' AS tab, id, text FROM queries WHERE is_synthetic IS DISTINCT FROM false
+_SYNTHETIC = """SELECT * FROM (
+    SELECT 'queries' AS tab, id, text FROM queries WHERE is_synthetic IS DISTINCT FROM false
     UNION ALL SELECT 'corpus', id, text FROM corpus WHERE is_synthetic IS DISTINCT FROM false)"""
 _synthetic = SqlCheck(
     "synthetic",
@@ -88,7 +91,8 @@ def _declaration(context: Context) -> Outcome:
             SELECT 'queries' AS tab, q.id FROM queries q JOIN provenance_queries p ON p.id = q.id
             JOIN sources s ON s.id = p.article_id WHERE s.is_synthetic AND NOT q.is_synthetic
             UNION ALL SELECT 'corpus', d.id FROM corpus d JOIN provenance_corpus p ON p.id = d.id
-            JOIN sources s ON s.id = p.article_id WHERE s.is_synthetic AND NOT d.is_synthetic) ORDER BY tab, id""",
+            JOIN sources s ON s.id = p.article_id WHERE s.is_synthetic AND NOT d.is_synthetic
+        ) ORDER BY tab, id""",
         "queries", "corpus", "provenance_queries", "provenance_corpus", "sources",
     )  # fmt: skip
     for row in origins:

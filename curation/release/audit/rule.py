@@ -1,6 +1,6 @@
 """What a rule is, what it may look at, and how it reports.
 
-A rule reads the published files through a Context and returns an Outcome; what it cannot read makes it not_run.
+A rule reads published files through a Context and returns an Outcome; what it cannot read makes it not_run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_EXAMPLES = 50
 MAX_QUOTE = 300
 
 
-class CannotRun(Exception):
+class CannotRun(Exception):  # noqa: N818 - a reason, not a fault
     """A rule cannot run; the text says why."""
 
 
@@ -129,7 +129,7 @@ Describe = Callable[[Mapping[str, Any]], tuple[str, tuple[Side, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class SqlCheck:
-    """A rule told in SQL: `violations` selects one row per violation, `order` makes the examples repeatable."""
+    """A rule told in SQL: `violations` selects one row each, `order` makes the examples repeatable."""
 
     rule: str
     severity: Severity

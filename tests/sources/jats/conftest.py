@@ -27,7 +27,7 @@ def raw_article(**values: Any) -> RawArticle:
 
 @pytest.fixture
 def read() -> Reader:
-    """`read(body=…, meta=…, journal=…, after=…, attributes=…, media=[names], **raw columns)`."""
+    """`read(body, meta=…, journal=…, after=…, attributes=…, media=(names), **columns of RawArticle)`."""
 
     def build(
         body: str = "<p>Text.</p>",
@@ -37,10 +37,12 @@ def read() -> Reader:
         after: str = "",
         attributes: str = 'xml:lang="en"',
         media: tuple[str, ...] = (),
+        are_media_synthetic: bool = False,
         **raw: Any,
     ) -> Article:
         text = (
-            '<article xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML" '
+            '<article xmlns:xlink="http://www.w3.org/1999/xlink" '
+            'xmlns:mml="http://www.w3.org/1998/Math/MathML" '
             f'xmlns:ali="http://www.niso.org/schemas/ali/1.0/" {attributes}><front><journal-meta>{journal}'
             f"</journal-meta><article-meta>{meta}</article-meta></front><body>{body}</body>{after}</article>"
         )
@@ -51,6 +53,7 @@ def read() -> Reader:
                 sha256=hashlib.sha256(name.encode()).hexdigest(),
                 size_bytes=9,
                 format="jpeg",
+                is_synthetic=are_media_synthetic,
             )
             for name in media
         )

@@ -17,7 +17,8 @@ Reader = Callable[..., Article]
         ('<article-id pub-id-type="pmc">PMC77</article-id>', ("PMC77", None, None)),
         ('<article-id pub-id-type="pmcid">PMC77</article-id>', ("PMC77", None, None)),
         (
-            '<article-id pub-id-type="pmcaid">999</article-id><article-id pub-id-type="pmcid-ver">PMC77.2</article-id>'
+            '<article-id pub-id-type="pmcaid">999</article-id><article-id pub-id-type="pmcid-ver">'
+            "PMC77.2</article-id>"
             '<article-id pub-id-type="pmcaiid">12</article-id><article-id pub-id-type="pmid">55</article-id>',
             ("PMC77", "55", None),
         ),
@@ -49,11 +50,13 @@ def test_titles_subjects_journal_year(read: Reader) -> None:
         attributes='article-type="case-report" xml:lang="PT_br"',
         journal="<journal-title-group><journal-title>Clinical  Notes</journal-title></journal-title-group>"
         "<publisher><publisher-name>A Press</publisher-name></publisher>",
-        meta='<article-categories><subj-group subj-group-type="heading"><subject>Surgery</subject><subj-group>'
+        meta='<article-categories><subj-group subj-group-type="heading"><subject>Surgery</subject>'
+        "<subj-group>"
         "<subject>Case Report</subject></subj-group></subj-group></article-categories>"
         "<title-group><article-title>Uma <italic>hérnia</italic> rara<xref ref-type='fn' rid='n1'>*</xref>"
         "</article-title><subtitle>Relato</subtitle>"
-        '<trans-title-group xml:lang="en"><trans-title>A rare hernia</trans-title></trans-title-group></title-group>'
+        '<trans-title-group xml:lang="en"><trans-title>A rare hernia</trans-title>'
+        "</trans-title-group></title-group>"
         '<pub-date pub-type="collection"><year>2020</year></pub-date><pub-date><year>2019</year></pub-date>',
     )
     assert (got.title, got.language, got.article_type) == ("Uma hérnia rara: Relato", "pt-BR", "case-report")
@@ -84,9 +87,12 @@ def test_language_tags(tag: str | None, expected: str) -> None:
 
 def test_abstracts_by_language_and_type(read: Reader) -> None:
     got = read(
-        meta="<abstract><title>Abstract</title><sec><title>Background</title><p>Gout <sup>1</sup>is old.</p></sec>"
-        "<sec><title>Methods</title><p>We looked.</p><list><list-item><p>Item.</p></list-item></list></sec></abstract>"
-        '<abstract abstract-type="graphical"><p><fig id="ga"><graphic xlink:href="ga.jpg"/></fig>Shown.</p></abstract>'
+        meta="<abstract><title>Abstract</title><sec><title>Background</title><p>Gout <sup>1</sup>is "
+        "old.</p></sec>"
+        "<sec><title>Methods</title><p>We looked.</p><list><list-item><p>Item.</p></list-item></list>"
+        "</sec></abstract>"
+        '<abstract abstract-type="graphical"><p><fig id="ga"><graphic xlink:href="ga.jpg"/></fig>'
+        "Shown.</p></abstract>"
         '<trans-abstract xml:lang="ES"><p>La gota es antigua.</p></trans-abstract>'
     )
     assert [(abstract.language, abstract.type, abstract.text) for abstract in got.abstracts] == [
@@ -104,7 +110,8 @@ def test_keywords_by_language_and_type_abbreviations_apart(read: Reader) -> None
         '<kwd-group kwd-group-type="abbreviations"><kwd>CT, computed tomography</kwd></kwd-group>'
         "<kwd-group><compound-kwd><compound-kwd-part>bone</compound-kwd-part><compound-kwd-part>pain"
         "</compound-kwd-part></compound-kwd></kwd-group>",
-        after="<back><glossary><def-list><def-item><term>MRI</term><def><p>magnetic resonance imaging</p></def>"
+        after="<back><glossary><def-list><def-item><term>MRI</term><def><p>magnetic resonance "
+        "imaging</p></def>"
         "</def-item></def-list></glossary></back>",
     )
     assert [(group.language, group.type, group.terms) for group in got.keywords] == [
@@ -167,7 +174,10 @@ def test_a_retraction_notice_without_text_is_kept_for_its_link(read: Reader) -> 
 
 
 def test_synthetic_mark(read: Reader) -> None:
-    meta = "<custom-meta-group><custom-meta><meta-name>synthetic</meta-name><meta-value>{}</meta-value></custom-meta></custom-meta-group>"
+    meta = (
+        "<custom-meta-group><custom-meta><meta-name>synthetic</meta-name><meta-value>"
+        "{}</meta-value></custom-meta></custom-meta-group>"
+    )
     assert read(meta=meta.format("yes")).is_synthetic
     assert not read(meta=meta.format("no")).is_synthetic
     assert read(is_synthetic=True).is_synthetic

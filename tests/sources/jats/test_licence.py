@@ -21,16 +21,27 @@ def licence(prose: str = "", attributes: str = "") -> str:
 REF = '<ali:license_ref content-type="{}">{}</ali:license_ref>'
 FORMS = [
     ("1 href", licence("Open.", f'xlink:href="{CC}/by/4.0/"'), "CC-BY-4.0", "jats:license/@href"),
-    ("1 legalcode", licence("", f'xlink:href="{CC}/by-nc/3.0/legalcode"'), "CC-BY-NC-3.0", "jats:license/@href"),
+    (
+        "1 legalcode",
+        licence("", f'xlink:href="{CC}/by-nc/3.0/legalcode"'),
+        "CC-BY-NC-3.0",
+        "jats:license/@href",
+    ),
     ("1 upper case", licence("", f'xlink:href="{CC}/BY-SA/4.0"'), "CC-BY-SA-4.0", "jats:license/@href"),
     ("1 misspelt", licence("", f'xlink:href="{CC}/by-ncnd/4.0/"'), "CC-BY-NC-ND-4.0", "jats:license/@href"),
     (
         "2 license_ref",
-        f"<license>{REF.format('ccbyncndlicense', CC + '/by-nc-nd/4.0/')}<license-p>Words.</license-p></license>",
+        f"<license>{REF.format('ccbyncndlicense', CC + '/by-nc-nd/4.0/')}<license-p>"
+        f"Words.</license-p></license>",
         "CC-BY-NC-ND-4.0",
         "jats:license_ref",
     ),
-    ("2 type only", f"<license>{REF.format('ccbynclicense', 'https://e.x')}</license>", "LicenseRef-CC-BY-NC", "jats:license_ref"),
+    (
+        "2 type only",
+        f"<license>{REF.format('ccbynclicense', 'https://e.x')}</license>",
+        "LicenseRef-CC-BY-NC",
+        "jats:license_ref",
+    ),
     (
         "3 link",
         licence(f'Under <ext-link xlink:href="{CC}/by/3.0/">this</ext-link>.', 'license-type="open-access"'),
@@ -44,19 +55,31 @@ FORMS = [
         "LicenseRef-CC-BY",
         "jats:license-p text",
     ),
-    ("4 strictest name", licence("Creative Commons Attribution (CC BY-NC 4.0)"), "CC-BY-NC-4.0", "jats:license-p text"),
+    (
+        "4 strictest name",
+        licence("Creative Commons Attribution (CC BY-NC 4.0)"),
+        "CC-BY-NC-4.0",
+        "jats:license-p text",
+    ),
     (
         "5 copyright statement",
-        "<copyright-statement>Open Access under the Creative Commons Attribution License 2.0</copyright-statement>",
+        "<copyright-statement>Open Access under the Creative Commons Attribution License "
+        "2.0</copyright-statement>",
         "CC-BY-2.0",
         "jats:copyright-statement text",
     ),
-    ("6 license/p", f'<license><p>See <uri xlink:href="{CC}/by/2.0">x</uri></p></license>', "CC-BY-2.0", "jats:license-p link"),
+    (
+        "6 license/p",
+        f'<license><p>See <uri xlink:href="{CC}/by/2.0">x</uri></p></license>',
+        "CC-BY-2.0",
+        "jats:license-p link",
+    ),
     (
         "8 waiver in the prose",
         licence(
             f'Under <ext-link xlink:href="{CC}/by/4.0/">BY</ext-link>. The waiver <ext-link '
-            'xlink:href="http://creativecommons.org/publicdomain/zero/1.0/">CC0</ext-link> applies to the data.'
+            'xlink:href="http://creativecommons.org/publicdomain/zero/1.0/">CC0</ext-link> applies '
+            "to the data."
         ),
         "CC-BY-4.0",
         "jats:license-p link",
@@ -70,7 +93,9 @@ FORMS = [
     ),
     (
         "8 waiver alone",
-        licence("CC0 (http://creativecommons.org/publicdomain/zero/1.0/) applies to the data made available."),
+        licence(
+            "CC0 (http://creativecommons.org/publicdomain/zero/1.0/) applies to the data made available."
+        ),
         "LicenseRef-unknown",
         "jats:permissions name no licence",
     ),
@@ -80,11 +105,31 @@ FORMS = [
         "LicenseRef-unknown",
         "jats:permissions name no licence",
     ),
-    ("10 reserved", licence("All rights reserved. No reuse allowed."), "LicenseRef-all-rights-reserved", "jats:license-p text"),
-    ("CC0", licence("", 'xlink:href="http://creativecommons.org/publicdomain/zero/1.0/"'), "CC0-1.0", "jats:license/@href"),
-    ("type names it", licence("Open.", 'license-type="creativeCommonsBy-nc-nd"'), "LicenseRef-CC-BY-NC-ND", "jats:license/@license-type"),
-    ("type says nothing", licence("Open.", 'license-type="open-access"'), "LicenseRef-unknown", "jats:permissions name no licence"),
-]  # fmt: skip
+    (
+        "10 reserved",
+        licence("All rights reserved. No reuse allowed."),
+        "LicenseRef-all-rights-reserved",
+        "jats:license-p text",
+    ),
+    (
+        "CC0",
+        licence("", 'xlink:href="http://creativecommons.org/publicdomain/zero/1.0/"'),
+        "CC0-1.0",
+        "jats:license/@href",
+    ),
+    (
+        "type names it",
+        licence("Open.", 'license-type="creativeCommonsBy-nc-nd"'),
+        "LicenseRef-CC-BY-NC-ND",
+        "jats:license/@license-type",
+    ),
+    (
+        "type says nothing",
+        licence("Open.", 'license-type="open-access"'),
+        "LicenseRef-unknown",
+        "jats:permissions name no licence",
+    ),
+]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +187,10 @@ def test_addresses_that_disagree_inside_the_xml(read: Reader) -> None:
 
 
 def test_a_figure_has_its_own_licence(read: Reader) -> None:
-    own = "<permissions><copyright-statement>© 2007 A Publisher. All rights reserved.</copyright-statement></permissions>"
+    own = (
+        "<permissions><copyright-statement>© 2007 A Publisher. All rights "
+        "reserved.</copyright-statement></permissions>"
+    )
     got = read(
         f'<fig id="F1"><label>Figure 1</label>{own}</fig><fig id="F2"/>',
         meta=permissions(licence("", f'xlink:href="{CC}/by/4.0/"')),

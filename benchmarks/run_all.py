@@ -1,0 +1,31 @@
+"""Runs every benchmark and campaign in full and rewrites benchmarks/README.md from the results."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from benchmarks import report
+from benchmarks.measure import ROOT, SHARED
+
+ALL = ("jats_speed", "jats_mutations", "flow_overhead")
+
+
+def main() -> int:
+    """Run all; a failing benchmark does not stop the others."""
+    if not SHARED.is_dir():
+        print(f"no data at {SHARED}; set MEDQRELS_SHARED_DATA to a folder of real articles", file=sys.stderr)
+        return 1
+    failed = []
+    for name in ALL:
+        print(f"== {name}", flush=True)
+        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], cwd=ROOT, check=False).returncode:
+            failed.append(name)
+    report.write()
+    if failed:
+        print("failed: " + ", ".join(failed), file=sys.stderr)
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

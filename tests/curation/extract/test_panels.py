@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.extract.figures import split_label, third_party_statement
+from curation.extract.panels import find_panels
+from schemas.article import Emphasis, Licence
+from tests.curation.builders import BY, figure
+
+
+def panels(caption: str, emphasis: tuple[Emphasis, ...] = ()) -> list[tuple[str, str]]:
+    return [(panel.letter, caption[panel.start : panel.end]) for panel in find_panels("f", caption, emphasis)]
+
+
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        ("(A) CT. (B) MRI.", [("A", "(A) CT."), ("B", "(B) MRI.")]),
+        ("(a) CT. (b) MRI.", [("A", "(a) CT."), ("B", "(b) MRI.")]),
+        ("A, axial CT. B, coronal CT.", [("A", "A, axial CT."), ("B", "B, coronal CT.")]),
+        ("A: axial. B: coronal.", [("A", "A: axial."), ("B", "B: coronal.")]),
+        ("A. Axial. B. Coronal.", [("A", "A. Axial."), ("B", "B. Coronal.")]),
+        ("a) axial b) coronal", [("A", "a) axial"), ("B", "b) coronal")]),
+        ("(a, b) axial. (c) coronal", [("A", "(a, b) axial."), ("B", "(a, b) axial."), ("C", "(c) coronal")]),
+        ("Scans. (A–C) CT. (D) MRI.", [(letter, "(A–C) CT.") for letter in "ABC"] + [("D", "(D) MRI.")]),
+        ("Axial CT (A) and coronal MRI (B).", [("A", "Axial CT (A)"), ("B", "and coronal MRI (B)")]),
+        ("Left: before. Right: after.", [("left", "Left: before."), ("right", "Right: after.")]),
+        (
+            "Upper left, CT. Lower left, MRI.",
+            [("upper left", "Upper left, CT."), ("lower left", "Lower left, MRI.")],
+        ),
+        ("Binding of benzo(A)pyrene to DNA.", []),
+        ("Levels of vitamin (B) and (D).", []),
+        ("A. Smith took this photograph of the wound.", []),
+        ("Chest radiograph showing a nodule.", []),
+        ("", []),
+    ],
+)
+def test_panels(caption: str, expected: list[tuple[str, str]]) -> None:
+    assert panels(caption) == expected
+
+
+def test_bold_letters_without_brackets() -> None:
+    caption = "A Axial view B Coronal view"
+    bold = tuple(Emphasis(start=at, end=at + 1, kind="bold") for at in (0, caption.index("B ")))
+    assert [letter for letter, _ in panels(caption)] == []
+    assert panels(caption, bold) == [("A", "A Axial view"), ("B", "B Coronal view")]
+
+
+@given(st.text(alphabet="ABab()–-,.: ;Left right", max_size=60))
+def test_spans_lie_in_the_caption_and_letters_are_unique(caption: str) -> None:
+    found = find_panels("f", caption)
+    assert all(0 <= panel.start <= panel.end <= len(caption) for panel in found)
+    assert len({panel.id for panel in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("label", "caption", "expected"),
+    [
+        ("Figure 2.", "Figure 2. Axial CT.", ("Figure 2.", "Axial CT.")),
+        ("Fig. 2", "Figure 2: Axial CT.", ("Fig. 2", "Axial CT.")),
+        ("", "Fig. 3. Axial CT.", ("Fig. 3", "Axial CT.")),
+        ("Figure 2", "Figure 3. Axial CT.", ("Figure 2", "Figure 3. Axial CT.")),
+        ("Figure 1", "Figure 10. Axial CT.", ("Figure 1", "Figure 10. Axial CT.")),
+        ("Figure 1", "Figure 1 shows the scan.", ("Figure 1", "shows the scan.")),
+        ("Figure 1", "Axial CT.", ("Figure 1", "Axial CT.")),
+    ],
+)
+def test_label_is_not_part_of_the_caption(label: str, caption: str, expected: tuple[str, str]) -> None:
+    own, rest, cut = split_label(label, caption)
+    assert (own, rest) == expected
+    assert caption[cut:] == rest
+
+
+@pytest.mark.parametrize(
+    ("caption", "is_borrowed"),
+    [
+        ("Axial CT. Reproduced with permission from the publisher.", True),
+        ("Adapted from [12].", True),
+        ("Image courtesy of the county museum.", True),
+        ("© 2007 Elsevier Masson. Axial CT.", True),
+        ("Adaptado de Silva (2010).", True),
+        ("Photograph reproduced with the patient's permission.", False),
+        ("Biopsy taken from the left lobe.", False),
+        ("Sections taken from three patients.", False),
+        ("Axial CT after permission to treat was given by the patient.", False),
+        ("Axial CT.", False),
+    ],
+)
+def test_third_party(caption: str, is_borrowed: bool) -> None:
+    assert bool(third_party_statement(figure(1, "Figure 1", caption), BY)) is is_borrowed
+
+
+def test_own_licence_without_derivatives_is_third_party() -> None:
+    licence = Licence(spdx="CC-BY-NC-ND-4.0", evidence="jats:fig/permissions")
+    assert third_party_statement(figure(1, "Figure 1", licence=licence), BY) == "own licence CC-BY-NC-ND-4.0"

@@ -1,0 +1,287 @@
+"""A small release with known content: two articles, four figures, eight passages, images of three formats."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+from curation.release.assemble import assemble
+from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
+from schemas.article import Graphic, Licence
+from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query, Transform
+from schemas.extracted import Source
+from schemas.hashing import sha256_bytes, sha256_text
+from schemas.ids import query_id
+from schemas.record import to_table
+from schemas.spec import DatasetSpec
+from schemas.stages import Drop, Reason, RecordStage, SetStage, Task
+
+PASSAGES = {
+    "pmc:PMC901.1": [
+        "Radiography on admission showed a dense opacity of the right lower lobe (Fig. 1) with effusion.",
+        "Ultrasound of the pleura found septations and debris, so a drain was placed (Fig. 2) at once.",
+        "She received intravenous antibiotics for ten days and recovered without a further procedure.",
+        "Discharge was planned together with the family and a visit to the clinic was arranged.",
+    ],
+    "pmc:PMC902.2": [
+        "The left fundus had flame-shaped haemorrhages in every quadrant (Fig. 1), sparing the macula.",
+        "Fluorescein angiography confirmed delayed venous filling and areas without perfusion (Fig. 2).",
+        "Blood pressure and glucose were within normal limits and no thrombophilia was detected.",
+        "Monthly injections improved acuity over half a year, and the oedema did not return.",
+    ],
+}
+CAPTIONS = {
+    "pmc:PMC901.1": [
+        "Frontal view of the thorax at presentation.",
+        "Sonogram with loculated fluid above the diaphragm.",
+    ],
+    "pmc:PMC902.2": ["Colour photograph of the retina.", "Late phase of the angiogram, temporal arcade."],
+}
+STAGES = ("crawl", "extract", "visual_context", "visual_context_all")
+
+
+def run_sql(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+    """A plain runner; flows/ has the real one."""
+    connection = duckdb.connect()
+    for name, files in views.items():
+        listed = ", ".join(f"'{path}'" for path in files)
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
+    yield from connection.sql(text).to_arrow_reader(3)
+
+
+def noise_image(kind: str, seed: int, mode: str = "RGB") -> bytes:
+    """A deterministic small image."""
+    image = Image.new(mode, (40 + seed, 30))
+    image.putdata(  # type: ignore[no-untyped-call]
+        [
+            (x * seed % 256) if mode in ("L", "P") else (x % 256, x * seed % 256, x // 7 % 256)
+            for x in range((40 + seed) * 30)
+        ]
+    )
+    out = io.BytesIO()
+    image.save(out, format=kind)
+    return out.getvalue()
+
+
+@dataclass
+class World:
+    """Rows of a build and everything `assemble` takes; tests change a copy before `write`."""
+
+    root: Path
+    queries: list[Query] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    qrels: list[Qrel] = field(default_factory=list)
+    excluded: list[Excluded] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    drops: dict[str, list[Drop]] = field(default_factory=dict)
+    retention: list[Retention] = field(default_factory=list)
+    profile: str = "open"
+
+    @property
+    def cards(self) -> Path:
+        return self.root / "data_cards" / "known"
+
+    def tables(self) -> dict[str, list[Path]]:
+        """Write the work tables, each in two shards, and return their files."""
+        work = self.root / "work"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        found: dict[str, list[Path]] = {}
+        kinds: list[tuple[str, type, Sequence[Any]]] = [
+            ("queries", Query, self.queries),
+            ("documents", Document, self.documents),
+            ("qrels", Qrel, self.qrels),
+            ("excluded", Excluded, self.excluded),
+            ("sources", Source, self.sources),
+            *((f"drops/{stage}", Drop, rows) for stage, rows in self.drops.items()),
+        ]
+        for name, kind, rows in kinds:
+            for number, part in enumerate((rows[1::2], rows[::2])):
+                path = work / f"{name.replace('/', '-')}-{number}.parquet"
+                pq.write_table(to_table(kind, part), path)
+                found.setdefault(name, []).append(path)
+        return found
+
+    def release(self, out: str = "releases", version: str = "1.0.0", **options: Any) -> Path:
+        """Assemble; the task directory."""
+        self.manifest(out, version, **options)
+        return self.root / out / "known" / version / "visual_context"
+
+    def manifest(self, out: str = "releases", version: str = "1.0.0", **options: Any) -> ReleaseManifest:
+        """Assemble; the manifest."""
+        spec = DatasetSpec.model_validate(
+            {
+                "name": "known",
+                "title": "Known release",
+                "licence_profile": self.profile,
+                "expert_minimum": 5,
+                "tasks": {"visual_context": {}},
+            }
+        )
+        build = BuildRecord(
+            storage_version=1,
+            stages=tuple(StageRecord(name, 1, {"min_words": 10}) for name in STAGES),
+            retention=tuple(self.retention),
+        )
+        return assemble(
+            TASK,
+            self.tables(),
+            raw=self.root / "raw",
+            out=self.root / out,
+            spec=spec,
+            cards=self.cards,
+            version=version,
+            build=build,
+            query=options.pop("query", run_sql),
+            **options,
+        )
+
+
+_NOTHING = RecordStage("visual_context", 1, (), (), lambda: iter(()), ())
+TASK = Task(
+    name="visual_context",
+    title="Visual context",
+    description="Find the passages that discuss a figure.",
+    per_article=_NOTHING,
+    over_all=SetStage("visual_context_all", 1, {}, {}),
+)
+
+
+def _document(article: str, number: int, text: str) -> Document:
+    pointer = f" (Fig. {number})"
+    at = text.find(pointer)
+    released = text.replace(pointer, "")
+    change = (Transform(start=at, end=at, original=pointer, rule="figure_pointer"),) if at >= 0 else ()
+    return Document(
+        id=f"{article}#p{number}",
+        task="visual_context",
+        title=f"Report {article[4:10]}",
+        text=released,
+        language="en",
+        article_id=article,
+        license="CC-BY-4.0" if article == "pmc:PMC901.1" else "CC-BY-SA-4.0",
+        license_evidence="jats:license/@href",
+        text_sha256=sha256_text(text),
+        transforms=change,
+    )
+
+
+def _query(root: Path, article: str, number: int, caption: str, kind: str) -> Query:
+    data = noise_image(kind, number + len(article), "P" if kind == "gif" else "RGB")
+    name = f"{article[4:]}/f{number}.{kind}"
+    path = root / "raw" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    digest = sha256_bytes(data)
+    graphic = Graphic(href=f"f{number}", name=path.name, path=name, sha256=digest, format=kind)
+    return Query(
+        id=query_id("visual_context", caption, digest),
+        task="visual_context",
+        text=caption,
+        language="en",
+        image=graphic,
+        image_count=1,
+        source_id=f"{article}#F{number}",
+        article_id=article,
+        license="CC-BY-4.0",
+        license_evidence="jats:license/@href",
+        text_sha256=sha256_text(caption),
+    )
+
+
+def make_world(root: Path) -> World:
+    """The known build."""
+    world = World(root)
+    kinds = iter(("jpeg", "png", "gif", "jpeg"))
+    for article, passages in PASSAGES.items():
+        world.documents += [_document(article, number, text) for number, text in enumerate(passages, start=1)]
+        for number, caption in enumerate(CAPTIONS[article], start=1):
+            query = _query(root, article, number, caption, next(kinds))
+            world.queries.append(query)
+            _judge(world, query, article, number, passages)
+        world.sources.append(_source(article))
+    world.sources.append(_source("pmc:PMC909.1"))  # used by no row: must not be released
+    lost = [
+        ("article", "pmc:PMC903.1", Reason.RETRACTED),
+        ("article", "pmc:PMC904.1", Reason.LICENCE_NOT_ALLOWED),
+    ]
+    world.drops = {stage: [] for stage in STAGES}
+    world.drops["crawl"] = [Drop(unit=unit, id=of, article_id=of, reason=why) for unit, of, why in lost]
+    figure = "pmc:PMC902.2#F3"
+    world.drops["visual_context"] = [
+        Drop(
+            unit="figure", id=figure, article_id="pmc:PMC902.2", reason=Reason.NO_CITING_PASSAGE, detail="a|b"
+        )
+    ]
+    world.retention = [
+        Retention("crawl", "article", 4, 2),
+        Retention("extract", "article", 2, 2),
+        Retention("visual_context", "figure", 5, 4),
+        Retention("visual_context_all", "query", 4, 4),
+    ]
+    world.cards.mkdir(parents=True)
+    for section in ("summary", "intended_use", "limitations", "collection", "acknowledgement"):
+        text = (
+            "There are {{ counts.queries | number }} queries."
+            if section == "summary"
+            else f"About {section}."
+        )
+        (world.cards / f"{section}.md").write_text(text + "\n", encoding="utf-8")
+    return world
+
+
+def _judge(world: World, query: Query, article: str, number: int, passages: list[str]) -> None:
+    text = passages[number - 1]
+    cited = f"{article}#p{number}"
+    evidence = Evidence(text_id=cited, start=0, end=len(text), text=text)
+    world.qrels.append(
+        Qrel(
+            query_id=query.id,
+            corpus_id=cited,
+            score=2,
+            task="visual_context",
+            rule="visual_context/cites-xref@1",
+            label_status="structural",
+            evidence=(evidence,),
+        )
+    )
+    world.excluded += [
+        Excluded(
+            query_id=query.id, corpus_id=f"{article}#p{other}", task="visual_context", reason="own_article"
+        )
+        for other in range(1, len(passages) + 1)
+        if other != number
+    ]
+
+
+def _source(article: str) -> Source:
+    spdx = "CC-BY-SA-4.0" if article == "pmc:PMC902.2" else "CC-BY-4.0"
+    return Source(
+        id=article,
+        title=f"Report {article}",
+        journal="Journal of Reports",
+        year=2024,
+        pmcid=article[4:].split(".")[0],
+        doi=f"10.5555/{article[7:10]}",
+        language="en",
+        licence=Licence(spdx=spdx, evidence="jats:license/@href"),
+        raw_sha256=sha256_text(article),
+    )
+
+
+def edit(directory: Path, folder: str, change: Callable[[list[dict[str, Any]]], Any]) -> None:
+    """Rewrite one table's file by hand, as someone with a Parquet editor would."""
+    (path,) = (directory / folder).glob("*.parquet")
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)

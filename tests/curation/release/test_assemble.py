@@ -1,0 +1,287 @@
+"""Assembly: loads with `datasets`, repeats byte for byte, and refuses what may not be released."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from curation.release.manifest import hash_files, read_manifest
+from curation.release.tables import QUERIES, write_table
+from schemas.article import Graphic
+from schemas.errors import ConservationError, ReleaseError
+from schemas.hashing import sha256_bytes
+from schemas.stages import Reason
+from tests.curation.release.known import World, make_world, noise_image, run_sql
+
+
+def tree(directory: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_loads_offline_with_datasets(known: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    import datasets
+
+    def load(config: str) -> Any:
+        return datasets.load_dataset(str(known), config, split="test", cache_dir=str(tmp_path / "cache"))
+
+    queries, corpus, qrels, excluded = (load(name) for name in ("queries", "corpus", "qrels", "excluded"))
+    assert queries.column_names == ["id", "text", "image", "language", "license", "is_synthetic"]
+    assert [image.size for image in queries["image"]] and all(
+        isinstance(image, Image.Image) for image in queries["image"]
+    )
+    assert set(qrels["query-id"]) == set(queries["id"])
+    assert set(qrels["corpus-id"]) | set(excluded["corpus-id"]) == set(corpus["id"])
+    assert set(qrels["score"]) == {2}
+    evidence = load("provenance_qrels")[0]["evidence"]
+    assert evidence[0]["text"].startswith("Radiography") or evidence[0]["start"] == 0
+    assert set(datasets.get_dataset_config_names(str(known))) >= {"queries", "corpus", "qrels", "excluded"}
+    assert datasets.load_dataset(str(known), split="test", cache_dir=str(tmp_path / "cache")).column_names[
+        0
+    ] == ("query-id")
+
+
+def test_queries_hold_no_trace_of_their_source(known: Path) -> None:
+    (path,) = (known / "queries").glob("*.parquet")
+    for row in pq.read_table(path).to_pylist():
+        shown = f"{row['id']} {row['text']} {row['image']['path']}"
+        assert "PMC" not in shown and "f1" not in row["image"]["path"] and "#" not in shown
+
+
+def test_jpeg_and_png_are_copied_and_gif_becomes_png(world: World) -> None:
+    directory = world.release()
+    (path,) = (directory / "queries").glob("*.parquet")
+    released = {row["id"]: row["image"]["bytes"] for row in pq.read_table(path).to_pylist()}
+    (path,) = (directory / "provenance" / "queries").glob("*.parquet")
+    origins = {row["id"]: row for row in pq.read_table(path).to_pylist()}
+    for query in world.queries:
+        assert query.image is not None and query.image.path is not None
+        source = (world.root / "raw" / query.image.path).read_bytes()
+        origin = origins[query.id]
+        assert origin["image_sha256"] == sha256_bytes(released[query.id])
+        assert origin["image_source_sha256"] == sha256_bytes(source)
+        if query.image.format == "gif":
+            assert origin["image_transform"] == "gif to png, first frame"
+            wanted = Image.open(io.BytesIO(source)).convert("RGB")
+            assert Image.open(io.BytesIO(released[query.id])).tobytes() == wanted.tobytes()
+        else:
+            assert released[query.id] == source and origin["image_transform"] == ""
+
+
+def test_two_builds_are_equal_whatever_the_directory_order_or_batch_size(tmp_path: Path) -> None:
+    first, second = make_world(tmp_path / "a"), make_world(tmp_path / "deeper" / "b")
+    for rows in (second.queries, second.documents, second.qrels, second.excluded, second.sources):
+        rows.reverse()
+
+    def whole(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        yield from pa.Table.from_batches(list(run_sql(text, views))).combine_chunks().to_batches()
+
+    def patched(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        batches = list(run_sql(text, views))
+        return whole(text, views) if batches else iter(())
+
+    assert tree(first.release()) == tree(second.release(query=patched))
+
+
+def test_an_equal_release_is_left_alone_and_another_is_refused(world: World) -> None:
+    directory = world.release()
+    before = {name: (directory / name).stat().st_mtime_ns for name in tree(directory)}
+    world.release()
+    assert before == {name: (directory / name).stat().st_mtime_ns for name in tree(directory)}
+    world.documents[0] = dataclasses.replace(world.documents[0], title="Another title")
+    with pytest.raises(ReleaseError, match="taken by other content"):
+        world.release()
+    assert before == {name: (directory / name).stat().st_mtime_ns for name in tree(directory)}
+    assert [path.name for path in directory.parent.iterdir()] == ["visual_context"]
+    assert world.release(version="1.0.1").is_dir()
+
+
+def test_a_damaged_release_is_not_taken_for_an_equal_one(world: World) -> None:
+    directory = world.release()
+    (directory / "README.md").write_text("changed", encoding="utf-8")
+    with pytest.raises(ReleaseError, match="taken"):
+        world.release()
+
+
+def test_the_hash_ignores_the_audit_and_nothing_else(world: World) -> None:
+    directory = world.release()
+    manifest = read_manifest(directory)
+    assert manifest.release_hash == manifest.computed_hash()
+    (directory / "audit.json").write_text("{}", encoding="utf-8")
+    (directory / "audit.html").write_text("x", encoding="utf-8")
+    assert hash_files(directory) == dict(manifest.files)
+    assert {"README.md", "corpus/test-00000-of-00001.parquet"} <= set(manifest.files)
+    text = (directory / "release.json").read_text(encoding="utf-8")
+    assert str(world.root) not in text and "PMC909" not in text
+
+
+@pytest.mark.parametrize("rows", [0, 1, 99, 100, 101, 250])
+def test_shards_are_cut_by_rows_and_payload_alone(tmp_path: Path, rows: int) -> None:
+    images = [
+        {"bytes": noise_image("png", 3 + number % 5), "path": f"{number}.png"} for number in range(rows)
+    ]
+    table = pa.Table.from_pydict(
+        {
+            "id": [f"q{number:04d}" for number in range(rows)],
+            "text": ["words"] * rows,
+            "image": images,
+            "language": ["en"] * rows,
+            "license": ["CC0-1.0"] * rows,
+            "is_synthetic": [False] * rows,
+        },
+        schema=QUERIES.schema,
+    )
+    written = []
+    for name, step in (("a", 7), ("b", 1000)):
+        chunks = (table.slice(start, step) for start in range(0, rows, step))
+        assert write_table(QUERIES, chunks, tmp_path / name, max_shard_bytes=1) == rows
+        written.append(tree(tmp_path / name))
+    assert written[0] == written[1]
+    count = max(1, -(-rows // 100))
+    assert list(written[0]) == [f"queries/test-{n:05d}-of-{count:05d}.parquet" for n in range(count)]
+    shard = pq.ParquetFile(tmp_path / "a" / "queries" / f"test-00000-of-{count:05d}.parquet")
+    if rows:
+        codecs = {
+            shard.metadata.row_group(0).column(n).path_in_schema: shard.metadata.row_group(0)
+            .column(n)
+            .compression
+            for n in range(shard.metadata.num_columns)
+        }
+        assert codecs["image.bytes"] == "UNCOMPRESSED" and codecs["text"] == "ZSTD"
+
+
+def test_an_empty_build_is_an_empty_release_that_loads(world: World, tmp_path: Path) -> None:
+    world.queries, world.documents, world.qrels, world.excluded = [], [], [], []
+    directory = world.release()
+    import datasets
+
+    loaded = datasets.load_dataset(str(directory), "corpus", split="test", cache_dir=str(tmp_path / "cache"))
+    assert loaded.num_rows == 0 and loaded.column_names[0] == "id"
+
+
+def test_synthetic_rows_make_a_release_unpublishable(world: World) -> None:
+    assert world.manifest().publishable
+    world.queries[0] = dataclasses.replace(world.queries[0], is_synthetic=True)
+    manifest = world.manifest(version="1.0.1")
+    assert not manifest.publishable and "synthetic" in manifest.not_publishable_because[0]
+
+
+def nd_licence(world: World) -> None:
+    world.documents[0] = dataclasses.replace(world.documents[0], license="CC-BY-ND-4.0")
+
+
+def retracted_source(world: World) -> None:
+    world.sources[0] = dataclasses.replace(world.sources[0], is_retracted=True)
+
+
+def missing_image(world: World) -> None:
+    image = world.queries[0].image
+    assert image is not None and image.path is not None
+    (world.root / "raw" / image.path).unlink()
+
+
+def changed_image(world: World) -> None:
+    image = world.queries[0].image
+    assert image is not None and image.path is not None
+    (world.root / "raw" / image.path).write_bytes(noise_image("jpeg", 77))
+
+
+def truncated_image(world: World) -> None:
+    image = world.queries[0].image
+    assert image is not None and image.path is not None
+    data = (world.root / "raw" / image.path).read_bytes()[:200]
+    (world.root / "raw" / image.path).write_bytes(data)
+    broken: Graphic = dataclasses.replace(image, sha256=sha256_bytes(data))
+    world.queries[0] = dataclasses.replace(world.queries[0], image=broken)
+
+
+def missing_prose(world: World) -> None:
+    (world.cards / "limitations.md").unlink()
+
+
+def empty_prose(world: World) -> None:
+    (world.cards / "limitations.md").write_text(" \n", encoding="utf-8")
+
+
+def typed_number(world: World) -> None:
+    (world.cards / "summary.md").write_text(
+        "It has 4 queries, made in 2026 under CC BY 4.0.", encoding="utf-8"
+    )
+
+
+def unknown_fact(world: World) -> None:
+    (world.cards / "summary.md").write_text("It has {{ counts.nonsense }} queries.", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (nd_licence, "CC-BY-ND-4.0"),
+        (retracted_source, "pmc:PMC901.1"),
+        (missing_image, "not in raw"),
+        (changed_image, "not those that were fetched"),
+        (truncated_image, "does not decode"),
+        (missing_prose, "data_cards/known/limitations.md"),
+        (empty_prose, "data_cards/known/limitations.md"),
+        (typed_number, "'4'"),
+        (unknown_fact, "data_cards/known/summary.md"),
+    ],
+)
+def test_refusals_name_the_culprit_and_leave_nothing(
+    world: World, damage: Callable[[World], None], message: str
+) -> None:
+    damage(world)
+    with pytest.raises(ReleaseError) as caught:
+        world.release()
+    assert message in str(caught.value)
+    assert not list((world.root / "releases").rglob("*.parquet"))
+    assert not list((world.root / "releases").rglob(".*"))
+
+
+def test_licences_that_fit_no_common_one_are_refused(world: World) -> None:
+    world.profile = "noncommercial"
+    world.documents[0] = dataclasses.replace(world.documents[0], license="CC-BY-NC-4.0")
+    with pytest.raises(ReleaseError, match=r"no licence fits.*CC-BY-NC-4.0"):
+        world.release()
+
+
+def test_a_funnel_that_loses_units_is_refused(world: World) -> None:
+    world.drops["crawl"] = world.drops["crawl"][:1]
+    with pytest.raises(ConservationError, match="4 article entered, 2 kept, 1 dropped"):
+        world.release()
+
+
+def test_the_funnel_and_the_card_tell_what_was_dropped(world: World) -> None:
+    directory = world.release()
+    card = (directory / "README.md").read_text(encoding="utf-8")
+    assert "| crawl | article | 4 | 2 | 2 | licence_not_allowed 1, retracted 1 |" in card
+    assert "There are 4 queries." in card
+    views = {"drops": sorted((directory / "provenance" / "drops").glob("*.parquet"))}
+    reasons = [
+        row["reason"]
+        for batch in run_sql("SELECT reason FROM drops ORDER BY id", views)
+        for row in batch.to_pylist()
+    ]
+    assert sorted(reasons) == sorted([Reason.RETRACTED, Reason.LICENCE_NOT_ALLOWED, Reason.NO_CITING_PASSAGE])
+
+
+def test_front_matter_is_yaml_the_hub_accepts(known: Path) -> None:
+    from huggingface_hub import DatasetCard
+
+    data = DatasetCard.load(known / "README.md").data.to_dict()
+    assert data["license"] == "cc-by-sa-4.0" and data["language"] == ["en"]
+    assert data["size_categories"] == ["n<1K"]
+    assert [config["config_name"] for config in data["configs"] if config.get("default")] == ["qrels"]

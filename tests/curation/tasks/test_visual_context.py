@@ -1,0 +1,251 @@
+"""A set of articles whose every label is known: each rule and each drop of the task once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from curation.extract.neutralise import restore
+from curation.extract.stage import EXTRACT, extract
+from curation.tasks.visual_context import TASK, build, is_self_match, word_count
+from flows.database import select
+from flows.runner import run_records
+from schemas.article import Article, Graphic, Licence, Section
+from schemas.benchmark import Document, Excluded, Qrel, Query
+from schemas.extracted import Figure, Passage, Source
+from schemas.record import arrow_schema, from_table, to_table
+from schemas.stages import Drop
+from tests.curation.builders import ID, article, figure
+
+CAPTION = "Contrast-enhanced computed tomography of the chest showing a spiculated nodule."
+LONG = (
+    "The patient underwent imaging because of a dry cough that had lasted for six weeks and had not"
+    " improved with antibiotics, bronchodilators or inhaled steroids"
+)
+
+
+def run(of: Article, **params: Any) -> list[Any]:
+    rows = list(extract(of))
+    (source,) = [row for row in rows if isinstance(row, Source)]
+    figures = [row for row in rows if isinstance(row, Figure)]
+    passages = [row for row in rows if isinstance(row, Passage)]
+    return list(build(source, figures, passages, **{**TASK.per_article.params, **params}))
+
+
+def drops(rows: list[Any]) -> dict[str, str]:
+    return {row.id.partition("#")[2]: row.reason.value for row in rows if isinstance(row, Drop)}
+
+
+def pairs(rows: list[Any]) -> dict[str, tuple[int, str]]:
+    return {row.corpus_id.partition("#")[2]: (row.score, row.rule) for row in rows if isinstance(row, Qrel)}
+
+
+def excluded(rows: list[Any]) -> dict[str, str]:
+    return {row.corpus_id.partition("#")[2]: row.reason for row in rows if isinstance(row, Excluded)}
+
+
+def test_labels_exclusions_and_evidence_of_one_article() -> None:
+    of = article(
+        [
+            f"{LONG} ([F1|Fig. 1]).",
+            f"{LONG} ([F1|Figs 1]–[F3|3]).",
+            "A nodule was seen in the upper lobe of the right lung ([F1|Fig. 1]).",
+            f"{LONG}.",
+            f"{LONG}. {CAPTION} This is Fig. 1.",
+            f"{LONG}, as Fig. 1A shows.",
+            "Too short ([F1|Fig. 1]).",
+        ],
+        [figure(1, "Figure 1", CAPTION), figure(2, "Figure 2", CAPTION), figure(3, "Figure 3", CAPTION)],
+    )
+    rows = run(of)
+    query = next(row for row in rows if isinstance(row, Query) and row.source_id == f"{ID}#F1")
+    mine = [row for row in rows if getattr(row, "query_id", "") == query.id]
+    assert query.text == CAPTION
+    assert query.image is not None and query.image.path == "m/F1.jpg"
+    assert pairs(mine) == {"p1": (2, "visual_context/cites-xref@1"), "p6": (2, "visual_context/cites-text@1")}
+    assert excluded(mine) == {
+        "p2": "many_figures",
+        "p3": "short_passage",
+        "p4": "own_article",
+        "p5": "self_match",
+    }
+    assert drops(rows) == {"p7": "short_passage", "F2": "many_figures", "F3": "many_figures"}
+    texts = {passage.id: passage.text for passage in of.passages}
+    for row in rows:
+        if isinstance(row, Qrel):
+            for evidence in row.evidence:
+                assert texts[evidence.text_id][evidence.start : evidence.end] == evidence.text
+                assert "Fig" in evidence.text
+        if isinstance(row, Document):
+            assert "Fig" not in row.text
+            assert restore(row.text, row.transforms) == texts[row.id]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"graphics": ()}, "no_graphic"),
+        ({"graphics": (Graphic(href="a.jpg", problem="image_missing"),)}, "image_missing"),
+        ({"graphics": (Graphic(href="a.jpg", path="m/a", problem="image_corrupt"),)}, "image_corrupt"),
+        ({"graphics": (Graphic(href="a.jpg", path="m/a", problem="image_too_large"),)}, "image_too_large"),
+        ({"caption": ""}, "no_caption"),
+        ({"caption": "Axial CT."}, "short_caption"),
+        ({"caption": f"{CAPTION} Reproduced with permission from Elsevier."}, "third_party"),
+        ({"licence": Licence(spdx="CC-BY-NC-4.0", evidence="jats:fig/permissions")}, "licence_not_allowed"),
+    ],
+)
+def test_figures_that_make_no_query(changes: dict[str, Any], reason: str) -> None:
+    one = dataclasses.replace(figure(1, "Figure 1", CAPTION), **changes)
+    assert drops(run(article([f"{LONG} ([F1|Fig. 1])."], [one])))["F1"] == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{LONG}.", "no_citing_passage"),
+        ("Seen before ([F1|Fig. 1]).", "short_passage"),
+        (f"{LONG} ([F1|Fig. 1]). {CAPTION}", "self_match"),
+    ],
+)
+def test_figures_without_an_answer(text: str, reason: str) -> None:
+    assert drops(run(article([text], [figure(1, "Figure 1", CAPTION)])))["F1"] == reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"is_retracted": True}, "retracted"),
+        ({"licence": Licence(spdx="CC-BY-NC-ND-4.0", evidence="jats")}, "licence_not_allowed"),
+        ({"title": "Leaf growth of rice", "journal": "Plant Science"}, "not_medical"),
+    ],
+)
+def test_articles_of_which_nothing_may_enter(changes: dict[str, Any], reason: str) -> None:
+    of = dataclasses.replace(article([f"{LONG} ([F1|Fig. 1])."], [figure(1, "Figure 1", CAPTION)]), **changes)
+    if reason == "not_medical":
+        of = dataclasses.replace(of, article_type="research-article", passages=())
+        assert drops(run(of)) == {"F1": reason}
+    else:
+        assert drops(run(of)) == {"F1": reason, "p1": reason}
+    assert not [row for row in run(of) if not isinstance(row, Drop)]
+
+
+def test_noncommercial_profile_and_missing_images_are_settings() -> None:
+    nc = Licence(spdx="CC-BY-NC-4.0", evidence="jats")
+    of = article([f"{LONG} ([F1|Fig. 1])."], [figure(1, "Figure 1", CAPTION, graphics=())], licence=nc)
+    rows = run(of, licence_profile="noncommercial", require_image=False)
+    assert [row.image for row in rows if isinstance(row, Query)] == [None]
+
+
+def test_books_have_a_second_grade_by_section() -> None:
+    sections = (
+        Section(number=1, parent=0, title="Lung", part="body"),
+        Section(number=2, parent=0, title="Skin", part="body"),
+    )
+    other = dataclasses.replace(article([f"{LONG}."], []).passages[0], id=f"{ID}#p3", section=2)
+    texts = article([f"{LONG} ([F1|Fig. 1]).", f"{LONG} again."], []).passages
+    of = article((*texts, other), [figure(1, "Figure 1", CAPTION)], source="openstax", sections=sections)
+    rows = run(of)
+    assert pairs(rows) == {
+        "p1": (2, "visual_context/cites-xref@1"),
+        "p2": (1, "visual_context/same-section@1"),
+    }
+    assert excluded(rows) == {"p3": "own_article"}
+
+
+def test_pointers_in_captions_are_neutralised() -> None:
+    of = article([f"{LONG} ([F1|Fig. 1])."], [figure(1, "Figure 1", f"{CAPTION} See Fig. 3 (Table 1).")])
+    (query,) = [row for row in run(of) if isinstance(row, Query)]
+    assert query.text == f"{CAPTION} See the figure."
+    assert restore(query.text, query.transforms) == f"{CAPTION} See Fig. 3 (Table 1)."
+
+
+def test_equal_figures_of_one_article_are_one_query() -> None:
+    image = Graphic(href="a.jpg", path="m/a.jpg", sha256="ab")
+    twins = [figure(n, f"Figure {n}", CAPTION, graphics=(image,)) for n in (1, 2)]
+    rows = run(article([f"{LONG} ([F1|Fig. 1]).", f"{LONG} too ([F2|Fig. 2])."], twins))
+    assert drops(rows) == {"F2": "duplicate_query"}
+    assert set(pairs(rows)) == {"p1", "p2"}
+    assert excluded(rows) == {}
+
+
+def test_self_match_needs_thirteen_tokens_or_the_whole_caption() -> None:
+    words = [f"w{n}" for n in range(20)]
+    caption = " ".join(words)
+    assert is_self_match(caption, "x " + ", ".join(words[3:16]).upper() + " y")
+    assert not is_self_match(caption, "x " + " ".join(words[3:15]) + " y")
+    assert is_self_match("a small round nodule", "It was a small round nodule.")
+    assert not is_self_match("", "anything")
+    assert word_count("two words") == 2
+    assert word_count("患者因发热就诊") == 3
+
+
+def corpus() -> list[Article]:
+    """Two articles with one equal passage and one equal figure, and a third that shares nothing."""
+    image = Graphic(href="a.jpg", path="m/a.jpg", sha256="ab")
+    made = []
+    for number in (1, 2):
+        name = f"pmc:PMC{number}.1"
+        texts = [f"{LONG} ([F1|Fig. {number}]).", f"Own text {number}: {LONG}."]
+        made.append(
+            article(texts, [figure(1, f"Figure {number}", CAPTION, article=name, graphics=(image,))], id=name)
+        )
+    name = "pmc:PMC3.1"
+    made.append(
+        article(
+            [f"{LONG.upper()} ([F1|Fig. 1])!"],
+            [figure(1, "Figure 1", "A small lesion of the left upper lobe.", article=name)],
+            id=name,
+        )
+    )
+    return made
+
+
+def merged(articles: list[Article]) -> dict[str, list[Any]]:
+    kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
+    tables = {f"extract.{name}": rows for name, rows in kept.items()}
+    rows, _, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {})
+    connection = duckdb.connect()
+    views = {f"visual_context.{name}": values for name, values in rows.items()}
+    for view, (table, kind) in TASK.over_all.inputs.items():
+        connection.register(view, to_table(kind, views[table]))
+    result: dict[str, list[Any]] = {}
+    for name, sql in TASK.over_all.outputs.items():
+        schema = arrow_schema(sql.row)
+        made = pa.Table.from_batches(list(select(connection, sql)), schema=schema)
+        connection.register(name, made)
+        result[name] = from_table(sql.row, made)
+    return result
+
+
+def test_shards_merge_to_one_query_and_one_document_each() -> None:
+    found = merged(corpus())
+    assert [query.source_id for query in found["queries"]].count("pmc:PMC1.1#F1") == 1
+    assert len(found["queries"]) == 2
+    dropped = {(drop.unit, drop.id, str(drop.reason), drop.detail) for drop in found["drops"]}
+    assert dropped == {
+        ("query", "pmc:PMC2.1#F1", "duplicate_query", "pmc:PMC1.1#F1"),
+        ("document", "pmc:PMC2.1#p1", "duplicate_document", "pmc:PMC1.1#p1"),
+        ("document", "pmc:PMC3.1#p1", "duplicate_document", "pmc:PMC1.1#p1"),
+    }
+    documents = {document.id for document in found["documents"]}
+    assert documents == {"pmc:PMC1.1#p1", "pmc:PMC1.1#p2", "pmc:PMC2.1#p2"}
+    assert {qrel.corpus_id for qrel in found["qrels"]} == {"pmc:PMC1.1#p1"}
+    assert {qrel.query_id for qrel in found["qrels"]} == {query.id for query in found["queries"]}
+    assert {row.corpus_id for row in found["excluded"]} == {"pmc:PMC1.1#p2", "pmc:PMC2.1#p2"}
+    assert {row.query_id for row in found["excluded"]} <= {query.id for query in found["queries"]}
+
+
+def test_merging_does_not_depend_on_the_order_of_articles() -> None:
+    assert merged(corpus()) == merged(corpus()[::-1])
+
+
+def test_every_unit_is_accounted_for() -> None:
+    rows = run(corpus()[0])
+    kept = Counter(row.source_id for row in rows if isinstance(row, Query))
+    kept += Counter(row.id for row in rows if isinstance(row, (Document, Drop)))
+    assert kept == Counter(["pmc:PMC1.1#F1", "pmc:PMC1.1#p1", "pmc:PMC1.1#p2"])

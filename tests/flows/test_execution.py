@@ -1,0 +1,162 @@
+"""Equal bytes whatever the workers, shards, hash seed and place; a killed worker costs time, never data."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.concepts.stage import GROUND
+from curation.extract.stage import EXTRACT
+from curation.tasks.registry import TASKS
+from flows.execution import StageSummary, split_done, sum_up, workers
+from flows.manifest import MANIFEST
+from flows.runner import plan, shards_of
+from flows.workspace import Workspace, open_workspace
+from schemas.errors import ConservationError, MedqrelsError
+from schemas.stages import Drop
+from sources.stage import PARSE
+from tests.flows.toy import CUT, POOL, SLOW, ToyArticle, ToyWord, articles, cut, digest, run, seed, snapshot
+
+PRODUCT_STAGES = [PARSE, EXTRACT, GROUND, *(stage for task in TASKS.values() for stage in (task.per_article, task.over_all))]
+KILLS = 12
+
+
+def whole(root: Path, size: int, count: int) -> Workspace:
+    workspace = open_workspace(root, create=True)
+    seed(workspace, articles(40), size)
+    run(workspace, CUT, count)
+    run(workspace, POOL, count)
+    return workspace
+
+
+def pooled(workspace: Workspace) -> dict[str, bytes]:
+    """Set-stage output; its manifest names its input shards, so it is left out."""
+    return snapshot(workspace.stage("pool"), skip=("_run.json", MANIFEST))
+
+
+@pytest.mark.parametrize("stage", PRODUCT_STAGES, ids=lambda stage: stage.name)
+def test_every_stage_of_the_product_can_be_sent_to_a_worker(stage: Any) -> None:
+    assert pickle.loads(pickle.dumps(stage)) == stage
+
+
+def test_worker_count_does_not_show(tmp_path: Path) -> None:
+    one = whole(tmp_path / "one", 7, 1)
+    two = whole(tmp_path / "two", 7, 2)
+    assert snapshot(one.work) == snapshot(two.work)
+
+
+def test_shard_size_does_not_show_in_set_stages(tmp_path: Path) -> None:
+    results = [pooled(whole(tmp_path / str(size), size, 1)) for size in (1, 3, 500)]
+    assert results[0] == results[1] == results[2]
+    assert set(results[0]) == {f"all/{name}.parquet" for name in ("chosen", "totals", "_dropped")}
+
+
+def test_hash_seed_and_place_do_not_show(tmp_path: Path, repository: Path) -> None:
+    digests = set()
+    for number, hash_seed in enumerate(("0", "1", "4242")):
+        root = tmp_path / ("x" * (number + 1)) / "work space"
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.flows.toy", "whole", str(root)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=repository,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        )
+        digests.add(done.stdout.strip())
+    here = open_workspace(tmp_path / "here", create=True)
+    seed(here, articles(40), 7)
+    run(here, CUT)
+    run(here, POOL)
+    assert digests == {digest(snapshot(here.work))}
+
+
+def test_killed_workers_leave_nothing_wrong_behind(tmp_path: Path, repository: Path) -> None:
+    """A process is killed at random moments; whatever it left, the next run gives the same bytes as an undisturbed one."""
+    undisturbed = open_workspace(tmp_path / "undisturbed", create=True)
+    seed(undisturbed, articles(24), 4)
+    run(undisturbed, SLOW)
+    expected = snapshot(undisturbed.stage("cut"))
+    disturbed = open_workspace(tmp_path / "disturbed", create=True)
+    seed(disturbed, articles(24), 4)
+    moments = random.Random(20261121)
+    killed = 0
+    for _ in range(KILLS):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.flows.toy", "slow", str(disturbed.root)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=repository,
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(moments.uniform(0.0, 0.7))
+        process.send_signal(signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        for shard, manifest in shards_of(disturbed, "cut").items():  # never a manifest beside other bytes
+            for output in manifest.outputs.values():
+                data = (disturbed.stage("cut") / shard / output.file).read_bytes()
+                assert data == expected[f"{shard}/{output.file}"]
+    assert killed >= 10
+    run(disturbed, SLOW)
+    assert snapshot(disturbed.stage("cut")) == expected
+    assert not list(disturbed.temporary.glob("cut.*"))
+
+
+def dies(article: ToyArticle, *, shortest: int) -> Iterator[ToyWord | Drop]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield from cut(article, shortest=shortest)
+
+
+def loses(article: ToyArticle, *, shortest: int) -> Iterator[ToyWord | Drop]:
+    yield from list(cut(article, shortest=shortest))[1:]
+
+
+def test_a_worker_that_dies_is_an_error_with_a_remedy(workspace: Workspace) -> None:
+    seed(workspace, articles(4), 4)
+    with pytest.raises(MedqrelsError, match="a worker process died during stage cut, shard s0000") as caught:
+        run(workspace, replace(CUT, process=dies), 2)
+    assert "MEDQRELS_WORKERS=1" in caught.value.hint
+    assert run(workspace, CUT, 2) == ["s0000"]
+
+
+def test_errors_come_back_whole_from_a_worker(workspace: Workspace) -> None:
+    seed(workspace, articles(4), 4)
+    with pytest.raises(ConservationError) as caught:
+        run(workspace, replace(CUT, process=loses), 2)
+    assert caught.value.record == "toy:0001#w0"
+
+
+def test_summaries_add_up(workspace: Workspace) -> None:
+    seed(workspace, articles(12), 4)
+    run(workspace, CUT)
+    shards = list(shards_of(workspace, "cut").values())
+    summary = sum_up("cut", [(shards[0], True), (shards[1], False), (shards[2], False)])
+    body = summary.to_dict()
+    assert body["shards"] == {"made": 1, "reused": 2}
+    assert body["rows"] == {"words": body["units"]["word"]["kept"]}
+    assert body["dropped"] == {"short_passage": body["units"]["word"]["dropped"]}
+    assert summary.line().startswith(f"cut: {body['rows']['words']} words; dropped ")
+    assert "(up to date)" not in summary.line()
+    assert StageSummary("cut").line() == "cut: no rows (up to date)"
+
+
+def test_done_and_waiting_are_told_apart(workspace: Workspace) -> None:
+    seed(workspace, articles(12), 4)
+    jobs = plan(workspace, CUT)
+    with workers(1) as pool:
+        pool.run(jobs[1])
+    done, waiting = split_done(jobs)
+    assert [job.shard for job in done] == ["s0004"] and sorted(waiting) == ["s0000", "s0008"]

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from sources.jats.nodes import Element
+from sources.jats.text import caption_text, flatten, running_text, title_text
+
+MML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
+
+
+def node(inner: str) -> Element:
+    return etree.fromstring(f"<p {MML}>{inner}</p>")
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        ("CO<sub>2</sub> and <italic>E.</italic> <bold>coli</bold>s", "CO2 and E. colis"),
+        ("10<sup>3</sup>\u2009\u00b5l,\u00a0then\n\t rest", "103 \u00b5l, then rest"),
+        ("(<bold>A</bold>)<italic> x</italic>y", "(A) xy"),
+        ("one<break/>two", "one two"),
+        ("a<fn><p>note</p></fn>b<inline-graphic/>c", "abc"),
+        ("before <fig><label>F</label></fig> after", "before after"),
+        ("before<table-wrap/>after", "before after"),
+        ("see <styled-content style='x'>red</styled-content>.", "see red."),
+        ("<named-content>BRCA<sc>1</sc></named-content>", "BRCA1"),
+    ],
+)
+def test_inline_markup_adds_and_removes_no_space(inner: str, text: str) -> None:
+    assert running_text(node(inner)).text == text
+
+
+def test_tails_are_read_once() -> None:
+    inner = (
+        "one <italic>two</italic> three <xref rid='a'>four</xref> five <bold>six <italic>"
+        "seven</italic> eight</bold> nine"
+    )
+    assert running_text(node(inner)).text == "one two three four five six seven eight nine"
+
+
+def test_a_paragraph_that_begins_with_inline_markup_is_read_whole() -> None:
+    assert (
+        running_text(node("<bold>Case 1.</bold> A man. <italic>Then</italic> more.")).text
+        == "Case 1. A man. Then more."
+    )
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        ("<mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math>", "x^2"),
+        (
+            "<mml:math><mml:mfrac><mml:mrow><mml:mi>a</mml:mi><mml:mo>+</mml:mo><mml:mi>b</mml:mi></mml:mrow>"
+            "<mml:mn>2</mml:mn></mml:mfrac></mml:math>",
+            "(a + b)/2",
+        ),
+        (
+            "<alternatives><tex-math>"
+            "\\documentclass{minimal}\\begin{document}$$\\beta$$\\end{document}</tex-math>"
+            "<mml:math><mml:mi>β</mml:mi></mml:math></alternatives>",
+            "β",
+        ),
+        (
+            "<tex-math>\\documentclass[12pt]{minimal}\\usepackage{x}\\begin{document}$$\\mathrm{p} "
+            "&lt; 0.05$$\\end{document}</tex-math>",
+            "p < 0.05",
+        ),
+        ("<italic>r</italic> = 2", "r = 2"),
+        ("<alternatives><inline-graphic/><textual-form>kappa</textual-form></alternatives>", "kappa"),
+    ],
+)
+def test_formulas_are_one_readable_line(inner: str, text: str) -> None:
+    flow = running_text(node(f"so <inline-formula>{inner}</inline-formula>, hence"))
+    assert flow.text == f"so {text}, hence"
+
+
+def test_nested_floats_wait_in_document_order() -> None:
+    flow = running_text(node("a <list><list-item/></list> b <fig/> c <boxed-text/>"))
+    assert (flow.text, [element.tag for element in flow.floats]) == ("a b c", ["list", "fig", "boxed-text"])
+
+
+def test_references_keep_exact_offsets() -> None:
+    flow = running_text(
+        node(
+            "See <xref ref-type='fig' rid='F1 F2'> Figs.\n 1, 2</xref>b and <sup><xref "
+            "ref-type='bibr' rid='B1'>3</xref></sup>,"
+            " <xref ref-type='fig' rid='F3'/>–<xref ref-type='fig' rid='F4'>4</xref> <xref "
+            "ref-type='fig' rid='F5'/>"
+        )
+    )
+    assert flow.text == "See Figs. 1, 2b and 3, –4"
+    spans = [(xref.start, xref.end, flow.text[xref.start : xref.end], xref.rids) for xref in flow.xrefs()]
+    assert spans == [
+        (4, 14, "Figs. 1, 2", ("F1", "F2")),
+        (20, 21, "3", ("B1",)),
+        (23, 23, "", ("F3",)),
+        (24, 25, "4", ("F4",)),
+        (25, 25, "", ("F5",)),
+    ]
+
+
+def test_captions_keep_markup_and_join_blocks_by_one_space() -> None:
+    parts = list(
+        node(
+            "<caption><title>Chest film.</title><p>(<bold>A</bold>) PA <italic>view</italic>.</p><p>Points:"
+            "<list><list-item><label>1.</label><p>one</p></list-item><list-item><p>two</p>"
+            "</list-item></list></p>"
+            "<p><media href='v.mp4'/>End.</p></caption><attrib>Notes: none</attrib>"
+        )
+    )
+    flow = caption_text(parts)
+    assert flow.text == "Chest film. (A) PA view. Points: one two End. Notes: none"
+    marks = [(flow.text[mark.start : mark.end], mark.kind) for mark in flow.emphasis()]
+    assert marks == [("A", "bold"), ("view", "italic")]
+
+
+def test_titles_lose_their_reference_marks() -> None:
+    assert title_text(node("A <italic>title</italic><xref ref-type='fn'>*</xref>")) == "A title"
+    assert flatten(None) == title_text(None) == ""
+
+
+WORDS = st.text(alphabet=" \t\n\u00a0\u2009abcé𝛼(.)–", max_size=8)
+LEAVES = WORDS.map(escape)
+INLINE = st.recursive(
+    LEAVES,
+    lambda inner: st.tuples(
+        st.sampled_from(["italic", "bold", "sup", "named-content", "xref"]), st.lists(inner, max_size=3)
+    ).map(lambda made: f"<{made[0]}>{''.join(made[1])}</{made[0]}>"),
+    max_leaves=12,
+)
+
+
+@given(st.lists(INLINE, max_size=8).map("".join))
+def test_offsets_re_extract_whatever_the_nesting(inner: str) -> None:
+    element = node(inner)
+    flow = running_text(element)
+    plain = "".join(str(part) for part in element.itertext())
+    assert flow.text == " ".join(plain.split())
+    expected = sorted(
+        " ".join("".join(str(part) for part in xref.itertext()).split()) for xref in element.iter("xref")
+    )
+    assert sorted(flow.text[xref.start : xref.end] for xref in flow.xrefs()) == expected
+    caption = caption_text([element])
+    for mark in caption.emphasis():
+        assert 0 <= mark.start < mark.end <= len(caption.text)
+        assert not caption.text[mark.start].isspace() and not caption.text[mark.end - 1].isspace()
