@@ -5,6 +5,7 @@ Exit codes: 0 ok, 1 finding, 2 usage, 3 failure.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import logging
 import sys
@@ -23,7 +24,7 @@ OK, FINDING, USAGE, FAILURE = 0, 1, 2, 3
 app = App(
     name="medqrels",
     help="Build, audit and publish medical retrieval benchmarks from open-access literature.",
-    version_flags=["--version"],
+    version_flags=[],  # `release` has an option of that name
     help_format="plaintext",
 )
 crawl_app = App(name="crawl", help="Fetch articles into the workspace.", help_format="plaintext")
@@ -126,7 +127,7 @@ def _crawl(
 def _stages(
     common: Common, dry_run: bool, verb: str, tasks: tuple[str, ...], spec: Path | None, pairs: Any
 ) -> int:
-    from flows.preview import preview_stages
+    from flows.preview import check_stages, preview_stages
     from flows.specs import parse_overrides
 
     overrides = parse_overrides(pairs)
@@ -137,6 +138,8 @@ def _stages(
         ]
         _emit(common, result, "\n".join(lines))
         return OK
+
+    check_stages(verb, common.root, tasks, None if spec is None else str(spec), overrides)
 
     def work() -> Any:
         if verb == "extract":
@@ -193,8 +196,8 @@ def release(
     from flows.specs import parse_overrides, read_spec, spec_path
 
     pairs = parse_overrides(overrides)
+    spec = read_spec(spec_path(dataset), pairs)
     if dry_run:
-        spec = read_spec(spec_path(dataset), pairs)
         result = {"dataset": spec.name, "version": version, "tasks": sorted(spec.tasks)}
         _emit(common, result, f"would release {spec.name}@{version}: {', '.join(sorted(spec.tasks))}")
         return OK
@@ -245,8 +248,8 @@ def run(
     from flows.specs import parse_overrides, read_spec
 
     pairs = parse_overrides(overrides)
+    wanted = read_spec(spec, pairs)
     if dry_run:
-        wanted = read_spec(spec, pairs)
         _emit(
             common,
             wanted.model_dump(mode="json"),
@@ -315,6 +318,9 @@ def run_cli(arguments: list[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
+        if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+            print(importlib.metadata.version("medqrels"))
+            return OK
         code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.CycloptsError as error:
         _fail(as_json, {"error": "UsageError", "message": str(error).strip(), "hint": "medqrels --help"})

@@ -108,10 +108,9 @@ def crawl_shard(
 def _held_elsewhere(workspace: Workspace, shard: str) -> dict[str, str]:
     """Article ids that another crawl shard already keeps, with that shard's name."""
     held: dict[str, str] = {}
-    for other, manifest in shards_of(workspace, STAGE).items():
-        if other != shard:
-            path = workspace.stage(STAGE) / other / manifest.outputs["raw"].file
-            held.update(dict.fromkeys(pq.read_table(path, columns=["id"])["id"].to_pylist(), other))
+    for other, manifest in shards_of(workspace, STAGE, but=shard).items():
+        path = workspace.stage(STAGE) / other / manifest.outputs["raw"].file
+        held.update(dict.fromkeys(pq.read_table(path, columns=["id"])["id"].to_pylist(), other))
     return held
 
 

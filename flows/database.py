@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -46,7 +47,8 @@ def connect(memory_limit: str = "4GB") -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _literal(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+    """The path as an SQL string that names this one file: read_parquet takes `*`, `?` and `[` for patterns."""
+    return "'" + re.sub(r"([*?[])", r"[\1]", str(path)).replace("'", "''") + "'"
 
 
 def add_view(
@@ -99,16 +101,23 @@ def _conform(array: pa.Array, field: pa.Field) -> pa.Array:
         mask = array.is_null() if array.null_count else None
         return pa.ListArray.from_arrays(offsets, items, type=wanted, mask=mask)
     if pa.types.is_struct(wanted):
-        mask = array.is_null() if array.null_count else None
-        children = []
-        for index in range(wanted.num_fields):
-            child = wanted.field(index)
-            inner = child.with_nullable(True) if mask is not None else child  # null under a null parent is none
-            children.append(_conform(array.field(child.name), inner))
-            if mask is not None and not child.nullable and array.drop_null().field(child.name).null_count:
-                raise MedqrelsError(f"column {field.name}.{child.name}: nulls where none may be")
-        return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask)
+        return _conform_struct(array, wanted)
     return array.cast(wanted)
+
+
+def _conform_struct(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    present = array.drop_null() if array.null_count else array
+    children = [_conform(present.field(child.name), child) for child in wanted]
+    if not array.null_count:
+        return pa.StructArray.from_arrays(children, fields=list(wanted))
+    if not len(present):
+        return pa.array([None] * len(array), type=wanted)
+    # Under a null parent the Parquet writer wants some value, not a null: the nearest one before, hidden by the mask.
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    filler = pa.array(np.maximum(np.cumsum(valid) - 1, 0))
+    return pa.StructArray.from_arrays(
+        [child.take(filler) for child in children], fields=list(wanted), mask=array.is_null()
+    )
 
 
 def write_select(connection: duckdb.DuckDBPyConnection, sql: Sql, path: Path) -> Output:

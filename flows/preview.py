@@ -46,6 +46,21 @@ def preview_stages(
     return result
 
 
+def check_stages(
+    verb: str, root: str | None, tasks: Sequence[str], spec: str | None, overrides: Mapping[str, str]
+) -> None:
+    """Find what is wrong with a command before a flow is started for it.
+
+    Raises:
+        MedqrelsError: no workspace, no such task, a spec that does not read.
+    """
+    read_session(root)
+    if verb == "build":
+        from flows.specs import chosen_tasks, task_params
+
+        chosen_tasks(tasks or sorted(task_params(spec, overrides)))
+
+
 def _stages(
     verb: str, workspace: Workspace, tasks: Sequence[str], spec: str | None, overrides: Mapping[str, str]
 ) -> list[tuple[RecordStage | SetStage, Mapping[str, Any], Mapping[str, Resource]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,7 @@ def write_session(workspace: str | Path | None, *, create: bool = False) -> Iter
     settings = load_settings(workspace=workspace)
     opened = open_workspace(settings.workspace, create=create)
     with opened.writing():
+        shutil.rmtree(opened.temporary, ignore_errors=True)  # what a killed run left half-written
         yield Session(settings, opened, current_reporter())
 
 

@@ -35,10 +35,10 @@ _BORROWED = re.compile(
     re.IGNORECASE,
 )
 _HOLDER = re.compile(
-    r"(?:©|\(c\)|copyright)\s*(?:the\s)?(?:\d{4},?\s*)?[^.]{0,40}?(?:elsevier|springer|wiley|nature"
-    r"|wolters|oxford|"
-    r"lippincott|taylor|sage|karger|thieme|lancet|american|massachusetts|society|association|academy|press)",
-    re.I,
+    r"(?:©|\bcopyright\b|\(c\)(?=\s*(?:19|20)\d\d))\s*(?:the\s)?(?:\d{4},?\s*)?[^.]{0,40}?\b(?:elsevier|springer|wiley"
+    r"|nature|wolters|oxford|lippincott|taylor|sage|karger|thieme|lancet|american|massachusetts|society|association"
+    r"|academy|press)\b",
+    re.IGNORECASE,
 )
 _RIGHTS_HINTS = (
     *(

@@ -36,6 +36,9 @@ _FOREIGN_AFTER = re.compile(
     r"|(?:original|previous|cited|accompanying|companion|their)\s(?:paper|study|work|article|publication"
     r"|report))"
 )
+_IN_SUPPLEMENT = re.compile(
+    r",?\s(?:(?:of|in)\s(?:the\s)?)?(?:E?SI|(?<=\sthe\s)(?:[Oo]nline\s)?(?:[Ss]upp(?:lement|orting)\w*|[Aa]ppendix))\b"
+)
 _FOREIGN_BEFORE = re.compile(
     r"(?:\b(?:in|of|from|see)\s(?:[Rr]ef(?:erence|s|\.)?s?\.?\s?)?\[\d[\d,–\s-]*\],?\s?|\[\d[\d,–\s-]*,\s?"
     r"|\b[Rr]ef(?:s|erences?)?\.?\s?\[?\d+\]?,\s?|\bet al\.?,?\s?(?:\(?(?:19"
@@ -194,7 +197,7 @@ def _resolve_links(cluster: _Cluster, index: FigureIndex) -> None:
 
 
 def _resolve_numbers(cluster: _Cluster, index: FigureIndex, text: str, others: Sequence[Xref]) -> None:
-    if _FOREIGN_BEFORE.search(text, max(0, cluster.start - 60), cluster.start) and not cluster.links:
+    if not cluster.links and _is_elsewhere(text, cluster):
         return
     for item in cluster.items:
         if not item.number or any(xref.start <= item.start < xref.end for xref in others):
@@ -212,6 +215,13 @@ def _resolve_numbers(cluster: _Cluster, index: FigureIndex, text: str, others: S
         for at in index.numbered(cluster.family, item.number, item.panels):
             key = index.keys[at]
             cluster.add(at, rule, set(item.panels) - set(key.letters if key else ()))
+
+
+def _is_elsewhere(text: str, cluster: _Cluster) -> bool:
+    """Whether an unlinked pointer means another work ("in [12], Fig. 3") or a supplement ("Fig. 3, SI")."""
+    if _IN_SUPPLEMENT.match(text, cluster.end):
+        return True
+    return _FOREIGN_BEFORE.search(text, max(0, cluster.start - 60), cluster.start) is not None
 
 
 def _spare(linked: Sequence[Xref], cluster: _Cluster) -> bool:

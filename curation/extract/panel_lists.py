@@ -63,6 +63,13 @@ def letters_of(text: str) -> tuple[str, ...]:
     return _spread(found.group(1)) if found else ()
 
 
+def fill(first: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
+    """Panels from the last of `first` to the first of `last`: "4(a)–4(d)"."""
+    if not first or not last:
+        return last
+    return tuple(sorted({*last, *_between(first[-1], last[0])}))
+
+
 def _is_group(found: re.Match[str], letters: Collection[str]) -> bool:
     inner = found.group("letters")
     if len(inner) > 1:
@@ -122,9 +129,10 @@ def _continued(text: str, first: str, end: int) -> tuple[tuple[str, ...], int]:
     previous = first[-1]
     while (more := _MORE.match(text, end)) is not None:
         letter = more.group("letter")
-        if letter.isupper() != previous.isupper() or not 0 < ord(letter) - ord(previous) <= _MAX_GAP:
-            break
         is_range = more.group("range") is not None
+        limit = 25 if is_range else _MAX_GAP
+        if letter.isupper() != previous.isupper() or not 0 < ord(letter) - ord(previous) <= limit:
+            break
         found |= _between(previous.upper(), letter.upper()) if is_range else {letter.upper()}
         previous, end = letter, more.end()
     return tuple(sorted(found)), end

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from curation.extract.panel_lists import letters_of, panels_after
+from curation.extract.panel_lists import fill, letters_of, panels_after
 
 Join = Literal["", "list", "range"]
 Span = tuple[int, int]
@@ -190,6 +190,8 @@ def items_at(
         if items and not _continues(text, found, plural or len(items) > 1, join, links):
             break
         item = _item(text, found, join, links, letters)
+        if join == "range" and item.number == items[-1].number:
+            item = replace(item, panels=fill(items[-1].panels, item.panels))
         items.append(item)
         separator = _SEPARATOR.match(text, item.end)
         if separator is None:

@@ -156,10 +156,11 @@ def _places(article: Article) -> dict[str, dict[str, list[str]]]:
         "keyword": _words(" ; ".join(term for group in article.keywords for term in group.terms)),
         "journal": _words(article.journal),
         "subject": _words(" ; ".join(article.subjects)),
-        "text": list(dict.fromkeys(repeated)),
         "repeated": repeated,
     }
-    return {place: _sorted_by_lexicon(tokens) for place, tokens in words.items()}
+    places = {place: _sorted_by_lexicon(tokens) for place, tokens in words.items()}
+    places["text"] = {name: list(dict.fromkeys(hits)) for name, hits in places["repeated"].items()}
+    return places
 
 
 def _words(text: str) -> list[str]:

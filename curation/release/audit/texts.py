@@ -33,9 +33,11 @@ def _texts(context: Context, table: str, ids: set[str]) -> dict[str, str]:
 
 def _groups(digests: np.typing.NDArray[np.uint64]) -> list[list[int]]:
     """Row numbers of equal digests, groups of two or more; digest 0 means no tokens at all."""
+    if not len(digests):
+        return []
     order = np.argsort(digests, kind="stable")
     ordered = digests[order]
-    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if len(ordered) else order
+    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
     ends = np.append(first[1:], len(ordered))
     return sorted(
         sorted(order[start:end].tolist())

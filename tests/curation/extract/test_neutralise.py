@@ -43,8 +43,7 @@ def test_neutralise(text: str, language: str, expected: str) -> None:
 
 PIECES = st.sampled_from(
     ["Fig. 2", "Figs 1A–C and 2", "Table 1", "(", ")", "[", "]", "; ", ", ", " and ", ". ", "The scan ",
-     "see ",
-     "S1 Fig",      "grew", " ", "（", "）", "图3", "\n", "Supplementary Figure 4", "the "]
+     "see ", "S1 Fig", "grew", " ", "（", "）", "图3", "\n", "Supplementary Figure 4", "the "]
 )  # fmt: skip
 
 

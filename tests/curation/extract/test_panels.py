@@ -86,6 +86,8 @@ def test_label_is_not_part_of_the_caption(label: str, caption: str, expected: tu
         ("Biopsy taken from the left lobe.", False),
         ("Sections taken from three patients.", False),
         ("Axial CT after permission to treat was given by the patient.", False),
+        ("(A) CT. (C) Gene expression in the tissue.", False),
+        ("(c) 2007 Springer. Axial CT.", True),
         ("Axial CT.", False),
     ],
 )

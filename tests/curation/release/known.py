@@ -49,13 +49,16 @@ CAPTIONS = {
 STAGES = ("crawl", "extract", "visual_context", "visual_context_all")
 
 
+_DATABASE = duckdb.connect()
+
+
 def run_sql(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
-    """A plain runner; flows/ has the real one."""
-    connection = duckdb.connect()
+    """A plain runner with tiny batches; flows/ has the real one."""
+    parts = []
     for name, files in views.items():
         listed = ", ".join(f"'{path}'" for path in files)
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
-    yield from connection.sql(text).to_arrow_reader(3)
+        parts.append(f"{name} AS (SELECT * FROM read_parquet([{listed}]))")
+    yield from _DATABASE.cursor().sql(f"WITH {', '.join(parts)} {text}").to_arrow_reader(3)
 
 
 def noise_image(kind: str, seed: int, mode: str = "RGB") -> bytes:

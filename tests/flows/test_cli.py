@@ -1,0 +1,151 @@
+"""The command grammar: exit codes, errors that say what to do, JSON on stdout, dry runs that change nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.cli import run_cli
+from flows.locators import read_ids
+from flows.specs import parse_overrides
+from schemas.errors import UsageError
+from sources.sample import ids_path
+from tests.pipeline import crawl_bucket, new_workspace, run_stages
+from tests.test_end_to_end import sample_ids
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with the sample built."""
+    workspace = new_workspace(tmp_path_factory.mktemp("cli") / "ws")
+    crawl_bucket(workspace, sample_ids())
+    run_stages(workspace)
+    return workspace.root
+
+
+def test_usage_errors_exit_2_and_say_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (
+        ["crawl", "pmc"],
+        ["no-such-verb"],
+        ["build", "no_such_task", "--workspace", str(tmp_path / "none")],
+        ["audit"],
+        ["audit", "nothing@1.0.0", "--workspace", str(tmp_path)],
+        ["release", "no-such-dataset", "--version", "1.0.0"],
+        ["crawl", "pmc", "--ids", str(tmp_path / "absent.txt")],
+        ["build", "--set", "nonsense", "--workspace", str(tmp_path)],
+    ):
+        assert run_cli(arguments) in (2, 3), arguments
+        error = capsys.readouterr().err
+        assert error.startswith("error: "), arguments
+        assert "Traceback" not in error
+    assert run_cli(["show", "pmc:PMC1.1", "--workspace", str(tmp_path)]) == 3
+    assert "next: " in capsys.readouterr().err
+
+
+def test_errors_are_json_when_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_cli(["status", "--json", "--workspace", str(tmp_path / "none")]) == 3
+    error = json.loads(capsys.readouterr().err)
+    assert error["error"] == "WorkspaceError"
+    assert error["hint"]
+
+
+def test_a_defect_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(settings: object) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr("flows.doctor.examine", broken)
+    assert run_cli(["doctor"]) == 3
+    error = capsys.readouterr().err
+    assert "ZeroDivisionError: planted" in error
+    assert "Traceback" not in error
+
+
+def test_doctor_names_every_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run_cli(["doctor", "--json", "--workspace", str(tmp_path / "ws")])
+    results = json.loads(capsys.readouterr().out)
+    assert {"python", "package prefect", "workspace"} <= {item["check"] for item in results}
+    assert code == (0 if all(item["ok"] for item in results if item["check"] != "contact") else 1)
+
+
+def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()}
+    where = ["--workspace", str(built), "--json", "--dry-run"]
+    expected = {"extract": ["parse", "extract"], "ground": ["ground"], "build": ["visual_context", "visual_context_all"]}
+    for verb, stages in expected.items():
+        assert run_cli([verb, *where]) == 0
+        result = json.loads(capsys.readouterr().out)
+        assert [item["stage"] for item in result] == stages
+        assert all(item["to_do"] == 0 and item["done"] == 1 for item in result)
+    assert run_cli(["crawl", "pmc", "--ids", str(ids_path()), *where]) == 0
+    assert json.loads(capsys.readouterr().out) == {"new": 0, "known": 12}
+    assert run_cli(["release", "medqrels-sample", "--version", "1.0.0", *where]) == 0
+    assert json.loads(capsys.readouterr().out)["tasks"] == ["visual_context"]
+    assert {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()} == before
+
+
+def test_a_changed_parameter_makes_the_stage_stale(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = str(ROOT / "data_cards/medqrels-sample/spec.toml")
+    change = ["--spec", spec, "--set", "tasks.visual_context.min_words=40"]
+    assert run_cli(["build", *change, "--workspace", str(built), "--json", "--dry-run"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [item["to_do"] for item in result] == [1, 0]
+    wrong = ["--spec", spec, "--set", "tasks.visual_context.no_such=1"]
+    assert run_cli(["build", *wrong, "--workspace", str(built), "--dry-run"]) in (2, 3)
+    assert "no_such" in capsys.readouterr().err
+
+
+def test_id_files(tmp_path: Path) -> None:
+    path = tmp_path / "ids.txt"
+    path.write_text("# a comment\nPMC12 # why\n\n 7 \npmc9\n", "utf-8")
+    assert read_ids(path) == ["PMC12", "PMC7", "PMC9"]
+    path.write_text("PMC12\n10.1000/x\n", "utf-8")
+    with pytest.raises(UsageError, match="line 2"):
+        read_ids(path)
+    path.write_text("# nothing\n", "utf-8")
+    with pytest.raises(UsageError, match="names no article"):
+        read_ids(path)
+
+
+def test_overrides() -> None:
+    assert parse_overrides(("a.b=1", "c = x=y")) == {"a.b": "1", "c": "x=y"}
+    with pytest.raises(UsageError):
+        parse_overrides(("a",))
+
+
+def test_a_real_server_needs_a_contact_address(tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("PMC1\n", "utf-8")
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("MEDQRELS_")}
+    done = subprocess.run(
+        [Path(sys.executable).with_name("medqrels"), "crawl", "pmc", "--ids", ids, "--workspace", tmp_path / "ws"],
+        env={**plain, "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "contact" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["status", "show", "doctor", "audit", "--help"])
+def test_light_verbs_do_not_import_prefect(verb: str, built: Path) -> None:
+    extra = {"show": ["pmc:PMC990000001.1"], "audit": [str(built)]}.get(verb, [])
+    where = [] if verb == "--help" else ["--workspace", str(built)]
+    code = (
+        "import sys; from flows.cli import run_cli\n"
+        "try: run_cli(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "assert 'prefect' not in sys.modules, 'prefect was imported'\n"
+        "assert 'datasets' not in sys.modules, 'datasets was imported'\n"
+    )
+    subprocess.run([sys.executable, "-c", code, verb, *extra, *where], check=True, timeout=60, cwd=ROOT)

@@ -1,0 +1,198 @@
+"""A crawl shard: every locator kept or dropped, passing troubles tried again, no manifest after a crash."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from flows.crawling import PASSING, RAW, crawl_shard, finished, identity
+from flows.manifest import MANIFEST, Manifest
+from flows.runner import read_table, shards_of
+from flows.selection import Selection, select
+from flows.workspace import Workspace
+from schemas.article import RawArticle
+from schemas.errors import ConservationError, UsageError
+from schemas.record import from_table
+from schemas.stages import Drop, Reason
+
+PARAMS = {"max_xml_mib": 64}
+
+
+class Counted:
+    """Steps that count."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        self.done += steps
+
+
+def article(locator: str, article_id: str | None = None) -> RawArticle:
+    return RawArticle(
+        id=article_id or f"pmc:{locator}.1", source="pmc", locator=locator, path=f"{locator}.xml", sha256="00"
+    )
+
+
+def drop(locator: str, reason: Reason) -> Drop:
+    return Drop(unit="article", id=locator, article_id=locator, reason=reason)
+
+
+def crawl(
+    workspace: Workspace,
+    selection: Selection,
+    fetch: Callable[[str], RawArticle | Drop],
+    fingerprint: str = "",
+    connections: int = 4,
+) -> Manifest:
+    return crawl_shard(
+        workspace, selection, identity(selection, PARAMS, fingerprint), fetch, connections, Counted()
+    )
+
+
+def rows(workspace: Workspace) -> list[RawArticle]:
+    return from_table(RawArticle, read_table(workspace, "crawl.raw", RawArticle))
+
+
+def drops(workspace: Workspace) -> list[Drop]:
+    return from_table(Drop, read_table(workspace, "crawl._dropped", Drop))
+
+
+def test_kept_and_dropped_add_up(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", ["PMC3", "PMC1", "PMC2"], 10)
+    steps = Counted()
+
+    def fetch(locator: str) -> RawArticle | Drop:
+        return drop(locator, Reason.RETRACTED) if locator == "PMC2" else article(locator)
+
+    made = crawl_shard(workspace, selection, identity(selection, PARAMS, ""), fetch, 2, steps)
+    assert made.units == {"article": {"in": 3, "kept": 2, "dropped": 1}} and made.dropped == {"retracted": 1}
+    assert [row.id for row in rows(workspace)] == ["pmc:PMC1.1", "pmc:PMC3.1"]
+    assert drops(workspace) == [drop("PMC2", Reason.RETRACTED)]
+    assert steps.done == 3
+    assert finished(workspace, identity(selection, PARAMS, "")) is not None
+
+
+def test_the_order_of_answers_does_not_show(workspace: Workspace, tmp_path: Path) -> None:
+    ids = [f"PMC{number}" for number in range(20)]
+    results = []
+    for connections, root in ((1, workspace.root), (8, tmp_path / "other")):
+        here = Workspace(root)
+        [selection] = select(here, "pmc", ids, 50)
+        gate = threading.Semaphore(connections)
+
+        def fetch(locator: str, gate: threading.Semaphore = gate) -> RawArticle | Drop:
+            with gate:
+                same = int(locator[3:]) % 3 == 0
+                return article(locator, "pmc:PMC777.1" if same else None)
+
+        crawl(here, selection, fetch, connections=connections)
+        folder = here.stage("crawl") / selection.shard
+        results.append({path.name: path.read_bytes() for path in folder.iterdir() if path.name != "_run.json"})
+    assert results[0] == results[1]
+
+
+def test_the_same_article_twice_in_a_shard(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1", "PMC2", "PMC3"], 10)
+    made = crawl(workspace, selection, lambda locator: article(locator, "pmc:PMC9.1"))
+    assert made.units["article"] == {"in": 3, "kept": 1, "dropped": 2}
+    assert [row.locator for row in rows(workspace)] == ["PMC1"]
+    assert {(item.id, item.reason, item.detail) for item in drops(workspace)} == {
+        ("PMC2", Reason.DUPLICATE_ARTICLE, "same article as PMC1"),
+        ("PMC3", Reason.DUPLICATE_ARTICLE, "same article as PMC1"),
+    }
+
+
+def test_the_same_article_in_another_shard(workspace: Workspace) -> None:
+    one, two = select(workspace, "pmc", ["PMC1", "PMC2"], 1)
+    crawl(workspace, one, lambda locator: article(locator, "pmc:PMC9.1"))
+    made = crawl(workspace, two, lambda locator: article(locator, "pmc:PMC9.1"))
+    assert made.units["article"] == {"in": 1, "kept": 0, "dropped": 1}
+    assert len(rows(workspace)) == 1 and drops(workspace)[0].detail == f"same article as shard {one.shard}"
+    again = crawl(workspace, one, lambda locator: article(locator, "pmc:PMC9.1"))
+    assert again.units["article"]["kept"] == 1  # crawled again, the first keeps what it had
+
+
+@pytest.mark.parametrize("reason", sorted(PASSING))
+def test_passing_troubles_are_tried_again(workspace: Workspace, reason: Reason) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1", "PMC2"], 10)
+    wanted = identity(selection, PARAMS, "")
+    crawl(workspace, selection, lambda locator: drop(locator, reason) if locator == "PMC2" else article(locator))
+    assert finished(workspace, wanted) is None
+    crawl(workspace, selection, article)
+    assert finished(workspace, wanted) is not None
+    assert [row.locator for row in rows(workspace)] == ["PMC1", "PMC2"] and drops(workspace) == []
+
+
+@pytest.mark.parametrize("reason", sorted(set(Reason) - PASSING))
+def test_final_reasons_are_not(workspace: Workspace, reason: Reason) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1"], 10)
+    crawl(workspace, selection, lambda locator: drop(locator, reason))
+    assert finished(workspace, identity(selection, PARAMS, "")) is not None
+
+
+def test_an_exception_in_the_middle_leaves_no_manifest(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", [f"PMC{number}" for number in range(30)], 50)
+    asked: list[str] = []
+
+    def fetch(locator: str) -> RawArticle | Drop:
+        asked.append(locator)
+        if locator == "PMC12":
+            raise UsageError("the contact address is refused")
+        time.sleep(0.02)  # the failure is seen while others still wait
+        return article(locator)
+
+    with pytest.raises(UsageError, match="refused"):
+        crawl(workspace, selection, fetch, connections=1)
+    assert not shards_of(workspace, "crawl") and len(asked) < 30
+    crawl(workspace, selection, article)
+    assert len(rows(workspace)) == 30
+
+
+def test_an_exception_keeps_what_an_earlier_crawl_made(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1", "PMC2"], 10)
+    crawl(workspace, selection, article)
+
+    def interrupted(locator: str) -> RawArticle | Drop:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crawl(workspace, selection, interrupted)
+    assert len(rows(workspace)) == 2
+
+
+def test_an_answer_for_another_locator_is_refused(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1", "PMC2"], 10)
+    with pytest.raises(ConservationError, match="asked for PMC2, got PMC5") as caught:
+        crawl(workspace, selection, lambda locator: article("PMC5" if locator == "PMC2" else locator))
+    assert caught.value.record == "PMC2"
+    with pytest.raises(ConservationError, match="asked for PMC1, got PMC7"):
+        crawl(workspace, selection, lambda locator: drop("PMC7", Reason.NO_BODY) if locator == "PMC1" else article(locator))
+    assert not shards_of(workspace, "crawl")
+
+
+def test_changed_files_settings_and_damage_are_fetched_again(workspace: Workspace) -> None:
+    [selection] = select(workspace, "folder", ["a.xml"], 10, root="/data")
+    wanted = identity(selection, PARAMS, "one")
+    crawl(workspace, selection, article, "one")
+    assert finished(workspace, wanted) is not None
+    assert finished(workspace, identity(selection, PARAMS, "two")) is None
+    assert finished(workspace, identity(selection, {"max_xml_mib": 1}, "one")) is None
+    folder = workspace.stage("crawl") / selection.shard
+    for file, damage in ((f"{RAW.name}.parquet", b"PAR1"), (MANIFEST, b"{"), (MANIFEST, b"null")):
+        (folder / file).write_bytes(damage)
+        assert finished(workspace, wanted) is None
+        crawl(workspace, selection, article, "one")
+        assert finished(workspace, wanted) is not None
+
+
+def test_a_shard_without_articles_is_a_table_without_rows(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1"], 10)
+    crawl(workspace, selection, lambda locator: drop(locator, Reason.NOT_FOUND))
+    path = workspace.stage("crawl") / selection.shard / "raw.parquet"
+    assert from_table(RawArticle, pq.read_table(path)) == []
