@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from flows.crawling import Fetch, crawl_shard, finished, identity
+from flows.crawling import Fetch, crawl_shard, finished, identity, shard_params
 from flows.execution import sum_up
 from flows.locators import discover, read_ids
 from flows.orchestration import flow, task
@@ -56,7 +56,7 @@ def _crawl(
 ) -> dict[str, Any]:
     settings = session.settings
     connections = settings.pmc.connections if source == "pmc" else 1
-    params = {"max_xml_mib": settings.http.max_xml_mib, "max_media_mib": settings.http.max_media_mib}
+    params = shard_params(settings, source, profile)
     done = []
     total = sum(len(item.locators) for item in chosen)
     with session.reporter.stage("crawl", total, "articles") as steps:
@@ -64,8 +64,7 @@ def _crawl(
         @task(name="crawl", task_run_name="crawl/{shard}")
         def fetch_shard(shard: str) -> None:
             selection = next(item for item in chosen if item.shard == shard)
-            extra = {"profile": profile} if source == "pmc" else {}
-            wanted = identity(selection, {**params, **extra}, _fingerprint(selection))
+            wanted = identity(selection, params, _fingerprint(selection))
             ready = finished(session.workspace, wanted)
             if ready is not None:
                 steps.advance(len(selection.locators))

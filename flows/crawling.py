@@ -18,9 +18,11 @@ from flows.manifest import DROPPED, Manifest, is_intact, publish, read_manifest
 from flows.progress import Steps
 from flows.runner import DROP_TABLE, schema_hashes, shards_of, write_rows
 from flows.selection import Selection
+from flows.settings import Settings
 from flows.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import ConservationError, WorkspaceError
+from schemas.licences import Profile
 from schemas.stages import Drop, Reason, Table
 
 STAGE = "crawl"
@@ -30,6 +32,12 @@ PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH})
 """Drops that may go away by themselves: a shard holding one is tried again by the next crawl."""
 
 Fetch = Callable[[str], RawArticle | Drop]
+
+
+def shard_params(settings: Settings, source: str, profile: Profile) -> dict[str, Any]:
+    """The settings that decide what a crawl keeps; folders are judged by the parser's licence alone."""
+    limits = {"max_xml_mib": settings.http.max_xml_mib, "max_media_mib": settings.http.max_media_mib}
+    return {**limits, "profile": profile} if source == "pmc" else limits
 
 
 def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) -> Manifest:

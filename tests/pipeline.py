@@ -8,11 +8,12 @@ from pathlib import Path
 from curation.concepts.stage import GROUND
 from curation.extract.stage import EXTRACT
 from curation.tasks.registry import TASKS
-from flows.crawling import crawl_shard, finished, identity
+from flows.crawling import crawl_shard, finished, identity, shard_params
 from flows.execution import Workers, split_done, workers
 from flows.progress import SilentReporter
 from flows.runner import Job, Resource, plan
 from flows.selection import select
+from flows.settings import Settings
 from flows.vocabulary import hpo_names
 from flows.workspace import Workspace, open_workspace
 from sources import pmc
@@ -42,7 +43,7 @@ def crawl_bucket(
         context = pmc.PmcContext(client=client, store=store, endpoint=server.endpoint)
         with SilentReporter().stage("crawl", len(ids), "articles") as steps:
             for selection in select(workspace, "pmc", ids, shard_size):
-                wanted = identity(selection, {"profile": "open"}, "")
+                wanted = identity(selection, shard_params(Settings(), "pmc", "open"), "")
                 if finished(workspace, wanted) is None:
                     crawl_shard(workspace, selection, wanted, lambda item: pmc.fetch(item, context), 4, steps)
         return server

@@ -332,10 +332,10 @@ def _unanswered(figure: Figure, citing_dropped: Iterable[str], excluded: dict[st
 
 def _figure_bar(figure: Figure, problem: str, rules: Rules) -> tuple[Reason, str] | None:
     """Why a figure may not become a query, or None."""
-    if not is_allowed(figure.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
     if figure.is_third_party:
         return Reason.THIRD_PARTY, figure.rights[:200]
+    if not is_allowed(figure.licence.spdx, rules.licence_profile):
+        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
     if problem and rules.require_image:
         return Reason(problem), figure.graphics[0].href if figure.graphics else ""
     if not figure.caption.strip():
