@@ -24,7 +24,12 @@ from schemas.hashing import sha256_bytes
 from schemas.ids import pmc_article_id
 from sources import jats
 
-PEER_PASSES = ("parse_pubmed_xml", "parse_pubmed_caption", "parse_pubmed_paragraph", "parse_pubmed_references")
+PEER_PASSES = (
+    "parse_pubmed_xml",
+    "parse_pubmed_caption",
+    "parse_pubmed_paragraph",
+    "parse_pubmed_references",
+)
 
 
 def raw_of(path: Path, data: bytes) -> RawArticle:

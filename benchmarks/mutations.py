@@ -35,7 +35,13 @@ def swap_tags(data: bytes, rng: random.Random) -> bytes:
     tags = list(_TAG.finditer(data))
     for _ in range(rng.randint(1, 8)):
         one, two = sorted(rng.sample(tags, 2), key=lambda found: found.start())
-        data = data[: one.start()] + two.group() + data[one.end() : two.start()] + one.group() + data[two.end() :]
+        data = (
+            data[: one.start()]
+            + two.group()
+            + data[one.end() : two.start()]
+            + one.group()
+            + data[two.end() :]
+        )
         tags = list(_TAG.finditer(data))
     return data
 

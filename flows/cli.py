@@ -1,6 +1,6 @@
 """The command line: one function per verb, heavy imports inside it, so that light verbs start fast.
 
-Exit codes: 0 ok, 1 finding, 2 usage, 3 failure.
+Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import logging
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +21,12 @@ from cyclopts import App, Parameter
 
 from schemas.errors import MedqrelsError
 
-OK, FINDING, USAGE, FAILURE = 0, 1, 2, 3
+OK, FINDING, USAGE, FAILURE, INTERRUPTED = 0, 1, 2, 3, 130
 
 app = App(
     name="medqrels",
     help="Build, audit and publish medical retrieval benchmarks from open-access literature.",
+    suppress_keyboard_interrupt=False,
     version_flags=[],  # `release` has an option of that name
     help_format="plaintext",
 )
@@ -57,6 +60,7 @@ Overrides = Annotated[
     ),
 ]
 DEFAULT = Common()
+_SIGINT = threading.Event()
 
 
 def _emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
@@ -329,17 +333,29 @@ def run_cli(arguments: list[str] | None = None) -> int:
         _fail(as_json, error.attrs())
         return error.exit_code
     except KeyboardInterrupt:
-        _fail(
-            as_json,
-            {"error": "Interrupted", "message": "interrupted", "hint": "the same command goes on from here"},
-        )
-        return FAILURE
+        return _interrupted(as_json)
     except Exception as error:
+        if _SIGINT.is_set():  # Ctrl-C also ends Prefect's private server, and its calls fail first
+            return _interrupted(as_json)
         logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
         hint = "a defect of medqrels; --log-level DEBUG shows where, the same command goes on from here"
-        _fail(as_json, {"error": type(error).__name__, "message": f"{type(error).__name__}: {error}", "hint": hint})
+        message = f"{type(error).__name__}: {error}"
+        _fail(as_json, {"error": type(error).__name__, "message": message, "hint": hint})
         return FAILURE
     return code if isinstance(code, int) else OK
+
+
+def _interrupted(as_json: bool) -> int:
+    _fail(
+        as_json,
+        {"error": "Interrupted", "message": "interrupted", "hint": "the same command goes on from here"},
+    )
+    return INTERRUPTED
+
+
+def _note_sigint(signum: int, frame: object) -> None:
+    _SIGINT.set()
+    raise KeyboardInterrupt
 
 
 def _fail(as_json: bool, attrs: dict[str, str]) -> None:
@@ -356,4 +372,5 @@ def _fail(as_json: bool, attrs: dict[str, str]) -> None:
 
 def main() -> NoReturn:
     """Entry point of the `medqrels` command."""
+    signal.signal(signal.SIGINT, _note_sigint)
     sys.exit(run_cli())

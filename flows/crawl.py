@@ -56,7 +56,7 @@ def _crawl(
 ) -> dict[str, Any]:
     settings = session.settings
     connections = settings.pmc.connections if source == "pmc" else 1
-    params = shard_params(settings, source, profile)
+    params = shard_params(settings, profile)
     done = []
     total = sum(len(item.locators) for item in chosen)
     with session.reporter.stage("crawl", total, "articles") as steps:

@@ -34,10 +34,10 @@ PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH})
 Fetch = Callable[[str], RawArticle | Drop]
 
 
-def shard_params(settings: Settings, source: str, profile: Profile) -> dict[str, Any]:
-    """The settings that decide what a crawl keeps; folders are judged by the parser's licence alone."""
+def shard_params(settings: Settings, profile: Profile) -> dict[str, Any]:
+    """The settings that decide what a crawl keeps."""
     limits = {"max_xml_mib": settings.http.max_xml_mib, "max_media_mib": settings.http.max_media_mib}
-    return {**limits, "profile": profile} if source == "pmc" else limits
+    return {**limits, "profile": profile}
 
 
 def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) -> Manifest:
@@ -88,7 +88,9 @@ def crawl_shard(
     for locator, result in sorted(results.items()):
         answered = result.id if isinstance(result, Drop) else result.locator
         if answered != locator:
-            raise ConservationError(f"crawl {selection.shard}: asked for {locator}, got {answered}", record=locator)
+            raise ConservationError(
+                f"crawl {selection.shard}: asked for {locator}, got {answered}", record=locator
+            )
     rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
     if len(rows) + len(drops) != len(selection.locators):
         raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")

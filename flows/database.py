@@ -47,7 +47,7 @@ def connect(memory_limit: str = "4GB") -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _literal(path: Path) -> str:
-    """The path as an SQL string that names this one file: read_parquet takes `*`, `?` and `[` for patterns."""
+    """The path as an SQL string for this one file: read_parquet takes `*`, `?` and `[` for patterns."""
     return "'" + re.sub(r"([*?[])", r"[\1]", str(path)).replace("'", "''") + "'"
 
 
@@ -112,7 +112,7 @@ def _conform_struct(array: pa.Array, wanted: pa.DataType) -> pa.Array:
         return pa.StructArray.from_arrays(children, fields=list(wanted))
     if not len(present):
         return pa.array([None] * len(array), type=wanted)
-    # Under a null parent the Parquet writer wants some value, not a null: the nearest one before, hidden by the mask.
+    # The Parquet writer wants some value under a null parent: the one before, hidden by the mask.
     valid = array.is_valid().to_numpy(zero_copy_only=False)
     filler = pa.array(np.maximum(np.cumsum(valid) - 1, 0))
     return pa.StructArray.from_arrays(
@@ -174,7 +174,9 @@ def _check_key(connection: duckdb.DuckDBPyConnection, stage: SetStage, name: str
         f'SELECT {key} FROM "{name}" GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL LIMIT 1'
     ).fetchone()
     if twice is not None:
-        raise MedqrelsError(f"stage {stage.name}: table {name}: two rows have the key {twice}", record=str(twice[0]))
+        raise MedqrelsError(
+            f"stage {stage.name}: table {name}: two rows have the key {twice}", record=str(twice[0])
+        )
 
 
 def _account(connection: duckdb.DuckDBPyConnection, stage: SetStage, account: SetAccount) -> dict[str, int]:

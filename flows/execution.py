@@ -77,7 +77,8 @@ class Workers:
             return self._pool.submit(execute, job).result()
         except concurrent.futures.BrokenExecutor as error:
             raise MedqrelsError(
-                f"a worker process died during stage {job.stage.name}, shard {job.shard}; memory may have run out",
+                f"a worker process died during stage {job.stage.name}, shard {job.shard}; "
+                "memory may have run out",
                 file=str(job.folder),
                 hint="run the same command again, with MEDQRELS_WORKERS=1 if it dies again",
             ) from error

@@ -170,7 +170,7 @@ def _inputs(
             output = manifest.outputs.get(table)
             if output is None:
                 raise WorkspaceError(
-                    f"stage {stage!r}, shard {shard}: no table {table!r}; another version of medqrels made it",
+                    f"stage {stage!r}, shard {shard}: no table {table!r}; another medqrels made it",
                     hint=_how_to(stage),
                 )
             paths.append(workspace.stage(stage) / shard / output.file)
@@ -199,7 +199,7 @@ def execute(job: Job) -> Manifest:
 
 
 def _check_inputs(job: Job) -> None:
-    """Refuse input files that are not what their own manifest states: the output would claim a false origin."""
+    """Refuse input files that are not what their manifest states: output would claim a false origin."""
     for path in sorted({path for paths in job.inputs.values() for path in paths}):
         stage, shard = path.parent.parent.name, path.parent.name
         stated = job.identity.inputs.get(f"{stage}.{path.stem}/{shard}")
@@ -291,7 +291,8 @@ def run_records(
         orphans = sorted(group.keys() - owners)
         if orphans:
             raise ConservationError(
-                f"stage {stage.name}: rows of {item.table} belong to no row of {driving.table}", record=str(orphans[0])
+                f"stage {stage.name}: rows of {item.table} belong to no row of {driving.table}",
+                record=str(orphans[0]),
             )
     kept: dict[str, list[Any]] = {table.name: [] for table in stage.outputs}
     drops: list[Drop] = []
@@ -322,7 +323,9 @@ def _made(stage: RecordStage, rows: Sequence[Any], arguments: Mapping[str, Any])
         raise
     except Exception as error:
         record = str(getattr(rows[0], stage.inputs[0].by))
-        raise MedqrelsError(f"stage {stage.name} failed: {type(error).__name__}: {error}", record=record) from error
+        raise MedqrelsError(
+            f"stage {stage.name} failed: {type(error).__name__}: {error}", record=record
+        ) from error
 
 
 def _table_for(stage: RecordStage, row: Any) -> str:

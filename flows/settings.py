@@ -68,7 +68,9 @@ class Settings(BaseSettings):
     memory_limit: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?)B$")] = Field(
         "4GB", description="DuckDB memory limit"
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("WARNING", description="what is logged on stderr")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "WARNING", description="what is logged on stderr"
+    )
     pmc: PmcSettings = PmcSettings.model_construct()
     http: HttpSettings = HttpSettings.model_construct()
 
@@ -121,9 +123,11 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _refuse_unknown_variables() -> None:
-    """pydantic-settings ignores misspelt variables; a setting that silently does nothing is worse than an error."""
+    """pydantic-settings ignores misspelt variables; a setting that silently does nothing misleads."""
     known = {f"MEDQRELS_{name}".upper() for name in Settings.model_fields} | {CONFIG_VARIABLE}
     for variable in sorted(os.environ):
         name = variable.upper().partition("__")[0]
         if name.startswith("MEDQRELS_") and name not in known:
-            raise UsageError(f"no setting is called {variable}", hint="see docs/settings.md for every setting")
+            raise UsageError(
+                f"no setting is called {variable}", hint="see docs/settings.md for every setting"
+            )

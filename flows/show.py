@@ -117,7 +117,11 @@ def describe(found: dict[str, Any]) -> str:
 def _queries(queries: list[dict[str, Any]], qrels: list[dict[str, Any]]) -> list[str]:
     lines = []
     for query in queries:
-        lines += ["", f"  query {query['id']}  from {query['source_id']}", f"    {_short(query['text'], 160)}"]
+        lines += [
+            "",
+            f"  query {query['id']}  from {query['source_id']}",
+            f"    {_short(query['text'], 160)}",
+        ]
         lines += [
             f"    → {qrel['corpus_id']}  grade {qrel['score']}  {qrel['rule']}"
             for qrel in qrels

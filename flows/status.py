@@ -18,7 +18,11 @@ _ORDER = ("crawl", "parse", "extract", "ground")
 def status(workspace: Workspace) -> dict[str, Any]:
     """Selection, stages and releases of a workspace as plain values."""
     selected = selections(workspace)
-    folders = sorted(path.name for path in workspace.work.iterdir() if path.is_dir()) if workspace.work.is_dir() else []
+    folders = (
+        sorted(path.name for path in workspace.work.iterdir() if path.is_dir())
+        if workspace.work.is_dir()
+        else []
+    )
     names = [name for name in folders if name not in _NOT_STAGES]
     names.sort(key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
     stages = []

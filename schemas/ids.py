@@ -16,8 +16,10 @@ ID_VERSION = 1
 
 _PMCID = re.compile(r"(?:PMC)?([0-9]{1,12})", re.IGNORECASE)
 _FRAGMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,99}")
-_RESERVED = re.compile(r"(?:p|fig|case)\d+|.*\.(?:[A-Za-z]|\d{1,2}|(?i:left|right|top|upper|middle|bottom|lower|inset).*)")
-"""Fragments that are, or read as, a passage, a figure without id, a case or a panel (`F1.B`, `F1.left`)."""
+_RESERVED = re.compile(
+    r"(?:p|case)\d+|.*\.(?:[A-Za-z]|\d{1,2}|(?i:left|right|top|upper|middle|bottom|lower|inset).*)"
+)
+"""Fragments that are, or read as, a passage, a case or a panel (`F1.B`, `F1.left`)."""
 _DOI = re.compile(r"10\.[0-9]{4,9}/\S+")
 _DOI_PREFIX = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:|info:doi/)", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?P<source>[a-z]+):(?P<name>[^#\s]+)")
@@ -79,7 +81,7 @@ def figure_id(article_id: str, xml_id: str | None, number: int, taken: Collectio
         number: 1-based position of the figure in document order.
         taken: ids of this article given so far.
     """
-    if xml_id and _FRAGMENT.match(xml_id) and not _RESERVED.match(xml_id):
+    if xml_id and _FRAGMENT.fullmatch(xml_id) and not _RESERVED.fullmatch(xml_id):
         candidate = f"{article_id}#{xml_id}"
         if candidate not in taken:
             return candidate

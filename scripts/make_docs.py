@@ -52,7 +52,12 @@ def _usage(name: str, command: App) -> str:
 
 def commands_page() -> str:
     """docs/commands.md."""
-    lines = ["# Commands", "", "Exit codes: 0 ok, 1 finding, 2 usage, 3 failure. Progress goes to stderr.", ""]
+    lines = [
+        "# Commands",
+        "",
+        "Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted. Progress goes to stderr.",
+        "",
+    ]
     for name, command in commands():
         lines += [f"## {name}", "", command.help, "", "```", _usage(name, command), "```", ""]
         lines += ["| option | meaning | default |", "|---|---|---|"]
@@ -99,7 +104,12 @@ def records_page() -> str:
     """docs/records.md."""
     for module in pkgutil.iter_modules(schemas.__path__):
         importlib.import_module(f"schemas.{module.name}")
-    lines = ["# Records", "", "Each record is declared once in `schemas/`; its Arrow schema follows from it.", ""]
+    lines = [
+        "# Records",
+        "",
+        "Each record is declared once in `schemas/`; its Arrow schema follows from it.",
+        "",
+    ]
     for name, cls in registered().items():
         lines += [f"## {name}", "", (cls.__doc__ or "").strip().splitlines()[0], ""]
         lines += ["| column | type | meaning |", "|---|---|---|"]

@@ -37,13 +37,15 @@ def crawl_bucket(
     with BucketServer(list(roots) or [bucket_dir()], synthetic_images=synthetic_images) as server:
         host = server.endpoint.split("/")[2]
         client = PoliteClient(
-            ClientSettings(allowed_hosts=(host,), contact="test@localhost", requests_per_second=5_000, burst=5_000)
+            ClientSettings(
+                allowed_hosts=(host,), contact="test@localhost", requests_per_second=5_000, burst=5_000
+            )
         )
         store = RawStore(workspace.raw, Ledger(workspace.ledger))
         context = pmc.PmcContext(client=client, store=store, endpoint=server.endpoint)
         with SilentReporter().stage("crawl", len(ids), "articles") as steps:
             for selection in select(workspace, "pmc", ids, shard_size):
-                wanted = identity(selection, shard_params(Settings(), "pmc", "open"), "")
+                wanted = identity(selection, shard_params(Settings(), "open"), "")
                 if finished(workspace, wanted) is None:
                     crawl_shard(workspace, selection, wanted, lambda item: pmc.fetch(item, context), 4, steps)
         return server

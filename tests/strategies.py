@@ -15,7 +15,9 @@ from schemas.record import columns, is_record, optional_of, registered
 
 TEXT = st.one_of(
     st.text(max_size=8),  # any code point but surrogates, NUL and unassigned ones included
-    st.sampled_from(["", "\x00", "\r\n", "e\u0301", "\u202e", "\ufeff", "🫀‍🔥", "ﬁ", "İ", "'\"\\", "\U0010ffff", "NULL"]),
+    st.sampled_from(
+        ["", "\x00", "\r\n", "e\u0301", "\u202e", "\ufeff", "🫀‍🔥", "ﬁ", "İ", "'\"\\", "\U0010ffff", "NULL"]
+    ),
 )
 _PRIMITIVES: dict[Any, st.SearchStrategy[Any]] = {
     str: TEXT,

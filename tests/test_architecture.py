@@ -60,7 +60,12 @@ def loaded_by(code: str) -> set[str]:
 
 def test_import_contracts_hold() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"],
+        [
+            sys.executable,
+            "-c",
+            "from importlinter.cli import lint_imports_command as run; run()",
+            "--no-cache",
+        ],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -79,16 +84,36 @@ def test_packages_import_only_what_lies_below(package: str) -> None:
 
 
 def test_only_flows_knows_prefect_and_duckdb() -> None:
-    users = {name: {path for path in modules(*PACKAGES) if name in imported(path)} for name in ("prefect", "duckdb")}
+    users = {
+        name: {path for path in modules(*PACKAGES) if name in imported(path)}
+        for name in ("prefect", "duckdb")
+    }
     assert users["duckdb"] == {ROOT / "flows" / "database.py"}
     assert users["prefect"] and all(path.parts[len(ROOT.parts)] == "flows" for path in users["prefect"])
 
 
 def test_contracts_and_curation_touch_no_network_clock_or_environment() -> None:
-    banned = {"requests", "urllib3", "httpx", "socket", "http", "random", "time", "subprocess", "uuid", "secrets"}
+    banned = {
+        "requests",
+        "urllib3",
+        "httpx",
+        "socket",
+        "http",
+        "random",
+        "time",
+        "subprocess",
+        "uuid",
+        "secrets",
+    }
     for path in modules("schemas", "curation"):
-        assert not imported(path) & banned, f"{path.relative_to(ROOT)} imports {sorted(imported(path) & banned)}"
-        names = {node.attr for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Attribute)}
+        assert not imported(path) & banned, (
+            f"{path.relative_to(ROOT)} imports {sorted(imported(path) & banned)}"
+        )
+        names = {
+            node.attr
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Attribute)
+        }
         assert not names & {"environ", "getenv", "now", "today", "utcnow"}, path.relative_to(ROOT)
 
 
@@ -98,7 +123,9 @@ def test_light_modules_start_light(module: str) -> None:
     assert not heavy, f"{module} loads {sorted(heavy)}"
 
 
-@pytest.mark.parametrize("verb", [[], ["show"], ["status"], ["doctor"], ["audit"], ["crawl", "pmc"], ["release"]])
+@pytest.mark.parametrize(
+    "verb", [[], ["show"], ["status"], ["doctor"], ["audit"], ["crawl", "pmc"], ["release"]]
+)
 def test_help_is_light(verb: list[str]) -> None:
     code = f"import contextlib\nfrom flows.cli import run_cli\nassert run_cli({[*verb, '--help']!r}) == 0"
     assert not loaded_by(code) & set(HEAVY)
@@ -106,7 +133,8 @@ def test_help_is_light(verb: list[str]) -> None:
 
 def test_light_verbs_run_without_prefect(tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path\nfrom flows.workspace import open_workspace\nfrom flows.cli import run_cli\n"
+        "from pathlib import Path\nfrom flows.cli import run_cli\n"
+        "from flows.workspace import open_workspace\n"
         f"root = {str(tmp_path / 'w')!r}\nopen_workspace(Path(root), create=True)\n"
         "assert run_cli(['status', '--workspace', root]) == 0\n"
         "assert run_cli(['show', 'pmc:PMC1.1', '--workspace', root]) == 2\n"

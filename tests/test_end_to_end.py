@@ -112,7 +112,10 @@ def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, 
     for locator, reason in fates.items():
         (drop,) = trace(workspace, locator)["tables"]["crawl.dropped"]
         assert drop["reason"] == reason
-    for article, reason in {"pmc:PMC990000009.1": "licence_not_allowed", "pmc:PMC990000012.1": "not_human"}.items():
+    for article, reason in {
+        "pmc:PMC990000009.1": "licence_not_allowed",
+        "pmc:PMC990000012.1": "not_human",
+    }.items():
         drops = trace(workspace, article)["tables"]["visual_context.dropped"]
         assert {drop["reason"] for drop in drops} == {reason}
     figures = {

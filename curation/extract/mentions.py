@@ -45,6 +45,8 @@ _FOREIGN_BEFORE = re.compile(
     r"|20)\d\d[a-z]?\)?)?[,:;]\s?(?:\d+[–-]?\d*,\s?)?"
     r"|[A-Z][\w’'-]+,?\s\(?(?:19|20)\d\d[a-z]?\)?[:,]\s?(?:\d+[–-]?\d*,\s?)?)$"
 )
+_FOREIGN_HINTS = ("[", "ef", "et al", "19", "20")
+"""One of these is in everything that `_FOREIGN_BEFORE` matches."""
 
 
 @dataclass(slots=True)
@@ -73,18 +75,18 @@ def resolve(
         passage: the parsed passage.
         index: look-ups of the article's figures.
         letters: panel letters known from the article's captions.
-        heads: label words the article's text can hold, see `pointers.heads_in`.
+        heads: label words this passage can hold, see `pointers.heads_in`; looked for when None.
     """
-    links = [xref for xref in passage.xrefs if _targets(xref, index)]
+    links = [xref for xref in passage.xrefs if _targets(xref, index)] if index.by_rid else []
     spans = [(xref.start, xref.end) for xref in links]
+    texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads) if heads != () else []
+    if not texts and not links:
+        return (), []
     others = [
         xref
         for xref in passage.xrefs
         if xref not in links and xref.ref_type != "fig" and xref.end > xref.start
     ]
-    texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads)
-    if not texts and not links:
-        return (), []
     clusters = _clusters(passage.text, texts, links, letters, index)
     for cluster in clusters:
         if not _FOREIGN_AFTER.match(passage.text, cluster.end):
@@ -221,6 +223,9 @@ def _is_elsewhere(text: str, cluster: _Cluster) -> bool:
     """Whether an unlinked pointer means another work ("in [12], Fig. 3") or a supplement ("Fig. 3, SI")."""
     if _IN_SUPPLEMENT.match(text, cluster.end):
         return True
+    window = text[max(0, cluster.start - 60) : cluster.start]
+    if not any(map(window.__contains__, _FOREIGN_HINTS)):
+        return False
     return _FOREIGN_BEFORE.search(text, max(0, cluster.start - 60), cluster.start) is not None
 
 

@@ -48,7 +48,7 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
         for figure, (_, caption, cut) in zip(article.figures, split, strict=True)
     ]
     letters = frozenset(panel.letter for each in panels for panel in each)
-    heads = heads_in("\n".join(passage.text for passage in article.passages))
+    heads = heads_in([passage.text for passage in article.passages])
     paths = _section_paths(article.sections)
     parts = {section.number: section.part for section in article.sections}
     mentions: dict[int, list[FigureMention]] = defaultdict(list)
@@ -62,7 +62,7 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
                 detail="no word in it",
             )
             continue
-        pointers, found = resolve(passage, index, letters, heads)
+        pointers, found = resolve(passage, index, letters, heads[number - 1])
         for at, mention in found:
             mentions[at].append(mention)
         part = parts.get(passage.section, "body")

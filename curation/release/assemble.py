@@ -129,13 +129,7 @@ def assemble(
             taken by other content. Nothing is left behind.
         ConservationError: the recorded retention does not add up.
     """
-    if not _VERSION.match(version):
-        raise ReleaseError(f"not a version: {version!r}", hint="use MAJOR.MINOR.PATCH, e.g. 1.0.0")
-    missing = [name for name in REQUIRED if not tables.get(name)]
-    if missing:
-        raise ReleaseError(
-            f"no built table {', '.join(missing)}", record=task.name, hint=f"medqrels build {task.name}"
-        )
+    _check_arguments(task, tables, version)
     prose = card.load_prose(cards)
     job = _Job(task, tables, raw, spec, version, build, query, max_shard_bytes)
     target = out / spec.name / version / task.name
@@ -147,6 +141,17 @@ def assemble(
         return _settle(partial, target, manifest)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _check_arguments(task: Task, tables: Mapping[str, Sequence[Path]], version: str) -> None:
+    """The version is one, and the build is there."""
+    if not _VERSION.match(version):
+        raise ReleaseError(f"not a version: {version!r}", hint="use MAJOR.MINOR.PATCH, e.g. 1.0.0")
+    missing = [name for name in REQUIRED if not tables.get(name)]
+    if missing:
+        raise ReleaseError(
+            f"no built table {', '.join(missing)}", record=task.name, hint=f"medqrels build {task.name}"
+        )
 
 
 def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
@@ -299,8 +304,8 @@ def _write_funnel(job: _Job, directory: Path) -> None:
     job.write(FUNNEL, iter(chunks), directory)
 
 
-def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
-    """release.json without file hashes."""
+def _family(numbers: facts.Facts) -> str:
+    """The licence family of the whole release."""
     family = combined_family(row["license"] for row in numbers["licences"])
     if family is None:
         listed = ", ".join(
@@ -310,6 +315,12 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
             f"no licence fits all rows together: {listed}",
             hint="narrow licence_profile in the spec, then build again",
         )
+    return family
+
+
+def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
+    """release.json without file hashes."""
+    family = _family(numbers)
     synthetic = numbers["synthetic"]
     reasons = (
         ["It contains rows made from synthetic input."] if synthetic["queries"] + synthetic["corpus"] else []

@@ -32,13 +32,7 @@ class ReleasedImage:
 
 
 def read_image(raw: Path, path: str, sha256: str, record: str) -> ReleasedImage:
-    """Read, verify and if needed normalise one stored image.
-
-    Args:
-        raw: the workspace's raw/ folder.
-        path: the image's path below it.
-        sha256: hash recorded when it was fetched.
-        record: query id, for messages.
+    """Read, verify and if needed normalise the image at `path` below `raw`; `record` is named in errors.
 
     Raises:
         ReleaseError: the file is missing, changed since it was fetched, or does not decode.

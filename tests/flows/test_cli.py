@@ -56,7 +56,9 @@ def test_errors_are_json_when_asked(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert error["hint"]
 
 
-def test_a_defect_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_defect_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def broken(settings: object) -> None:
         raise ZeroDivisionError("planted")
 
@@ -77,7 +79,11 @@ def test_doctor_names_every_check(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()}
     where = ["--workspace", str(built), "--json", "--dry-run"]
-    expected = {"extract": ["parse", "extract"], "ground": ["ground"], "build": ["visual_context", "visual_context_all"]}
+    expected = {
+        "extract": ["parse", "extract"],
+        "ground": ["ground"],
+        "build": ["visual_context", "visual_context_all"],
+    }
     for verb, stages in expected.items():
         assert run_cli([verb, *where]) == 0
         result = json.loads(capsys.readouterr().out)
@@ -124,7 +130,15 @@ def test_a_real_server_needs_a_contact_address(tmp_path: Path) -> None:
     ids.write_text("PMC1\n", "utf-8")
     plain = {key: value for key, value in os.environ.items() if not key.startswith("MEDQRELS_")}
     done = subprocess.run(
-        [Path(sys.executable).with_name("medqrels"), "crawl", "pmc", "--ids", ids, "--workspace", tmp_path / "ws"],
+        [
+            Path(sys.executable).with_name("medqrels"),
+            "crawl",
+            "pmc",
+            "--ids",
+            ids,
+            "--workspace",
+            tmp_path / "ws",
+        ],
         env={**plain, "HOME": str(tmp_path)},
         cwd=tmp_path,
         capture_output=True,

@@ -93,7 +93,9 @@ def test_the_order_of_answers_does_not_show(workspace: Workspace, tmp_path: Path
 
         crawl(here, selection, fetch, connections=connections)
         folder = here.stage("crawl") / selection.shard
-        results.append({path.name: path.read_bytes() for path in folder.iterdir() if path.name != "_run.json"})
+        results.append(
+            {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "_run.json"}
+        )
     assert results[0] == results[1]
 
 
@@ -122,7 +124,9 @@ def test_the_same_article_in_another_shard(workspace: Workspace) -> None:
 def test_passing_troubles_are_tried_again(workspace: Workspace, reason: Reason) -> None:
     [selection] = select(workspace, "pmc", ["PMC1", "PMC2"], 10)
     wanted = identity(selection, PARAMS, "")
-    crawl(workspace, selection, lambda locator: drop(locator, reason) if locator == "PMC2" else article(locator))
+    crawl(
+        workspace, selection, lambda locator: drop(locator, reason) if locator == "PMC2" else article(locator)
+    )
     assert finished(workspace, wanted) is None
     crawl(workspace, selection, article)
     assert finished(workspace, wanted) is not None
@@ -172,7 +176,11 @@ def test_an_answer_for_another_locator_is_refused(workspace: Workspace) -> None:
         crawl(workspace, selection, lambda locator: article("PMC5" if locator == "PMC2" else locator))
     assert caught.value.record == "PMC2"
     with pytest.raises(ConservationError, match="asked for PMC1, got PMC7"):
-        crawl(workspace, selection, lambda locator: drop("PMC7", Reason.NO_BODY) if locator == "PMC1" else article(locator))
+        crawl(
+            workspace,
+            selection,
+            lambda locator: drop("PMC7", Reason.NO_BODY) if locator == "PMC1" else article(locator),
+        )
     assert not shards_of(workspace, "crawl")
 
 

@@ -113,7 +113,10 @@ NULLS: list[tuple[str, Any]] = [
     ("branch", None),
     ("branch", {"leaf": None, "maybe": None, "leaves": [], "names": []}),
     ("branch", {"leaf": {"name": None, "size": 1}, "maybe": None, "leaves": [], "names": []}),
-    ("branch", {"leaf": {"name": "a", "size": 1}, "maybe": {"name": None, "size": 1}, "leaves": [], "names": []}),
+    (
+        "branch",
+        {"leaf": {"name": "a", "size": 1}, "maybe": {"name": None, "size": 1}, "leaves": [], "names": []},
+    ),
     ("branch", {"leaf": {"name": "a", "size": 1}, "maybe": None, "leaves": None, "names": []}),
     ("branch", {"leaf": {"name": "a", "size": 1}, "maybe": None, "leaves": [None], "names": []}),
     ("branch", {"leaf": {"name": "a", "size": 1}, "maybe": None, "leaves": [], "names": [None]}),
@@ -177,12 +180,14 @@ def test_the_order_inside_the_sql_does_not_win(tmp_path: Path) -> None:
     assert from_table(ToyWord, pq.read_table(tmp_path / "o.parquet")) == words(100)
 
 
-@pytest.mark.parametrize("count", [0, 1, ROW_GROUP - 1, ROW_GROUP, ROW_GROUP + 1, 2 * ROW_GROUP, 2 * ROW_GROUP + 5])
+@pytest.mark.parametrize(
+    "count", [0, 1, ROW_GROUP - 1, ROW_GROUP, ROW_GROUP + 1, 2 * ROW_GROUP, 2 * ROW_GROUP + 5]
+)
 def test_bytes_do_not_depend_on_how_batches_arrive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     table = to_table(ToyWord, words(count))
-    results = []
+    results: list[bytes] = []
     for sizes in ((ROW_GROUP,), (977,), (1, 40_000, 7), (ROW_GROUP - 1, 2)):
 
         def batches(connection: Any, sql: Sql, sizes: tuple[int, ...] = sizes) -> Any:
@@ -206,7 +211,11 @@ def test_bytes_do_not_depend_on_how_batches_arrive(
 
 def test_no_rows_and_no_files_give_empty_tables(tmp_path: Path) -> None:
     outputs, units, dropped = run_set_stage(POOL, {"words": []}, tmp_path, "1GB")
-    assert {name: output.rows for name, output in outputs.items()} == {"chosen": 0, "totals": 0, "_dropped": 0}
+    assert {name: output.rows for name, output in outputs.items()} == {
+        "chosen": 0,
+        "totals": 0,
+        "_dropped": 0,
+    }
     assert units == {"word": {"in": 0, "kept": 0, "dropped": 0}} and dropped == {}
     assert from_table(ToyTotal, pq.read_table(tmp_path / "totals.parquet")) == []
     assert from_table(Drop, pq.read_table(tmp_path / "_dropped.parquet")) == []
@@ -214,8 +223,23 @@ def test_no_rows_and_no_files_give_empty_tables(tmp_path: Path) -> None:
 
 def test_hostile_paths(tmp_path: Path) -> None:
     rows = words(5)
-    hostile = ["it's", 'a"b', "a b", "ä🫀", "semi;colon", "--x", "$1", "[1]", "per%cent", "back\\slash", "star*", "q?"]
-    files = [parquet(tmp_path / name / "words.parquet", [replace(rows[0], id=name)], ToyWord) for name in hostile]
+    hostile = [
+        "it's",
+        'a"b',
+        "a b",
+        "ä🫀",
+        "semi;colon",
+        "--x",
+        "$1",
+        "[1]",
+        "per%cent",
+        "back\\slash",
+        "star*",
+        "q?",
+    ]
+    files = [
+        parquet(tmp_path / name / "words.parquet", [replace(rows[0], id=name)], ToyWord) for name in hostile
+    ]
     decoy = parquet(tmp_path / "1" / "words.parquet", rows, ToyWord)  # what [1] would match as a pattern
     decoys = [decoy, parquet(tmp_path / "starfish" / "words.parquet", rows, ToyWord)]
     with connect() as connection:
@@ -234,7 +258,9 @@ def test_a_stage_runs_in_a_hostile_folder(tmp_path: Path) -> None:
 
 def test_a_key_that_is_not_unique_is_refused(tmp_path: Path) -> None:
     source = parquet(tmp_path / "in.parquet", words(10, repeat=2), ToyWord)
-    stage = SetStage("loose", 1, {"words": ("x.words", ToyWord)}, {"rows": Sql("SELECT * FROM words", ToyWord, ("word",))})
+    stage = SetStage(
+        "loose", 1, {"words": ("x.words", ToyWord)}, {"rows": Sql("SELECT * FROM words", ToyWord, ("word",))}
+    )
     with pytest.raises(MedqrelsError, match=r"table rows: two rows have the key \('word0',\)"):
         run_set_stage(stage, {"words": [source]}, tmp_path, "1GB")
 
@@ -317,10 +343,14 @@ def test_sums_come_back_as_integers() -> None:
 
 def test_memory_is_bounded_and_sorting_spills(tmp_path: Path) -> None:
     """Sorting 400 MB under 200 MB succeeds by spilling; without a place to spill to it does not."""
-    text = "SELECT repeat(md5(i::VARCHAR), 12) AS word, i AS times, [i::VARCHAR] AS articles FROM range(1000000) t(i)"
+    columns = "repeat(md5(i::VARCHAR), 12) AS word, i AS times, [i::VARCHAR] AS articles"
+    text = f"SELECT {columns} FROM range(1000000) t(i)"
     with connect("200MB") as connection:
         connection.execute("SET threads = 2")
-        assert sum(batch.num_rows for batch in select(connection, Sql(text, ToyTotal, ("word", "times")))) == 1_000_000
+        assert (
+            sum(batch.num_rows for batch in select(connection, Sql(text, ToyTotal, ("word", "times"))))
+            == 1_000_000
+        )
     with connect("200MB") as connection:
         connection.execute("SET threads = 2; SET max_temp_directory_size = '0KiB'")
         with pytest.raises(MedqrelsError, match=r"(?i)memory|temp"):
@@ -335,7 +365,7 @@ def test_a_senseless_memory_limit_is_an_error_of_ours(limit: str) -> None:
 
 
 def test_the_network_is_never_reached(tmp_path: Path) -> None:
-    """An address in the SQL, and the extension it would need, lead nowhere; a listening server hears nothing."""
+    """An address in the SQL, and the extension it needs, lead nowhere; a listening server hears nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         heard = threading.Event()
@@ -358,7 +388,8 @@ def test_the_network_is_never_reached(tmp_path: Path) -> None:
             with pytest.raises(duckdb.Error):
                 connection.execute("LOAD httpfs")
             loaded = connection.execute(
-                "SELECT extension_name FROM duckdb_extensions() WHERE loaded AND install_mode <> 'STATICALLY_LINKED'"
+                "SELECT extension_name FROM duckdb_extensions() "
+                "WHERE loaded AND install_mode <> 'STATICALLY_LINKED'"
             ).fetchall()
         listener.join()
     assert loaded == [] and not heard.is_set()

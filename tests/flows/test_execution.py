@@ -28,7 +28,12 @@ from schemas.stages import Drop
 from sources.stage import PARSE
 from tests.flows.toy import CUT, POOL, SLOW, ToyArticle, ToyWord, articles, cut, digest, run, seed, snapshot
 
-PRODUCT_STAGES = [PARSE, EXTRACT, GROUND, *(stage for task in TASKS.values() for stage in (task.per_article, task.over_all))]
+PRODUCT_STAGES = [
+    PARSE,
+    EXTRACT,
+    GROUND,
+    *(stage for task in TASKS.values() for stage in (task.per_article, task.over_all)),
+]
 KILLS = 12
 
 
@@ -83,7 +88,7 @@ def test_hash_seed_and_place_do_not_show(tmp_path: Path, repository: Path) -> No
 
 
 def test_killed_workers_leave_nothing_wrong_behind(tmp_path: Path, repository: Path) -> None:
-    """A process is killed at random moments; whatever it left, the next run gives the same bytes as an undisturbed one."""
+    """Killed at random moments, whatever was left: the next run gives the bytes of an undisturbed one."""
     undisturbed = open_workspace(tmp_path / "undisturbed", create=True)
     seed(undisturbed, articles(24), 4)
     run(undisturbed, SLOW)

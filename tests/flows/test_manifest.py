@@ -29,7 +29,11 @@ def test_a_manifest_reads_back(tmp_path: Path) -> None:
     manifest = staged(tmp_path / "staged")
     publish(tmp_path / "shard", tmp_path / "staged", manifest, 1.5)
     found = read_manifest(tmp_path / "shard")
-    assert found is not None and found.to_json() == manifest.to_json() and found.identity() == manifest.identity()
+    assert (
+        found is not None
+        and found.to_json() == manifest.to_json()
+        and found.identity() == manifest.identity()
+    )
     assert is_intact(tmp_path / "shard", found)
     assert not (tmp_path / "staged").exists()
     assert json.loads((tmp_path / "shard" / RUN).read_text())["seconds"] == 1.5
@@ -43,7 +47,19 @@ def test_no_manifest_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", "1", '"x"', "{}", '{"outputs": []}', '{"outputs": {"a": 1}}', '{"outputs": {}, "x": 1}', "\ufffd"],
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "1",
+        '"x"',
+        "{}",
+        '{"outputs": []}',
+        '{"outputs": {"a": 1}}',
+        '{"outputs": {}, "x": 1}',
+        "\ufffd",
+    ],
 )
 def test_what_is_no_manifest_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / MANIFEST).write_text(text, "utf-8")
@@ -78,7 +94,8 @@ def test_identity_changes_with_what_shapes_the_output(change: dict[str, object])
 
 
 @pytest.mark.parametrize(
-    "change", [{"params": {"a": (1, 2), "b": 1}}, {"outputs": {"w": Output("w", "0", 1)}}, {"dropped": {"x": 1}}]
+    "change",
+    [{"params": {"a": (1, 2), "b": 1}}, {"outputs": {"w": Output("w", "0", 1)}}, {"dropped": {"x": 1}}],
 )
 def test_identity_is_blind_to_the_rest(change: dict[str, object]) -> None:
     assert replace(EMPTY, **change).identity() == EMPTY.identity()  # type: ignore[arg-type]

@@ -77,7 +77,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
 
 def medqrels(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(BIN / "medqrels"), *arguments], env=environment, capture_output=True, text=True, timeout=110, check=False
+        [str(BIN / "medqrels"), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
     )
 
 

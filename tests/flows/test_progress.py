@@ -46,7 +46,6 @@ def advance_in_threads(steps: progress.Steps, threads: int, each: int) -> None:
 
 def test_plain_lines_of_many_threads_are_whole_and_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PLAIN_INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(sys, "setswitchinterval", sys.setswitchinterval)
     stream = Pieces()
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -56,14 +55,18 @@ def test_plain_lines_of_many_threads_are_whole_and_only_grow(monkeypatch: pytest
     finally:
         sys.setswitchinterval(before)
     lines = stream.getvalue().splitlines()
-    counts = [int(found.group(1)) for line in lines if (found := re.fullmatch(r"crawl: (\d+)/800 articles \(PMC\d+\)", line))]
+    counts = [
+        int(found.group(1))
+        for line in lines
+        if (found := re.fullmatch(r"crawl: (\d+)/800 articles \(PMC\d+\)", line))
+    ]
     assert counts == list(range(1, 801)) and len(lines) == 800
     assert all(piece.endswith("\n") for piece in stream.pieces)
 
 
 def test_plain_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("flows.progress.time.monotonic", lambda: now[0])
     stream = io.StringIO()
     with PlainReporter(stream).stage("parse", 10, "shards") as steps:
         for _ in range(10):

@@ -61,7 +61,9 @@ def test_the_same_ids_give_the_same_shards_elsewhere(workspace: Workspace, tmp_p
     assert select(other, "pmc", IDS, 10) == select(workspace, "pmc", set(IDS), 10)
 
 
-def test_a_crash_while_recording_goes_on_where_it_was(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_while_recording_goes_on_where_it_was(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     undisturbed = select(Workspace(workspace.root / "undisturbed"), "pmc", IDS, 4)
     real, calls = os.replace, iter(range(100))
 

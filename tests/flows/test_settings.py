@@ -1,4 +1,4 @@
-"""Settings: defaults, then TOML, then environment, then the command line; mistakes are named, values are not."""
+"""Defaults, then TOML, then environment, then the command line; mistakes are named, values are not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def test_defaults() -> None:
 
 
 def test_each_layer_wins_over_the_one_below(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    toml(clean, 'workers = 3\nshard_size = 30\ncontact = "a@example.org"\n[pmc]\nconnections = 4\n[http]\nattempts = 2\n')
+    toml(
+        clean,
+        'workers = 3\nshard_size = 30\ncontact = "a@example.org"\n'
+        "[pmc]\nconnections = 4\n[http]\nattempts = 2\n",
+    )
     monkeypatch.setenv("MEDQRELS_SHARD_SIZE", "40")
     monkeypatch.setenv("MEDQRELS_PMC__CONNECTIONS", "5")
     found = load_settings(contact="b@example.org", workspace=None)
@@ -136,6 +140,6 @@ def test_values_are_not_repeated_in_errors(clean: Path, monkeypatch: pytest.Monk
 def test_settings_do_not_change() -> None:
     found = load_settings()
     with pytest.raises(ValueError, match="frozen"):
-        found.workers = 3
+        found.workers = 3  # type: ignore[misc]
     with pytest.raises(ValueError, match="frozen"):
-        found.pmc.connections = 3
+        found.pmc.connections = 3  # type: ignore[misc]

@@ -20,7 +20,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 def kept(sample: Workspace) -> str:
-    found = [row["id"] for row in _rows(sample, "extract", "sources")]
+    found = [str(row["id"]) for row in _rows(sample, "extract", "sources")]
     return sorted(found)[0]
 
 
@@ -63,7 +63,9 @@ def test_a_dropped_article_says_why(sample: Workspace) -> None:
         assert f"dropped in crawl: article {drop['id']}: {drop['reason']}" in text
 
 
-@pytest.mark.parametrize("record", ["pmc:PMC1.1", "", "nonsense", "pmc:PMC99000000", "#F1", "'; DROP TABLE x"])
+@pytest.mark.parametrize(
+    "record", ["pmc:PMC1.1", "", "nonsense", "pmc:PMC99000000", "#F1", "'; DROP TABLE x"]
+)
 def test_what_nobody_knows_is_said(sample: Workspace, record: str) -> None:
     with pytest.raises(UsageError) as caught:
         trace(sample, record)
@@ -86,4 +88,6 @@ def test_an_article_is_not_taken_for_its_neighbour(workspace: Workspace, tmp_pat
         for article in ("pmc:PMC1.1", "pmc:PMC1.10", "pmc:PMC11.1")
     ]
     seed(workspace, rows, 10, Table("qrels", Qrel, ("query_id", "corpus_id")), "task")
-    assert [row["corpus_id"] for row in trace(workspace, "pmc:PMC1.1")["tables"]["task.qrels"]] == ["pmc:PMC1.1#p1"]
+    assert [row["corpus_id"] for row in trace(workspace, "pmc:PMC1.1")["tables"]["task.qrels"]] == [
+        "pmc:PMC1.1#p1"
+    ]

@@ -45,9 +45,17 @@ def test_stray_files_are_no_stages(workspace: Workspace) -> None:
 def test_releases_are_listed_with_their_verdict(workspace: Workspace) -> None:
     folder = workspace.releases / "set" / "1.0.0" / "visual_context"
     folder.mkdir(parents=True)
-    body = {"dataset": "set", "version": "1.0.0", "task": "visual_context", "release_hash": "00", "publishable": False}
+    body = {
+        "dataset": "set",
+        "version": "1.0.0",
+        "task": "visual_context",
+        "release_hash": "00",
+        "publishable": False,
+    }
     (folder / "release.json").write_text(json.dumps(body))
     assert status(workspace)["releases"][0]["audit"] == "not audited"
     (folder / "audit.json").write_text(json.dumps({"verdict": "clean"}))
     text = describe(status(workspace))
-    assert "release set@1.0.0 visual_context: audit clean, not publishable" in text and "no release" not in text
+    assert (
+        "release set@1.0.0 visual_context: audit clean, not publishable" in text and "no release" not in text
+    )

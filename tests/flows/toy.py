@@ -15,7 +15,7 @@ from typing import Any
 
 from flows.execution import split_done, workers
 from flows.manifest import DROPPED, Manifest, publish
-from flows.runner import DROP_TABLE, Resource, execute, plan, schema_hashes, write_rows
+from flows.runner import DROP_TABLE, execute, plan, schema_hashes, write_rows
 from flows.workspace import Workspace, open_workspace
 from schemas.record import column, record
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, SetAccount, SetStage, Sql, Table
@@ -127,13 +127,19 @@ def articles(count: int, words: int = 12) -> list[ToyArticle]:
     made = []
     for number in range(count):
         seeds = hashlib.sha256(str(number).encode()).digest()
-        text = " ".join("abcdefghij"[byte % 10] * (1 + byte % 5) for byte in seeds[:words]) if number % 7 else ""
+        text = (
+            " ".join("abcdefghij"[byte % 10] * (1 + byte % 5) for byte in seeds[:words]) if number % 7 else ""
+        )
         tags = tuple(f"t{byte % 4}" for byte in seeds[:3])
-        made.append(ToyArticle(id=f"toy:{number:04d}", text=text, tags=tags, year=number if number % 3 else None))
+        made.append(
+            ToyArticle(id=f"toy:{number:04d}", text=text, tags=tags, year=number if number % 3 else None)
+        )
     return made
 
 
-def seed(workspace: Workspace, rows: Sequence[Any], size: int, table: Table = ARTICLES, stage: str = "seed") -> None:
+def seed(
+    workspace: Workspace, rows: Sequence[Any], size: int, table: Table = ARTICLES, stage: str = "seed"
+) -> None:
     """Publish rows as shards of an upstream stage."""
     for start in range(0, max(len(rows), 1), size):
         shard = f"s{start:04d}"
@@ -175,7 +181,7 @@ def digest(files: dict[str, bytes]) -> str:
 
 
 def main(verb: str, root: str) -> None:
-    """What the tests start in another process: `slow` runs the slow stage, `whole` runs both and prints a digest."""
+    """What tests start in another process: `slow` runs the slow stage, `whole` both, and prints a digest."""
     workspace = open_workspace(Path(root), create=True)
     if verb == "slow":
         print("ready", flush=True)

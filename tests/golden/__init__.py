@@ -1,6 +1,6 @@
 """Recorded hashes of every stage's output over the embedded sample: output may change only with its VERSION.
 
-Hashes are of schema and values, not of Parquet bytes, so that a newer pyarrow does not look like a changed stage.
+Hashes are of schema and values, not of Parquet bytes: a newer pyarrow is not a changed stage.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ def problems(measured: Hashes, recorded: Hashes) -> list[str]:
                 f"raise the version of the stage, then run {UPDATE}; "
                 "if nothing should have changed, this is a defect"
             )
-    found += [f"{key} is recorded but nothing makes it any more: run {UPDATE}" for key in sorted(set(recorded) - set(measured))]
+    found += [
+        f"{key} is recorded but nothing makes it any more: run {UPDATE}"
+        for key in sorted(set(recorded) - set(measured))
+    ]
     return found
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.golden --update` records the hashes of the sample's stages; without --update it only compares."""
+"""`python -m tests.golden` compares the sample's stages with what was recorded; --update records them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.golden.sample import build_sample
 
 
 def update(measured: Hashes, path: Path, *, same_version: bool) -> list[str]:
-    """Record; refuses output that changed under the same version unless `same_version`. Returns the refusals."""
+    """Record; refuses output changed under one version unless `same_version`. Returns the refusals."""
     refused = [] if same_version else changed_versions(measured, load(path))
     if not refused:
         save(measured, path)
@@ -23,7 +23,9 @@ def main() -> int:
     """Exit 0 when recorded or equal, 1 otherwise."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description=__doc__)
     parser.add_argument("--update", action="store_true", help="record what the stages make now")
-    parser.add_argument("--same-version", action="store_true", help="before a first release: keep the VERSION all the same")
+    parser.add_argument(
+        "--same-version", action="store_true", help="before a first release: keep the VERSION all the same"
+    )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         measured = measure(build_sample(Path(folder) / "workspace"))

@@ -1,8 +1,9 @@
-"""Builds the embedded sample up to the tasks, through the real client and a loopback bucket, without Prefect."""
+"""Builds the embedded sample up to the tasks: the real client, a loopback bucket, no Prefect server."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from curation.concepts.stage import GROUND
 from curation.extract.stage import EXTRACT
@@ -17,6 +18,7 @@ from flows.settings import PmcSettings, Settings
 from flows.specs import spec_path, task_params
 from flows.vocabulary import hpo_names
 from flows.workspace import Workspace, open_workspace
+from schemas.stages import RecordStage, SetStage
 from sources.ledger import Ledger
 from sources.sample import bucket_dir, ids_path
 from sources.sample.server import BucketServer
@@ -29,7 +31,7 @@ def build_sample(root: Path) -> Workspace:
     workspace = open_workspace(root, create=True)
     _crawl(workspace)
     params = task_params(str(spec_path("medqrels-sample")), None)
-    stages = [
+    stages: list[tuple[RecordStage | SetStage, Any, dict[str, Resource]]] = [
         (PARSE, None, {"raw": Resource(workspace.raw)}),
         (EXTRACT, None, {}),
         (GROUND, None, {"vocabulary": hpo_names(workspace)}),

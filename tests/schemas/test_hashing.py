@@ -51,6 +51,8 @@ def test_texts_that_count_as_the_same(one: str, two: str) -> None:
     assert normalise_text(one) == normalise_text(two)
 
 
-@pytest.mark.parametrize(("one", "two"), [("type 1", "type 2"), ("hypo", "hyper"), ("ab", "a b"), ("éa", "ea")])
+@pytest.mark.parametrize(
+    ("one", "two"), [("type 1", "type 2"), ("hypo", "hyper"), ("ab", "a b"), ("éa", "ea")]
+)
 def test_texts_that_do_not(one: str, two: str) -> None:
     assert normalise_text(one) != normalise_text(two)

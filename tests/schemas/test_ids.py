@@ -28,7 +28,22 @@ XML_IDS = st.one_of(
     st.none(),
     st.text(max_size=12),
     st.sampled_from(
-        ["F1", "f1", "fig1", "fig2", "fig3", "fig02", "p1", "p17", "case1", "F1.B", "fig1.A", "F1.left", "F1.10", "F1\n"]
+        [
+            "F1",
+            "f1",
+            "fig1",
+            "fig2",
+            "fig3",
+            "fig02",
+            "p1",
+            "p17",
+            "case1",
+            "F1.B",
+            "fig1.A",
+            "F1.left",
+            "F1.10",
+            "F1\n",
+        ]
     ),
     st.text(string.ascii_letters + string.digits + "._-", min_size=1, max_size=6),
 )
@@ -42,7 +57,9 @@ def test_figure_ids_never_collide_with_anything(xml_ids: list[str | None]) -> No
     given: list[str] = []
     for number, xml_id in enumerate(xml_ids, start=1):
         given.append(figure_id(article, xml_id, number, given))
-    others = {passage_id(article, number) for number in range(1, 40)} | {f"{article}#case{n}" for n in range(1, 9)}
+    others = {passage_id(article, number) for number in range(1, 40)} | {
+        f"{article}#case{n}" for n in range(1, 9)
+    }
     panels = {panel_id(figure, letter) for figure in given for letter in PANELS}
     assert len(set(given)) == len(given)
     assert not set(given) & (others | panels)
@@ -51,13 +68,17 @@ def test_figure_ids_never_collide_with_anything(xml_ids: list[str | None]) -> No
         assert not any(character.isspace() for character in figure)
 
 
-@pytest.mark.parametrize("xml_id", ["F2", "fig-2", "pone.0123456.g001", "f2-ol-40-1", "_x", "Fig2", "gr1", "F2.g001"])
+@pytest.mark.parametrize(
+    "xml_id",
+    ["F2", "fig-2", "pone.0123456.g001", "f2-ol-40-1", "_x", "Fig2", "gr1", "F2.g001", "fig3", "fig04"],
+)
 def test_ordinary_xml_ids_are_kept(xml_id: str) -> None:
     assert figure_id("doi:10.1000/x", xml_id, 4, []) == f"doi:10.1000/x#{xml_id}"
 
 
 @pytest.mark.parametrize(
-    "xml_id", [None, "", " ", "1F", "F 1", "F1\n", "F#1", "fig1", "p3", "case2", "F1.B", "ä", "x" * 101, "F1/2"]
+    "xml_id",
+    [None, "", " ", "1F", "F 1", "F1\n", "F#1", "p3", "case2", "F1.B", "ä", "x" * 101, "F1/2"],
 )
 def test_other_xml_ids_give_way_to_the_position(xml_id: str | None) -> None:
     assert figure_id("pmc:PMC1.1", xml_id, 4, []) == "pmc:PMC1.1#fig4"
@@ -65,6 +86,8 @@ def test_other_xml_ids_give_way_to_the_position(xml_id: str | None) -> None:
 
 def test_the_second_of_two_equal_xml_ids_gives_way() -> None:
     assert figure_id("pmc:PMC1.1", "F1", 2, ["pmc:PMC1.1#F1"]) == "pmc:PMC1.1#fig2"
+    taken = ["pmc:PMC1.1#fig2", "pmc:PMC1.1#fig2-2"]  # what other figures call themselves
+    assert figure_id("pmc:PMC1.1", None, 2, taken) == "pmc:PMC1.1#fig2-3"
 
 
 @pytest.mark.parametrize("text", ["PMC0012345", "12345", "pmc12345", "  PMC12345\n"])
@@ -72,7 +95,9 @@ def test_pmcids_have_one_form(text: str) -> None:
     assert normalise_pmcid(text) == "PMC12345"
 
 
-@pytest.mark.parametrize("text", ["", "PMC", "PMC12x", "PM123", "PMC1 2", "PMC-1", "1" * 13, "PMC١٢", "PMC1.1"])
+@pytest.mark.parametrize(
+    "text", ["", "PMC", "PMC12x", "PM123", "PMC1 2", "PMC-1", "1" * 13, "PMC١٢", "PMC1.1"]
+)
 def test_what_is_no_pmcid_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="not a PMCID"):
         normalise_pmcid(text)
@@ -130,4 +155,7 @@ def test_what_is_no_article_id(text: str) -> None:
 
 def test_equal_content_is_one_query() -> None:
     assert query_id("t", "a", "b") == query_id("t", "a", "b")
-    assert len({query_id("t", "a", "b"), query_id("t", "ab"), query_id("t", "b", "a"), query_id("u", "a", "b")}) == 4
+    assert (
+        len({query_id("t", "a", "b"), query_id("t", "ab"), query_id("t", "b", "a"), query_id("u", "a", "b")})
+        == 4
+    )

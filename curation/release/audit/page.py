@@ -12,11 +12,11 @@ from typing import Any
 import jinja2
 import pyarrow as pa
 import pyarrow.parquet as pq
-from markupsafe import Markup
 
+from curation.release.audit.rule import MAX_QUOTE
 from curation.release.manifest import ReleaseManifest, read_manifest
 from curation.release.tables import TABLES, Published
-from schemas.audit import AuditReport, Finding, RuleResult, Side
+from schemas.audit import AuditReport, RuleResult, Side
 
 SHOWN = 5
 """Examples a rule shows on the page; audit.json holds more."""
@@ -55,9 +55,7 @@ def render_page(report: AuditReport, directory: Path) -> str:
         verdict=_VERDICTS[report.verdict],
         tally=_tally(report),
         rows=[row.partition(": ")[::2] for row in report.rows],
-        examples={
-            result.rule: [_example(finding) for finding in result.findings[:SHOWN]] for result in report.rules
-        },
+        examples=_examples(report, directory),
         flagged=[result for result in report.rules if result.status != "passed"],
         **overview,
     )
@@ -101,28 +99,48 @@ def _tally(report: AuditReport) -> list[tuple[str, int]]:
     ]
 
 
-def _example(finding: Finding) -> dict[str, Any]:
-    return {"message": finding.message, "sides": [_marked(item, finding.sides) for item in finding.sides]}
+def _texts(directory: Path, sides: list[Side]) -> dict[tuple[str, str], str]:
+    """Full texts of the rows whose words are located, to show what stands around them."""
+    texts: dict[tuple[str, str], str] = {}
+    for table in ("queries", "corpus"):
+        ids = sorted({item.id for item in sides if item.table == table and item.start is not None})
+        for path in _BY_NAME[table].files(directory) if ids else ():
+            try:
+                rows = pq.read_table(path, columns=["id", "text"], filters=[("id", "in", ids)]).to_pylist()
+            except (OSError, pa.ArrowException, KeyError):
+                continue
+            texts.update({(table, row["id"]): row["text"] or "" for row in rows})
+    return texts
 
 
-def _marked(item: Side, sides: tuple[Side, ...]) -> dict[str, Any]:
-    """One side with the words that matter marked: a located span, or what is shared with the other side."""
-    others = [other.quote for other in sides if other is not item and other.start is not None]
-    if item.start is not None:
-        pieces = [(item.quote, True)]
-    elif others and others[0] and others[0] in item.quote:
-        before, _, after = item.quote.partition(others[0])
-        pieces = [(before, False), (others[0], True), (after, False)]
-    else:
-        pieces = [(item.quote, False)]
+def _examples(report: AuditReport, directory: Path) -> dict[str, list[dict[str, Any]]]:
+    """Rule -> the findings the page shows, each with its sides."""
+    shown = {result.rule: result.findings[:SHOWN] for result in report.rules}
+    sides = [item for findings in shown.values() for finding in findings for item in finding.sides]
+    texts = _texts(directory, sides)
     return {
-        "table": item.table,
-        "id": item.id,
-        "at": f"characters {item.start:,}–{item.end:,}"
-        if item.start is not None and item.end is not None
-        else "",
-        "pieces": [piece for piece in pieces if piece[0]],
+        rule: [
+            {"message": finding.message, "sides": [_marked(item, texts) for item in finding.sides]}
+            for finding in findings
+        ]
+        for rule, findings in shown.items()
     }
+
+
+def _marked(item: Side, texts: dict[tuple[str, str], str]) -> dict[str, Any]:
+    """One side: the located words marked, with what stands around them."""
+    cut = "…" if len(item.quote) == MAX_QUOTE else ""
+    pieces, at = [(item.quote + cut, False)], ""
+    if item.start is not None and item.end is not None:
+        text = texts.get((item.table, item.id), "")
+        is_there = text[item.start : item.end][: len(item.quote)] == item.quote
+        before = text[max(0, item.start - _CONTEXT) : item.start] if is_there else ""
+        after = text[item.end : item.end + _CONTEXT] if is_there else ""
+        left = "…" if is_there and item.start > _CONTEXT else ""
+        right = "…" if is_there and item.end + _CONTEXT < len(text) else ""
+        pieces = [(left + before, False), (item.quote, True), (after + right, False)]
+        at = f"characters {item.start:,}–{item.end:,}"
+    return {"table": item.table, "id": item.id, "at": at, "pieces": [piece for piece in pieces if piece[0]]}
 
 
 def _column(directory: Path, table: Published, *names: str) -> list[tuple[Any, ...]]:
@@ -188,5 +206,4 @@ def _funnel(directory: Path) -> list[dict[str, Any]]:
         step["kept_width"] = round(1000 * (step["kept"] or 0) / whole) / 10
         step["dropped_width"] = round(1000 * (step["dropped"] or 0) / whole) / 10
         step["reasons"] = [(row[2], row[3]) for row in reasons if row[:2] == (step["stage"], step["unit"])]
-        step["label"] = Markup("{} {}").format(step["stage"], step["unit"])
     return steps
