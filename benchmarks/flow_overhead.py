@@ -1,4 +1,4 @@
-"""What Prefect costs per flow against a running server: a flow whose shards are all up to date, and the same without."""
+"""What Prefect costs per flow against a running server: nothing to do, with Prefect and without."""
 
 from __future__ import annotations
 

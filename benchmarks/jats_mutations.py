@@ -1,4 +1,4 @@
-"""2,000 damaged XML files through parse and extract: each must be read or quarantined, none may crash or hang."""
+"""2,000 damaged XML files through parse and extract: each is read or quarantined, none crashes or hangs."""
 
 from __future__ import annotations
 

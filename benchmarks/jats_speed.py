@@ -1,7 +1,7 @@
 """JATS parse + extract beside pubmed_parser 0.5.1 and bare lxml, on the same real files, in one run.
 
-Files per CPU second of one core, Parquet apart. pubmed_parser does its four passes (article, captions, paragraphs,
-references), which together cover less than `parse` + `extract`; its crashes are counted, not hidden.
+Files per CPU second of one core, Parquet apart. pubmed_parser does its four passes (article, captions,
+paragraphs, references), which together cover less than `parse` + `extract`; its crashes are counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damages XML files in the ways disks, networks, converters and attackers do; a seed gives the same damage."""
+"""Damages XML files as disks, networks, converters and attackers do; a seed gives the same damage."""
 
 from __future__ import annotations
 

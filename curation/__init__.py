@@ -1,1 +1,1 @@
-"""Pure work on records: extraction, concepts, tasks, release. No network, clock, environment or randomness."""
+"""Pure work on records: extraction, concepts, tasks, release. No network, clock or randomness."""

@@ -1,4 +1,4 @@
-"""Puts together what a release is assembled from: a task's tables, its drops, the record of how it was built."""
+"""Gathers what a release is assembled from: a task's tables, its drops, how it was built."""
 
 from __future__ import annotations
 

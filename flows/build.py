@@ -11,6 +11,7 @@ from flows.orchestration import THREADS, flow, run_jobs
 from flows.runner import plan
 from flows.session import write_session
 from flows.specs import chosen_tasks, task_params
+from flows.stages import VERSIONS
 
 
 @flow(name="build", task_runner=THREADS, validate_parameters=False)
@@ -27,8 +28,8 @@ def build(
         for name in chosen_tasks(tasks or sorted(params)):
             task = TASKS[name]
             limit = session.settings.memory_limit
-            jobs = plan(session.workspace, task.per_article, params=params.get(name))
+            jobs = plan(session.workspace, task.per_article, params=params.get(name), versions=VERSIONS)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
-            jobs = plan(session.workspace, task.over_all, memory_limit=limit)
+            jobs = plan(session.workspace, task.over_all, memory_limit=limit, versions=VERSIONS)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
     return [summary.to_dict() for summary in summaries]

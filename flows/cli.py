@@ -77,8 +77,10 @@ def _flow(common: Common, work: Callable[[], Any]) -> Any:
     """Run a flow with progress on stderr."""
     from flows.progress import reporter_for
     from flows.session import reporting
+    from flows.settings import load_settings
 
-    logging.basicConfig(level=common.log_level or "WARNING", format="%(levelname)s %(name)s: %(message)s")
+    level = common.log_level or load_settings().log_level
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
     with reporting(reporter_for()):
         return work()
 

@@ -28,8 +28,8 @@ from schemas.stages import Drop, Reason, Table
 STAGE = "crawl"
 VERSION = 1
 RAW = Table("raw", RawArticle, ("id",))
-PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH})
-"""Drops that may go away by themselves: a shard holding one is tried again by the next crawl."""
+PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH, Reason.DUPLICATE_ARTICLE})
+"""Drops that may go away by themselves (or when another shard changes): the next crawl tries again."""
 
 Fetch = Callable[[str], RawArticle | Drop]
 

@@ -25,9 +25,9 @@ ROW_GROUP = 20_000
 
 
 @contextlib.contextmanager
-def connect(memory_limit: str = "4GB") -> Iterator[duckdb.DuckDBPyConnection]:
+def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory database that spills to a temporary folder and never reaches the network."""
-    with tempfile.TemporaryDirectory(prefix="medqrels-duckdb-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="medqrels-duckdb-", dir=scratch_in) as scratch:
         try:
             connection = duckdb.connect(
                 ":memory:",
@@ -148,7 +148,7 @@ def run_set_stage(
 ) -> tuple[dict[str, Output], dict[str, dict[str, int]], dict[str, int]]:
     """Run a set stage: its outputs in `folder`, unit counts, drops by reason."""
     outputs: dict[str, Output] = {}
-    with connect(memory_limit) as connection:
+    with connect(memory_limit, folder.parent) as connection:
         for view, (_, row) in stage.inputs.items():
             add_view(connection, view, inputs[view], row)
         for name, sql in stage.outputs.items():

@@ -9,6 +9,7 @@ from flows.execution import StageSummary, workers
 from flows.orchestration import THREADS, flow, run_jobs
 from flows.runner import Resource, plan
 from flows.session import write_session
+from flows.stages import VERSIONS
 from sources.stage import PARSE
 
 
@@ -18,6 +19,11 @@ def extract(workspace: str | None = None) -> list[dict[str, Any]]:
     summaries: list[StageSummary] = []
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
         for stage in (PARSE, EXTRACT):
-            jobs = plan(session.workspace, stage, resources={"raw": Resource(session.workspace.raw)})
+            jobs = plan(
+                session.workspace,
+                stage,
+                resources={"raw": Resource(session.workspace.raw)},
+                versions=VERSIONS,
+            )
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
     return [summary.to_dict() for summary in summaries]

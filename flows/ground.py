@@ -9,6 +9,7 @@ from flows.execution import workers
 from flows.orchestration import THREADS, flow, run_jobs
 from flows.runner import plan
 from flows.session import write_session
+from flows.stages import VERSIONS
 from flows.vocabulary import hpo_names
 
 
@@ -16,5 +17,10 @@ from flows.vocabulary import hpo_names
 def ground(workspace: str | None = None) -> list[dict[str, Any]]:
     """Ground all extracted shards against the installed HPO; returns the stage's summary."""
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
-        jobs = plan(session.workspace, GROUND, resources={"vocabulary": hpo_names(session.workspace)})
+        jobs = plan(
+            session.workspace,
+            GROUND,
+            resources={"vocabulary": hpo_names(session.workspace)},
+            versions=VERSIONS,
+        )
         return [run_jobs(jobs, session.workspace, pool, session.reporter).to_dict()]

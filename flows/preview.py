@@ -37,10 +37,12 @@ def preview_stages(
 
     A stage behind one that has work to do is planned on what stands now.
     """
+    from flows.stages import VERSIONS
+
     session = read_session(root)
     result = []
     for stage, params, resources in _stages(verb, session.workspace, tasks, spec, overrides):
-        jobs = plan(session.workspace, stage, params=params, resources=resources)
+        jobs = plan(session.workspace, stage, params=params, resources=resources, versions=VERSIONS)
         done = sum(job.is_done() for job in jobs)
         result.append({"stage": stage.name, "done": done, "to_do": len(jobs) - done})
     return result

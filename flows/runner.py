@@ -6,6 +6,7 @@ A job is one (stage, shard) as plain values, so it can be sent to a worker proce
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 import shutil
 import time
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flows.database import run_set_stage
+from flows.lineage import check_current, verb_of
 from flows.manifest import (
     DROPPED,
     Manifest,
@@ -28,7 +30,7 @@ from flows.manifest import (
     write_parquet,
 )
 from flows.workspace import Workspace
-from schemas.errors import ConservationError, MedqrelsError, WorkspaceError
+from schemas.errors import ConservationError, MedqrelsError, UsageError, WorkspaceError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import arrow_schema, from_table, to_table
 from schemas.stages import Drop, RecordStage, SetStage, Table
@@ -107,49 +109,69 @@ def plan(
     params: Mapping[str, Any] | None = None,
     resources: Mapping[str, Resource] | None = None,
     memory_limit: str = "4GB",
+    versions: Mapping[str, int] | None = None,
 ) -> list[Job]:
     """The jobs of a stage, one per upstream shard (record stage) or one for all (set stage).
 
+    Args:
+        workspace: an open workspace.
+        stage: what to run.
+        params: settings that differ from the stage's own.
+        resources: files for the resources the stage names.
+        memory_limit: DuckDB memory limit of set stages.
+        versions: stage versions of this code; input made by other versions is refused.
+
     Raises:
-        WorkspaceError: an input stage has not run.
+        UsageError: the stage has no such setting.
+        WorkspaceError: an input stage has not run, or is out of date.
     """
-    available = resources or {}
+    views, outputs = _tables(stage)
+    names = {table.partition(".")[0] for table in views.values()}
+    finished = functools.cache(lambda name: shards_of(workspace, name))
+    for name in sorted(names):
+        if not finished(name):
+            raise WorkspaceError(f"stage {name!r} has not run", file=str(workspace.root), hint=verb_of(name))
+        check_current(workspace, name, finished, versions or {})
+    settings = _settings(stage, params or {})
+    used = {} if isinstance(stage, SetStage) else {name: (resources or {})[name] for name in stage.resources}
+    fixed = {f"resource:{name}": item.fingerprint for name, item in used.items() if item.fingerprint}
+    columns = schema_hashes(outputs)
     if isinstance(stage, SetStage):
-        views = {view: table for view, (table, _) in stage.inputs.items()}
-        outputs = [(name, sql.row) for name, sql in stage.outputs.items()]
-        used: dict[str, Resource] = {}
         shard_names: Sequence[str] = (ALL,)
-        merged: dict[str, Any] = dict(params or {})
     else:
-        views = {item.table: item.table for item in stage.inputs}
-        outputs = [(table.name, table.row) for table in stage.outputs] + [(DROPPED, Drop)]
-        used = {name: available[name] for name in stage.resources}
-        merged = {**stage.params, **(params or {})}
-        unknown = set(params or {}) - set(stage.params)
-        if unknown:
-            raise WorkspaceError(
-                f"stage {stage.name} has no setting {sorted(unknown)[0]!r}; it has {sorted(stage.params)}"
-            )
-        shard_names = tuple(shards_of(workspace, stage.inputs[0].table.partition(".")[0]))
-    upstream = {
-        table.partition(".")[0]: shards_of(workspace, table.partition(".")[0]) for table in views.values()
-    }
-    for name, shards in upstream.items():
-        if not shards:
-            raise WorkspaceError(f"stage {name!r} has not run", file=str(workspace.root), hint=_how_to(name))
+        shard_names = tuple(finished(stage.inputs[0].table.partition(".")[0]))
+    upstream = {name: finished(name) for name in names}
     jobs = []
     for shard in shard_names:
         files, hashes = _inputs(workspace, views, upstream, None if shard == ALL else shard)
-        hashes.update(
-            {f"resource:{name}": item.fingerprint for name, item in used.items() if item.fingerprint}
-        )
+        made_from = {**hashes, **fixed}
         identity = Manifest(
-            stage.name, stage.version, shard, merged, hashes, {}, {}, {}, columns=schema_hashes(outputs)
+            stage.name, stage.version, shard, settings, made_from, {}, {}, {}, columns=columns
         )
         folder = workspace.stage(stage.name) / shard
         staged = workspace.temporary / f"{stage.name}.{shard}"
         jobs.append(Job(stage, shard, folder, staged, files, identity, used, memory_limit))
     return jobs
+
+
+def _tables(stage: RecordStage | SetStage) -> tuple[dict[str, str], list[tuple[str, type]]]:
+    """Input tables by view name, and output tables with their row types."""
+    if isinstance(stage, SetStage):
+        views = {view: table for view, (table, _) in stage.inputs.items()}
+        return views, [(name, sql.row) for name, sql in stage.outputs.items()]
+    outputs = [(table.name, table.row) for table in stage.outputs] + [(DROPPED, Drop)]
+    return {item.table: item.table for item in stage.inputs}, outputs
+
+
+def _settings(stage: RecordStage | SetStage, given: Mapping[str, Any]) -> dict[str, Any]:
+    own: Mapping[str, Any] = {} if isinstance(stage, SetStage) else stage.params
+    unknown = sorted(set(given) - set(own))
+    if unknown:
+        raise UsageError(
+            f"stage {stage.name} has no setting {unknown[0]!r}",
+            hint="its settings: " + ", ".join(sorted(own)),
+        )
+    return {**own, **given}
 
 
 def _inputs(
@@ -166,22 +188,17 @@ def _inputs(
         paths = []
         for shard, manifest in chosen.items():
             if manifest is None:
-                raise WorkspaceError(f"stage {stage!r} lacks shard {shard}", hint=_how_to(stage))
+                raise WorkspaceError(f"stage {stage!r} lacks shard {shard}", hint=verb_of(stage))
             output = manifest.outputs.get(table)
             if output is None:
                 raise WorkspaceError(
                     f"stage {stage!r}, shard {shard}: no table {table!r}; another medqrels made it",
-                    hint=_how_to(stage),
+                    hint=verb_of(stage),
                 )
             paths.append(workspace.stage(stage) / shard / output.file)
             hashes[f"{qualified}/{shard}"] = output.sha256
         files[view] = tuple(paths)
     return files, hashes
-
-
-def _how_to(stage: str) -> str:
-    verbs = {"crawl": "crawl", "parse": "extract", "extract": "extract", "ground": "ground"}
-    return f"medqrels {verbs.get(stage, 'build')}"
 
 
 def execute(job: Job) -> Manifest:
@@ -207,7 +224,7 @@ def _check_inputs(job: Job) -> None:
             raise WorkspaceError(
                 f"an output of stage {stage!r} was changed or removed after it was made",
                 file=str(path),
-                hint=f"{_how_to(stage)} makes it again",
+                hint=f"{verb_of(stage)} makes it again",
             )
 
 

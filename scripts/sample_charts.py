@@ -5,6 +5,7 @@ The numbers agree with the prose of the articles they illustrate.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -24,10 +25,12 @@ def ecg(rng: Rng, kind: str) -> Image.Image:
             d.line([(k, 0), (k, h)], fill=colour)
             d.line([(0, k), (w, k)], fill=colour)
     t = np.arange(w) / fs
+    beats: np.ndarray[Any, Any]
+    waves: np.ndarray[Any, Any]
     if kind == "block":
         beats, waves = np.arange(0.45, 8, 60 / 38), np.arange(0.1, 8, 60 / 92)
     else:
-        beats, waves = np.cumsum(rng.uniform(0.2, 0.42, 40)), np.array([])
+        beats, waves = np.cumsum(rng.uniform(0.2, 0.42, 40)), np.zeros(0)
     v = 0.012 * rng.normal(size=w)
     if kind == "fibrillation":
         v += 0.06 * np.sin(2 * math.pi * 6.2 * t + 1.5 * np.sin(3 * t)) + 0.03 * clouds(rng, w, 2, 8, 1)[0]

@@ -1,4 +1,4 @@
-"""The documentation is part of the product: generated pages are current, every command is shown, examples run."""
+"""Documentation is part of the product: generated pages are current, every command is shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMMAND = re.compile(r"medqrels ((?:crawl )?[a-z]+)")
 
 def test_generated_pages_are_current() -> None:
     for path, content in make_docs.pages().items():
-        assert path.read_text("utf-8") == content, f"{path.name}: run python scripts/make_docs.py"
+        assert path.read_text("utf-8") == content, f"{path.name}: run python -m scripts.make_docs"
 
 
 def test_every_command_is_documented_and_has_help() -> None:

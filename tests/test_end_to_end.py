@@ -130,7 +130,7 @@ def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, 
 
 
 def test_one_article_from_bucket_to_load_dataset(demo: tuple[Path, dict[str, Any]]) -> None:
-    """Known by hand: in PMC990000001 Figure 3 is cited in three passages that may answer, and in one of three figures."""
+    """Known by hand: Figure 3 of PMC990000001 is cited in three passages that may answer."""
     home, made = demo
     directory = home / made["releases"][0]["path"]
     origins = {row["source_id"]: row for row in pq.read_table(directory / "provenance/queries").to_pylist()}

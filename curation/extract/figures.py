@@ -219,7 +219,7 @@ def third_party_statement(figure: ArticleFigure, article_licence: Licence) -> st
     """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such."""
     for text in (figure.rights, figure.caption):
         lowered = text.lower()
-        if not any(hint in lowered for hint in _RIGHTS_HINTS):
+        if not any(map(lowered.__contains__, _RIGHTS_HINTS)):
             continue
         for pattern in (_PERMISSION, _BORROWED, _HOLDER):
             for found in pattern.finditer(text):

@@ -28,6 +28,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
+_OTHER_SCRIPT = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff]")
 _SAMPLE = 2000
 _MIN_HITS = 5
 _LEAD = 1.2
@@ -40,15 +41,18 @@ def guess_language(texts: Iterable[str]) -> str:
         sample += text[: _SAMPLE - len(sample)] + " "
         if len(sample) >= _SAMPLE:
             break
+    return (_by_script(sample) if _OTHER_SCRIPT.search(sample) else "") or _by_function_words(sample)
+
+
+def _by_script(sample: str) -> str:
+    """Language of a text that is mostly Han, Kana or Cyrillic, 'und' without any letter, else ''."""
     letters = sum(map(len, _WORD.findall(sample)))
     if not letters:
         return UNKNOWN
     han, kana = len(_HAN.findall(sample)), len(_KANA.findall(sample))
     if han + kana > letters * 0.3:
         return "ja" if kana > (han + kana) * 0.1 else "zh"
-    if len(_CYRILLIC.findall(sample)) > letters * 0.5:
-        return "ru"
-    return _by_function_words(sample)
+    return "ru" if len(_CYRILLIC.findall(sample)) > letters * 0.5 else ""
 
 
 def running_language(declared: str, texts: Iterable[str]) -> str:
@@ -59,8 +63,9 @@ def running_language(declared: str, texts: Iterable[str]) -> str:
 
 def _by_function_words(sample: str) -> str:
     hits: Counter[str] = Counter()
-    for word, count in Counter(_WORD.findall(sample.lower())).items():
-        for language in _COUNTS.get(word, ()):
+    words = Counter(word for word in _WORD.findall(sample.lower()) if word in _COUNTS)
+    for word, count in words.items():
+        for language in _COUNTS[word]:
             hits[language] += count
     ranked = sorted(hits.items(), key=lambda pair: (-pair[1], pair[0]))
     if not ranked or ranked[0][1] < _MIN_HITS:

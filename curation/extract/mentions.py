@@ -77,7 +77,8 @@ def resolve(
         letters: panel letters known from the article's captions.
         heads: label words this passage can hold, see `pointers.heads_in`; looked for when None.
     """
-    links = [xref for xref in passage.xrefs if _targets(xref, index)] if index.by_rid else []
+    known = index.by_rid.keys()
+    links = [xref for xref in passage.xrefs if xref.document is None and not known.isdisjoint(xref.rids)]
     spans = [(xref.start, xref.end) for xref in links]
     texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads) if heads != () else []
     if not texts and not links:

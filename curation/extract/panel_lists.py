@@ -30,6 +30,10 @@ _MORE = re.compile(
     rf"(?:(?P<range>\s?[{_DASH}]\s?|\s(?:to|through)\s)|\s?[,/、]\s?(?:(?:and|&)\s)?|\s(?:and|&|et|und|y|e|и|or)\s|&)"
     rf"(?:[Pp]anels?\s)?(?P<letter>[A-Za-z])(?P<sub>[ivx]{{1,4}}|[1-9])?(?![A-Za-z0-9'’]|[{_DASH}][A-Za-z]{{2}}|\s?[=<>])"
 )
+_ONLY_LETTERS = re.compile(
+    r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?[A-Za-z](?![A-Za-z]))*)\W*"
+)
+_TOKEN = re.compile(rf"[A-Za-z]+|[{_DASH}]")
 _MAX_GAP = 8
 """Letters further apart than this are not one list of panels ("Fig. 1A, P < 0.05")."""
 
@@ -57,9 +61,9 @@ def panels_after(
 
 def letters_of(text: str) -> tuple[str, ...]:
     """Panel letters of a text that is only letters and separators ("A", "(B–D)", "a and c"); else ()."""
-    found = re.fullmatch(
-        r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?[A-Za-z](?![A-Za-z]))*)\W*", text
-    )
+    if len(text) == 1:  # by far the most frequent
+        return (text.upper(),) if text.isascii() and text.isalpha() else ()
+    found = _ONLY_LETTERS.fullmatch(text)
     return _spread(found.group(1)) if found else ()
 
 
@@ -81,7 +85,7 @@ def _spread(inner: str) -> tuple[str, ...]:
     """Letters of "A–C, E" with ranges filled."""
     found: set[str] = set()
     previous, is_range = "", False
-    for token in re.findall(rf"[A-Za-z]+|[{_DASH}]", inner):
+    for token in _TOKEN.findall(inner):
         if token in _DASH or token == "to":
             is_range = True
         elif len(token) == 1:

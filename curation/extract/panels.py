@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from curation.extract.panel_lists import letters_of
 from schemas.article import Emphasis
@@ -17,15 +18,31 @@ from schemas.ids import panel_id
 _LIST = r"[{c}](?:\s?(?:,|;|&|/|and|to|[–—‐‑−-])\s?(?:and\s)?[{c}](?![A-Za-z]))*"
 _UPPER = _LIST.format(c="A-Z")
 _LOWER = _LIST.format(c="a-z")
-_STYLES: tuple[re.Pattern[str], ...] = (
-    re.compile(rf"\((?:[Pp]anels?\s)?(?P<letters>{_UPPER})(?:\)|[,:;]\s)"),
-    re.compile(rf"\((?:[Pp]anels?\s)?(?P<letters>{_LOWER})(?:\)|[,:;]\s)"),
-    re.compile(rf"(?:^|[.;:,]\s|\s)(?P<letters>{_UPPER})\)\s?"),
-    re.compile(rf"(?:^|[.;:,]\s|\s)(?P<letters>{_LOWER})\)\s?"),
-    re.compile(rf"(?:^|[.;:]\s)(?:[Pp]anels?\s)?(?P<letters>{_UPPER})\s?[,:]\s"),
-    re.compile(rf"(?:^|[.;:]\s)(?:[Pp]anels?\s)?(?P<letters>{_UPPER})\.\s"),
-    re.compile(rf"(?:^|[.;:]\s)(?:[Pp]anels?\s)?(?P<letters>{_LOWER})\s?[,:.]\s"),
-    re.compile(rf"(?:^|[.;:,]\s)[Pp]anels?\s(?P<letters>{_UPPER})\b"),
+_PANELS = r"(?:[Pp]anels?\s)?"
+
+
+class _Style(NamedTuple):
+    """Markers at the start of a caption and further on, after `lead`: two patterns, as a search for a fixed
+    first character is several times faster than one for "start or lead".
+    """
+
+    first: re.Pattern[str] | None
+    later: re.Pattern[str]
+
+
+def _after(lead: str, marker: str) -> _Style:
+    return _Style(re.compile(marker), re.compile(f"{lead}{marker}"))
+
+
+_STYLES: tuple[_Style, ...] = (
+    _Style(None, re.compile(rf"\({_PANELS}(?P<letters>{_UPPER})(?:\)|[,:;]\s)")),
+    _Style(None, re.compile(rf"\({_PANELS}(?P<letters>{_LOWER})(?:\)|[,:;]\s)")),
+    _after(r"\s", rf"(?P<letters>{_UPPER})\)\s?"),
+    _after(r"\s", rf"(?P<letters>{_LOWER})\)\s?"),
+    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\s?[,:]\s"),
+    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\.\s"),
+    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_LOWER})\s?[,:.]\s"),
+    _after(r"[.;:,]\s", rf"[Pp]anels?\s(?P<letters>{_UPPER})\b"),
 )
 _POSITION = re.compile(
     r"(?:^|[.;]\s|\()(?P<word>(?:(?:upper|lower|top|bottom)[\s-])?(?:left|right|middle|cent(?:er|re))"
@@ -33,6 +50,7 @@ _POSITION = re.compile(
     r"(?:\s(?:panels?|images?|row|column|side))?\s?(?=[:,)])",
     re.IGNORECASE,
 )
+_LEAD = re.compile(r"[.;:,]?\s")
 _END = re.compile(r"[.;]\s|$")
 
 
@@ -72,9 +90,12 @@ def find_panels(figure_id: str, caption: str, emphasis: Sequence[Emphasis] = ())
 def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[_Marker]]:
     """Possible markers of each style, the most explicit style first."""
     for style in _STYLES:
+        first = style.first.match(caption) if style.first else None
+        later = style.later.finditer(caption, first.end() if first else 0)
         yield [
             _Marker(found.start() + _lead(found.group()), found.end(), letters_of(found.group("letters")))
-            for found in style.finditer(caption)
+            for found in (first, *later)
+            if found
         ]
     bold = [part for part in emphasis if part.kind == "bold"]
     yield [
@@ -86,7 +107,7 @@ def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[_Ma
 
 def _lead(matched: str) -> int:
     """Length of the end of the sentence before, which a style had to look at."""
-    found = re.match(r"[.;:,]?\s", matched)
+    found = _LEAD.match(matched)
     return found.end() if found else 0
 
 

@@ -236,9 +236,7 @@ def items_at(
     return tuple(items)
 
 
-def _family(
-    text: str, kind: Head, links: Sequence[Span], letters: Collection[str]
-) -> Iterator[PointerText]:
+def _family(text: str, kind: Head, links: Sequence[Span], letters: Collection[str]) -> Iterator[PointerText]:
     family, position = kind.family, 0
     while (head := kind.pattern.search(text, position)) is not None:
         position = head.end()

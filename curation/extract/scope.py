@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from curation.extract import scope_terms
@@ -68,11 +68,12 @@ def _lexicons_of(token: str) -> frozenset[str]:
     return frozenset(name for name, lexicon in _LEXICONS.items() if lexicon.holds(token))
 
 
-def _sorted_by_lexicon(tokens: Iterable[str]) -> dict[str, list[str]]:
+def _sorted_by_lexicon(tokens: Sequence[str]) -> dict[str, list[str]]:
     """Tokens by the lexicons that hold them, in order."""
     found: dict[str, list[str]] = {name: [] for name in _LEXICONS}
-    for token in tokens:
-        for name in _lexicons_of(token):
+    held = {token: names for token in set(tokens) if (names := _lexicons_of(token))}
+    for token in filter(held.__contains__, tokens):
+        for name in held[token]:
             found[name].append(token)
     return found
 
@@ -119,11 +120,9 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
 
 def _laboratory_count(article: Article) -> int:
     """Mentions of animals and cell culture in the whole body when they outnumber those of people, else 0."""
-    laboratory = people = 0
-    for passage in article.passages:
-        text = passage.text
-        laboratory += sum(map(text.count, _LABORATORY))
-        people += sum(map(text.count, _PERSONS))
+    body = "\n".join(passage.text for passage in article.passages)
+    laboratory = sum(map(body.count, _LABORATORY))
+    people = sum(map(body.count, _PERSONS))
     return laboratory if laboratory >= _MIN_LABORATORY and laboratory > people else 0
 
 

@@ -11,8 +11,9 @@ from bisect import bisect_right
 Span = tuple[int, int]
 
 _CANDIDATE = re.compile(
-    r"[.!?…]+[\"'”’»)\]]*(?:(?<![\d.]\.)\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
-    r"|[。！？]+[”’」』）]*(?=\S)"
+    # The first character stands alone so that the search skips to it; the branches repeat it as a look-behind.
+    r"[.!?…。！？](?:(?<=[.!?…])[.!?…]*[\"'”’»)\]]*(?:(?<![\d.]\.)\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
+    r"|(?<=[。！？])[。！？]*[”’」』）]*(?=\S))"
 )
 
 
@@ -45,6 +46,8 @@ _STARTERS = _words(
     """
 )
 _WORD_BEFORE = re.compile(r"([^\s(\[“\"'/]+)$")
+_FIRST_WORD = re.compile(r"\W*(\w+)")
+_DIGIT = re.compile(r"\d")
 _ENUMERATION = re.compile(r"(?:^|[.!?:;]\s|\()\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})$")
 
 
@@ -78,7 +81,7 @@ def sentence_at(spans: list[Span], position: int) -> Span:
 def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if found.group("gap") is None:
         return True
-    following = re.compile(r"\W*(\w+)").match(text, found.end())
+    following = _FIRST_WORD.match(text, found.end())
     word = following.group(1) if following else ""
     if not word or word[0].islower():
         return False
@@ -91,6 +94,6 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if token in _NEVER or _ENUMERATION.search(text[max(0, found.start() - 12) : found.start()]):
         return False
     is_initial = len(before.group(1)) == 1 and before.group(1).isupper()
-    if token in _SOMETIMES or is_initial or ("." in token and not re.search(r"\d", token)):
+    if token in _SOMETIMES or is_initial or ("." in token and not _DIGIT.search(token)):
         return word.lower() in _STARTERS
     return True

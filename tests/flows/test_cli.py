@@ -1,4 +1,4 @@
-"""The command grammar: exit codes, errors that say what to do, JSON on stdout, dry runs that change nothing."""
+"""The command grammar: exit codes, errors that say what to do, JSON, dry runs that change nothing."""
 
 from __future__ import annotations
 

@@ -1,0 +1,64 @@
+"""A stage never builds quietly on yesterday's input: new shards, remade input, another version are noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from curation.extract.stage import EXTRACT
+from curation.tasks.registry import TASKS
+from flows.runner import Resource, execute, plan
+from flows.stages import VERSIONS
+from flows.workspace import Workspace
+from schemas.errors import WorkspaceError
+from sources.stage import PARSE
+from tests.pipeline import crawl_bucket, new_workspace, run_stages
+from tests.test_end_to_end import sample_ids
+
+TASK = TASKS["visual_context"].per_article
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    made = new_workspace(tmp_path / "ws")
+    crawl_bucket(made, sample_ids()[:2])
+    run_stages(made, ground=False)
+    yield made
+
+
+def refused(workspace: Workspace, versions: dict[str, int] | None = None) -> WorkspaceError:
+    with pytest.raises(WorkspaceError) as caught:
+        plan(workspace, TASK, versions=versions or dict(VERSIONS))
+    return caught.value
+
+
+def test_what_is_current_passes(workspace: Workspace) -> None:
+    assert all(job.is_done() for job in plan(workspace, TASK, versions=VERSIONS))
+
+
+def test_articles_crawled_since_are_noticed(workspace: Workspace) -> None:
+    crawl_bucket(workspace, sample_ids()[:3])
+    error = refused(workspace)
+    assert "1 new shards of crawl" in error.message
+    assert error.hint == "medqrels extract"
+
+
+def test_remade_input_is_noticed(workspace: Workspace) -> None:
+    resources = {"raw": Resource(workspace.raw)}
+    for job in plan(workspace, PARSE, params={"max_pixels": 10}, resources=resources):
+        execute(job)
+    error = refused(workspace)
+    assert "made from an older parse" in error.message
+    assert error.hint == "medqrels extract"
+
+
+def test_another_version_is_noticed(workspace: Workspace) -> None:
+    error = refused(workspace, {**VERSIONS, "extract": EXTRACT.version + 1})
+    assert f"its version {EXTRACT.version}, this is {EXTRACT.version + 1}" in error.message
+
+
+def test_every_stage_of_the_product_has_a_version_here() -> None:
+    expected = {"crawl", "parse", "extract", "ground", "visual_context", "visual_context_all"}
+    assert set(VERSIONS) == expected
