@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,16 +37,21 @@ DATASET = "medqrels-sample"
 TASK = "visual_context"
 
 
+def plain_environment(home: Path) -> dict[str, str]:
+    """The environment of a user who has set nothing, with a HOME of its own."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MEDQRELS_"))}
+    return {**kept, "HOME": str(home)}
+
+
 def medqrels(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the installed command as a user would, in its own HOME."""
-    plain = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MEDQRELS_"))}
     return subprocess.run(
         [str(MEDQRELS), *arguments],
         capture_output=True,
         text=True,
         timeout=170,
         check=False,
-        env={**plain, "HOME": str(home), **environment},
+        env={**plain_environment(home), **environment},
         cwd=home,
     )
 
@@ -190,6 +199,34 @@ def test_same_bytes_whatever_the_shards_workers_folder_and_hash_seed(
         directory = release_in(workspace)
         audit_directory(directory)
         assert files_of(directory) == expected
+
+
+@pytest.mark.timeout(240)
+def test_killed_anywhere_the_rerun_finishes_the_same_release(
+    demo: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    home, made = demo
+    moments = random.Random(20261121)
+    killed = 0
+    for _ in range(4):
+        process = subprocess.Popen(
+            [str(MEDQRELS), "demo", "--workspace", "ws"],
+            env=plain_environment(tmp_path),
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(moments.uniform(2.0, 14.0))
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its private Prefect server and workers with it
+        killed += process.wait() == -signal.SIGKILL
+    assert killed >= 2
+    done = medqrels("demo", "--workspace", "ws", "--json", home=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    again = files_of(tmp_path / json.loads(done.stdout)["releases"][0]["path"])
+    assert again == files_of(home / made["releases"][0]["path"])
+    assert not list((tmp_path / "ws").rglob("*.tmp"))
 
 
 def test_a_second_run_makes_nothing_and_fetches_nothing(tmp_path: Path) -> None:

@@ -40,33 +40,21 @@ _HOLDER = re.compile(
     r"|academy|press)\b",
     re.IGNORECASE,
 )
-_RIGHTS_HINTS = (
-    *(
-        "permi",
-        "courtesy",
-        "copyright",
-        "©",
-        "(c)",
-        "credit",
-        "getty",
-        "shutterstock",
-        "autori",
-        "license from",
+_STATEMENTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (
+        _PERMISSION,
+        ("permi", "courtesy", "copyright", "credit", "getty", "shutterstock", "autori", "license from"),
     ),
-    *(
-        "reprod",
-        "reprint",
-        "adapt",
-        "modifi",
-        "redrawn",
-        "taken",
-        "republish",
-        "extract",
-        "extraíd",
-        "borrowed",
+    (
+        _BORROWED,
+        (
+            *("reprod", "reprint", "adapt", "modifi", "redrawn"),
+            *("taken", "republish", "extract", "extraíd", "borrowed"),
+        ),
     ),
+    (_HOLDER, ("copyright", "©", "(c)")),
 )
-"""One of these is in every statement that the patterns above find; most captions have none."""
+"""With each pattern the words one of which is in everything that it matches; most captions have none."""
 _CONSENT = re.compile(
     r"\b(?:patient|parent|famil|guardian|relative|mother|father|subject|participant)", re.IGNORECASE
 )
@@ -219,9 +207,9 @@ def third_party_statement(figure: ArticleFigure, article_licence: Licence) -> st
     """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such."""
     for text in (figure.rights, figure.caption):
         lowered = text.lower()
-        if not any(map(lowered.__contains__, _RIGHTS_HINTS)):
-            continue
-        for pattern in (_PERMISSION, _BORROWED, _HOLDER):
+        for pattern, words in _STATEMENTS:
+            if not any(map(lowered.__contains__, words)):
+                continue
             for found in pattern.finditer(text):
                 if not _CONSENT.search(text[found.start() : found.end() + 40]):
                     return text[max(0, found.start() - 20) : found.end() + 80].strip()

@@ -46,11 +46,15 @@ _FIGURE_OTHER_SCRIPTS = r"[Рр]ис(?:ун(?:ок|ке|ка|ки|ках|ков|
 _TABLE = r"[Tt](?:ABLES?|abl(?:es?|as?|eaux?)|abel(?:as?|len?|a)|ab(?=\.|s\.)s?)\.?"
 _TABLE_ELSEWHERE = r"[Cc]uadros?|Quadros?"
 _TABLE_OTHER_SCRIPTS = r"[Тт]абл(?:иц[аеуы]|ицах)?\.?|表"
-_SUPPLEMENT = (
-    r"[Aa]dditional [Ff]iles?|(?:Multimedia )?Appendi(?:x|ces)|[Ss]uppl(?:\.|ement(?:ary"
-    r"|al)?)?(?: [Oo]nline)? "
+_SUPPLEMENT_KIND = (
     r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?)"
-    r"|[Ss]upplements?|[Ss]ource [Dd]ata|Dataset|Data Sheets?|Online Resource"
+)
+_SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_KIND}"
+# Every branch starts with one plain letter: that is what lets the search skip ahead.
+_SUPPLEMENT = (
+    r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
+    rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
+    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Online Resource"
 )
 
 
@@ -149,17 +153,16 @@ _SEPARATOR = re.compile(
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
 _AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
 _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
-_PLURAL = re.compile(
-    r"(?:figs|figures|figuras|abbildungen|figuren|figg|schemes|tables|tablas|tabelas|tabellen|files"
-    r"|рисунках|рисунки)\.?$",
-    re.I,
+_WORD = re.compile(r"[^\d(]*")
+_PLURALS = tuple(
+    "figs figures figuras abbildungen figuren figg schemes tables tablas tabelas tabellen files рисунках рисунки".split()
 )
 
 
 def is_plural(pointer: str) -> bool:
     """Whether a pointer's label word is a plural: Figs, Figures, Abbildungen."""
-    word = re.match(r"[^\d(]*", pointer)
-    return bool(_PLURAL.search(word.group().strip())) if word else False
+    word = _WORD.match(pointer)
+    return word is not None and word.group().strip().lower().removesuffix(".").endswith(_PLURALS)
 
 
 def heads_in(texts: Sequence[str]) -> list[Heads]:

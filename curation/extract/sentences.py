@@ -45,7 +45,7 @@ _STARTERS = _words(
     une
     """
 )
-_WORD_BEFORE = re.compile(r"([^\s(\[“\"'/]+)$")
+_WORD_BEFORE = re.compile(r"[^(\[“\"'/]+$")
 _FIRST_WORD = re.compile(r"\W*(\w+)")
 _DIGIT = re.compile(r"\d")
 _ENUMERATION = re.compile(r"(?:^|[.!?:;]\s|\()\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})$")
@@ -87,13 +87,22 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
         return False
     if text[found.start()] != "." or text[found.start() + 1] == ".":
         return True
-    before = _WORD_BEFORE.search(text, max(0, found.start() - 30), found.start())
-    if before is None:
+    before = _word_before(text, found.start())
+    token = before.lower().rstrip(".")
+    if not before:
         return True
-    token = before.group(1).lower().rstrip(".")
     if token in _NEVER or _ENUMERATION.search(text[max(0, found.start() - 12) : found.start()]):
         return False
-    is_initial = len(before.group(1)) == 1 and before.group(1).isupper()
+    is_initial = len(before) == 1 and before.isupper()
     if token in _SOMETIMES or is_initial or ("." in token and not _DIGIT.search(token)):
         return word.lower() in _STARTERS
     return True
+
+
+def _word_before(text: str, end: int) -> str:
+    """The word, at most 30 characters of it, that ends at `end`; '' after a space or an opening bracket."""
+    window = text[max(0, end - 30) : end]
+    if not window or window[-1].isspace():
+        return ""
+    found = _WORD_BEFORE.search(window.rsplit(None, 1)[-1])
+    return found.group() if found else ""

@@ -35,7 +35,7 @@ _IGNORED = frozenset(
         "table-wrap-foot", "front", "front-stub", "processing-meta", "x",
     }
 )  # fmt: skip
-_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[IVX]{1,5}\.)\s+(?=\S)")
+_NUMBERING = re.compile(r"(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[IVX]{1,5}\.)\s+(?=\S)")
 # Old SciELO files carry the whole article as escaped HTML in one paragraph: markup is not running text.
 _HTML = re.compile(r"</(?:p|font|div|table|b|i|a)>", re.IGNORECASE)
 _CHILD_LABEL = re.compile(r"figure supplement|supplementary? figure|—\s*figure", re.IGNORECASE)
@@ -108,13 +108,14 @@ class BodyReader:
         text = title_text(title)
         if not text and element.tag == "app":
             text = flatten(element.find("label"))
+        numbering = _NUMBERING.match(text)
         self.sections.append(
             Section(
                 number=number,
                 parent=place.section,
                 xml_id=element.get("id"),
                 type=kind,
-                title=_NUMBERING.sub("", text),
+                title=text[numbering.end() :] if numbering else text,
                 part=place.part,
             )
         )

@@ -25,20 +25,30 @@ _STATEMENT = re.compile(
     r"|\b(?:reproducid[ao]|reproduzid[ao]|adaptad[ao])\s+(?:con|com)\s+perm|\bcortes[ií]a\s+d",
     re.IGNORECASE,
 )
-# One of these words occurs in every statement: most captions are dismissed by a substring search.
+# One of these is in every statement: most captions are dismissed by a substring search.
 _WORDS = (
-    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©", "taken",
-    "modified", "borrowed", "copyright", "credit", "permis", "cortes", "illustration", "photo", "image",
+    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©", "copyright",
+    "credit", "permis", "cortes",
 )  # fmt: skip
+_CAPITALS = ("ILLUSTRATION", "PHOTO", "IMAGE")
+_TAKEN_FROM = re.compile(r"taken\s+from\s|modified\s+from\s|borrowed\s+from\s")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\bal\.)(?<!\bDr\.)(?<!\bProf\.)(?<!\bRef\.)(?<!\bFig\.)(?<!\b[A-Z]\.)\s+(?=[A-Z(\[©])"
 )
 
 
+def _may_hold_statement(caption: str) -> bool:
+    lowered = caption.lower()
+    return (
+        any(map(lowered.__contains__, _WORDS))
+        or any(map(caption.__contains__, _CAPITALS))
+        or _TAKEN_FROM.search(lowered) is not None
+    )
+
+
 def third_party_statement(caption: str) -> str:
     """The sentence of a caption that says the figure is someone else's, '' when there is none."""
-    lowered = caption.lower()
-    found = _STATEMENT.search(caption) if any(word in lowered for word in _WORDS) else None
+    found = _STATEMENT.search(caption) if _may_hold_statement(caption) else None
     if not found:
         return ""
     start = 0

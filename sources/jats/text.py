@@ -93,16 +93,28 @@ class Flow:
 
     def add(self, chunk: str) -> None:
         """Append characters, collapsing white space across calls."""
-        words = chunk.split()
-        if not words:
-            self.is_spaced = True
-            return
-        body = " ".join(words)
-        if self.length and (self.is_spaced or chunk[0].isspace()):
-            body = " " + body
+        if chunk.isprintable() and chunk and "  " not in chunk:  # its only white space is single plain spaces
+            is_spaced = chunk[-1] == " "
+            body = chunk[:-1] if is_spaced else chunk
+            if not body:
+                self.is_spaced = True
+                return
+            if body[0] == " ":
+                body = body if self.length else body[1:]
+            elif self.is_spaced and self.length:
+                body = " " + body
+        else:
+            words = chunk.split()
+            if not words:
+                self.is_spaced = True
+                return
+            body = " ".join(words)
+            if self.length and (self.is_spaced or chunk[0].isspace()):
+                body = " " + body
+            is_spaced = chunk[-1].isspace()
         self.pieces.append(body)
         self.length += len(body)
-        self.is_spaced = chunk[-1].isspace()
+        self.is_spaced = is_spaced
 
     def read(self, element: Element) -> None:
         """Append the content of an element as a block of its own."""

@@ -1,4 +1,4 @@
-"""A stage never builds quietly on yesterday's input: new shards, remade input, another version are noticed."""
+"""A stage never builds on yesterday's input: new shards, remade input, another version are noticed."""
 
 from __future__ import annotations
 
