@@ -271,12 +271,16 @@ def run(
 
 
 @app.command
-def demo(*, common: Common = DEFAULT) -> int:
+def demo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
     """Run the whole pipeline offline on the embedded sample."""
+    folder = common.workspace or Path("workspace/demo")
+    if dry_run:
+        _emit(common, {"workspace": str(folder)}, f"would build and release the sample in {folder}")
+        return OK
     from flows.demo import demo as run_demo
     from flows.demo import describe
 
-    made = _flow(common, lambda: run_demo(common.workspace or Path("workspace/demo")))
+    made = _flow(common, lambda: run_demo(folder))
     _emit(common, made, lambda: describe(made))
     return OK if all(item["audit"] == "clean" for item in made["releases"]) else FINDING
 

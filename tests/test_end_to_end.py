@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -108,6 +109,20 @@ def test_demo_makes_a_release_that_loads(demo: tuple[Path, dict[str, Any]]) -> N
         row["image"].load()
         assert row["text"].strip()
         assert "PMC99" not in row["text"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "card"])
+def test_the_documented_python_runs(demo: tuple[Path, dict[str, Any]], page: str) -> None:
+    home, made = demo
+    directory = home / made["releases"][0]["path"]
+    root = Path(__file__).resolve().parent.parent
+    text = (root / "README.md" if page == "README.md" else directory / "README.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    code, changed = re.subn(r'^path = ".*?"', f"path = {str(directory)!r}", example, flags=re.M)
+    assert changed == 1
+    environment = {**plain_environment(home), "HF_HUB_OFFLINE": "1"}
+    check = "\nassert len(queries) and len(corpus) and len(qrels)\n"
+    subprocess.run([sys.executable, "-c", code + check], check=True, timeout=100, env=environment, cwd=home)
 
 
 def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, Any]]) -> None:

@@ -123,20 +123,19 @@ class Flow:
         self.is_spaced = True
 
     def _inside(self, element: Element) -> None:
-        text = element.text
-        if text:
-            self.add(text)
+        add, actions = self.add, self.actions
+        if text := element.text:
+            add(text)
         for child in element:
-            action = self.actions.get(child.tag)
+            action = actions.get(child.tag)
             if action is None:
                 self._inside(child)
             elif action <= _EMPHASIS:
                 self._span(action, child)
-            else:
+            elif action != _DROP:
                 self._special(action, child)
-            text = child.tail
-            if text:
-                self.add(text)
+            if text := child.tail:
+                add(text)
 
     def _special(self, action: int, child: Element) -> None:
         if action == _BLOCK:
