@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sources.sample.server import BucketServer
-
 from flows.specs import spec_path
 from sources.sample import bucket_dir
+from sources.sample.server import BucketServer
 
 DATASET = "medqrels-sample"
 TASK = "visual_context"
