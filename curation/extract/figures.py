@@ -205,7 +205,7 @@ def build_figure(
 
 def third_party_statement(figure: ArticleFigure, article_licence: Licence) -> str:
     """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such."""
-    for text in (figure.rights, figure.caption):
+    for text in filter(None, (figure.rights, figure.caption)):
         lowered = text.lower()
         for pattern, words in _STATEMENTS:
             if not any(map(lowered.__contains__, words)):

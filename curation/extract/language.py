@@ -63,7 +63,7 @@ def running_language(declared: str, texts: Iterable[str]) -> str:
 
 def _by_function_words(sample: str) -> str:
     hits: Counter[str] = Counter()
-    words = Counter(word for word in _WORD.findall(sample.lower()) if word in _COUNTS)
+    words = Counter(filter(_COUNTS.__contains__, _WORD.findall(sample.lower())))
     for word, count in words.items():
         for language in _COUNTS[word]:
             hits[language] += count

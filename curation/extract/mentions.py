@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from curation.extract.figures import FigureIndex
+from curation.extract.label_words import Heads
 from curation.extract.panel_lists import letters_of
-from curation.extract.pointers import Heads, Item, PointerText, items_at, pointers_in
+from curation.extract.pointers import Item, PointerText, items_at, pointers_in
 from curation.extract.sentences import sentence_at, sentence_spans
 from schemas.article import ArticlePassage, Xref
 from schemas.extracted import FigureMention, Pointer
@@ -75,8 +76,10 @@ def resolve(
         passage: the parsed passage.
         index: look-ups of the article's figures.
         letters: panel letters known from the article's captions.
-        heads: label words this passage can hold, see `pointers.heads_in`; looked for when None.
+        heads: label words this passage can hold, see `label_words.heads_in`; looked for when None.
     """
+    if heads == () and not passage.xrefs:
+        return (), []
     known = index.by_rid.keys()
     links = [xref for xref in passage.xrefs if xref.document is None and not known.isdisjoint(xref.rids)]
     spans = [(xref.start, xref.end) for xref in links]

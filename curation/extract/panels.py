@@ -22,27 +22,34 @@ _PANELS = r"(?:[Pp]anels?\s)?"
 
 
 class _Style(NamedTuple):
-    """Markers at the start of a caption and further on, after `lead`: two patterns, as a search for a fixed
-    first character is several times faster than one for "start or lead".
+    """One way to mark panels: the marker at the start of a caption (None if it needs no start), and anywhere.
+
+    Two patterns, as a search for a fixed first character is several times faster than "start or lead".
+    All of `needs` are in a caption whose markers begin with A.
     """
 
+    needs: tuple[str, ...]
     first: re.Pattern[str] | None
     later: re.Pattern[str]
 
 
-def _after(lead: str, marker: str) -> _Style:
-    return _Style(re.compile(marker), re.compile(f"{lead}{marker}"))
+def _after(lead: str, marker: str, *needs: str) -> _Style:
+    return _Style(needs, re.compile(marker), re.compile(f"{lead}{marker}"))
+
+
+def _bracketed(letters: str, *needs: str) -> _Style:
+    return _Style(needs, None, re.compile(rf"\({_PANELS}(?P<letters>{letters})(?:\)|[,:;]\s)"))
 
 
 _STYLES: tuple[_Style, ...] = (
-    _Style(None, re.compile(rf"\({_PANELS}(?P<letters>{_UPPER})(?:\)|[,:;]\s)")),
-    _Style(None, re.compile(rf"\({_PANELS}(?P<letters>{_LOWER})(?:\)|[,:;]\s)")),
-    _after(r"\s", rf"(?P<letters>{_UPPER})\)\s?"),
-    _after(r"\s", rf"(?P<letters>{_LOWER})\)\s?"),
-    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\s?[,:]\s"),
-    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\.\s"),
-    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_LOWER})\s?[,:.]\s"),
-    _after(r"[.;:,]\s", rf"[Pp]anels?\s(?P<letters>{_UPPER})\b"),
+    _bracketed(_UPPER, "(", "A"),
+    _bracketed(_LOWER, "(", "a"),
+    _after(r"\s", rf"(?P<letters>{_UPPER})\)\s?", ")", "A"),
+    _after(r"\s", rf"(?P<letters>{_LOWER})\)\s?", ")", "a"),
+    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\s?[,:]\s", "A"),
+    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\.\s", "A"),
+    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_LOWER})\s?[,:.]\s", "a"),
+    _after(r"[.;:,]\s", rf"[Pp]anels?\s(?P<letters>{_UPPER})\b", "anel", "A"),
 )
 _POSITION = re.compile(
     r"(?:^|[.;]\s|\()(?P<word>(?:(?:upper|lower|top|bottom)[\s-])?(?:left|right|middle|cent(?:er|re))"
@@ -90,6 +97,8 @@ def find_panels(figure_id: str, caption: str, emphasis: Sequence[Emphasis] = ())
 def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[_Marker]]:
     """Possible markers of each style, the most explicit style first."""
     for style in _STYLES:
+        if not all(map(caption.__contains__, style.needs)):
+            continue
         first = style.first.match(caption) if style.first else None
         later = style.later.finditer(caption, first.end() if first else 0)
         yield [

@@ -6,13 +6,12 @@ Nothing is resolved here: see `mentions` for links and `neutralise` for released
 
 from __future__ import annotations
 
-import itertools
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from curation.extract.label_words import PLOS, Head, Heads, heads_of
 from curation.extract.panel_lists import fill, letters_of, panels_after
 
 Join = Literal["", "list", "range"]
@@ -40,86 +39,7 @@ class PointerText:
     items: tuple[Item, ...]
 
 
-_FIGURE = r"[Ff][Ii][Gg](?:URES?|uren|ures?|uras?|uur|S|s|g)?\.?"
-_FIGURE_ELSEWHERE = r"[Aa]bb(?:ildung(?:en)?)?\.?|ABB(?:ILDUNG)?\.?|[Rr]y(?:c(?:ina)?|s(?:unek)?)\.?"
-_FIGURE_OTHER_SCRIPTS = r"[Рр]ис(?:ун(?:ок|ке|ка|ки|ках|ков|кам|ком))?\.?|[图圖図]|그림"
-_TABLE = r"[Tt](?:ABLES?|abl(?:es?|as?|eaux?)|abel(?:as?|len?|a)|ab(?=\.|s\.)s?)\.?"
-_TABLE_ELSEWHERE = r"[Cc]uadros?|Quadros?"
-_TABLE_OTHER_SCRIPTS = r"[Тт]абл(?:иц[аеуы]|ицах)?\.?|表"
-_SUPPLEMENT_KIND = (
-    r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?)"
-)
-_SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_KIND}"
-# Every branch starts with one plain letter: that is what lets the search skip ahead.
-_SUPPLEMENT = (
-    r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
-    rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
-    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Online Resource"
-)
-
-
-class Head(NamedTuple):
-    """A kind of label word: one of `needles` is in every text that `pattern` may be looked for in."""
-
-    family: str
-    needles: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-Heads = tuple[Head, ...]
-_HEADS: Heads = tuple(
-    Head(family, needles, re.compile(pattern))
-    for family, needles, pattern in (
-        ("figure", ("Fig", "fig", "FIG"), _FIGURE),
-        ("figure", ("Abb", "abb.", "abbil", "ABB", "Ryc", "ryc.", "Rys", "rys."), _FIGURE_ELSEWHERE),
-        ("table", ("Tab", "TAB", " tab", "(tab"), _TABLE),
-        ("table", ("uadro",), _TABLE_ELSEWHERE),
-        ("scheme", ("Schem", "Esquem"), r"Schemes?|Esquemas?"),
-        ("chart", ("Chart",), r"Charts?"),
-        ("graph", ("Graph", "Gráfic"), r"Graphs?|Gráfic[oa]s?|Graphiques?"),
-        ("plate", ("Plate",), r"Plates?"),
-        ("image", ("Image", "Imágen"), r"Images?|Image[nm]s?|Imágenes"),
-        ("photo", ("Photo", "Foto"), r"Photos?|Fotos?|Photographs?"),
-        ("video", ("Video", "video", "Movie", "movie"), r"[VvMm](?:ideos?|ovies?)"),
-        ("box", ("Box",), r"Box(?:es)?"),
-        ("map", ("Map",), r"Mapa?s?"),
-        (
-            "supplement",
-            (
-                "dditional f",
-                "dditional F",
-                "Append",
-                "append",
-                "uppl",
-                "ource d",
-                "ource D",
-                "Data",
-                "Online R",
-            ),
-            _SUPPLEMENT,
-        ),
-    )
-)
-_HEADS_OTHER_SCRIPTS: Heads = (
-    Head("figure", ("рис", "Рис", "图", "圖", "図", "그림"), re.compile(_FIGURE_OTHER_SCRIPTS)),
-    Head("table", ("абл", "表"), re.compile(_TABLE_OTHER_SCRIPTS)),
-)
-_PLOS = re.compile(
-    r"(?P<first>S\d{1,3})(?P<more>(?:(?:,\s?|\s?[–—-]\s?|,?\s(?:and|or|to)\s|\s?&\s?)S?\d{1,3})*)\s"
-    r"(?P<word>Figs?|Figures?|Tables?|Files?|Texts?|Videos?|Movies?|Datasets?|Data|Appendix|Appendices"
-    r"|Protocols?"
-    r"|Notes?|Checklist|Box|Raw [Ii]mages?)\b"
-)
 _PLOS_NUMBER = re.compile(r"(?P<join>[–—-]|\bto\b)?[\s,&]*(?:and|or)?\s*S?(?P<number>\d{1,3})")
-_PLOS_HEAD = Head("", tuple(f"S{digit}" for digit in range(10)), _PLOS)
-_ALL_HEADS: Heads = (*_HEADS, *_HEADS_OTHER_SCRIPTS, _PLOS_HEAD)
-_NEEDLES = tuple((needle, place) for place, head in enumerate(_ALL_HEADS) for needle in head.needles)
-# Capitals and other scripts are rare in running text, so one pass of a regular expression finds them all
-# faster than a substring search each; for lower case it is the other way round.
-_COMMON = tuple((needle, place) for needle, place in _NEEDLES if needle[0] in " (" or "a" <= needle[0] <= "z")
-_RARE = tuple(pair for pair in _NEEDLES if pair not in _COMMON)
-# Only the first character is consumed: needles may overlap ("TABB"). The group's number tells the needle.
-_RARE_NEEDLE = re.compile("|".join(f"{needle[0]}(?=({needle[1:]}))" for needle, _ in _RARE))
 _SUPPLEMENT_HINTS = ("upp", "UPP", "nline", "eb", "ppend", "xtended", "dditional")
 """One of these is in everything that `_SUPPLEMENT_BEFORE` matches."""
 _SUPPLEMENT_BEFORE = re.compile(
@@ -154,8 +74,9 @@ _LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
 _AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
 _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
 _WORD = re.compile(r"[^\d(]*")
-_PLURALS = tuple(
-    "figs figures figuras abbildungen figuren figg schemes tables tablas tabelas tabellen files рисунках рисунки".split()
+_PLURALS = (
+    *("figs", "figures", "figuras", "abbildungen", "figuren", "figg", "рисунках", "рисунки"),
+    *("schemes", "tables", "tablas", "tabelas", "tabellen", "files"),
 )
 
 
@@ -163,30 +84,6 @@ def is_plural(pointer: str) -> bool:
     """Whether a pointer's label word is a plural: Figs, Figures, Abbildungen."""
     word = _WORD.match(pointer)
     return word is not None and word.group().strip().lower().removesuffix(".").endswith(_PLURALS)
-
-
-def heads_in(texts: Sequence[str]) -> list[Heads]:
-    """The label words each text of one article can hold, to be handed to `pointers_in`.
-
-    Most paragraphs hold none: all are searched as one text, which is several times faster.
-    """
-    joined = "\n".join(texts)  # no needle holds a line break
-    starts = list(itertools.accumulate((len(text) + 1 for text in texts), initial=0))
-    found: dict[int, set[int]] = {}
-    for hit in _RARE_NEEDLE.finditer(joined):
-        place = _RARE[(hit.lastindex or 0) - 1][1]
-        found.setdefault(bisect_right(starts, hit.start()) - 1, set()).add(place)
-    for needle, place in _COMMON:
-        at = joined.find(needle)
-        while at >= 0:
-            number = bisect_right(starts, at) - 1
-            found.setdefault(number, set()).add(place)
-            at = joined.find(needle, starts[number + 1])
-    none: Heads = ()
-    return [
-        tuple(_ALL_HEADS[place] for place in sorted(found[number])) if number in found else none
-        for number in range(len(texts))
-    ]
 
 
 def pointers_in(
@@ -198,13 +95,13 @@ def pointers_in(
         text: any running text, caption or label.
         links: spans of figure cross-references, which make a doubtful continuation ("Fig. 1, 2") certain.
         letters: panel letters the article's figures have, which make "Fig. 2 (a)" a panel.
-        heads: what `heads_in` says of this text, if known.
+        heads: what `label_words.heads_in` says of this text, if known.
     """
     if not _DIGIT_OR_ROMAN.search(text):
         return []
     found: list[PointerText] = []
-    for head in heads_in([text])[0] if heads is None else heads:
-        found += _plos(text) if head is _PLOS_HEAD else _family(text, head, links, letters)
+    for head in heads_of(text) if heads is None else heads:
+        found += _plos(text) if head is PLOS else _family(text, head, links, letters)
     found.sort(key=lambda pointer: (pointer.start, -pointer.end))
     kept: list[PointerText] = []
     for pointer in found:
@@ -341,7 +238,7 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
 
 def _plos(text: str) -> Iterator[PointerText]:
     """`S1 Fig`, `S1–S3 Tables`: the number stands before the label word."""
-    for found in _PLOS.finditer(text):
+    for found in PLOS.pattern.finditer(text):
         if found.start() and text[found.start() - 1].isalnum():
             continue
         word = found.group("word").lower()

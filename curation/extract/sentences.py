@@ -11,7 +11,7 @@ from bisect import bisect_right
 Span = tuple[int, int]
 
 _CANDIDATE = re.compile(
-    # The first character stands alone so that the search skips to it; the branches repeat it as a look-behind.
+    # The first character stands alone so that the search skips to it; the branches look back at it.
     r"[.!?…。！？](?:(?<=[.!?…])[.!?…]*[\"'”’»)\]]*(?:(?<![\d.]\.)\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
     r"|(?<=[。！？])[。！？]*[”’」』）]*(?=\S))"
 )
@@ -88,9 +88,9 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if text[found.start()] != "." or text[found.start() + 1] == ".":
         return True
     before = _word_before(text, found.start())
-    token = before.lower().rstrip(".")
     if not before:
         return True
+    token = before.lower().rstrip(".")
     if token in _NEVER or _ENUMERATION.search(text[max(0, found.start() - 12) : found.start()]):
         return False
     is_initial = len(before) == 1 and before.isupper()

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from curation.extract.figures import FigureIndex, build_figure, label_key, panels_of, split_label
+from curation.extract.label_words import heads_in
 from curation.extract.language import running_language
 from curation.extract.mentions import resolve
-from curation.extract.pointers import heads_in
 from curation.extract.scope import decide
 from schemas.article import Article, ArticlePassage, Section
 from schemas.extracted import Figure, FigureMention, Passage, Pointer, Source

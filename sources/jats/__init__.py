@@ -14,6 +14,7 @@ from schemas.stages import Reason
 from sources.jats.abstracts import abbreviations, abstracts, keywords
 from sources.jats.body import BodyReader
 from sources.jats.front import (
+    Ids,
     article_ids,
     is_retracted,
     is_synthetic,
@@ -64,15 +65,17 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
     body = BodyReader(raw, language)
     body.read(element)
     extra = fold_translations(element, body.figures)
+    title, translated = titles(meta)
+    ids = article_ids(meta)
     article = Article(
         id=raw.id,
         source=raw.source,
         version=raw.version,
         language=language,
-        **_front_matter(element, meta, raw),
+        **_front_matter(element, meta, raw, title, ids),
         journal=journal,
         publisher=publisher,
-        translated_titles=(*titles(meta)[1], *extra.titles),
+        translated_titles=(*translated, *extra.titles),
         keywords=(*keywords(meta), *extra.keywords),
         abstracts=(*abstracts(meta, language), *extra.abstracts),
         licence=article_licence(meta, journal=journal, publisher=publisher, license_code=raw.license_code),
@@ -83,15 +86,17 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
     )
     found = {
         "translated_figure_unmatched": extra.unmatched_figures > 0,
-        "id_mismatch": article_ids(meta).pmcid not in {None, article.pmcid},
+        "id_mismatch": ids.pmcid not in {None, article.pmcid},
     }
     return _checked(article, flags | body.flags | {flag for flag, is_set in found.items() if is_set})
 
 
-def _front_matter(element: Element, meta: Element | None, raw: RawArticle) -> dict[str, Any]:
+def _front_matter(
+    element: Element, meta: Element | None, raw: RawArticle, title: str, ids: Ids
+) -> dict[str, Any]:
     """Columns that rest on the front matter alone; the repository's own ids fill what the XML leaves out."""
     article_type = element.get("article-type") or ""
-    title, links, ids = titles(meta)[0], related(meta), article_ids(meta)
+    links = related(meta)
     return {
         "pmcid": raw.locator if raw.source == "pmc" else ids.pmcid,
         "pmid": ids.pmid or raw.pmid,

@@ -184,9 +184,10 @@ class BodyReader:
                     language=language_of(element) or "",
                 )
             )
-        inside = place._replace(passage=identifier)
-        for nested in flow.floats:
-            self._block(nested, inside)
+        if flow.floats:
+            inside = place._replace(passage=identifier)
+            for nested in flow.floats:
+                self._block(nested, inside)
 
     def _figure(self, element: Element, place: Place) -> None:
         self._add(element, place, None)

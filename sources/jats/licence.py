@@ -64,9 +64,11 @@ def _addresses(licence: Element) -> Iterator[_Reading]:
 
 
 def _of_licence(licence: Element, prose: str) -> Iterator[_Reading]:
-    """Every reading of one `<license>` element, most trusted first."""
+    """The readings of one `<license>` element, most trusted first; words are not read after an address."""
     found = list(_addresses(licence))
     yield from found
+    if not all(map(_is_cc0, found)):  # `_choose` would take the address (a CC0 may give way to words)
+        return
     if not found and (spdx := licences.from_url(prose)):
         yield _Reading(spdx, "jats:license-p address", 2)
     if spdx := licences.from_text(prose):

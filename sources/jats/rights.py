@@ -27,10 +27,11 @@ _STATEMENT = re.compile(
 )
 # One of these is in every statement: most captions are dismissed by a substring search.
 _WORDS = (
-    "permission", "repr", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly", "©", "copyright",
-    "credit", "permis", "cortes",
+    "permission", "reprint", "reprodu", "republished", "redrawn", "adapted", "adaptad", "courtesy", "kindly",
+    "©", "copyright", "credit", "cortes",
 )  # fmt: skip
 _CAPITALS = ("ILLUSTRATION", "PHOTO", "IMAGE")
+_TAKEN = ("taken", "modified", "borrowed")
 _TAKEN_FROM = re.compile(r"taken\s+from\s|modified\s+from\s|borrowed\s+from\s")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\bal\.)(?<!\bDr\.)(?<!\bProf\.)(?<!\bRef\.)(?<!\bFig\.)(?<!\b[A-Z]\.)\s+(?=[A-Z(\[©])"
@@ -42,7 +43,7 @@ def _may_hold_statement(caption: str) -> bool:
     return (
         any(map(lowered.__contains__, _WORDS))
         or any(map(caption.__contains__, _CAPITALS))
-        or _TAKEN_FROM.search(lowered) is not None
+        or (any(map(lowered.__contains__, _TAKEN)) and _TAKEN_FROM.search(lowered) is not None)
     )
 
 

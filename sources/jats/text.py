@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from schemas.article import Emphasis, Xref
 from sources.jats.formula import linear
-from sources.jats.nodes import MATHML, Element
+from sources.jats.nodes import MATHML, Element, squeeze
 
 _XREF, _EMPHASIS, _BLOCK, _FLOAT, _DROP, _FORMULA, _BREAK, _CHOICE = range(8)
 _EMPHASES = {
@@ -73,6 +74,8 @@ CAPTION = {
 TITLE = {**CAPTION, "xref": _DROP}
 """A title: reference marks in it point to footnotes and are no part of it."""
 
+_EXTENT = itemgetter(0, 1)
+
 
 @dataclass(slots=True)
 class Flow:
@@ -82,7 +85,7 @@ class Flow:
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     is_spaced: bool = False
-    spans: list[tuple[int, int, Element]] = field(default_factory=list)
+    references: list[tuple[int, int, str, str]] = field(default_factory=list)
     marks: list[tuple[int, int, str]] = field(default_factory=list)
     floats: list[Element] = field(default_factory=list)
 
@@ -123,19 +126,29 @@ class Flow:
         self.is_spaced = True
 
     def _inside(self, element: Element) -> None:
-        add, actions = self.add, self.actions
-        if text := element.text:
-            add(text)
+        actions = self.actions
+        waiting = element.text or ""  # plain inline markup only lengthens it: one `add` for many elements
         for child in element:
             action = actions.get(child.tag)
-            if action is None:
-                self._inside(child)
-            elif action <= _EMPHASIS:
-                self._span(action, child)
+            if action is None and not len(child):
+                waiting += child.text or ""
             elif action != _DROP:
-                self._special(action, child)
-            if text := child.tail:
-                add(text)
+                if waiting:
+                    self.add(waiting)
+                    waiting = ""
+                self._marked(action, child)
+            if tail := child.tail:
+                waiting += tail
+        if waiting:
+            self.add(waiting)
+
+    def _marked(self, action: int | None, child: Element) -> None:
+        if action is None:
+            self._inside(child)
+        elif action <= _EMPHASIS:
+            self._span(action, child)
+        else:
+            self._special(action, child)
 
     def _special(self, action: int, child: Element) -> None:
         if action == _BLOCK:
@@ -156,13 +169,16 @@ class Flow:
 
     def _span(self, action: int, child: Element) -> None:
         at, piece = self.length, len(self.pieces)
-        self._inside(child)
+        if len(child):
+            self._inside(child)
+        elif text := child.text:
+            self.add(text)
         if piece == len(self.pieces):  # an empty reference stands where the next character will be
             start = end = at + 1 if self.is_spaced and at else at
         else:
             start, end = at + (self.pieces[piece][0] == " "), self.length
         if action == _XREF:
-            self.spans.append((start, end, child))
+            self.references.append((start, end, child.get("ref-type", ""), child.get("rid", "")))
         elif end > start:
             self.marks.append((start, end, _EMPHASES[child.tag]))
 
@@ -179,17 +195,17 @@ class Flow:
 
     def xrefs(self) -> tuple[Xref, ...]:
         """Cross-references in order of start."""
-        if not self.spans:
+        if not self.references:
             return ()
-        spans = sorted(self.spans, key=lambda span: (span[0], span[1]))
+        length = self.length  # an empty reference at the end waited for a character that did not come
         return tuple(
             Xref(
-                start=min(start, self.length),
-                end=min(end, self.length),
-                ref_type=element.get("ref-type", ""),
-                rids=tuple(element.get("rid", "").split()),
+                start=start if start < length else length,
+                end=end if end < length else length,
+                ref_type=kind,
+                rids=tuple(targets.split()),
             )
-            for start, end, element in spans
+            for start, end, kind, targets in sorted(self.references, key=_EXTENT)
         )
 
     def emphasis(self) -> tuple[Emphasis, ...]:
@@ -202,6 +218,8 @@ def flatten(element: Element | None) -> str:
     """Plain text of a title, label or other field, '' when the element is missing."""
     if element is None:
         return ""
+    if len(element) == 0:
+        return squeeze(element.text)
     flow = Flow()
     flow.read(element)
     return flow.text
@@ -211,6 +229,8 @@ def title_text(element: Element | None) -> str:
     """Plain text of a title without the reference marks in it."""
     if element is None:
         return ""
+    if len(element) == 0:
+        return squeeze(element.text)
     flow = Flow(TITLE)
     flow.read(element)
     return flow.text
