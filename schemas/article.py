@@ -204,6 +204,7 @@ class Article:
     language: str = column("BCP-47, 'und' when not stated")
     title: str = column("article title")
     translated_titles: tuple[Translated, ...] = column("trans-title and translation sub-articles", default=())
+    authors: tuple[str, ...] = column("authors as 'Surname Given names' or group name, in order", default=())
     journal: str = column("journal title", default="")
     publisher: str = column("publisher name", default="")
     year: int | None = column("first publication year", default=None)

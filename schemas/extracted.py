@@ -88,6 +88,7 @@ class Source:
 
     id: str = column("article id")
     title: str = column("article title")
+    authors: tuple[str, ...] = column("authors in order, for the credit CC BY asks for", default=())
     journal: str = column("journal title", default="")
     year: int | None = column("publication year", default=None)
     doi: str | None = column("DOI", default=None)

@@ -63,10 +63,10 @@ def running_language(declared: str, texts: Iterable[str]) -> str:
 
 def _by_function_words(sample: str) -> str:
     hits: Counter[str] = Counter()
-    words = Counter(filter(_COUNTS.__contains__, _WORD.findall(sample.lower())))
-    for word, count in words.items():
-        for language in _COUNTS[word]:
-            hits[language] += count
+    for run, count in Counter(sample.lower().split()).items():
+        for word in (run,) if run.isalpha() else _WORD.findall(run):
+            for language in _COUNTS.get(word, ()):
+                hits[language] += count
     ranked = sorted(hits.items(), key=lambda pair: (-pair[1], pair[0]))
     if not ranked or ranked[0][1] < _MIN_HITS:
         return UNKNOWN

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.extract.panel_lists import letters_of
@@ -61,8 +60,7 @@ _LEAD = re.compile(r"[.;:,]?\s")
 _END = re.compile(r"[.;]\s|$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Marker:
+class _Marker(NamedTuple):
     start: int
     end: int
     letters: tuple[str, ...]

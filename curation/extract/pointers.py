@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from curation.extract.label_words import PLOS, Head, Heads, heads_of
 from curation.extract.panel_lists import fill, letters_of, panels_after
@@ -18,8 +17,7 @@ Join = Literal["", "list", "range"]
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One number of a pointer with its panels: `3D–H` is number "3", panels D E F G H."""
 
     start: int
@@ -29,8 +27,7 @@ class Item:
     join: Join
 
 
-@dataclass(frozen=True, slots=True)
-class PointerText:
+class PointerText(NamedTuple):
     """One pointer as written; `family` is figure, table, scheme, …, supplement."""
 
     start: int
@@ -126,7 +123,7 @@ def items_at(
             break
         item = _item(text, found, join, links, letters)
         if join == "range" and item.number == items[-1].number:
-            item = replace(item, panels=fill(items[-1].panels, item.panels))
+            item = item._replace(panels=fill(items[-1].panels, item.panels))
         items.append(item)
         separator = _SEPARATOR.match(text, item.end)
         if separator is None:

@@ -81,6 +81,8 @@ def sentence_at(spans: list[Span], position: int) -> Span:
 def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if found.group("gap") is None:
         return True
+    if text[found.end()].islower():  # by far the most frequent "no"
+        return False
     following = _FIRST_WORD.match(text, found.end())
     word = following.group(1) if following else ""
     if not word or word[0].islower():

@@ -76,6 +76,7 @@ def _source(article: Article, language: str) -> Source:
     return Source(
         id=article.id,
         title=article.title,
+        authors=article.authors,
         journal=article.journal,
         year=article.year,
         doi=article.doi,

@@ -63,8 +63,8 @@ _SELECT: dict[str, str] = {
         FROM qrels ORDER BY query_id, corpus_id""",
     "excluded": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", reason
         FROM excluded ORDER BY query_id, corpus_id""",
-    "sources": f"""SELECT id, title, journal, year, doi, pmid, pmcid, article_type, language, subjects,
-        licence.spdx AS license, licence.url AS license_url, licence.evidence AS license_evidence,
+    "sources": f"""SELECT id, title, authors, journal, year, doi, pmid, pmcid, article_type, language,
+        subjects, licence.spdx AS license, licence.url AS license_url, licence.evidence AS license_evidence,
         licence.statement AS license_statement, is_retracted, is_synthetic, scope_evidence, raw_sha256
         FROM sources WHERE id IN {_USED} ORDER BY id""",
     "queries": "SELECT id, text, language, license, is_synthetic FROM queries ORDER BY id",

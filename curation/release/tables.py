@@ -143,6 +143,7 @@ SOURCES = Published(
     _columns(
         ("id", _STR, "article id, with version"),
         ("title", _STR, "article title"),
+        ("authors", STRINGS, "authors in order, to be credited"),
         ("journal", _STR, "journal title"),
         ("year", _INT, "publication year"),
         ("doi", _STR, "DOI"),

@@ -5,7 +5,6 @@ Nothing fails on a missing id, label, caption or graphic; only input that is no 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from schemas.article import Article, RawArticle
@@ -16,6 +15,7 @@ from sources.jats.body import BodyReader
 from sources.jats.front import (
     Ids,
     article_ids,
+    authors,
     is_retracted,
     is_synthetic,
     journal_and_publisher,
@@ -67,28 +67,33 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
     extra = fold_translations(element, body.figures)
     title, translated = titles(meta)
     ids = article_ids(meta)
-    article = Article(
+    front_matter = _front_matter(element, meta, raw, title, ids)
+    found = {
+        "translated_figure_unmatched": extra.unmatched_figures > 0,
+        "id_mismatch": ids.pmcid not in {None, front_matter["pmcid"]},
+    }
+    all_abstracts = (*abstracts(meta, language), *extra.abstracts)
+    flags |= body.flags | {flag for flag, is_set in found.items() if is_set}
+    if not body.passages and not body.figures:
+        flags |= _without_text(flags, title, bool(all_abstracts or front_matter["related"]))
+    return Article(
         id=raw.id,
         source=raw.source,
         version=raw.version,
         language=language,
-        **_front_matter(element, meta, raw, title, ids),
+        **front_matter,
         journal=journal,
         publisher=publisher,
         translated_titles=(*translated, *extra.titles),
         keywords=(*keywords(meta), *extra.keywords),
-        abstracts=(*abstracts(meta, language), *extra.abstracts),
+        abstracts=all_abstracts,
         licence=article_licence(meta, journal=journal, publisher=publisher, license_code=raw.license_code),
         sections=tuple(body.sections),
         passages=tuple(body.passages),
         figures=tuple(body.figures),
+        flags=tuple(sorted(flags)),
         raw_sha256=raw.sha256,
     )
-    found = {
-        "translated_figure_unmatched": extra.unmatched_figures > 0,
-        "id_mismatch": ids.pmcid not in {None, article.pmcid},
-    }
-    return _checked(article, flags | body.flags | {flag for flag, is_set in found.items() if is_set})
 
 
 def _front_matter(
@@ -103,6 +108,7 @@ def _front_matter(
         "doi": ids.doi or raw.doi,
         "article_type": article_type,
         "title": title,
+        "authors": authors(meta),
         "year": year(meta),
         "subjects": subjects(meta),
         "abbreviations": abbreviations(element, meta),
@@ -112,16 +118,14 @@ def _front_matter(
     }
 
 
-def _checked(article: Article, flags: set[str]) -> Article:
-    """The article with its flags, or an error when nothing in it can be used."""
-    if not article.passages and not article.figures:
-        if not (article.abstracts or article.related):
-            is_damaged = "xml_recovered" in flags and not article.title
-            raise InputError(
-                "its text is HTML pasted as characters"
-                if "html_as_text" in flags
-                else "no text, figure or abstract",
-                reason=Reason.XML_INVALID if is_damaged else Reason.NO_BODY,
-            )
-        flags = flags | {"no_body"}
-    return replace(article, flags=tuple(sorted(flags)))
+def _without_text(flags: set[str], title: str, is_useful: bool) -> set[str]:
+    """The flag of an article without text and figures, or an error when nothing else in it can be used."""
+    if not is_useful:
+        is_damaged = "xml_recovered" in flags and not title
+        raise InputError(
+            "its text is HTML pasted as characters"
+            if "html_as_text" in flags
+            else "no text, figure or abstract",
+            reason=Reason.XML_INVALID if is_damaged else Reason.NO_BODY,
+        )
+    return {"no_body"}

@@ -101,6 +101,32 @@ def journal_and_publisher(front: Element | None) -> tuple[str, str]:
     return title, child_text(meta.find("publisher"), "publisher-name")
 
 
+def authors(meta: Element | None) -> tuple[str, ...]:
+    """Names of the contributors that are authors: 'Surname Given names', or the name of a group."""
+    if meta is None:
+        return ()
+    contributors = (
+        contributor
+        for group in meta.iterchildren("contrib-group")
+        for contributor in group.iterchildren("contrib")
+        if (contributor.get("contrib-type") or "author") == "author"
+    )
+    return tuple(name for name in map(_contributor_name, contributors) if name)
+
+
+def _contributor_name(contributor: Element) -> str:
+    name = first(contributor, "name")
+    if name is None and (alternatives := first(contributor, "name-alternatives")) is not None:
+        name = first(alternatives, "name")
+    if name is not None:
+        parts = (child_text(name, part) for part in ("surname", "given-names", "suffix"))
+        return " ".join(filter(None, parts))
+    group = first(contributor, "collab")
+    if group is not None:  # its members may be listed inside it
+        return child_text(group, "institution") or " ".join((group.text or "").split())
+    return child_text(contributor, "string-name")
+
+
 def year(meta: Element | None) -> int | None:
     """Earliest year among the publication dates."""
     if meta is None:

@@ -36,7 +36,7 @@ def squeeze(text: str | None) -> str:
 
 def all_text(element: Element) -> str:
     """Every character inside an element, squeezed: for ids, years and other short fields without markup."""
-    return squeeze("".join(str(part) for part in element.itertext()))
+    return squeeze("".join(map(str, element.itertext())) if len(element) else element.text)
 
 
 def href_of(element: Element) -> str:

@@ -7,7 +7,6 @@ the offsets are counted: `text[start:end]` is always what the span encloses. Tex
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import itemgetter
 
 from schemas.article import Emphasis, Xref
@@ -77,17 +76,19 @@ TITLE = {**CAPTION, "xref": _DROP}
 _EXTENT = itemgetter(0, 1)
 
 
-@dataclass(slots=True)
 class Flow:
     """Text under construction. Feed it elements with :meth:`read`, then take :attr:`text`."""
 
-    actions: dict[str, int] = field(default_factory=lambda: CAPTION)
-    pieces: list[str] = field(default_factory=list)
-    length: int = 0
-    is_spaced: bool = False
-    references: list[tuple[int, int, str, str]] = field(default_factory=list)
-    marks: list[tuple[int, int, str]] = field(default_factory=list)
-    floats: list[Element] = field(default_factory=list)
+    __slots__ = ("actions", "floats", "is_spaced", "length", "marks", "pieces", "references")
+
+    def __init__(self, actions: dict[str, int] = CAPTION) -> None:
+        self.actions = actions
+        self.pieces: list[str] = []
+        self.length = 0
+        self.is_spaced = False
+        self.references: list[tuple[int, int, str, str]] = []
+        self.marks: list[tuple[int, int, str]] = []
+        self.floats: list[Element] = []
 
     @property
     def text(self) -> str:

@@ -181,3 +181,22 @@ def test_synthetic_mark(read: Reader) -> None:
     assert read(meta=meta.format("yes")).is_synthetic
     assert not read(meta=meta.format("no")).is_synthetic
     assert read(is_synthetic=True).is_synthetic
+
+
+def test_authors_are_named_in_order_and_editors_are_not_authors(read: Reader) -> None:
+    got = read(
+        meta="<contrib-group>"
+        '<contrib contrib-type="author"><name><surname>Diaz</surname><given-names>Ana M</given-names></name>'
+        "<xref ref-type='aff' rid='a1'>1</xref></contrib>"
+        '<contrib contrib-type="author"><name><surname>Roe</surname><given-names>J</given-names>'
+        "<suffix>Jr</suffix></name></contrib>"
+        '<contrib contrib-type="author"><name-alternatives><name><surname>Sato</surname></name>'
+        "<string-name>佐藤</string-name></name-alternatives></contrib>"
+        '<contrib contrib-type="author"><collab>The Trial Group<contrib-group><contrib>'
+        "<name><surname>Member</surname></name></contrib></contrib-group></collab></contrib>"
+        "<contrib><string-name>Lee K</string-name></contrib>"
+        '<contrib contrib-type="editor"><name><surname>Editor</surname></name></contrib>'
+        "</contrib-group>"
+    )
+    assert got.authors == ("Diaz Ana M", "Roe J Jr", "Sato", "The Trial Group", "Lee K")
+    assert read().authors == ()
