@@ -77,7 +77,8 @@ def main() -> None:
     options.add_argument("--count", type=int, default=2_000)
     options.add_argument("--seed", type=int, default=20261121)
     given = options.parse_args()
-    files = sorted(path for path in given.data.glob("*/**/*.xml") if "collections" not in path.parts)
+    folders = ("pmc-bucket", "jats-with-images", "jats-multilingual")
+    files = sorted(path for name in folders for path in (given.data / name).rglob("*.xml"))
     result = campaign(files, given.count, given.seed)
     print(save("jats_mutations", result))
     for line in result["failures"]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import collections
 import importlib
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from flows.execution import collect_rarely
 from schemas.article import RawArticle
 from schemas.errors import InputError
 from schemas.hashing import sha256_bytes
-from schemas.ids import pmc_article_id
+from schemas.ids import folder_article_id, pmc_article_id
 from sources import jats
 
 PEER_PASSES = (
@@ -34,15 +35,25 @@ PEER_PASSES = (
 
 
 def raw_of(path: Path, data: bytes) -> RawArticle:
-    """The crawl row a bucket file would have, without media."""
-    name, _, version = path.stem.partition(".")
+    """The crawl row a file would have, without media; the name of a bucket file is its id."""
+    digest = sha256_bytes(data)
+    bucket = re.fullmatch(r"(PMC\d+)\.(\d+)", path.stem)
+    if bucket is None:
+        return RawArticle(
+            id=folder_article_id(None, digest),
+            source="folder",
+            locator=path.name,
+            path=path.name,
+            sha256=digest,
+        )
+    name, version = bucket.group(1), int(bucket.group(2))
     return RawArticle(
-        id=pmc_article_id(name, int(version)),
+        id=pmc_article_id(name, version),
         source="pmc",
         locator=name,
-        version=int(version),
+        version=version,
         path=path.name,
-        sha256=sha256_bytes(data),
+        sha256=digest,
     )
 
 

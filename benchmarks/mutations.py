@@ -78,8 +78,8 @@ def external_entity(data: bytes, rng: random.Random) -> bytes:
 
 def nest_deeply(data: bytes, rng: random.Random) -> bytes:
     """Sections or inline elements inside one another, thousands deep."""
-    tag = rng.choice([b"sec", b"italic", b"list", b"fig-group"])
-    depth = rng.choice([300, 3_000, 30_000])
+    tag = rng.choice([b"sec", b"italic", b"list", b"fig-group", b"p", b"boxed-text"])
+    depth = rng.choice([50, 95, 300, 3_000, 100_000])
     place = data.find(b"<p>")
     place = place if place >= 0 else len(data) // 2
     closing = b"</" + tag + b">" if rng.random() < 0.7 else b""

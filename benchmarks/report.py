@@ -68,6 +68,28 @@ def _mutations() -> list[str]:
     return [*lines, ""]
 
 
+def _reading() -> list[str]:
+    path = ROOT / "benchmarks/developer_check/visual_context.json"
+    found = json.loads(path.read_text("utf-8"))
+    counts = found["summary"]
+    lines = [
+        "## Rows read: developer check",
+        "",
+        f"{counts['rows']} qrels of {found['dataset']}@{found['version']} (release hash "
+        f"`{found['release_hash'][:16]}`), drawn by `{found['how']}`, read by {found['who']}: "
+        f"{counts['acceptable']} acceptable, {counts['weak']} weak, "
+        f"{counts['not acceptable']} not acceptable. "
+        "Not an expert's judgement. Verdict and reason of each: `developer_check/visual_context.json`.",
+        "",
+    ]
+    lines += [
+        f"* {row['query-id']} → {row['corpus-id']}: {row['verdict']}: {row['reason']}"
+        for row in found["rows"]
+        if row["verdict"] != "acceptable"
+    ]
+    return [*lines, ""]
+
+
 def _overhead() -> list[str]:
     result = _read("flow_overhead")
     seconds = result["overhead_seconds_median"]
@@ -94,7 +116,7 @@ def text() -> str:
         "`MEDQRELS_SHARED_DATA` names their folder.",
         "",
     ]
-    return "\n".join([*head, *_speed(), *_mutations(), *_overhead()])
+    return "\n".join([*head, *_speed(), *_mutations(), *_overhead(), *_reading()])
 
 
 def write() -> None:

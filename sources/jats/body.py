@@ -163,7 +163,7 @@ class BodyReader:
         flow = running_text(element)
         identifier = place.passage
         text = flow.text
-        if "</" in text and _HTML.search(text):
+        if "<" in text and _HTML.search(text):
             self.flags.add("html_as_text")
         elif text:
             text = lead + text

@@ -168,7 +168,7 @@ def _reattach_parts(article: Element) -> None:
     for name in _PARTS:
         if article.find(name) is None:
             part = next(article.iter(name), None)
-            if part is not None and not any(part.iterancestors(*_OTHER_ARTICLE)):
+            if part is not None and next(part.iterancestors(*_OTHER_ARTICLE), None) is None:
                 article.append(part)
 
 
