@@ -50,6 +50,7 @@ class Reason(enum.StrEnum):
     NO_CITING_PASSAGE = "no_citing_passage"
     SELF_MATCH = "self_match"
     SHORT_PASSAGE = "short_passage"
+    BOILERPLATE = "boilerplate"
     MANY_FIGURES = "many_figures"
     DUPLICATE_QUERY = "duplicate_query"
     DUPLICATE_DOCUMENT = "duplicate_document"

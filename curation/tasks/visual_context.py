@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise, neutralise_caption
 from curation.extract.sentences import sentence_spans
 from curation.tasks.visual_context_sql import OVER_ALL
@@ -143,17 +144,13 @@ def _drop_all(
 
 
 def _document(source: Source, passage: Passage, rules: Rules) -> Document | Drop:
+    if title := boilerplate_section(passage.section_path):
+        return _left_out(passage, Reason.BOILERPLATE, title)
     spans = [(pointer.start, pointer.end) for pointer in passage.pointers]
     text, transforms = neutralise(passage.text, spans, passage.language)
     words = word_count(text)
     if words < rules.min_document_words:
-        return Drop(
-            unit="passage",
-            id=passage.id,
-            article_id=source.id,
-            reason=Reason.SHORT_PASSAGE,
-            detail=f"{words} words",
-        )
+        return _left_out(passage, Reason.SHORT_PASSAGE, f"{words} words")
     return Document(
         id=passage.id,
         task=NAME,
@@ -167,6 +164,10 @@ def _document(source: Source, passage: Passage, rules: Rules) -> Document | Drop
         transforms=transforms,
         is_synthetic=source.is_synthetic,
     )
+
+
+def _left_out(passage: Passage, reason: Reason, detail: str) -> Drop:
+    return Drop(unit="passage", id=passage.id, article_id=passage.article_id, reason=reason, detail=detail)
 
 
 def _queries(
