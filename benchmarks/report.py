@@ -87,7 +87,7 @@ def _reading() -> list[str]:
         for row in found["rows"]
         if row["verdict"] != "acceptable"
     ]
-    return [*lines, ""]
+    return [*lines, "", f"Before: {found['earlier']}.", ""]
 
 
 def _overhead() -> list[str]:
