@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -28,6 +29,7 @@ def rounds(contestants: Mapping[str, Callable[[], object]], count: int) -> dict[
     taken: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(count + 1):
         for name, work in contestants.items():
+            gc.collect()  # one contestant's garbage is not the next one's burden
             seconds = cpu_seconds(work)
             if number:
                 taken[name].append(seconds)
