@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 
 from curation.release.assemble import assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from flows.database import query
+from flows.lineage import check_current
 from flows.runner import shards_of, table_files
 from flows.session import Session
+from flows.specs import parameters_of
+from flows.stages import VERSIONS
 from flows.workspace import STORAGE_VERSION
 from schemas.errors import WorkspaceError
+from schemas.hashing import canonical_json
 from schemas.spec import DatasetSpec
 from schemas.stages import Task
 
@@ -36,6 +41,7 @@ def assemble_task(
         version: version of the release.
         overrides: `--set` changes to the spec, recorded in the release.
     """
+    _check_built(session, built, spec)
     stages = (*BEFORE_TASKS, built.per_article.name, built.over_all.name)
     tables: dict[str, tuple[Path, ...]] = {
         name: table_files(session.workspace, f"{built.over_all.name}.{name}")
@@ -55,6 +61,34 @@ def assemble_task(
         build=_build_record(session, stages, overrides),
         query=query(session.settings.memory_limit),
     )
+
+
+def _check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
+    """The task must have been built from today's extraction with the spec's own settings.
+
+    Raises:
+        WorkspaceError: it was not, or not at all.
+    """
+    finished = functools.cache(lambda name: shards_of(session.workspace, name))
+    hint = f"medqrels build {built.name} --spec data_cards/{spec.name}/spec.toml"
+    if not finished(built.over_all.name):
+        raise WorkspaceError(
+            f"task {built.name!r} has not been built", file=str(session.workspace.root), hint=hint
+        )
+    check_current(session.workspace, built.over_all.name, finished, VERSIONS)
+    wanted = {**built.per_article.params, **parameters_of(spec)[built.name]}
+    for manifest in finished(built.per_article.name).values():
+        differing = sorted(
+            key for key in wanted if canonical_json(manifest.params.get(key)) != canonical_json(wanted[key])
+        )
+        if differing:
+            key = differing[0]
+            raise WorkspaceError(
+                f"task {built.name!r} was built with {key} = {manifest.params.get(key)!r}; "
+                f"the spec says {wanted[key]!r}",
+                file=str(session.workspace.root),
+                hint=hint,
+            )
 
 
 def _build_record(session: Session, stages: tuple[str, ...], overrides: Mapping[str, str]) -> BuildRecord:

@@ -29,6 +29,7 @@ from flows.settings import Settings
 from flows.show import trace
 from flows.specs import read_spec, spec_path
 from flows.workspace import Workspace, open_workspace
+from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
@@ -265,6 +266,24 @@ def test_a_new_article_makes_a_new_shard_and_leaves_the_others(tmp_path: Path) -
     crawl_bucket(workspace, [*rest, *first])
     assert run_stages(workspace, ground=False) == 4
     assert {path.name: path.stat().st_mtime_ns for path in shard.iterdir()} == stamp
+
+
+def test_a_release_is_refused_when_the_build_is_not_the_spec_s(tmp_path: Path) -> None:
+    workspace = new_workspace(tmp_path / "ws")
+    crawl_bucket(workspace, sample_ids()[:2])
+    with pytest.raises(WorkspaceError, match="has not been built"):
+        release_in(workspace)
+    run_stages(workspace, ground=False)
+    path = spec_path(DATASET)
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    changed = read_spec(path, {"tasks.visual_context.min_words": "40"})
+    with pytest.raises(WorkspaceError, match="min_words = 25; the spec says 40") as caught:
+        assemble_task(session, TASKS[TASK], changed, path.parent, "1.0.0", {})
+    assert caught.value.hint.startswith("medqrels build visual_context --spec")
+    crawl_bucket(workspace, sample_ids()[:3])
+    with pytest.raises(WorkspaceError, match="new shards of crawl"):
+        release_in(workspace)
+    assert not workspace.releases.exists()
 
 
 def test_an_edited_release_is_found_out(demo: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
