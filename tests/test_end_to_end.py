@@ -45,6 +45,19 @@ def plain_environment(home: Path) -> dict[str, str]:
     return {**kept, "HOME": str(home)}
 
 
+def descendants(pid: int) -> list[int]:
+    """Process ids below a process, whatever session they are in."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
+            children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found = list(children.get(pid, []))
+    for child in found:
+        found.extend(children.get(child, []))
+    return found
+
+
 def medqrels(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the installed command as a user would, in its own HOME."""
     return subprocess.run(
@@ -234,8 +247,9 @@ def test_killed_anywhere_the_rerun_finishes_the_same_release(
             start_new_session=True,
         )
         time.sleep(moments.uniform(2.0, 14.0))
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # its private Prefect server and workers with it
+        for pid in [process.pid, *descendants(process.pid)]:  # its private Prefect server and workers with it
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
     assert killed >= 2
     done = medqrels("demo", "--workspace", "ws", "--json", home=tmp_path)
