@@ -123,6 +123,9 @@ def _crawl(
             f"would fetch {result['new']} new articles; {result['known']} are selected already",
         )
         return OK
+    from flows.preview import check_crawl
+
+    check_crawl(source, target)
     from flows.crawl import crawl
 
     result = _flow(common, lambda: crawl(source, str(target), common.root, profile))

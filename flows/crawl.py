@@ -14,8 +14,7 @@ from flows.locators import discover, read_ids
 from flows.orchestration import flow, task
 from flows.selection import Selection, select
 from flows.session import Session, write_session
-from flows.settings import Settings
-from schemas.errors import UsageError
+from flows.settings import Settings, require_contact
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 from schemas.licences import Profile
 from sources import folder, pmc
@@ -24,7 +23,6 @@ from sources.ledger import Ledger
 from sources.store import RawStore
 
 MIB = 1024 * 1024
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @flow(name="crawl", validate_parameters=False)
@@ -82,11 +80,7 @@ def _crawl(
 
 def _pmc_fetch(settings: Settings, store: RawStore, profile: Profile) -> Fetch:
     host = urlsplit(settings.pmc.endpoint).netloc
-    if urlsplit(settings.pmc.endpoint).hostname not in LOOPBACK and not settings.contact:
-        raise UsageError(
-            "a crawl of a real server needs a contact address",
-            hint="set contact in medqrels.toml, or MEDQRELS_CONTACT=you@example.org",
-        )
+    require_contact(settings)
     client = PoliteClient(
         ClientSettings(
             allowed_hosts=(host,),

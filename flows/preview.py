@@ -9,7 +9,7 @@ from typing import Any, Literal
 from flows.runner import Resource, plan
 from flows.selection import selections
 from flows.session import read_session
-from flows.settings import load_settings
+from flows.settings import load_settings, require_contact
 from flows.workspace import Workspace
 from schemas.stages import RecordStage, SetStage
 
@@ -28,6 +28,21 @@ def preview_crawl(source: Literal["pmc", "folder"], target: Path, root: str | No
         for locator in item.locators
     }
     return {"new": len(wanted - held), "known": len(wanted & held)}
+
+
+def check_crawl(source: Literal["pmc", "folder"], target: Path) -> None:
+    """Find what is wrong with a crawl before a flow is started for it.
+
+    Raises:
+        UsageError: nothing to crawl in `target`, or no contact address for a real server.
+    """
+    from flows.locators import discover, read_ids
+
+    if source == "pmc":
+        require_contact(load_settings())
+        read_ids(target)
+    else:
+        discover(target.resolve())
 
 
 def preview_stages(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
@@ -22,6 +23,7 @@ from schemas.errors import UsageError
 CONFIG_VARIABLE = "MEDQRELS_CONFIG"
 DEFAULT_CONFIG = "medqrels.toml"
 PMC_ENDPOINT = "https://pmc-oa-opendata.s3.amazonaws.com/"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class PmcSettings(BaseModel):
@@ -120,6 +122,19 @@ def load_settings(**overrides: Any) -> Settings:
         ) from error
     except ValueError as error:
         raise UsageError(f"settings cannot be read: {error}", file=str(path)) from error
+
+
+def require_contact(settings: Settings) -> None:
+    """Refuse to visit a real server without saying who we are.
+
+    Raises:
+        UsageError: no contact address, and the endpoint is not on this machine.
+    """
+    if urlsplit(settings.pmc.endpoint).hostname not in LOOPBACK and not settings.contact:
+        raise UsageError(
+            "a crawl of a real server needs a contact address",
+            hint="set contact in medqrels.toml, or MEDQRELS_CONTACT=you@example.org",
+        )
 
 
 def _refuse_unknown_variables() -> None:

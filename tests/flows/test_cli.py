@@ -38,13 +38,15 @@ def test_usage_errors_exit_2_and_say_what_to_do(tmp_path: Path, capsys: pytest.C
         ["audit"],
         ["audit", "nothing@1.0.0", "--workspace", str(tmp_path)],
         ["release", "no-such-dataset", "--version", "1.0.0"],
-        ["crawl", "pmc", "--ids", str(tmp_path / "absent.txt")],
+        ["crawl", "pmc", "--ids", str(tmp_path / "absent.txt"), "--workspace", str(tmp_path / "none")],
+        ["crawl", "folder", str(tmp_path / "absent"), "--workspace", str(tmp_path / "none")],
         ["build", "--set", "nonsense", "--workspace", str(tmp_path)],
     ):
         assert run_cli(arguments) in (2, 3), arguments
         error = capsys.readouterr().err
         assert error.startswith("error: "), arguments
         assert "Traceback" not in error
+    assert not (tmp_path / "none").exists()
     assert run_cli(["show", "pmc:PMC1.1", "--workspace", str(tmp_path)]) == 3
     assert "next: " in capsys.readouterr().err
 
