@@ -32,11 +32,50 @@ class MediaProblem:
 
 
 @record
+class RawPart:
+    """Another stored file the parser needs beside the main one: a book's collection or licence file."""
+
+    name: str = column("what it is to the parser, e.g. collection, licence, module:m58782")
+    path: str = column("path under the workspace's raw/ folder")
+    sha256: str = column("hex SHA-256 of the stored bytes")
+
+
+@record
+class FigureNumber:
+    """The number a book's collection gives one figure of a chapter (`chapter.figure`)."""
+
+    document: str = column("id of the chapter's module the figure stands in")
+    xml_id: str = column("id attribute of the figure")
+    number: str = column("as printed, e.g. 3.12")
+
+
+@record
+class BookPlace:
+    """Where a chapter or module stands in its book."""
+
+    book_id: str = column("key of the book in its repository, e.g. livertox or microbiology")
+    title: str = column("title of the book")
+    chapter: str = column("number of the chapter as printed, '' when it has none", default="")
+    chapter_title: str = column("title of the chapter", default="")
+    position: int = column("1-based position of this document in the book")
+    revision: str = column("commit, release or date of the book that was read", default="")
+    figures: tuple[FigureNumber, ...] = column(
+        "figure numbers of the whole chapter, where the collection and not the document gives them",
+        default=(),
+    )
+
+
+SourceName = Literal["pmc", "folder", "europepmc", "litarch", "openstax", "medline", "wikimedia", "questions"]
+Format = Literal["jats", "bits", "cnxml", "medline", "wiki", "questions"]
+
+
+@record
 class RawArticle:
     """One article version as fetched: where its bytes lie and what the repository says of it."""
 
     id: str = column("article id, e.g. pmc:PMC123.1")
-    source: Literal["pmc", "folder"] = column("repository")
+    source: SourceName = column("repository")
+    format: Format = column("which reader the bytes are for", default="jats")
     locator: str = column("versionless key in the repository: PMCID or path inside the folder")
     version: int | None = column("repository version, None where there are none", default=None)
     path: str = column("path of the XML under raw/")
@@ -46,6 +85,8 @@ class RawArticle:
     doi: str | None = column("DOI from the metadata", default=None)
     media: tuple[RawMedia, ...] = column("stored media files, sorted by name", default=())
     media_problems: tuple[MediaProblem, ...] = column("what could not be matched or stored", default=())
+    parts: tuple[RawPart, ...] = column("other stored files the reader needs, sorted by name", default=())
+    book: BookPlace | None = column("place in a book, None for articles", default=None)
     is_synthetic: bool = column("the repository marks the article as synthetic", default=False)
 
 
@@ -110,6 +151,19 @@ class Section:
 
 
 @record
+class Box:
+    """One box set apart from the running text: boxed-text, or a book's feature note."""
+
+    number: int = column("1-based, document order")
+    xml_id: str | None = column("id attribute", default=None)
+    type: str = column("content-type or class as written, e.g. 'microbiology clinical-focus'", default="")
+    title: str = column("title or label as written", default="")
+    continues: int = column(
+        "number of the earlier box of this document it goes on from, 0 if none", default=0
+    )
+
+
+@record
 class Xref:
     """One cross-reference inside a passage, as written: nothing is resolved here."""
 
@@ -133,6 +187,16 @@ class ArticlePassage:
     text_sha256: str = column("hex SHA-256 of text")
     xrefs: tuple[Xref, ...] = column("cross-references in order", default=())
     language: str = column("BCP-47 if the element states one, else ''", default="")
+    box: int = column("number of the box it stands in, 0 outside any", default=0)
+
+
+@record
+class Continuation:
+    """A passage of a later document of the same book that goes on with a box begun in this one."""
+
+    box: int = column("number of the box it goes on with")
+    document: str = column("article id of the document it stands in")
+    passage: ArticlePassage = column("the passage, as that document has it")
 
 
 @record
@@ -218,6 +282,11 @@ class Article:
     sections: tuple[Section, ...] = column("sections, document order", default=())
     passages: tuple[ArticlePassage, ...] = column("passages, document order", default=())
     figures: tuple[ArticleFigure, ...] = column("figures, document order", default=())
+    boxes: tuple[Box, ...] = column("boxes, document order", default=())
+    continuations: tuple[Continuation, ...] = column(
+        "where boxes of this document go on in later ones of its book, in reading order", default=()
+    )
+    book: BookPlace | None = column("place in a book, None for articles", default=None)
     flags: tuple[str, ...] = column(
         "what the reader should know, sorted: xml_recovered, image_unnamed, …", default=()
     )

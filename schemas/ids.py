@@ -1,6 +1,7 @@
 """The id grammar: an id says where a record came from.
 
-pmc:PMC123.1 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#case1.
+pmc:PMC123.1 · europepmc:PMC123 · litarch:NBK123 · openstax:microbiology/m58782 · medline:123 ·
+wikimedia:enwiki/123 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#case1.
 `ID_VERSION` changes when a rule here changes, because published ids depend on it.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from urllib.parse import quote
 
 from schemas.errors import InputError
 from schemas.hashing import sha256_text
@@ -56,9 +58,25 @@ def folder_article_id(doi: str | None, sha256: str) -> str:
     return f"file:{sha256[:12]}"
 
 
+def repository_id(source: str, *parts: str | int) -> str:
+    """`openstax:microbiology/m58782`, `litarch:NBK123`, …: the repository's own keys, percent-encoded.
+
+    Raises:
+        InputError: a part is empty.
+    """
+    if not parts or not all(str(part).strip() for part in parts):
+        raise InputError(f"an id of {source} needs every part of its key: {parts!r}")
+    return f"{source}:" + "/".join(quote(str(part).strip(), safe=".-_~:()") for part in parts)
+
+
 def family_key(article_id: str) -> str:
-    """The article without its version: what partition and duplicate checks compare."""
+    """The article without its version: what partition and duplicate checks compare.
+
+    Europe PMC serves the same articles as PMC under the same PMCIDs.
+    """
     source, _, name = article_id.partition(":")
+    if source == "europepmc" and _PMCID.fullmatch(name):
+        return f"pmc:{name}"
     return f"{source}:{name.rsplit('.', 1)[0]}" if source == "pmc" else article_id
 
 
@@ -101,6 +119,11 @@ def panel_id(of_figure: str, letter: str) -> str:
 def passage_id(article_id: str, number: int) -> str:
     """`…#p17`, 1-based in document order."""
     return f"{article_id}#p{number}"
+
+
+def case_id(article_id: str, number: int) -> str:
+    """`…#case1`, 1-based in reading order."""
+    return f"{article_id}#case{number}"
 
 
 def query_id(task: str, *content: str) -> str:

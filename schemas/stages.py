@@ -29,11 +29,15 @@ class Reason(enum.StrEnum):
     FETCH_FAILED = "fetch_failed"
     TOO_LARGE = "too_large"
     DUPLICATE_ARTICLE = "duplicate_article"
+    WITHDRAWN = "withdrawn"
+    ARCHIVE_INVALID = "archive_invalid"
+    ARCHIVE_HOSTILE = "archive_hostile"
     # parse
     XML_INVALID = "xml_invalid"
     XML_HOSTILE = "xml_hostile"
     NOT_AN_ARTICLE = "not_an_article"
     NO_BODY = "no_body"
+    RECORD_INVALID = "record_invalid"
     # figures and images
     IMAGE_MISSING = "image_missing"
     IMAGE_CORRUPT = "image_corrupt"
@@ -46,6 +50,7 @@ class Reason(enum.StrEnum):
     NOT_MEDICAL = "not_medical"
     NOT_HUMAN = "not_human"
     NOT_A_PATIENT = "not_a_patient"
+    NOT_A_CASE = "not_a_case"
     # tasks
     NO_CITING_PASSAGE = "no_citing_passage"
     SELF_MATCH = "self_match"

@@ -1,0 +1,52 @@
+"""Patient cases found in case reports and books: one record per patient, as spans of passages.
+
+Offsets are in Unicode code points of the passage's text; nothing is copied, everything re-extracts.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.record import column, record
+
+
+@record
+class CaseSpan:
+    """One stretch of a case inside one passage."""
+
+    passage_id: str = column("passage it stands in; of a later document for cases continued there")
+    start: int = column("offset of the stretch in the passage")
+    end: int = column("offset after it")
+    role: Literal["presentation", "findings", "course"] = column(
+        "presentation: who, history, complaints; findings: examination, laboratory, imaging, pathology; "
+        "course: treatment, outcome, follow-up"
+    )
+
+
+@record
+class Statement:
+    """One place that states the final diagnosis of a case."""
+
+    place: Literal["title", "keyword", "passage"] = column("where it stands")
+    passage_id: str = column("passage id, '' for title and keywords", default="")
+    start: int = column("offset of the sentence in the passage or title, 0 for keywords")
+    end: int = column("offset after it; length of the keyword for keywords")
+    text: str = column("the sentence or keyword as written; re-extracts")
+    rule: str = column("what made it a diagnosis statement, e.g. 'final diagnosis', 'diagnosed with'")
+
+
+@record
+class Case:
+    """One patient of one article or book."""
+
+    id: str = column("case id, e.g. pmc:PMC123.1#case1")
+    article_id: str = column("article id")
+    number: int = column("1-based, reading order")
+    label: str = column("how the text calls it, e.g. 'Case 2' or 'The first patient'; '' for the only one")
+    rule: str = column("how it was found: section, heading, numbered, ordinal, body, box")
+    age_years: float | None = column("age in years (days and months as fractions)", default=None)
+    age_text: str = column("the age as written, '' if not stated", default="")
+    sex: Literal["female", "male", ""] = column("sex as stated, '' if not stated", default="")
+    spans: tuple[CaseSpan, ...] = column("the case in reading order; spans do not overlap")
+    figures: tuple[str, ...] = column("ids of figures that show this patient", default=())
+    statements: tuple[Statement, ...] = column("where its final diagnosis is stated", default=())
