@@ -11,17 +11,28 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import cyclopts
 from cyclopts import App, Parameter
 
+from flows.cli_common import (
+    DEFAULT,
+    FAILURE,
+    FINDING,
+    INTERRUPTED,
+    OK,
+    USAGE,
+    Common,
+    DryRun,
+    Overrides,
+    Spec,
+    emit,
+    with_progress,
+)
+from flows.cli_crawl import crawl_app
 from schemas.errors import MedqrelsError
-
-OK, FINDING, USAGE, FAILURE, INTERRUPTED = 0, 1, 2, 3, 130
 
 app = App(
     name="medqrels",
@@ -30,107 +41,9 @@ app = App(
     version_flags=[],  # `release` has an option of that name
     help_format="plaintext",
 )
-crawl_app = App(name="crawl", help="Fetch articles into the workspace.", help_format="plaintext")
+
 app.command(crawl_app)
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class Common:
-    """Options every verb has."""
-
-    json: Annotated[bool, Parameter(negative="", help="Print the result as JSON on stdout.")] = False
-    workspace: Annotated[Path | None, Parameter(help="Folder of raw/, work/ and releases/.")] = None
-    log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, Parameter(help="Log level on stderr.")
-    ] = None
-
-    @property
-    def root(self) -> str | None:
-        """The workspace as text, None to take it from the settings."""
-        return None if self.workspace is None else str(self.workspace)
-
-
-DryRun = Annotated[bool, Parameter(negative="", help="Say what would be done, change nothing.")]
-Spec = Annotated[Path | None, Parameter(help="A dataset's spec.toml.")]
-Overrides = Annotated[
-    tuple[str, ...],
-    Parameter(
-        name="--set", negative="", help="Change a key of the spec, key=value; recorded in the release."
-    ),
-]
-DEFAULT = Common()
 _SIGINT = threading.Event()
-
-
-def _emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
-    """Print a result: JSON for machines, text for people."""
-    if common.json:
-        print(json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, default=str))
-    else:
-        shown = text if isinstance(text, str) else text()
-        if shown:
-            print(shown)
-
-
-def _flow(common: Common, work: Callable[[], Any]) -> Any:
-    """Run a flow with progress on stderr."""
-    from flows.progress import reporter_for
-    from flows.session import reporting
-    from flows.settings import load_settings
-
-    level = common.log_level or load_settings().log_level
-    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
-    with reporting(reporter_for()):
-        return work()
-
-
-@crawl_app.command(name="pmc")
-def crawl_pmc(
-    *,
-    ids: Annotated[Path, Parameter(help="Text file of PMCIDs, one a line, # for comments.")],
-    profile: Annotated[Literal["open", "noncommercial"], Parameter(help="Licences to accept.")] = "open",
-    dry_run: DryRun = False,
-    common: Common = DEFAULT,
-) -> int:
-    """Fetch articles from the PMC Cloud Service by PMCID."""
-    return _crawl("pmc", ids, profile, dry_run, common)
-
-
-@crawl_app.command(name="folder")
-def crawl_folder(
-    path: Annotated[Path, Parameter(help="Folder of JATS files with their images beside them.")],
-    /,
-    *,
-    profile: Annotated[Literal["open", "noncommercial"], Parameter(help="Licences to accept.")] = "open",
-    dry_run: DryRun = False,
-    common: Common = DEFAULT,
-) -> int:
-    """Take articles from a folder of JATS files."""
-    return _crawl("folder", path, profile, dry_run, common)
-
-
-def _crawl(
-    source: Literal["pmc", "folder"], target: Path, profile: Any, dry_run: bool, common: Common
-) -> int:
-    if dry_run:
-        from flows.preview import preview_crawl
-
-        result = preview_crawl(source, target, common.root)
-        _emit(
-            common,
-            result,
-            f"would fetch {result['new']} new articles; {result['known']} are selected already",
-        )
-        return OK
-    from flows.preview import check_crawl
-
-    check_crawl(source, target)
-    from flows.crawl import crawl
-
-    result = _flow(common, lambda: crawl(source, str(target), common.root, profile))
-    _emit(common, result, "")
-    return OK
 
 
 def _stages(
@@ -145,7 +58,7 @@ def _stages(
         lines = [
             f"{item['stage']}: {item['to_do']} shards to do, {item['done']} up to date" for item in result
         ]
-        _emit(common, result, "\n".join(lines))
+        emit(common, result, "\n".join(lines))
         return OK
 
     check_stages(verb, common.root, tasks, None if spec is None else str(spec), overrides)
@@ -163,7 +76,7 @@ def _stages(
 
         return build(tasks, common.root, None if spec is None else str(spec), overrides)
 
-    _emit(common, _flow(common, work), "")
+    emit(common, with_progress(common, work), "")
     return OK
 
 
@@ -208,12 +121,12 @@ def release(
     spec = read_spec(spec_path(dataset), pairs)
     if dry_run:
         result = {"dataset": spec.name, "version": version, "tasks": sorted(spec.tasks)}
-        _emit(common, result, f"would release {spec.name}@{version}: {', '.join(sorted(spec.tasks))}")
+        emit(common, result, f"would release {spec.name}@{version}: {', '.join(sorted(spec.tasks))}")
         return OK
     from flows.release import release as release_flow
 
-    result = _flow(common, lambda: release_flow(dataset, version, common.root, pairs))
-    _emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in result))
+    result = with_progress(common, lambda: release_flow(dataset, version, common.root, pairs))
+    emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in result))
     return OK if all(item["audit"] == "clean" for item in result) else FINDING
 
 
@@ -240,7 +153,7 @@ def audit(
     if report is not None and len(directories) != 1:
         raise UsageError("--report takes one task folder", hint="name a single task folder")
     results = [audit_directory(item, report=report, write=not dry_run) for item in directories]
-    _emit(common, [to_dict(item) for item in results], lambda: describe(results))
+    emit(common, [to_dict(item) for item in results], lambda: describe(results))
     return FINDING if has_errors(results) else OK
 
 
@@ -259,7 +172,7 @@ def run(
     pairs = parse_overrides(overrides)
     wanted = read_spec(spec, pairs)
     if dry_run:
-        _emit(
+        emit(
             common,
             wanted.model_dump(mode="json"),
             f"would run {wanted.name}@{version}: {', '.join(sorted(wanted.tasks))}",
@@ -267,9 +180,9 @@ def run(
         return OK
     from flows.run import run as run_flow
 
-    result = _flow(common, lambda: run_flow(str(spec), version, common.root, pairs))
+    result = with_progress(common, lambda: run_flow(str(spec), version, common.root, pairs))
     made = result["releases"]
-    _emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in made))
+    emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in made))
     return OK if all(item["audit"] == "clean" for item in made) else FINDING
 
 
@@ -278,13 +191,13 @@ def demo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
     """Run the whole pipeline offline on the embedded sample."""
     folder = common.workspace or Path("workspace/demo")
     if dry_run:
-        _emit(common, {"workspace": str(folder)}, f"would build and release the sample in {folder}")
+        emit(common, {"workspace": str(folder)}, f"would build and release the sample in {folder}")
         return OK
     from flows.demo import demo as run_demo
     from flows.demo import describe
 
-    made = _flow(common, lambda: run_demo(folder))
-    _emit(common, made, lambda: describe(made))
+    made = with_progress(common, lambda: run_demo(folder))
+    emit(common, made, lambda: describe(made))
     return OK if all(item["audit"] == "clean" for item in made["releases"]) else FINDING
 
 
@@ -300,7 +213,7 @@ def show(
     from flows.show import describe, trace
 
     found = trace(read_session(common.workspace).workspace, record)
-    _emit(common, found, lambda: describe(found))
+    emit(common, found, lambda: describe(found))
     return OK
 
 
@@ -312,7 +225,7 @@ def status(*, common: Common = DEFAULT) -> int:
     from flows.status import status as read_status
 
     found = read_status(read_session(common.workspace).workspace)
-    _emit(common, found, lambda: describe(found))
+    emit(common, found, lambda: describe(found))
     return OK
 
 
@@ -323,7 +236,7 @@ def doctor(*, common: Common = DEFAULT) -> int:
     from flows.settings import load_settings
 
     results = examine(load_settings(workspace=common.workspace))
-    _emit(common, results, lambda: describe(results))
+    emit(common, results, lambda: describe(results))
     return OK if is_well(results) else FINDING
 
 

@@ -41,10 +41,14 @@ def shard_params(settings: Settings, profile: Profile) -> dict[str, Any]:
 
 
 def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) -> Manifest:
-    """What a crawl shard is made from; `fingerprint` covers local files, '' for remote repositories."""
+    """What a crawl shard is made from.
+
+    `fingerprint` covers what can change while the selection stays: local files, or what a sync found changed
+    in a repository; '' for nothing of that kind.
+    """
     inputs = {"selection": selection.shard}
     if fingerprint:
-        inputs["files"] = fingerprint
+        inputs["files" if selection.root else "inventory"] = fingerprint
     columns = schema_hashes([("raw", RawArticle), (DROPPED, Drop)])
     return Manifest(STAGE, VERSION, selection.shard, params, inputs, {}, {}, {}, columns=columns)
 

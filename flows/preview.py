@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from flows.repositories import CrawlRequest, preview_request
+from flows.repositories.base import as_folder
 from flows.runner import Resource, plan
 from flows.selection import selections
 from flows.session import read_session
-from flows.settings import load_settings, require_contact
+from flows.settings import load_settings
 from flows.workspace import Workspace
 from schemas.stages import RecordStage, SetStage
 
 
-def preview_crawl(source: Literal["pmc", "folder"], target: Path, root: str | None) -> dict[str, int]:
-    """How many articles of a crawl are new, and how many were selected before."""
-    from flows.locators import discover, read_ids
+def preview_crawl(request: CrawlRequest, root: str | None) -> dict[str, int] | None:
+    """How many articles of a crawl are new and how many were selected before; None if only asking can tell.
 
-    workspace = Workspace(load_settings(workspace=root).workspace)
-    wanted = set(read_ids(target) if source == "pmc" else discover(target.resolve()))
-    base = "" if source == "pmc" else str(target.resolve())
+    Raises:
+        UsageError: the request cannot be carried out.
+    """
+    settings = load_settings(workspace=root)
+    locators = preview_request(request, settings)
+    if locators is None:
+        return None
+    wanted = set(locators)
     held = {
         locator
-        for item in selections(workspace)
-        if item.source == source and item.root == base
+        for item in selections(Workspace(settings.workspace))
+        if item.source == request.source and item.root in ("", str(as_folder(request.target)))
         for locator in item.locators
     }
     return {"new": len(wanted - held), "known": len(wanted & held)}
-
-
-def check_crawl(source: Literal["pmc", "folder"], target: Path) -> None:
-    """Find what is wrong with a crawl before a flow is started for it.
-
-    Raises:
-        UsageError: nothing to crawl in `target`, or no contact address for a real server.
-    """
-    from flows.locators import discover, read_ids
-
-    if source == "pmc":
-        require_contact(load_settings())
-        read_ids(target)
-    else:
-        discover(target.resolve())
 
 
 def preview_stages(

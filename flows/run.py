@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from flows.build import build
 from flows.crawl import crawl
@@ -12,8 +12,8 @@ from flows.extract import extract
 from flows.ground import ground
 from flows.orchestration import flow
 from flows.release import release
+from flows.spec_sources import requests_of
 from flows.specs import read_spec
-from schemas.errors import UsageError
 
 
 @flow(name="run", validate_parameters=False)
@@ -27,14 +27,8 @@ def run(
     path = Path(spec)
     wanted = read_spec(path, overrides)
     stages: list[dict[str, Any]] = []
-    sources: list[tuple[Literal["pmc", "folder"], Path]] = []
-    if wanted.sources.pmc_ids:
-        sources.append(("pmc", path.parent / wanted.sources.pmc_ids))
-    sources += [("folder", path.parent / name) for name in wanted.sources.folders]
-    if not sources:
-        raise UsageError("the spec names no source", file=spec, hint="set pmc_ids or folders under [sources]")
-    for source, target in sources:
-        stages += crawl(source, str(target), workspace, wanted.licence_profile)
+    for request in requests_of(wanted, path):
+        stages += crawl(request.source, request.target, workspace, request.profile, request.options)
     stages += extract(workspace)
     stages += ground(workspace)
     stages += build(sorted(wanted.tasks), workspace, spec, overrides)

@@ -6,6 +6,7 @@ What shapes output lives in a dataset's spec.toml, not here; these values only s
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -124,13 +125,13 @@ def load_settings(**overrides: Any) -> Settings:
         raise UsageError(f"settings cannot be read: {error}", file=str(path)) from error
 
 
-def require_contact(settings: Settings) -> None:
+def require_contact(settings: Settings, endpoints: Iterable[str]) -> None:
     """Refuse to visit a real server without saying who we are.
 
     Raises:
-        UsageError: no contact address, and the endpoint is not on this machine.
+        UsageError: no contact address, and one of the endpoints is not on this machine.
     """
-    if urlsplit(settings.pmc.endpoint).hostname not in LOOPBACK and not settings.contact:
+    if not settings.contact and any(urlsplit(item).hostname not in LOOPBACK for item in endpoints):
         raise UsageError(
             "a crawl of a real server needs a contact address",
             hint="set contact in medqrels.toml, or MEDQRELS_CONTACT=you@example.org",

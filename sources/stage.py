@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import importlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Protocol
 
-from schemas.article import Article, ArticleFigure, Graphic, RawArticle
+from schemas.article import Article, ArticleFigure, Format, Graphic, RawArticle
 from schemas.errors import InputError
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 from sources import images, jats
 
+READERS: Mapping[Format, str] = {
+    "bits": "sources.bits",
+    "cnxml": "sources.cnxml",
+    "medline": "sources.medline_xml",
+    "wiki": "sources.wiki",
+}
+"""Modules that read the formats beside JATS, imported when a file of the format is met."""
 MAX_PIXELS = 100_000_000
 MAX_IMAGE_BYTES = 64 * 1024 * 1024
+
+
+class Reader(Protocol):
+    """A module that reads one format."""
+
+    def parse(self, data: bytes, raw: RawArticle, parts: Mapping[str, bytes]) -> Article:
+        """Read one document; `parts` are the other files it needs, by name.
+
+        Raises:
+            InputError: it cannot be used, with the reason.
+        """
 
 
 def parse(
@@ -26,8 +46,10 @@ def parse(
         max_pixels: larger images are not decoded.
         max_image_bytes: larger image files are not opened.
     """
+    if raw_article.format == "questions":  # a stage of its own reads these
+        return
     try:
-        article = jats.parse((raw / raw_article.path).read_bytes(), raw_article)
+        article = _read(raw_article, raw)
     except InputError as error:
         reason = Reason(error.reason or Reason.XML_INVALID)
         yield Drop(
@@ -36,6 +58,20 @@ def parse(
         return
     figures = tuple(_with_images(figure, raw, max_pixels, max_image_bytes) for figure in article.figures)
     yield dataclasses.replace(article, figures=figures)
+
+
+def _read(raw_article: RawArticle, raw: Path) -> Article:
+    """The article, by the reader of its format.
+
+    Raises:
+        InputError: the bytes cannot be used, with the reason.
+    """
+    data = (raw / raw_article.path).read_bytes()
+    if raw_article.format == "jats":
+        return jats.parse(data, raw_article)
+    parts = {part.name: (raw / part.path).read_bytes() for part in raw_article.parts}
+    reader: Reader = importlib.import_module(READERS[raw_article.format])
+    return reader.parse(data, raw_article, parts)
 
 
 def _with_images(figure: ArticleFigure, raw: Path, max_pixels: int, max_bytes: int) -> ArticleFigure:
@@ -53,7 +89,7 @@ def _inspected(graphic: Graphic, raw: Path, max_pixels: int, max_bytes: int) -> 
 
 
 def _article_ids(raw_article: RawArticle) -> list[str]:
-    return [raw_article.id]
+    return [] if raw_article.format == "questions" else [raw_article.id]
 
 
 PARSE = RecordStage(
