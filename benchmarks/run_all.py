@@ -8,7 +8,7 @@ import sys
 from benchmarks import report
 from benchmarks.measure import ROOT, SHARED
 
-ALL = ("jats_speed", "jats_mutations", "flow_overhead")
+ALL = ("jats_speed", "jats_mutations", "crawl_speed", "crawl_kills", "flow_overhead")
 
 
 def main() -> int:

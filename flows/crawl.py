@@ -33,6 +33,8 @@ def crawl(
         store = RawStore(session.workspace.raw, Ledger(session.workspace.ledger))
         request = CrawlRequest(source, target, profile, options or {})
         opened = open_repository(request, Opening(session.settings, session.workspace, store))
+        for note in opened.notes:
+            session.reporter.line(note)
         chosen = select(
             session.workspace, source, opened.locators, session.settings.shard_size, root=opened.root
         )

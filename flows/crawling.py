@@ -22,6 +22,7 @@ from flows.settings import Settings
 from flows.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import ConservationError, WorkspaceError
+from schemas.ids import family_key
 from schemas.licences import Profile
 from schemas.stages import Drop, Reason, Table
 
@@ -120,25 +121,26 @@ def crawl_shard(
 
 
 def _held_elsewhere(workspace: Workspace, shard: str) -> dict[str, str]:
-    """Article ids that another crawl shard already keeps, with that shard's name."""
+    """Articles (without version) that another crawl shard already keeps, with that shard's name."""
     held: dict[str, str] = {}
     for other, manifest in shards_of(workspace, STAGE, but=shard).items():
         path = workspace.stage(STAGE) / other / manifest.outputs["raw"].file
-        held.update(dict.fromkeys(pq.read_table(path, columns=["id"])["id"].to_pylist(), other))
+        ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
+        held.update(dict.fromkeys(map(family_key, ids), other))
     return held
 
 
 def _unique(
     results: Mapping[str, RawArticle | Drop], held: Mapping[str, str]
 ) -> tuple[list[RawArticle], list[Drop]]:
-    """Rows with distinct ids: of two files with one DOI the first stays, the other is dropped."""
+    """Rows of distinct articles: of two files with one DOI, or two repositories' PMCID, the first stays."""
     rows: dict[str, RawArticle] = {}
     drops: list[Drop] = []
     for locator, result in sorted(results.items()):
         if isinstance(result, Drop):
             drops.append(result)
-        elif result.id in rows or result.id in held:
-            first = rows[result.id].locator if result.id in rows else f"shard {held[result.id]}"
+        elif (family := family_key(result.id)) in rows or family in held:
+            first = rows[family].locator if family in rows else f"shard {held[family]}"
             detail = f"same article as {first}"
             drops.append(
                 Drop(
@@ -150,5 +152,5 @@ def _unique(
                 )
             )
         else:
-            rows[result.id] = result
+            rows[family] = result
     return list(rows.values()), drops

@@ -1,4 +1,4 @@
-"""The demo: the whole pipeline, offline, on the embedded sample served by a loopback bucket."""
+"""The demo: the whole pipeline, offline, on the embedded sample served on loopback."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from flows.specs import spec_path
 from sources.sample import bucket_dir
+from sources.sample.bookshelf_server import BookshelfServer
 from sources.sample.server import BucketServer
 
 DATASET = "medqrels-sample"
@@ -16,8 +17,10 @@ TASK = "visual_context"
 
 def demo(workspace: Path, version: str = "1.0.0") -> dict[str, Any]:
     """Run the sample dataset into `workspace` and load it back; returns what was made and where."""
-    with BucketServer([bucket_dir()], synthetic_images=False) as server:
-        os.environ["MEDQRELS_PMC__ENDPOINT"] = server.endpoint
+    with BucketServer([bucket_dir()], synthetic_images=False) as bucket, BookshelfServer() as bookshelf:
+        os.environ["MEDQRELS_PMC__ENDPOINT"] = bucket.endpoint
+        os.environ["MEDQRELS_LITARCH__ENDPOINT"] = bookshelf.endpoint
+        os.environ["MEDQRELS_LITARCH__OAI_ENDPOINT"] = bookshelf.oai_endpoint
         from flows.run import run
 
         made: dict[str, Any] = run(str(spec_path(DATASET)), version, str(workspace))

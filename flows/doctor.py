@@ -11,7 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from flows.settings import PMC_ENDPOINT, Settings, config_path
+from flows.host_settings import PMC_ENDPOINT
+from flows.settings import Settings, config_path
 from flows.workspace import open_workspace
 from schemas.errors import MedqrelsError
 

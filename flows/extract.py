@@ -1,16 +1,14 @@
-"""The extract flow: parse every crawled article, then figures, passages, in-text mentions and scope."""
+"""The extract flow: parse every crawled article, then figures, passages, cases, images and questions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from curation.extract.stage import EXTRACT
 from flows.execution import StageSummary, workers
 from flows.orchestration import THREADS, flow, run_jobs
 from flows.runner import Resource, plan
 from flows.session import write_session
-from flows.stages import VERSIONS
-from sources.stage import PARSE
+from flows.stages import EXTRACTION, VERSIONS
 
 
 @flow(name="extract", task_runner=THREADS, validate_parameters=False)
@@ -18,7 +16,7 @@ def extract(workspace: str | None = None) -> list[dict[str, Any]]:
     """Parse and extract all crawled shards; returns one summary per stage."""
     summaries: list[StageSummary] = []
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
-        for stage in (PARSE, EXTRACT):
+        for stage in EXTRACTION:
             jobs = plan(
                 session.workspace,
                 stage,

@@ -11,7 +11,11 @@ from flows.manifest import Manifest
 from flows.workspace import Workspace
 from schemas.errors import WorkspaceError
 
-VERBS = {"crawl": "crawl", "parse": "extract", "extract": "extract", "ground": "ground"}
+VERBS = {
+    "crawl": "crawl",
+    **dict.fromkeys(("parse", "extract", "cases", "images", "questions"), "extract"),
+    "ground": "ground",
+}
 
 
 def verb_of(stage: str) -> str:

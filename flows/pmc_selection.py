@@ -7,7 +7,7 @@ own, named by what was asked, so two queries never share one.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from flows.selection import STAGE, selections
@@ -16,7 +16,7 @@ from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import canonical_json, sha256_text
 from schemas.licences import Profile
 from sources.eutils import EutilsContext
-from sources.pmc_search import Slice, search_pmc
+from sources.pmc_search import Slice, full_term, period, search_pmc
 
 QUERIES = "queries"
 
@@ -34,8 +34,22 @@ class PmcQuery:
     @property
     def name(self) -> str:
         """Name of its record: equal questions have equal names."""
-        fields = {**asdict(self), "query": " ".join(self.query.split())}
-        return f"pmc-{sha256_text(canonical_json(fields))[:12]}"
+        return f"pmc-{sha256_text(canonical_json(asdict(self.normalised())))[:12]}"
+
+    def check(self) -> None:
+        """Find what is wrong with a question before anybody is asked.
+
+        Raises:
+            UsageError: empty or unbalanced query, invalid dates or limit.
+        """
+        full_term(self.query, self.profile)
+        period(self.since, self.until)
+        if self.limit is not None and self.limit < 1:
+            raise UsageError("a limit is at least 1")
+
+    def normalised(self) -> PmcQuery:
+        """The same question with single spaces."""
+        return replace(self, query=" ".join(self.query.split()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +106,7 @@ def select_query(
         )
     made = RecordedQuery(
         asked.name,
-        asked,
+        asked.normalised(),
         result.term,
         result.query_translation,
         result.count,

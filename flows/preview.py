@@ -72,10 +72,10 @@ def _stages(
     verb: str, workspace: Workspace, tasks: Sequence[str], spec: str | None, overrides: Mapping[str, str]
 ) -> list[tuple[RecordStage | SetStage, Mapping[str, Any], Mapping[str, Resource]]]:
     if verb == "extract":
-        from curation.extract.stage import EXTRACT
-        from sources.stage import PARSE
+        from flows.stages import EXTRACTION
 
-        return [(PARSE, {}, {"raw": Resource(workspace.raw)}), (EXTRACT, {}, {})]
+        raw = {"raw": Resource(workspace.raw)}
+        return [(stage, {}, raw if stage.resources else {}) for stage in EXTRACTION]
     if verb == "ground":
         from curation.concepts.stage import GROUND
         from flows.vocabulary import hpo_names

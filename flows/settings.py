@@ -19,26 +19,20 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from flows.host_settings import (
+    EuropePmcSettings,
+    EutilsSettings,
+    LitarchSettings,
+    MedlineSettings,
+    OpenstaxSettings,
+    PmcSettings,
+    WikimediaSettings,
+)
 from schemas.errors import UsageError
 
 CONFIG_VARIABLE = "MEDQRELS_CONFIG"
 DEFAULT_CONFIG = "medqrels.toml"
-PMC_ENDPOINT = "https://pmc-oa-opendata.s3.amazonaws.com/"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-
-
-class PmcSettings(BaseModel):
-    """How to reach the PMC Cloud Service (reference: pmc.ncbi.nlm.nih.gov/tools/pmcaws/)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    endpoint: str = Field(PMC_ENDPOINT, description="base URL of the bucket")
-    requests_per_second: Annotated[float, Field(gt=0)] = Field(
-        400.0, description="ceiling per host, in requests per second"
-    )
-    connections: Annotated[int, Field(ge=1, le=256)] = Field(
-        16, description="articles fetched at the same time"
-    )
 
 
 class HttpSettings(BaseModel):
@@ -75,6 +69,12 @@ class Settings(BaseSettings):
         "WARNING", description="what is logged on stderr"
     )
     pmc: PmcSettings = PmcSettings.model_construct()
+    eutils: EutilsSettings = EutilsSettings.model_construct()
+    europepmc: EuropePmcSettings = EuropePmcSettings.model_construct()
+    litarch: LitarchSettings = LitarchSettings.model_construct()
+    openstax: OpenstaxSettings = OpenstaxSettings.model_construct()
+    medline: MedlineSettings = MedlineSettings.model_construct()
+    wikimedia: WikimediaSettings = WikimediaSettings.model_construct()
     http: HttpSettings = HttpSettings.model_construct()
 
     @property

@@ -14,7 +14,7 @@ from flows.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.ids import article_of
 
-STAGES = ("crawl", "parse", "extract", "ground")
+STAGES = ("crawl", "parse", "extract", "cases", "images", "questions", "ground")
 _OWNER_COLUMNS = ("article_id", "id")
 
 
@@ -95,9 +95,17 @@ def describe(found: dict[str, Any]) -> str:
         lines += ["", f"  figure {figure['id']}  [{figure['label']}]  {images or 'no graphic'}"]
         lines.append(f"    {_short(figure['caption'], 160)}")
         lines += [
+            f"    seen: {image['kind'] or 'kind undecided'}, {image['width']}x{image['height']}"
+            f"{', ' + ', '.join(image['flags']) if image['flags'] else ''}"
+            f"{', panels ' + ' '.join(box['letter'] for box in image['panels']) if image['panels'] else ''}"
+            for image in tables.get("images.images", [])
+            if image["figure_id"] == figure["id"]
+        ]
+        lines += [
             f"    cited in {mention['passage_id']} by {mention['rule']}: {mention['text']!r}"
             for mention in figure["mentions"]
         ]
+    lines += [line for case in tables.get("cases.cases", []) for line in _case(case)]
     for name, rows in tables.items():
         stage, _, table = name.partition(".")
         if table == "queries" and f"{stage}_all.queries" not in tables:
@@ -112,6 +120,22 @@ def describe(found: dict[str, Any]) -> str:
         for row in rows
     ]
     return "\n".join(lines)
+
+
+def _case(case: dict[str, Any]) -> list[str]:
+    passages = list(dict.fromkeys(span["passage_id"].partition("#")[2] for span in case["spans"]))
+    figures = [figure.partition("#")[2] for figure in case["figures"]]
+    patient = ", ".join(filter(None, (case["age_text"], case["sex"]))) or "age and sex not stated"
+    return [
+        "",
+        f"  case {case['id']}  [{case['label']}]  {patient}",
+        f"    passages {', '.join(passages)}; figures {', '.join(figures) or 'none'}",
+        *(
+            f"    diagnosis in {statement['passage_id'] or statement['place']} by {statement['rule']}: "
+            f"{_short(statement['text'], 120)!r}"
+            for statement in case["statements"]
+        ),
+    ]
 
 
 def _queries(queries: list[dict[str, Any]], qrels: list[dict[str, Any]]) -> list[str]:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from curation.cases.stage import CASES
 from curation.concepts.stage import GROUND
 from curation.extract.stage import EXTRACT
+from curation.images.stage import IMAGES
 from curation.tasks.registry import TASKS
 from flows import crawling
+from schemas.stages import RecordStage
+from sources.questions import QUESTIONS
 from sources.stage import PARSE
+
+EXTRACTION: tuple[RecordStage, ...] = (PARSE, EXTRACT, CASES, IMAGES, QUESTIONS)
+"""What `medqrels extract` runs, in order."""
 
 VERSIONS: Mapping[str, int] = {
     crawling.STAGE: crawling.VERSION,
-    **{stage.name: stage.version for stage in (PARSE, EXTRACT, GROUND)},
+    **{stage.name: stage.version for stage in (*EXTRACTION, GROUND)},
     **{stage.name: stage.version for task in TASKS.values() for stage in (task.per_article, task.over_all)},
 }

@@ -12,7 +12,7 @@ from flows.selection import selections
 from flows.workspace import Workspace
 
 _NOT_STAGES = frozenset({SELECTION, "vocabulary"})
-_ORDER = ("crawl", "parse", "extract", "ground")
+_ORDER = ("crawl", "parse", "extract", "cases", "images", "questions", "ground")
 
 
 def status(workspace: Workspace) -> dict[str, Any]:

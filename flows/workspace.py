@@ -19,7 +19,7 @@ STORAGE_VERSION = 1
 def write_atomic(path: Path, data: bytes) -> None:
     """Write a file so that a crash leaves either the old content or the new, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.tmp")  # one name: what a kill leaves, the rerun replaces
     with temporary.open("wb") as handle:
         handle.write(data)
         handle.flush()

@@ -205,6 +205,7 @@ class Graphic:
 
     href: str = column("href as written")
     use: str = column("specific-use or content-type attribute, '' when absent", default="")
+    alt: str = column("alternative text for people who cannot see the image, as written", default="")
     name: str | None = column("stored media file it resolves to", default=None)
     path: str | None = column("path of that file under raw/", default=None)
     sha256: str | None = column("hex SHA-256 of that file", default=None)

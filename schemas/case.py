@@ -47,6 +47,17 @@ class Case:
     age_years: float | None = column("age in years (days and months as fractions)", default=None)
     age_text: str = column("the age as written, '' if not stated", default="")
     sex: Literal["female", "male", ""] = column("sex as stated, '' if not stated", default="")
-    spans: tuple[CaseSpan, ...] = column("the case in reading order; spans do not overlap")
+    spans: tuple[CaseSpan, ...] = column(
+        "the case in reading order; its spans do not overlap, those of relatives may share a passage"
+    )
     figures: tuple[str, ...] = column("ids of figures that show this patient", default=())
     statements: tuple[Statement, ...] = column("where its final diagnosis is stated", default=())
+
+
+@record
+class CaseReport:
+    """One article that was found to report cases, and on what grounds it was read as a report."""
+
+    article_id: str = column("article id")
+    claims: tuple[str, ...] = column("what made it a candidate, e.g. 'type: case-report', 'heading: Case 1'")
+    cases: int = column("number of patients found")

@@ -4,8 +4,10 @@
 # With --all: one interpreter of each minor version found, oldest first, `MINOR<TAB>PATH` per line.
 set -euf
 
+# One of a virtual environment is passed over: it may be our own .venv, activated, which is about to be remade.
 usable() {
-    "$1" -I -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+    "$1" -I -c 'import ensurepip, sys, venv
+sys.exit(sys.version_info < (3, 11) or sys.prefix != sys.base_prefix)' >/dev/null 2>&1
 }
 
 # directories NAME: every executable of that name on PATH, then in pyenv's versions.
@@ -47,7 +49,7 @@ if [ -n "${PYTHON:-}" ]; then
         echo "$found"
         exit 0
     fi
-    echo "PYTHON=$PYTHON does not run, is older than 3.11, or lacks venv and ensurepip." >&2
+    echo "PYTHON=$PYTHON does not run, is older than 3.11, is of a virtual environment, or lacks venv and ensurepip." >&2
     echo "Unset PYTHON to search for another one, or point it at a Python >= 3.11." >&2
     exit 1
 fi

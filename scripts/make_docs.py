@@ -17,7 +17,8 @@ from pydantic import BaseModel
 
 import schemas
 from flows.cli import app
-from flows.settings import HttpSettings, PmcSettings, Settings
+from flows.host_settings import PmcSettings
+from flows.settings import HttpSettings, Settings
 from schemas.record import arrow_schema, registered
 from schemas.stages import Reason
 

@@ -1,19 +1,23 @@
 #!/bin/sh
-# Installs what the tests need from Debian, if missing: a browser that opens the audit page, with a font.
+# Installs what the tests need from Debian, if missing: a browser that opens the audit page, with a font, and
+# the program that reads text in images.
 # As root or by passwordless sudo; otherwise prints the command and exits 1.
 set -eu
 
+packages="chromium fonts-dejavu-core tesseract-ocr"
 for browser in chromium chromium-browser google-chrome; do
     if command -v "$browser" >/dev/null 2>&1; then
-        exit 0
+        packages=tesseract-ocr
     fi
 done
+if [ "$packages" = tesseract-ocr ] && command -v tesseract >/dev/null 2>&1; then
+    exit 0
+fi
 
-packages="chromium fonts-dejavu-core"
 install="apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages"
 
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "The tests need Chromium on PATH, and this system has no apt-get: install it by other means." >&2
+    echo "The tests need Chromium and tesseract on PATH, and this system has no apt-get: install them by other means." >&2
     exit 1
 fi
 if [ "$(id -u)" = 0 ]; then

@@ -1,19 +1,23 @@
 """A deadline over one whole HTTP exchange, including headers that never end.
 
-A socket timeout bounds each wait but not their sum; here a timer shuts the socket down when the time is over.
+A socket timeout bounds each wait but not their sum; here a watchdog shuts the socket when time is over.
 """
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
+import itertools
+import math
+import os
 import socket
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import urllib3
-from requests.adapters import HTTPAdapter
+from requests.utils import get_auth_from_url
 
 _current: contextvars.ContextVar[Deadline | None] = contextvars.ContextVar("deadline", default=None)
 
@@ -35,6 +39,10 @@ class Deadline:
         if self._token is not None:
             _current.reset(self._token)
 
+    def at_least(self, seconds: float) -> Deadline:
+        """This deadline, or one that many seconds from now if that is a longer allowance."""
+        return self if seconds <= self.seconds else Deadline(seconds, self._clock)
+
     def remaining(self) -> float:
         """Seconds left, never negative."""
         return max(0.0, self._end - self._clock())
@@ -44,24 +52,69 @@ class Deadline:
         return self._clock() >= self._end
 
 
-@contextlib.contextmanager
-def _shut_when_over(sock: socket.socket | None) -> Any:
+class _Watchdog:
+    """One thread for all waits of the process: a timer thread for each costs more than many a wait."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waits: dict[int, tuple[float, socket.socket]] = {}
+        self._numbers = itertools.count()
+        self._wakes_at = math.inf
+        self._thread: threading.Thread | None = None
+
+    @contextlib.contextmanager
+    def over(self, sock: socket.socket, seconds: float) -> Iterator[None]:
+        """Shut the socket down if the block takes longer than that."""
+        end = time.monotonic() + seconds
+        with self._changed:
+            number = next(self._numbers)
+            self._waits[number] = (end, sock)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._watch, name="deadlines", daemon=True)
+                self._thread.start()
+            elif end < self._wakes_at:
+                self._changed.notify()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._waits.pop(number, None)
+
+    def _watch(self) -> None:
+        with self._changed:
+            while True:
+                now = time.monotonic()
+                for number, (end, sock) in list(self._waits.items()):
+                    if end <= now:
+                        del self._waits[number]
+                        _shut(sock)
+                # A wait that ends in time does not wake this thread: it finds out at its next look.
+                self._wakes_at = min((end for end, _ in self._waits.values()), default=math.inf)
+                self._changed.wait(max(0.0, self._wakes_at - now) if self._waits else None)
+
+
+def _shut_when_over(sock: socket.socket | None) -> contextlib.AbstractContextManager[None]:
     deadline = _current.get()
     if deadline is None or sock is None:
-        yield
-        return
-    timer = threading.Timer(deadline.remaining(), _shut, [sock])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+        return contextlib.nullcontext()
+    return _watchdog.over(sock, deadline.remaining())
 
 
 def _shut(sock: socket.socket) -> None:
     with contextlib.suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)
+
+
+_watchdog = _Watchdog()
+
+
+def _renew() -> None:
+    """A forked process has no thread, and may hold a copy of a taken lock."""
+    global _watchdog
+    _watchdog = _Watchdog()
+
+
+os.register_at_fork(after_in_child=_renew)
 
 
 class _HTTPConnection(urllib3.connection.HTTPConnection):
@@ -84,10 +137,21 @@ class _HTTPSPool(urllib3.HTTPSConnectionPool):
     ConnectionCls = _HTTPSConnection
 
 
-class DeadlineAdapter(HTTPAdapter):
-    """Transport of requests whose waits for response headers end at the current :class:`Deadline`."""
+def pools(connections: int, proxy: str | None, certificates: str) -> urllib3.PoolManager:
+    """Connection pools whose waits for response headers end at the current :class:`Deadline`.
 
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """Make the pool manager open connections that know the deadline."""
-        super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}
+    Args:
+        connections: kept open per host.
+        proxy: URL of the proxy to go through, None to go directly.
+        certificates: file or folder of trusted authorities.
+    """
+    options: dict[str, Any] = {"num_pools": 8, "maxsize": connections, "cert_reqs": "CERT_REQUIRED"}
+    options["ca_cert_dir" if os.path.isdir(certificates) else "ca_certs"] = certificates
+    if proxy is None:
+        made = urllib3.PoolManager(**options)
+    else:
+        user, password = get_auth_from_url(proxy)
+        headers = urllib3.make_headers(proxy_basic_auth=f"{user}:{password}") if user else None
+        made = urllib3.ProxyManager(proxy, proxy_headers=headers, **options)
+    made.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}
+    return made

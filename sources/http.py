@@ -5,29 +5,40 @@ Every bound is a setting; a server can delay a download, but it cannot hang it, 
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
+import os
 import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from http.cookiejar import DefaultCookiePolicy
-from typing import Final
-from urllib.parse import parse_qsl, urljoin, urlsplit
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import urlencode, urljoin, urlsplit
 
-import requests
 import urllib3
+from requests.utils import (
+    DEFAULT_CA_BUNDLE_PATH,
+    get_environ_proxies,
+    select_proxy,
+)
 
-from schemas.errors import FetchError, InputError, UsageError
-from schemas.stages import Reason
-from sources.deadline import Deadline, DeadlineAdapter
+from schemas.errors import ChecksumMismatch, FetchError, UsageError
+from sources.answers import PassingError, Take, drain, into, whole
+from sources.answers import Response as Response
+from sources.answers import safe_url as safe_url
+from sources.deadline import Deadline, pools
+from sources.part_file import Download, PartFile
+from sources.rate_limit import RateLimit
 
-_BLOCK: Final = 64 * 1024
 _ABSENT: Final = frozenset({403, 404, 410})
 _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_SHOWN_PARAMETERS: Final = frozenset({"list-type", "prefix", "delimiter", "max-keys"})
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_CHECKSUM_ATTEMPTS: Final = 3
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +51,13 @@ class ClientSettings:
         version: version of medqrels for the User-Agent.
         requests_per_second: sustained rate per host.
         burst: requests that may go out at once after a pause.
+        rates: hosts (as in `allowed_hosts`) with a rate of their own; their requests are spaced evenly, since
+            a host that states a limit counts every second.
         connections: size of the connection pool per host.
         connect_seconds: limit for the connection to stand.
         read_seconds: limit for any single wait for bytes.
         deadline_seconds: limit for one whole attempt, headers and body.
+        slowest_bytes_per_second: files on their way to disk may take longer, down to this speed.
         max_attempts: how often one URL is asked before giving up.
         backoff_seconds: first pause after a failure; doubles each time, with jitter.
         backoff_cap_seconds: longest such pause.
@@ -56,10 +70,12 @@ class ClientSettings:
     version: str = "0"
     requests_per_second: float = 50.0
     burst: int = 50
-    connections: int = 16
+    rates: Mapping[str, float] = field(default_factory=dict)
+    connections: int = 32
     connect_seconds: float = 10.0
     read_seconds: float = 30.0
     deadline_seconds: float = 180.0
+    slowest_bytes_per_second: float = 64 * 1024
     max_attempts: int = 5
     backoff_seconds: float = 0.5
     backoff_cap_seconds: float = 30.0
@@ -68,57 +84,12 @@ class ClientSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
-    """A complete answer. Header names are lower case; `status` is 200, or 304 when the ETag still holds."""
-
-    url: str
-    status: int
-    body: bytes
-    headers: Mapping[str, str]
-
-
-class _PassingError(Exception):
-    """One attempt failed in a way that may pass; `wait` is what the server asked for, if it did."""
-
-    def __init__(self, what: str, wait: float | None = None) -> None:
-        super().__init__(what)
-        self.what = what
-        self.wait = wait
-
-
-class RateLimit:
-    """Token bucket of one host, shared by threads; `hold` pauses all of them when the host is busy."""
-
-    def __init__(
-        self, rate: float, burst: int, clock: Callable[[], float], sleep: Callable[[float], None]
-    ) -> None:
-        self._rate = rate
-        self._burst = float(max(1, burst))
-        self._clock = clock
-        self._sleep = sleep
-        self._tokens = self._burst
-        self._last = clock()
-        self._not_before = self._last
-        self._lock = threading.Lock()
-
-    def take(self) -> None:
-        """Wait until one more request may go out."""
-        with self._lock:
-            now = self._clock()
-            self._tokens = min(self._burst, self._tokens + max(0.0, now - self._last) * self._rate) - 1.0
-            self._last = now
-            wait = max(-self._tokens / self._rate, self._not_before - now)
-        if wait > 0:
-            self._sleep(wait)
-
-    def hold(self, seconds: float) -> None:
-        """Let no request go out for that long."""
-        with self._lock:
-            self._not_before = max(self._not_before, self._clock() + seconds)
+class _Redirect:
+    location: str
 
 
 class PoliteClient:
-    """GET over HTTP(S) with bounds. Thread-safe; close it, or use it as a context manager.
+    """HTTP(S) with bounds. Thread-safe; close it, or use it as a context manager.
 
     Args:
         settings: the bounds.
@@ -143,8 +114,14 @@ class PoliteClient:
         self._rng = rng if rng is not None else random.Random()
         self._sleep, self._clock, self._wall_clock = sleep, clock, wall_clock
         self._limits: dict[str, RateLimit] = {}
+        self._proxies: dict[str, str | None] = {}
+        self._pools: dict[str | None, urllib3.PoolManager] = {}
         self._lock = threading.Lock()
-        self._session = _session(settings)
+        self._headers = {
+            "User-Agent": f"medqrels/{settings.version} (mailto:{settings.contact})",
+            "Accept-Encoding": "identity",
+            "Accept": "*/*",
+        }
 
     def __enter__(self) -> PoliteClient:
         return self
@@ -154,7 +131,8 @@ class PoliteClient:
 
     def close(self) -> None:
         """Close all connections."""
-        self._session.close()
+        for held in self._pools.values():
+            held.clear()
 
     def get(self, url: str, *, max_bytes: int, etag: str | None = None) -> Response | None:
         """Fetch one URL.
@@ -171,19 +149,74 @@ class PoliteClient:
             FetchError: refused, redirected elsewhere, or still failing after all attempts.
             InputError: the body is larger than `max_bytes` (reason `too_large`).
         """
-        what = ""
-        for attempt in range(self.settings.max_attempts):
+        headers = {"If-None-Match": etag} if etag else {}
+        return self._patiently(url, lambda: self._follow(url, whole(max_bytes), headers))
+
+    def post_form(self, url: str, fields: Mapping[str, str], *, max_bytes: int) -> Response | None:
+        """Send form fields, for queries too long for a URL; repeated after a failure, as a GET is.
+
+        Args:
+            url: absolute http(s) URL of an allowed host; a redirect is refused.
+            fields: the form; they never show in messages.
+            max_bytes: largest body accepted, in bytes.
+
+        Returns, Raises: as :meth:`get`.
+        """
+        return self._patiently(url, lambda: self._follow(url, whole(max_bytes), {}, form=fields))
+
+    def get_to_file(
+        self, url: str, path: Path, *, max_bytes: int, md5: str | None = None, etag: str | None = None
+    ) -> Download | None:
+        """Fetch one large file to disk in constant memory; go on where a cut or a crash ended it.
+
+        One caller per `path` at a time.
+
+        The bytes so far stand beside `path` as `.NAME.part`; a later call for the same URL asks for the rest
+        if the server still has the same file (Range and If-Range by strong ETag or date), else for all of it.
+        Attempts that bring at least 1 MiB more than ever before do not count against `max_attempts`.
+
+        Args:
+            url: absolute http(s) URL of an allowed host.
+            path: where the file goes, under its name only when whole; its folder is made.
+            max_bytes: largest file accepted, in bytes.
+            md5: hex MD5 it must have.
+            etag: value of an earlier ETag header; when it still holds nothing is written and `status` is 304.
+
+        Returns:
+            Path, size, SHA-256 and MD5 of the bytes as sent, headers (lower case); None when the server says
+            there is no such thing (403, 404, 410).
+
+        Raises:
+            ChecksumMismatch: whole, but three times not of that MD5.
+            FetchError: refused, redirected elsewhere, or still failing after all attempts.
+            InputError: larger than `max_bytes` (reason `too_large`).
+            WorkspaceError: the disk cannot be written.
+        """
+        with PartFile(path, url) as part:
+            take = into(part, max_bytes, self.settings.slowest_bytes_per_second)
+
+            def once() -> Download | None:
+                found = self._follow(url, take, part.request_headers(etag))
+                if found is not None and found.status == 304 and etag is None:
+                    raise PassingError("HTTP 304, unasked")
+                return _checked(part, found, md5)
+
+            return self._patiently(url, once, part.has_grown)
+
+    def _patiently(self, url: str, once: Callable[[], T], has_grown: Callable[[], bool] = lambda: False) -> T:
+        failures = 0
+        while True:
             try:
-                return self._follow(url, max_bytes, etag)
-            except _PassingError as failure:
-                what = failure.what
-                if attempt + 1 < self.settings.max_attempts:
-                    self._pause(url, attempt, failure.wait)
-        raise FetchError(
-            f"no good answer after {self.settings.max_attempts} attempts: {what}",
-            file=safe_url(url),
-            hint="run the same command again later: what is already fetched is kept",
-        )
+                return once()
+            except PassingError as failure:
+                failures = 1 if has_grown() else failures + 1
+                if failures >= self.settings.max_attempts:
+                    raise FetchError(
+                        f"no good answer after {failures} attempts: {failure.what}",
+                        file=safe_url(url),
+                        hint="run the same command again later: what is already fetched is kept",
+                    ) from None
+                self._pause(url, failures - 1, failure.wait)
 
     def _pause(self, url: str, attempt: int, wait: float | None) -> None:
         settings = self.settings
@@ -198,19 +231,25 @@ class PoliteClient:
         host = urlsplit(url).netloc
         with self._lock:
             if host not in self._limits:
-                rate, burst = self.settings.requests_per_second, self.settings.burst
+                settings = self.settings
+                own = settings.rates.get(host) or settings.rates.get(urlsplit(url).hostname or "")
+                rate, burst = (own, 1) if own else (settings.requests_per_second, settings.burst)
                 self._limits[host] = RateLimit(rate, burst, self._clock, self._sleep)
             return self._limits[host]
 
-    def _follow(self, url: str, max_bytes: int, etag: str | None) -> Response | None:
+    def _follow(
+        self, url: str, take: Take[T], headers: Mapping[str, str], form: Mapping[str, str] | None = None
+    ) -> T | None:
         current = url
         for _ in range(self.settings.max_redirects + 1):
             self._check_allowed(current, url)
             self._limit(current).take()
-            answer = self._attempt(current, max_bytes, etag)
-            if not isinstance(answer, str):
+            answer = self._attempt(current, take, headers, form)
+            if not isinstance(answer, _Redirect):
                 return answer
-            current = urljoin(current, answer)
+            if form is not None:
+                raise FetchError("refused to follow the redirect of a form", file=safe_url(url))
+            current = urljoin(current, answer.location)
         raise FetchError(f"more than {self.settings.max_redirects} redirects", file=safe_url(url))
 
     def _check_allowed(self, url: str, origin: str) -> None:
@@ -229,42 +268,69 @@ class PoliteClient:
         if parts.scheme == "http" and urlsplit(origin).scheme == "https":
             raise FetchError("refused a redirect from https to http", file=safe_url(origin))
 
-    def _attempt(self, url: str, max_bytes: int, etag: str | None) -> Response | str | None:
-        """One request: the answer, None when absent, or the target of a redirect."""
+    def _attempt(
+        self, url: str, take: Take[T], headers: Mapping[str, str], form: Mapping[str, str] | None
+    ) -> T | _Redirect | None:
+        """One request: what `take` makes of the answer, None when absent, or where it redirects to."""
         settings = self.settings
         deadline = Deadline(settings.deadline_seconds, self._clock)
-        headers = {"If-None-Match": etag} if etag else {}
-        # '' switches off a proxy of the environment, which could not reach this machine's own loopback.
-        proxies = {"http": "", "https": ""} if urlsplit(url).hostname in _LOOPBACK else None
-        timeout = (settings.connect_seconds, settings.read_seconds)
         try:
-            with (
-                deadline,
-                self._session.get(
-                    url, headers=headers, timeout=timeout, stream=True, allow_redirects=False, proxies=proxies
-                ) as answer,
-            ):
-                return self._read(answer, url, max_bytes, deadline)
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            with deadline, contextlib.closing(self._send(url, headers, form)) as answer:
+                return self._read(answer, url, take, deadline)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
             # The text of these errors holds URLs and addresses; the kind says enough.
             late = f" (deadline of {settings.deadline_seconds:g} s)" if deadline.is_over() else ""
-            raise _PassingError(f"{type(error).__name__}{late}") from None
+            raise PassingError(f"{type(error).__name__}{late}") from None
+
+    def _send(
+        self, url: str, headers: Mapping[str, str], form: Mapping[str, str] | None
+    ) -> urllib3.BaseHTTPResponse:
+        """The answer's head; closing it gives an unread connection up."""
+        settings = self.settings
+        sent = {**self._headers, **headers}
+        if form is not None:
+            sent["Content-Type"] = "application/x-www-form-urlencoded"
+        return self._pools_of(url).urlopen(
+            "GET" if form is None else "POST",
+            url,
+            body=None if form is None else urlencode(form),
+            headers=sent,
+            timeout=urllib3.Timeout(connect=settings.connect_seconds, read=settings.read_seconds),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+
+    def _pools_of(self, url: str) -> urllib3.PoolManager:
+        """Connections to a host, through the proxy that the environment names for it when first asked."""
+        parts = urlsplit(url)
+        with self._lock:
+            site = f"{parts.scheme}://{parts.netloc}"
+            if site not in self._proxies:
+                # A proxy could not reach this machine's own loopback.
+                is_local = parts.hostname in _LOOPBACK
+                found = None if is_local else select_proxy(url, get_environ_proxies(url))
+                self._proxies[site] = found if not found or "://" in found else f"http://{found}"
+            proxy = self._proxies[site]
+            if proxy not in self._pools:
+                bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+                certificates = bundle or DEFAULT_CA_BUNDLE_PATH
+                self._pools[proxy] = pools(self.settings.connections, proxy, certificates)
+            return self._pools[proxy]
 
     def _read(
-        self, answer: requests.Response, url: str, max_bytes: int, deadline: Deadline
-    ) -> Response | str | None:
-        status = answer.status_code
+        self, answer: urllib3.BaseHTTPResponse, url: str, take: Take[T], deadline: Deadline
+    ) -> T | _Redirect | None:
+        status = answer.status
+        if status not in (200, 206):
+            drain(answer, deadline)
         if status in _ABSENT:
             return None
         if status in _REDIRECTS and answer.headers.get("location"):
-            return str(answer.headers["location"])
+            return _Redirect(str(answer.headers["location"]))
         if status in _RETRIED:
-            raise _PassingError(f"HTTP {status}", self._retry_after(answer.headers.get("retry-after")))
-        if status not in (200, 304):
-            raise FetchError(f"HTTP {status}", file=safe_url(url))
-        body = b"" if status == 304 else _body(answer, url, max_bytes, deadline)
-        headers = {name.lower(): value for name, value in answer.headers.items()}
-        return Response(url=url, status=status, body=body, headers=headers)
+            raise PassingError(f"HTTP {status}", self._retry_after(answer.headers.get("retry-after")))
+        return take(answer, url, deadline)
 
     def _retry_after(self, value: str | None) -> float | None:
         """Seconds a Retry-After header asks for: a number or an HTTP date (RFC 9110, 10.2.3)."""
@@ -277,64 +343,16 @@ class PoliteClient:
             return None
 
 
-def _session(settings: ClientSettings) -> requests.Session:
-    session = requests.Session()
-    session.headers["User-Agent"] = f"medqrels/{settings.version} (mailto:{settings.contact})"
-    session.headers["Accept-Encoding"] = "identity"
-    session.headers["Accept"] = "*/*"
-    session.auth = _no_credentials  # otherwise requests would read a .netrc
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    for scheme in ("http://", "https://"):
-        session.mount(
-            scheme,
-            DeadlineAdapter(
-                pool_connections=8, pool_maxsize=settings.connections, max_retries=0, pool_block=False
-            ),
-        )
-    return session
-
-
-def _no_credentials(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
-
-
-def _body(answer: requests.Response, url: str, max_bytes: int, deadline: Deadline) -> bytes:
-    """The whole body, read piece by piece so that size and time are checked as it comes."""
-    length = answer.headers.get("content-length", "")
-    announced = int(length) if length.isascii() and length.isdigit() and len(length) < 16 else None
-    if announced is not None and announced > max_bytes:
-        raise _too_large(url, max_bytes)
-    pieces: list[bytes] = []
-    size = 0
-    # read1 returns what has come; read would wait for a full block and let a slow drip run past the deadline.
-    while piece := answer.raw.read1(_BLOCK, decode_content=True):
-        size += len(piece)
-        if size > max_bytes:
-            raise _too_large(url, max_bytes)
-        if deadline.is_over():
-            raise _PassingError(f"still sending at the deadline of {deadline.seconds:g} s")
-        pieces.append(piece)
-    if deadline.is_over():
-        raise _PassingError(f"still sending at the deadline of {deadline.seconds:g} s")
-    if announced is not None and size != announced and not answer.headers.get("content-encoding"):
-        raise _PassingError(f"truncated: {size} of {announced} bytes")
-    return b"".join(pieces)
-
-
-def _too_large(url: str, max_bytes: int) -> InputError:
-    return InputError(
-        f"larger than the limit of {max_bytes} bytes", reason=Reason.TOO_LARGE.value, file=safe_url(url)
-    )
-
-
-def safe_url(url: str) -> str:
-    """A URL for messages: no user, no password, no values of parameters that could be secrets."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        port = f":{parts.port}" if parts.port else ""
-        query = parse_qsl(parts.query, keep_blank_values=True)
-    except ValueError:
-        return "(unreadable URL)"
-    shown = "&".join(f"{name}={value}" if name in _SHOWN_PARAMETERS else f"{name}=…" for name, value in query)
-    return f"{parts.scheme}://{host}{port}{parts.path}" + (f"?{shown}" if shown else "")
+def _checked(part: PartFile, found: Download | None, md5: str | None) -> Download | None:
+    """Gives a whole part its name if it has the MD5 it must have."""
+    if found is None:
+        part.discard()
+        return None
+    if found.status == 304:
+        return found
+    if md5 is None or part.md5 == md5.lower():
+        return part.finish(found.headers)
+    part.reject()
+    if part.rejections == _CHECKSUM_ATTEMPTS:
+        raise ChecksumMismatch("the bytes differ from the announced MD5", file=safe_url(found.url))
+    raise PassingError("the bytes differ from the announced MD5")

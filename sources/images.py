@@ -28,6 +28,8 @@ _warnings_lock = threading.Lock()
 
 MAX_PIXELS = 100_000_000
 MAX_BYTES = 64 * 1024 * 1024
+MAX_SCANS = 100
+"""Scans of a JPEG. Encoders write 1 or about 10; each costs a pass over all pixels, whatever its own size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,8 @@ def inspect(path: Path, *, max_pixels: int = MAX_PIXELS, max_bytes: int = MAX_BY
         return ImageFacts(None, None, None, "image_corrupt", describe(head))
     if size > max_bytes:
         return ImageFacts(kind, None, None, "image_too_large", f"{size} bytes, limit {max_bytes}")
+    if kind == "jpeg" and path.read_bytes().count(b"\xff\xda") > MAX_SCANS:
+        return ImageFacts(kind, None, None, "image_too_large", f"more than {MAX_SCANS} scans")
     # Pillow warns about large and about odd images; the filter list is process-wide, hence the lock.
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")

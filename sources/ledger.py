@@ -94,6 +94,8 @@ class Ledger:
         try:
             self._db = sqlite3.connect(path, timeout=60.0, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
+            # A commit is not synced, only ordered: a power cut may take the last rows, never tear one. Their
+            # files stand already, are fetched once more and replaced by the same bytes.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(_SCHEMA)
         except sqlite3.Error as error:

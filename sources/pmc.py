@@ -104,10 +104,10 @@ def versions(pmcid: str, context: PmcContext) -> list[int]:
     seen: set[str] = set()
     for _ in range(_MAX_PAGES):
         url = base if token is None else f"{base}&continuation-token={quote(token, safe='')}"
-        answer = context.client.get(url, max_bytes=_MAX_LISTING_BYTES)
-        if answer is None:
+        page = _listing_page(url, pmcid, context)
+        if page is None:
             return sorted(found, reverse=True)
-        numbers, token = parse_listing(answer.body, pmcid)
+        numbers, token = page
         found.update(numbers)
         if token is None:
             return sorted(found, reverse=True)
@@ -115,6 +115,20 @@ def versions(pmcid: str, context: PmcContext) -> list[int]:
             break
         seen.add(token)
     raise FetchError("the bucket's listing does not end", record=pmcid)
+
+
+def _listing_page(url: str, pmcid: str, context: PmcContext) -> tuple[list[int], str | None] | None:
+    """One page of a listing; an error page sent as 200 passes, as it does for objects, and is asked again."""
+    for attempt in range(_CHECKSUM_ATTEMPTS):
+        answer = context.client.get(url, max_bytes=_MAX_LISTING_BYTES)
+        if answer is None:
+            return None
+        try:
+            return parse_listing(answer.body, pmcid)
+        except FetchError:
+            if attempt + 1 == _CHECKSUM_ATTEMPTS:
+                raise
+    return None
 
 
 def _eligible_version(pmcid: str, context: PmcContext) -> PmcMetadata:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from schemas.errors import InputError
 from schemas.hashing import sha256_bytes
 from schemas.stages import Reason
+from sources.http import PoliteClient
 from sources.ledger import Held, Ledger
 
 _MD5 = re.compile(r"^[0-9a-f]{32}$")
@@ -100,28 +101,76 @@ class RawStore:
         Raises:
             InputError: the path would leave raw/ or holds an unsafe name.
         """
-        parts = PurePosixPath(path).parts
-        if not parts or not all(is_safe_name(part) for part in parts):
-            raise InputError("unsafe file name", reason=Reason.METADATA_INVALID.value, record=key, file=path)
-        _write(self.root.joinpath(*parts), data)
+        _write(self._place(key, path), data)
         held = Held(
             source, key, path, sha256_bytes(data), md5_hex(data), len(data), etag, dict(headers or {})
         )
         self.ledger.record(held)
         return held
 
+    def fetch_file(
+        self,
+        client: PoliteClient,
+        url: str,
+        source: str,
+        key: str,
+        path: str,
+        *,
+        max_bytes: int,
+        md5: str | None = None,
+    ) -> Held | None:
+        """Fetch one large object straight to raw/`path` (resumable, constant memory), then record it.
+
+        Args:
+            client: the HTTP client.
+            url: where the object is.
+            source: repository name.
+            key: the object's key in the repository.
+            path: POSIX path under raw/, made of safe names.
+            max_bytes: largest object accepted.
+            md5: hex MD5 it must have.
+
+        Returns:
+            What is stored; what was stored already if it has that MD5 (nothing is asked) or the server says
+            that its ETag still holds; None when the server does not have it.
+
+        Raises:
+            ChecksumMismatch, FetchError, InputError, WorkspaceError: as :meth:`PoliteClient.get_to_file`.
+        """
+        held = self.held(source, key, md5=md5)
+        if held is not None and md5 is not None:
+            return held
+        etag = held.etag if held is not None else None
+        target = self._place(key, path)
+        found = client.get_to_file(url, target, max_bytes=max_bytes, md5=md5, etag=etag)
+        if found is None or found.status == 304:
+            return held if found is not None else None
+        new = Held(source, key, path, found.sha256, found.md5, found.size_bytes, found.headers.get("etag"))
+        self.ledger.record(new)
+        return new
+
+    def _place(self, key: str, path: str) -> Path:
+        parts = PurePosixPath(path).parts
+        if not parts or not all(is_safe_name(part) for part in parts):
+            raise InputError("unsafe file name", reason=Reason.METADATA_INVALID.value, record=key, file=path)
+        return self.root.joinpath(*parts)
+
 
 def _write(target: Path, data: bytes) -> None:
-    """Temporary name, fsync, rename, fsync of the folder. The name is fixed, so a crash leaves no litter."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """Temporary name, fsync, rename. The name is fixed, so a crash leaves no litter.
+
+    The folder needs no fsync of its own: should a power cut undo the rename, the row of the ledger names a
+    file that is not there, `held` sees that, and the object is fetched anew. The bytes do need theirs: a
+    file of the right size with lost blocks would pass for the object.
+    """
     partial = target.with_name(f".{target.name}.part")
-    with partial.open("wb") as handle:
+    try:
+        handle = partial.open("wb")
+    except FileNotFoundError:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle = partial.open("wb")
+    with handle:
         handle.write(data)
         handle.flush()
         os.fsync(handle.fileno())
     os.replace(partial, target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
 from curation.concepts.stage import GROUND
-from curation.extract.stage import EXTRACT
 from curation.tasks.registry import TASKS
 from flows.crawling import crawl_shard, finished, identity, shard_params
 from flows.execution import Workers, split_done, workers
@@ -14,14 +14,15 @@ from flows.progress import SilentReporter
 from flows.runner import Job, Resource, plan
 from flows.selection import select
 from flows.settings import Settings
+from flows.stages import EXTRACTION
 from flows.vocabulary import hpo_names
 from flows.workspace import Workspace, open_workspace
-from sources import pmc
+from sources import litarch, pmc
 from sources.http import ClientSettings, PoliteClient
 from sources.ledger import Ledger
 from sources.sample import bucket_dir
+from sources.sample.bookshelf_server import BookshelfServer
 from sources.sample.server import BucketServer
-from sources.stage import PARSE
 from sources.store import RawStore
 
 
@@ -51,6 +52,26 @@ def crawl_bucket(
         return server
 
 
+def crawl_bookshelf(workspace: Workspace) -> BookshelfServer:
+    """Crawl the sample book from a loopback Bookshelf; returns the server, stopped, with its counters."""
+    with BookshelfServer() as server:
+        client = PoliteClient(
+            ClientSettings(allowed_hosts=("127.0.0.1",), contact="test@localhost", requests_per_second=5_000)
+        )
+        store = RawStore(workspace.raw, Ledger(workspace.ledger))
+        context = litarch.LitarchContext(
+            client=client, store=store, endpoint=server.endpoint, oai_endpoint=server.oai_endpoint
+        )
+        chapters = litarch.chapters("inventox", context)
+        with SilentReporter().stage("crawl", len(chapters), "articles") as steps:
+            for selection in select(workspace, "litarch", chapters, 500):
+                wanted = identity(selection, shard_params(Settings(), "open"), "")
+                if finished(workspace, wanted) is None:
+                    fetch = functools.partial(litarch.fetch, context=context)
+                    crawl_shard(workspace, selection, wanted, fetch, 1, steps)
+        return server
+
+
 def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
     """Run what is not done; how many shards were made."""
     _, waiting = split_done(jobs)
@@ -64,8 +85,8 @@ def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> 
     raw = {"raw": Resource(workspace.raw)}
     made = 0
     with workers(count) as pool:
-        made += run_jobs(plan(workspace, PARSE, resources=raw), pool)
-        made += run_jobs(plan(workspace, EXTRACT), pool)
+        for stage in EXTRACTION:
+            made += run_jobs(plan(workspace, stage, resources=raw), pool)
         if ground:
             made += run_jobs(plan(workspace, GROUND, resources={"vocabulary": hpo_names(workspace)}), pool)
         for task in TASKS.values():

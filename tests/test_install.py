@@ -22,6 +22,7 @@ from scripts.smoke import TEST_ONLY
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCKS = {profile: ROOT / "requirements" / f"{profile}.lock.txt" for profile in ("core", "all")}
+EXTRAS = ["bench", "faces", "ocr", "test", "wikimedia"]
 FIND_PYTHON = ROOT / "scripts" / "find-python.sh"
 REAL_PYTHON = Path(sys.executable).resolve()
 
@@ -67,9 +68,9 @@ def test_locks_hold_no_dependency_confusion_version(profile: str) -> None:
     assert suspicious == set()
 
 
-@pytest.mark.parametrize(("profile", "extras"), [("core", []), ("all", ["test", "bench"])])
+@pytest.mark.parametrize(("profile", "extras"), [("core", []), ("all", EXTRAS)])
 def test_locks_satisfy_what_pyproject_declares(profile: str, extras: list[str]) -> None:
-    assert sorted(PROJECT["optional-dependencies"]) == ["bench", "test"]
+    assert sorted(PROJECT["optional-dependencies"]) == EXTRAS
     locked = pins(profile)
     declared = [
         *PROJECT["dependencies"],
@@ -309,7 +310,7 @@ def test_two_installations_at_once_install_once(checkout: Checkout) -> None:
 
 def test_unknown_extra_is_refused(checkout: Checkout) -> None:
     refused = checkout.refused("tset")
-    assert "tset" in refused.stderr and "bench, test" in refused.stderr
+    assert "tset" in refused.stderr and ", ".join(EXTRAS) in refused.stderr
     assert checkout.steps() == []
 
 
@@ -330,9 +331,28 @@ def system_deps(tmp_path: Path, **commands: str) -> tuple[subprocess.CompletedPr
     return done, log.read_text().splitlines()
 
 
-def test_system_deps_does_nothing_when_the_browser_is_there(tmp_path: Path) -> None:
-    done, told = system_deps(tmp_path, id="echo 1000", chromium="exit 0")
+def test_system_deps_does_nothing_when_all_is_there(tmp_path: Path) -> None:
+    done, told = system_deps(tmp_path, id="echo 1000", chromium="exit 0", tesseract="exit 0")
     assert (done.returncode, told) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("there", "missing"), [("chromium", "tesseract-ocr"), ("tesseract", "chromium fonts-dejavu-core")]
+)
+def test_system_deps_installs_what_is_missing(tmp_path: Path, there: str, missing: str) -> None:
+    done, told = system_deps(tmp_path, id="echo 0", **{there: "exit 0"})
+    assert done.returncode == 0
+    assert missing in told[1] and (there == "tesseract" or "chromium" not in told[1])
+
+
+def test_an_activated_environment_is_passed_over(tmp_path: Path) -> None:
+    inside = executable(
+        tmp_path / "venv" / "bin" / "python3.12",
+        f'shift 2; exec "{REAL_PYTHON}" -I -c "import sys; sys.prefix = \'/venv\'\n$1"',
+    )
+    good = executable(tmp_path / "bin" / "python3.12", f'exec "{REAL_PYTHON}" "$@"')
+    chosen = find_python([inside.parent, good.parent], tmp_path)
+    assert chosen.stdout.strip() == str(good)
 
 
 @pytest.mark.parametrize("sudo", [{}, {"sudo": "exit 1"}])

@@ -32,6 +32,7 @@ _TITLES = (
     r"publishers?['’]?s? notes?",
     r"(?:list of )?abbreviations(?: used)?",
     r"provenance and peer review",
+    r"learning (?:objectives?|outcomes?)",
     r"conflitos? de interesses?|conflictos? de intere(?:ses|és)",
     r"conflits? d['’]intérêts?|interessenkonflikte?",
     r"agradecimientos?|agradecimentos?|remerciements?|danksagung",

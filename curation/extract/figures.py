@@ -184,7 +184,9 @@ def build_figure(
     mentions: Sequence[FigureMention],
 ) -> Figure:
     """One Figure of an article from its parsed form, its caption without label, its panels and mentions."""
-    statement = third_party_statement(source, article.licence)
+    # OpenStax credits every figure in its caption; its reader has told the credits from the permissions.
+    texts = (source.rights,) if article.source == "openstax" else (source.rights, source.caption)
+    statement = third_party_statement(source, article.licence, texts)
     return Figure(
         id=source.id,
         article_id=article.id,
@@ -203,9 +205,15 @@ def build_figure(
     )
 
 
-def third_party_statement(figure: ArticleFigure, article_licence: Licence) -> str:
-    """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such."""
-    for text in filter(None, (figure.rights, figure.caption)):
+def third_party_statement(figure: ArticleFigure, article_licence: Licence, texts: Iterable[str]) -> str:
+    """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such.
+
+    Args:
+        figure: the figure, for its own licence.
+        article_licence: the licence it would have otherwise.
+        texts: where such words may stand.
+    """
+    for text in filter(None, texts):
         lowered = text.lower()
         for pattern, words in _STATEMENTS:
             if not any(map(lowered.__contains__, words)):

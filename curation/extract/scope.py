@@ -1,7 +1,8 @@
 """The scope gate: is an article about human medicine? '' | not_medical | not_human, with the evidence for it.
 
 Points are counted over journal, subjects, title, keywords and the opening of the text. The gate favours
-precision of what is kept: an article without positive evidence of people and care is out.
+precision of what is kept: an article without positive evidence of people and care is out. Studies of groups
+stay in, for tasks on figures; whether anybody is told of as a patient (not_a_patient) the case stage decides.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ _LABORATORY = (
 )
 _PERSONS = ("patient", "participant", " women", " children", " volunteers", " men ", "infant")
 _MIN_LABORATORY = 12
+_MIN_BENCH = 8
+_MANY = 20
+"""Points that make people or care the subject of an article beyond doubt."""
 
 
 class _Lexicon:
@@ -118,30 +122,40 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
     is_case = article.article_type == "case-report" or "case-report" in places["title"]
     if is_case and journal:
         people.add(_TITLE, "type", ["case-report"], 1)
-    verdict, evidence = _verdict(people, care, animal, bench, other)
-    if not verdict and animal.points + bench.points and (laboratory := _laboratory_count(article)):
+    verdict, evidence = _verdict(people, care, animal, bench, other, article.article_type == "review-article")
+    bench_points = animal.points + bench.points
+    if not verdict and bench_points and (laboratory := _laboratory_count(article, bench_points)):
         return NOT_HUMAN, (f"body: {laboratory} mentions of laboratory animals and cells, fewer of people",)
     return verdict, evidence
 
 
-def _laboratory_count(article: Article) -> int:
-    """Mentions of animals and cell culture in the whole body when they outnumber those of people, else 0."""
+def _laboratory_count(article: Article, points: int) -> int:
+    """Mentions of animals and cell culture in the whole body when they outnumber those of people, else 0.
+
+    They count twice in an article that speaks of animals or the bench from its opening on: patients whose
+    tissue starts a series of experiments are not what its figures show.
+    """
     body = "\n".join(passage.text for passage in article.passages)
     laboratory = sum(map(body.count, _LABORATORY))
     if laboratory < _MIN_LABORATORY:
         return 0
-    return laboratory if laboratory > sum(map(body.count, _PERSONS)) else 0
+    weight = 2 if points >= _MIN_BENCH else 1
+    return laboratory if weight * laboratory > sum(map(body.count, _PERSONS)) else 0
 
 
 def _verdict(
-    people: _Score, care: _Score, animal: _Score, bench: _Score, other: _Score
+    people: _Score, care: _Score, animal: _Score, bench: _Score, other: _Score, is_typed_review: bool
 ) -> tuple[str, tuple[str, ...]]:
-    if 3 * other.points > 2 * care.points or care.points < 8:
+    is_about_people = people.points >= _MANY and care.points >= max(_MANY, other.points)
+    if (3 * other.points > 2 * care.points and not is_about_people) or care.points < 8:
         return NOT_MEDICAL, _shown(other if other.points else care)
+    is_titled = any(line.startswith(("title", "type")) for line in care.evidence)
+    laboratory = animal.points + bench.points
+    if is_typed_review and is_titled and people.points and care.points >= max(_MANY, 2 * laboratory):
+        return "", _shown(care, people)  # reviews of a disease name its vectors and its tests
     if animal.points > people.points or animal.points * 2 > people.points + 12:
         return NOT_HUMAN, _shown(animal)
-    is_titled = any(line.startswith(("title", "type")) for line in care.evidence)
-    is_review = care.points >= 20 and is_titled and not animal.points and not bench.points
+    is_review = care.points >= _MANY and is_titled and not laboratory
     if (people.points < 4 and not (is_review and people.points)) or bench.points > people.points:
         return NOT_HUMAN, _shown(bench if bench.points else people)
     return "", _shown(care, people)

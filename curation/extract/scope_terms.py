@@ -83,7 +83,7 @@ HUMAN_JOURNALS = """
 medic* medicine medical clin* surg* oncolog* cancer hematolog* haematolog* cardi* neurolog* psychiatr*
 pediatr* paediatr* dent* dentistry oral orthop* radiolog* rheumat* urolog* nephrol* gastro* hepat*
 obstet* gynec* dermat* ophthalm* otolaryng* anesth* anaesth* transplant* marrow jama lancet bmj trials
-nurs* enferm* saúde salud health epidemiol* diabet* allergy respir* counsel* psycholog* hospital*
+nurs* enferm* saúde salud health epidemiol* diabet* allergy respir* counsel* hospital*
 einstein critical emergency infectious tropical endocrin* vascular odontoped* odonto* stem-cell*
 stem-cells pathology genetics drugs case-reports
 """

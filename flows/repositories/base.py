@@ -61,6 +61,7 @@ class Opened:
         root: the folder or address the locators belong to, '' for a repository with one address.
         connections: locators fetched at the same time.
         fingerprint: hash over a selection's sources where they can change without a trace, else ''.
+        notes: what the user should be told of the selection, a line each.
     """
 
     locators: Sequence[str]
@@ -68,6 +69,7 @@ class Opened:
     root: str = ""
     connections: int = 1
     fingerprint: Callable[[Selection], str] = lambda selection: ""
+    notes: tuple[str, ...] = ()
 
 
 class Wiring(Protocol):
@@ -84,7 +86,12 @@ class Wiring(Protocol):
 
 
 def polite_client(
-    settings: Settings, endpoints: Sequence[str], *, per_second: float, connections: int = 1
+    settings: Settings,
+    endpoints: Sequence[str],
+    *,
+    per_second: float,
+    connections: int = 1,
+    read_seconds: float | None = None,
 ) -> PoliteClient:
     """A client that may ask the hosts of these endpoints and no other.
 
@@ -100,21 +107,23 @@ def polite_client(
             contact=settings.contact or ("demo@localhost" if is_local else ""),
             version=importlib.metadata.version("medqrels"),
             requests_per_second=per_second,
-            burst=max(1, min(50, int(per_second))),
+            burst=1 if per_second <= 10 else 50,
             connections=connections,
-            read_seconds=http.timeout_seconds,
+            read_seconds=max(read_seconds or 0.0, http.timeout_seconds),
             deadline_seconds=http.deadline_seconds,
             max_attempts=http.attempts,
         )
     )
 
 
-def limits(settings: Settings) -> dict[str, int]:
-    """Caps in bytes as every fetcher takes them."""
-    return {
-        "max_xml_bytes": settings.http.max_xml_mib * MIB,
-        "max_media_bytes": settings.http.max_media_mib * MIB,
-    }
+def max_xml_bytes(settings: Settings) -> int:
+    """Largest XML accepted."""
+    return settings.http.max_xml_mib * MIB
+
+
+def max_media_bytes(settings: Settings) -> int:
+    """Largest media file accepted."""
+    return settings.http.max_media_mib * MIB
 
 
 def as_folder(target: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flows.locators import discover
-from flows.repositories.base import CrawlRequest, Opened, Opening, as_folder, limits
+from flows.repositories.base import CrawlRequest, Opened, Opening, as_folder, max_media_bytes, max_xml_bytes
 from flows.selection import Selection
 from flows.settings import Settings
 from schemas.hashing import canonical_json, sha256_file, sha256_text
@@ -25,7 +25,12 @@ def preview(request: CrawlRequest, settings: Settings) -> list[str]:
 def open_source(request: CrawlRequest, opening: Opening) -> Opened:
     """Every XML file of the folder."""
     root = as_folder(request.target)
-    context = folder.FolderContext(root=root, store=opening.store, **limits(opening.settings))
+    context = folder.FolderContext(
+        root=root,
+        store=opening.store,
+        max_xml_bytes=max_xml_bytes(opening.settings),
+        max_media_bytes=max_media_bytes(opening.settings),
+    )
     return Opened(
         locators=discover(root),
         fetch=lambda locator: folder.fetch(locator, context),

@@ -91,6 +91,7 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
         sections=tuple(body.sections),
         passages=tuple(body.passages),
         figures=tuple(body.figures),
+        boxes=tuple(body.boxes),
         flags=tuple(sorted(flags)),
         raw_sha256=raw.sha256,
     )
@@ -103,7 +104,7 @@ def _front_matter(
     article_type = element.get("article-type") or ""
     links = related(meta)
     return {
-        "pmcid": raw.locator if raw.source == "pmc" else ids.pmcid,
+        "pmcid": raw.locator if raw.source in ("pmc", "europepmc") else ids.pmcid,
         "pmid": ids.pmid or raw.pmid,
         "doi": ids.doi or raw.doi,
         "article_type": article_type,

@@ -1,4 +1,4 @@
-"""The running text in document order: sections, passages, and the figures met on the way.
+"""The running text in document order: sections, boxes, passages, and the figures met on the way.
 
 Read: body, appendices and sections of the back matter, floats-group. Left out: acknowledgements, footnotes,
 reference lists, biographies, glossaries, notes (declarations), tables, supplements, sub-articles, responses.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from schemas.article import ArticleFigure, ArticlePassage, RawArticle, Section
+from schemas.article import ArticleFigure, ArticlePassage, Box, RawArticle, Section
 from schemas.hashing import sha256_text
 from schemas.ids import figure_id, passage_id
 from sources.jats.figures import (
@@ -44,13 +44,14 @@ _HOLDERS = _GROUPS | {"p", "caption", "list", "list-item", "disp-quote"}
 
 
 class BodyReader:
-    """Collects sections, passages and figures of one article: create one per article, call :meth:`read`."""
+    """Collects what one article or book chapter holds: create one for each, call :meth:`read` once."""
 
     def __init__(self, raw: RawArticle, language: str) -> None:
         self.article_id = raw.id
         self.language = language
         self.media = Media(raw.media)
         self.sections: list[Section] = []
+        self.boxes: list[Box] = []
         self.passages: list[ArticlePassage] = []
         self.figures: list[ArticleFigure] = []
         self.flags: set[str] = set()
@@ -76,9 +77,14 @@ class BodyReader:
             "table-wrap-group": self._figures_only,
         }
 
-    def read(self, article: Element) -> None:
-        """Read abstract figures, body, floats-group and back matter, in that order."""
-        for abstract in article.iterfind("front/article-meta/abstract"):
+    def read(self, article: Element, *, meta: str = "front/article-meta") -> None:
+        """Read abstract figures, body, floats-group and back matter, in that order.
+
+        Args:
+            article: the `article`, or another element with these parts (a book's `book-part`).
+            meta: path of the element that holds its abstracts.
+        """
+        for abstract in article.iterfind(f"{meta}/abstract"):
             kind = abstract.get("abstract-type") or ""
             self._figures_only(abstract, Place(part="body", figure_type=kind))
         parts: tuple[tuple[str, Part], ...] = (("body", "body"), ("floats-group", "floats"), ("back", "back"))
@@ -125,12 +131,24 @@ class BodyReader:
         """A text box is a section of its own, so that its title is kept; its passages are of kind `boxed`."""
         title = element.find("caption/title")
         title = title if title is not None else element.find("title")
-        boxed = place._replace(kind="boxed")
+        boxed = place._replace(kind="boxed", box=self._open_box(element, title))
         if title is not None:
             boxed = boxed._replace(section=self._open_section(element, place, "boxed-text", title))
         for caption in element.iterchildren("caption"):
             self._blocks(caption, boxed)
         self._blocks(element, boxed)
+
+    def _open_box(self, element: Element, title: Element | None) -> int:
+        number = len(self.boxes) + 1
+        self.boxes.append(
+            Box(
+                number=number,
+                xml_id=element.get("id"),
+                type=element.get("content-type") or "",
+                title=title_text(title) or flatten(element.find("label")),
+            )
+        )
+        return number
 
     def _within(self, place: Place, kind: Kind) -> Place:
         return place if place.kind == "boxed" else place._replace(kind=kind)
@@ -182,6 +200,7 @@ class BodyReader:
                     text_sha256=sha256_text(text),
                     xrefs=xrefs,
                     language=language_of(element) or "",
+                    box=place.box,
                 )
             )
         if flow.floats:

@@ -36,6 +36,7 @@ class Place(NamedTuple):
     group: str | None = None
     group_caption: str = ""
     figure_type: str = ""
+    box: int = 0
 
 
 @dataclass(slots=True)
@@ -54,18 +55,29 @@ class Media:
         """One graphic element, resolved to its stored file or marked `image_missing`."""
         href = href_of(element)
         use = element.get("specific-use") or element.get("content-type") or ""
+        alt = _alternative_text(element)
         name = resolve_href(href, self.names) if self.names and href else None
         if name is None:
-            return Graphic(href=href, use=use, problem=Reason.IMAGE_MISSING.value)
+            return Graphic(href=href, use=use, alt=alt, problem=Reason.IMAGE_MISSING.value)
         media = self.by_name[name]
         return Graphic(
             href=href,
             use=use,
+            alt=alt,
             name=name,
             path=media.path,
             sha256=media.sha256,
             is_synthetic=media.is_synthetic,
         )
+
+
+def _alternative_text(element: Element) -> str:
+    """`alt-text` of a graphic, else of the figure around it."""
+    found = element.find("alt-text")
+    if found is None:
+        parent = element.getparent()
+        found = parent.find("alt-text") if parent is not None else None
+    return flatten(found) if found is not None else ""
 
 
 def _is_copy(graphic: Graphic) -> bool:

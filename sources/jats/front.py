@@ -82,8 +82,12 @@ def _subject_paths(group: Element, above: str) -> Iterator[str]:
 
 def subjects(meta: Element | None) -> tuple[str, ...]:
     """Subject headings in order, nested groups as `Surgery > Case Report`, each once."""
-    categories = first(meta, "article-categories")
-    groups = categories.iterchildren("subj-group") if categories is not None else ()
+    return subject_headings(first(meta, "article-categories"))
+
+
+def subject_headings(holder: Element | None) -> tuple[str, ...]:
+    """The same of the `subj-group`s directly inside an element (books have no article-categories)."""
+    groups = holder.iterchildren("subj-group") if holder is not None else ()
     return tuple(dict.fromkeys(path for group in groups for path in _subject_paths(group, "")))
 
 

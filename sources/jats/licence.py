@@ -171,10 +171,21 @@ def article_licence(
     """
     own = read_permissions(meta)
     read = own or _without_statement(journal, publisher)
+    return against_metadata(read, license_code, is_silent=own is None)
+
+
+def against_metadata(read: Licence, license_code: str | None, *, is_silent: bool) -> Licence:
+    """A licence read in the XML against the repository's metadata: the stricter of the two.
+
+    Args:
+        read: the licence read.
+        license_code: `license_code` of the metadata, None when there is no metadata.
+        is_silent: the XML makes no rights statement.
+    """
     stated = licences.from_code(license_code)
     if stated is None:
         return read
-    if own is None and read.spdx == licences.UNKNOWN:  # silence does not disagree with the metadata
+    if is_silent and read.spdx == licences.UNKNOWN:  # silence does not disagree with the metadata
         return Licence(spdx=stated, evidence=f"metadata:license_code {license_code}; {read.evidence}")
     agreed = licences.terms(stated).family == licences.terms(read.spdx).family
     held = licences.stricter(read.spdx, stated)

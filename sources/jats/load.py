@@ -1,4 +1,4 @@
-"""Bytes to the `<article>` element: any encoding, hostile input refused, ill-formed input recovered.
+"""Bytes to the `<article>` (or a book's chapter): any encoding, hostile input refused, ill-formed recovered.
 
 The tree handed on has no comments, processing instructions, entity nodes or foreign root, and bounded depth.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -25,8 +27,6 @@ _DECLARATION = re.compile(r"\A\s*<\?xml\b.*?\?>", re.DOTALL)
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _BARE_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)")
 _NAME = re.compile(r"^[A-Za-z_][\w.-]*$")
-_PARTS = ("front", "body", "floats-group", "back")
-_OTHER_ARTICLE = ("sub-article", "response")
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")")
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -163,23 +163,42 @@ def _article_in(root: Element) -> tuple[Element, bool]:
     raise InputError(f"the root element is <{name[:60]}>, not <article>", reason=Reason.NOT_AN_ARTICLE)
 
 
-def _reattach_parts(article: Element) -> None:
-    """A lost end tag leaves the body inside the front: put each part back under the article."""
-    for name in _PARTS:
-        if article.find(name) is None:
-            part = next(article.iter(name), None)
-            if part is not None and next(part.iterancestors(*_OTHER_ARTICLE), None) is None:
-                article.append(part)
+class Shape(NamedTuple):
+    """How a kind of document is found in a file and put back together.
+
+    Attributes:
+        find: the document in the root element, and whether it was taken out of a wrapper; raises InputError.
+        parts: names of its parts, which a lost end tag may have left inside one another.
+        others: elements whose parts are not its own.
+    """
+
+    find: Callable[[Element], tuple[Element, bool]]
+    parts: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
-def load(data: bytes) -> tuple[Element, set[str]]:
-    """Read one file into its `<article>` element.
+ARTICLE = Shape(_article_in, ("front", "body", "floats-group", "back"), ("sub-article", "response"))
+
+
+def reattach(document: Element, parts: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """A lost end tag leaves the body inside the front: put each part back under the document."""
+    for name in parts:
+        if document.find(name) is None:
+            part = next(document.iterdescendants(name), None)
+            other = None if part is None else next(part.iterancestors(*others), None)
+            if part is not None and (other is None or other is document):
+                document.append(part)
+
+
+def load(data: bytes, shape: Shape = ARTICLE) -> tuple[Element, set[str]]:
+    """Read one file into its `<article>` element, or the document of another shape.
 
     Args:
         data: bytes of the file.
+        shape: what to look for.
 
     Returns:
-        The article element and flags: `xml_recovered`, `encoding_repaired`, `entity_unknown`,
+        The document's element and flags: `xml_recovered`, `encoding_repaired`, `entity_unknown`,
         `article_unwrapped`.
 
     Raises:
@@ -191,11 +210,11 @@ def load(data: bytes) -> tuple[Element, set[str]]:
     text, declared = remove_doctype(_DECLARATION.sub("", text.lstrip("\ufeff"), count=1))
     text, has_unknown = resolve_named(text, declared)
     root, is_recovered = _read(text)
-    article, is_unwrapped = _article_in(root)
+    article, is_unwrapped = shape.find(root)
     if is_recovered or is_unwrapped or "}" in str(article.tag) or 'xmlns="' in text:
         _drop_namespaces(article)
     if is_recovered:
-        _reattach_parts(article)
+        reattach(article, shape.parts, shape.others)
     flags = {
         "encoding_repaired": is_repaired,
         "entity_unknown": has_unknown,

@@ -73,6 +73,7 @@ class BucketServer:
         synthetic_images: draw placeholder images for graphics of real articles that have no file.
         faults: what goes wrong, for tests.
         allow_list: False answers listings and missing keys with 403 AccessDenied, as S3 without List right.
+        latency_seconds: wait before every answer, as a distant server's round trip.
     """
 
     def __init__(
@@ -82,9 +83,11 @@ class BucketServer:
         synthetic_images: bool = False,
         faults: Faults | None = None,
         allow_list: bool = True,
+        latency_seconds: float = 0.0,
     ) -> None:
         self.contents = BucketContents(roots, synthetic_images=synthetic_images, bucket=BUCKET)
         self.allow_list = allow_list
+        self.latency_seconds = latency_seconds
         self.served: list[Served] = []
         self._faults = faults
         self._counts: collections.Counter[tuple[str, str]] = collections.Counter()
@@ -156,6 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent: what was served is in `BucketServer.served`."""
 
     def _answer(self) -> None:
+        time.sleep(self.bucket.latency_seconds)
         parts = urlsplit(self.path)
         base, path = f"/{BUCKET}", unquote(parts.path)
         if path not in (base, f"{base}/") and not path.startswith(f"{base}/"):
@@ -228,17 +232,19 @@ class _Handler(BaseHTTPRequestHandler):
                 headers["ETag"] = f'"{md5_hex(body)}-2"'
             elif fault.kind == "wrong_bytes":
                 body = bytes(byte ^ 0x55 for byte in body[:64]) + body[64:]
-            elif fault.kind in ("truncate", "drip"):
-                self._partly(body, headers, key, fault)
-                return
-        status, piece, extra = _ranged(body, self.headers.get("Range"))
+        held = self.headers.get("If-Range")
+        wanted = self.headers.get("Range") if held in (None, headers["ETag"]) else None
+        status, piece, extra = _ranged(body, wanted)
+        if fault is not None and fault.kind in ("truncate", "drip"):
+            self._partly(status, piece, {**headers, **extra}, key, fault)
+            return
         self._send(status, piece, {**headers, **extra}, key)
 
-    def _partly(self, body: bytes, headers: dict[str, str], key: str, fault: Fault) -> None:
+    def _partly(self, status: int, body: bytes, headers: dict[str, str], key: str, fault: Fault) -> None:
         """Announce the whole body, then send half of it or send it very slowly."""
         self.bucket.note(self.command, key, 0)
         self.close_connection = True
-        self.send_response(200)
+        self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()

@@ -13,6 +13,7 @@ import pytest
 from flows.cli import run_cli
 from flows.locators import read_ids
 from flows.specs import parse_overrides
+from flows.stages import EXTRACTION
 from schemas.errors import UsageError
 from sources.sample import ids_path
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
@@ -82,7 +83,7 @@ def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]
     before = {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()}
     where = ["--workspace", str(built), "--json", "--dry-run"]
     expected = {
-        "extract": ["parse", "extract"],
+        "extract": [stage.name for stage in EXTRACTION],
         "ground": ["ground"],
         "build": ["visual_context", "visual_context_all"],
     }

@@ -199,6 +199,17 @@ def test_changed_files_settings_and_damage_are_fetched_again(workspace: Workspac
         assert finished(workspace, wanted) is not None
 
 
+def test_what_a_sync_found_is_an_input_of_its_own(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1"], 10)
+    made = crawl(workspace, selection, article)
+    assert dict(made.inputs) == {"selection": selection.shard}
+    stale = identity(selection, PARAMS, "found changed")
+    assert dict(stale.inputs) == {"selection": selection.shard, "inventory": "found changed"}
+    assert finished(workspace, stale) is None
+    crawl(workspace, selection, article, "found changed")
+    assert finished(workspace, stale) is not None
+
+
 def test_a_shard_without_articles_is_a_table_without_rows(workspace: Workspace) -> None:
     [selection] = select(workspace, "pmc", ["PMC1"], 10)
     crawl(workspace, selection, lambda locator: drop(locator, Reason.NOT_FOUND))

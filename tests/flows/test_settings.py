@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.settings import PMC_ENDPOINT, load_settings
+from flows.host_settings import PMC_ENDPOINT
+from flows.settings import load_settings
 from schemas.errors import UsageError
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import email.utils
+import hashlib
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-import requests
+import urllib3
 
 from schemas.errors import FetchError, InputError, UsageError
-from sources.http import PoliteClient, RateLimit, safe_url
+from sources.deadline import _Watchdog
+from sources.http import PoliteClient, safe_url
+from sources.rate_limit import RateLimit
 from sources.sample.server import Fault
+from tests.sources.fakes.files import FileServer
 
 Client = Callable[..., PoliteClient]
 KEY = "PMC1.1/PMC1.1.xml"
@@ -192,18 +197,25 @@ def test_rate_limit_holds_over_threads() -> None:
     assert sorted(waits) == pytest.approx([number / 10 for number in range(1, 21)])
 
 
-def test_user_agent_names_project_and_contact(make_client: Client, monkeypatch: Any) -> None:
-    sent: list[requests.PreparedRequest] = []
+@pytest.fixture
+def sent(monkeypatch: Any) -> list[dict[str, str]]:
+    """Headers of every request that is sent from now on."""
+    seen: list[dict[str, str]] = []
+    urlopen = urllib3.HTTPConnectionPool.urlopen
 
-    def send(self: Any, request: requests.PreparedRequest, **_: Any) -> Any:
-        sent.append(request)
-        raise requests.ConnectionError("no")
+    def spy(self: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
+        seen.append(dict(options["headers"]))
+        return urlopen(self, method, url, *args, **options)
 
-    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", send)
+    monkeypatch.setattr(urllib3.HTTPConnectionPool, "urlopen", spy)
+    return seen
+
+
+def test_user_agent_names_project_and_contact(make_client: Client, sent: list[dict[str, str]]) -> None:
     with pytest.raises(FetchError):
         make_client(max_attempts=1, version="1.2").get("http://127.0.0.1:1/x", max_bytes=1)
-    assert sent[0].headers["User-Agent"] == "medqrels/1.2 (mailto:test@example.org)"
-    assert "Authorization" not in sent[0].headers
+    assert sent[0]["User-Agent"] == "medqrels/1.2 (mailto:test@example.org)"
+    assert "Authorization" not in sent[0]
     with pytest.raises(UsageError):
         make_client(contact="nobody")
 
@@ -214,3 +226,100 @@ def test_messages_show_no_secrets(make_client: Client) -> None:
         make_client(max_attempts=1).get(url, max_bytes=1)
     assert "topsecret" not in str(caught.value) and "hidden" not in str(caught.value)
     assert safe_url("https://user:pw@h.org:8/p?api_key=k") == "https://h.org:8/p?api_key=…"
+
+
+def test_hosts_have_rates_of_their_own(bucket: Any, make_site: Any) -> None:
+    bucket.add()
+    clock = Clock()
+    tools = {"sleep": clock.sleep, "clock": clock, "allowed_hosts": ("127.0.0.1", "localhost")}
+    site = make_site(client={**tools, "rates": {"localhost": 4.0}})
+    other = site.server.endpoint.replace("127.0.0.1", "localhost")
+    for _ in range(5):
+        assert site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000).status == 200
+    assert clock.slept == []
+    for _ in range(5):
+        assert site.context.client.get(other + KEY, max_bytes=10_000).status == 200
+    # Spaced evenly from the first, without a burst.
+    assert clock.slept == pytest.approx([0.25] * 4)
+
+
+def test_proxies_of_the_environment_are_used_but_not_for_loopback(
+    bucket: Any, make_site: Any, make_client: Client, monkeypatch: Any
+) -> None:
+    bucket.add()
+    site = make_site()
+    host = site.server.endpoint.split("/")[2]
+    monkeypatch.setenv("http_proxy", f"http://{host}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    client = make_client(allowed_hosts=("repository.invalid", "127.0.0.1"))
+    # The bucket as a proxy is asked for a whole URL, which it does not know: 404, so None.
+    assert client.get("http://repository.invalid/x", max_bytes=10) is None
+    direct = client.get(site.server.endpoint + KEY, max_bytes=10_000)
+    assert direct is not None and direct.status == 200
+
+
+def test_credentials_of_the_environment_are_not_sent(
+    bucket: Any, make_site: Any, monkeypatch: Any, tmp_path: Any, sent: list[dict[str, str]]
+) -> None:
+    bucket.add()
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    site = make_site()
+    assert site.context.client.get(site.server.endpoint + KEY, max_bytes=10_000).status == 200
+    assert len(sent) == 1 and not {"Authorization", "Cookie"} & set(sent[0])
+
+
+def test_connections_are_used_again(bucket: Any, make_site: Any, monkeypatch: Any) -> None:
+    bucket.add()
+    opened: list[Any] = []
+    connect = urllib3.connection.HTTPConnection.connect
+
+    def spy(self: Any) -> None:
+        opened.append(self)
+        connect(self)
+
+    monkeypatch.setattr(urllib3.connection.HTTPConnection, "connect", spy)
+    site = make_site(faults=failing(Fault("status", status=429, retry_after="0"), 1))
+    client, url = site.context.client, site.server.endpoint + KEY
+    etag = f'"{hashlib.md5((bucket.root / KEY).read_bytes()).hexdigest()}"'
+    for _ in range(3):
+        assert client.get(url, max_bytes=10_000).status == 200
+        assert client.get(url, max_bytes=10_000, etag=etag).status == 304
+        assert client.get(url + "x", max_bytes=10_000) is None
+    assert len(opened) == 1
+
+
+def test_an_endless_error_page_does_not_hold_it(make_client: Client) -> None:
+    with FileServer(bytes(40_000_000), status=404) as site:
+        site.body = site.content
+        started = time.monotonic()
+        assert make_client().get(site.url, max_bytes=10) is None
+        assert time.monotonic() - started < 5
+
+
+def test_each_wait_ends_at_its_own_deadline() -> None:
+    watchdog = _Watchdog()
+    ends: dict[float, float] = {}
+
+    def wait(seconds: float) -> None:
+        near, far = socket.socketpair()
+        started = time.monotonic()
+        with near, far, watchdog.over(near, seconds):
+            assert near.recv(1) == b""
+        ends[seconds] = time.monotonic() - started
+
+    allowed = [0.9, 0.3, 0.6, 0.1]
+    threads = [threading.Thread(target=wait, args=(seconds,)) for seconds in allowed]
+    for thread in threads:
+        thread.start()
+    near, far = socket.socketpair()
+    with near, far:
+        with watchdog.over(near, 0.2):
+            pass
+        for thread in threads:
+            thread.join(5)
+        far.sendall(b"x")  # a wait that ended in time leaves its socket alone
+        assert near.recv(1) == b"x"
+    assert sorted(ends) == sorted(allowed)
+    assert all(seconds <= taken < seconds + 2 for seconds, taken in ends.items())

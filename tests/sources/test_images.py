@@ -125,6 +125,20 @@ def test_decompression_bomb_is_not_decoded(side: int, tmp_path: Path) -> None:
     assert time.monotonic() - started < 1
 
 
+def test_thousands_of_scans_are_not_decoded(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    Image.new("L", (4_000, 4_000), 99).save(buffer, "JPEG", progressive=True)
+    whole = buffer.getvalue()
+    scan_of_nothing = whole[whole.rfind(b"\xff\xda") : -2]
+    path = tmp_path / "x.jpg"
+    path.write_bytes(whole)
+    assert inspect(path).problem == ""
+    path.write_bytes(whole[:-2] + scan_of_nothing * 20_000 + whole[-2:])
+    started = time.monotonic()
+    assert (inspect(path).problem, inspect(path).format) == ("image_too_large", "jpeg")
+    assert time.monotonic() - started < 5
+
+
 def test_scan_takes_figures_only() -> None:
     body = (
         figures("f1")

@@ -100,3 +100,15 @@ def test_md5_and_names() -> None:
         assert is_safe_name(name)
     for name in ("", ".", "..", ".x", "a/b", "a\\b", "a\nb", "a:b", "x.", "\ud800"):
         assert not is_safe_name(name)
+
+
+def test_a_row_whose_file_a_power_cut_undid_is_not_held(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "l") as ledger:
+        store = RawStore(tmp_path / "raw", ledger)
+        store.put("pmc", "k", "pmc/a", b"abc")
+        # The rename was lost: the bytes still have their temporary name.
+        (tmp_path / "raw/pmc/a").rename(tmp_path / "raw/pmc/.a.part")
+        assert store.held("pmc", "k") is None
+        held = store.put("pmc", "k", "pmc/a", b"abc")
+        assert store.held("pmc", "k") == held
+        assert [path.name for path in (tmp_path / "raw/pmc").iterdir()] == ["a"]

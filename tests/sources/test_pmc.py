@@ -254,6 +254,13 @@ def test_an_error_page_never_condemns_the_article(bucket: Any, make_site: Any, w
     assert kept(fetch("PMC1", site.context)).id == "pmc:PMC1.1"
 
 
+def test_a_passing_error_page_for_a_listing_costs_nothing(bucket: Any, make_site: Any) -> None:
+    bucket.add()
+    site = make_site(faults=lambda m, key, n: Fault("html") if key == "?PMC1." and n < 3 else None)
+    assert kept(fetch("PMC1", site.context)).id == "pmc:PMC1.1"
+    assert len([item for item in site.server.served if item.key == "?PMC1."]) == 3
+
+
 def test_lasting_fault_of_an_image_is_never_recorded_as_missing(bucket: Any, make_site: Any) -> None:
     bucket.add(body=figures("gr1"), media={"gr1.jpg": jpeg()})
     broken = [True]

@@ -98,6 +98,9 @@ def test_head_range_and_conditional(server: BucketServer, bucket: Bucket) -> Non
         answer = requests.get(url, headers={"Range": header}, timeout=5)
         assert (answer.status_code, answer.content) == (206, expected)
     assert requests.get(url, headers={"Range": f"bytes={len(data)}-"}, timeout=5).status_code == 416
+    for held, status in ((head.headers["ETag"], 206), ('"another"', 200)):
+        answer = requests.get(url, headers={"Range": "bytes=10-", "If-Range": held}, timeout=5)
+        assert (answer.status_code, answer.content) == (status, data[10:] if status == 206 else data)
     answer = requests.get(url, headers={"If-None-Match": head.headers["ETag"]}, timeout=5)
     assert (answer.status_code, answer.content) == (304, b"")
 

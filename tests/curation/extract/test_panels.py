@@ -92,9 +92,11 @@ def test_label_is_not_part_of_the_caption(label: str, caption: str, expected: tu
     ],
 )
 def test_third_party(caption: str, is_borrowed: bool) -> None:
-    assert bool(third_party_statement(figure(1, "Figure 1", caption), BY)) is is_borrowed
+    assert bool(third_party_statement(figure(1, "Figure 1", caption), BY, (caption,))) is is_borrowed
 
 
 def test_own_licence_without_derivatives_is_third_party() -> None:
     licence = Licence(spdx="CC-BY-NC-ND-4.0", evidence="jats:fig/permissions")
-    assert third_party_statement(figure(1, "Figure 1", licence=licence), BY) == "own licence CC-BY-NC-ND-4.0"
+    assert (
+        third_party_statement(figure(1, "Figure 1", licence=licence), BY, ()) == "own licence CC-BY-NC-ND-4.0"
+    )

@@ -1,0 +1,1 @@
+"""Damages to each source format; every module has `mutants` or seed files, and `outcome` of one mutant."""

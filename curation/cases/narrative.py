@@ -1,0 +1,147 @@
+"""Whether text tells one patient's story: paragraph and sentence tests shared by layouts and the gate.
+
+Each test is a documented list of words; none looks at the subject matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from curation.extract.sentences import Span, sentence_spans
+
+_PATIENT = re.compile(
+    r"\b(?:(?:the|our|this|index|my) (?:[\w-]+ )?(?:patient|case|boy|girl|child|infant|baby|neonate"
+    r"|newborn|woman|man|lady|gentleman|proband|fetus|foetus|mother)(?:['’]s)?|s?he|his|her|him"
+    r"|patient['’]s|paciente|la patiente|le patient|die patientin|der patient|(?:il|la) paziente)\b",
+    re.IGNORECASE,
+)
+_ACTED = re.compile(
+    r"\b(?:was|were|had|did|underwent|presented|complained|reported|denied|developed|received|started"
+    r"|revealed|showed|showing|demonstrated|disclosed|performed|admitted|referred|discharged|treated"
+    r"|died|recovered|improved|remained|became|noted|found|fue|foi|presentó|presentaba|apresentou"
+    r"|apresentava|ingresó|se realizó|a présenté|avait|était|a été|wurde|hatte|presentava|era stato"
+    r"|è stat[oa])\b",
+    re.IGNORECASE,
+)
+_GENERAL = re.compile(
+    r"\b(?:(?:is|are) (?:a|an|the|one|most|more|often|usually|commonly|rare|considered|associated"
+    r"|characteri[sz]ed|known|defined|recommended|reported|based|not|thought)|can be|may (?:be|also"
+    r"|have)|has been|have been|should be|occurs?|studies|authors|(?:previous|published) (?:case|report)"
+    r"|literature|incidence|prevalence|et al|in \d+ (?:patients|cases)|of patients|patients (?:with|who"
+    r"|had|were|are|may)|reports?|series)\b",
+    re.IGNORECASE,
+)
+_CLOSING_START = re.compile(
+    r"^(?:discussion\b|conclusions?\b|comments?[.:]|in (?:conclusion|summary)"
+    r"|to (?:the best of )?our knowledge|this case (?:illustrates|highlights|demonstrates|emphasi[sz]es"
+    r"|report|shows|underscores|represents|reminds|suggests)|(?:our|the present) (?:case"
+    r"|report) (?:illustrates|highlights|demonstrates|emphasi[sz]es|shows|underscores|suggests)"
+    r"|the (?:pathogenesis|etiology|aetiology|incidence|prevalence|literature)|several (?:studies"
+    r"|authors|cases)|en conclusi[oó]n|em conclus[aã]o|discusi[oó]n|discuss[aã]o|zusammenfassend)",
+    re.IGNORECASE,
+)
+_CONSENT = re.compile(
+    r"\b(?:informed consent|consent (?:was|has been) (?:obtained|given)|consent(?:ed)? (?:for"
+    r"|to) (?:the )?(?:publication|publish|participat)|ethic(?:s|al) (?:committee|approval|board)"
+    r"|institutional review board|declaration of helsinki|approved by the .{0,60}(?:committee|board)"
+    r"|consentimiento informado|consentimento (?:livre|informado)|consentement|einwilligung)\b",
+    re.IGNORECASE,
+)
+_TREATMENT_CONSENT = re.compile(
+    r"\b(?:consent\w* (?:for|to) (?:the )?(?:surgery|operation|procedure|treatment|intervention|therapy"
+    r"|undergo)|refus|declin)\w*",
+    re.IGNORECASE,
+)
+_GROUP = re.compile(
+    r"\b(?:we (?:enrolled|recruited|included|randomi[sz]ed|surveyed|retrospectively)|participants?"
+    r"|respondents?|cohort|inclusion criteria|statistical(?:ly)?|p\s?[<=]\s?0?\.\d|mean age|median age"
+    r"|(?:n\s?=\s?\d+)|questionnaires?|consensus|randomi[sz]ed|controls|confidence interval|95\s?% ci)\b",
+    re.IGNORECASE,
+)
+_SHARED = re.compile(
+    r"^(?:in )?(?:both|all(?: (?:of (?:the|our|these)|the|our|these|two|three|four|five))?|the (?:two"
+    r"|three|four)|neither)(?: of)?(?: (?:the|our|these|two|three|four|five))*\s+(?:of the )?(?:patients"
+    r"|cases|siblings|twins|children|brothers|sisters|girls|boys|women|men|pacientes|casos)\b",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(
+    r"\b(?:et al\.?|previous(?:ly)? (?:reported|published) (?:case|patient)s?|in the literature"
+    r"|case reports? (?:by|of|in which)|one study|another (?:case|study|report)|a (?:study|review"
+    r"|case report|series) (?:by|of)|has been reported|have been reported)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One passage as the detector reads it.
+
+    Args:
+        order: position in reading order, continuations of later documents last.
+        titles: section titles from the top down.
+        section: section number in the article, -1 for a passage of a later document.
+        citations: number of bibliographic references it links to.
+    """
+
+    id: str
+    order: int
+    text: str
+    section: int
+    titles: tuple[str, ...] = ()
+    box: int = 0
+    part: str = "body"
+    kind: str = "paragraph"
+    citations: int = 0
+    sentences: tuple[Span, ...] = field(default=())
+
+    def spans(self) -> Sequence[Span]:
+        """Sentence spans, computed once by `with_sentences`, else on the spot."""
+        return self.sentences or tuple(sentence_spans(self.text))
+
+
+def is_narrative(paragraph: Paragraph) -> bool:
+    """Whether a paragraph tells of one patient rather than of a disease, a method or the literature."""
+    text = paragraph.text
+    if _CLOSING_START.match(text):
+        return False
+    told = len(_PATIENT.findall(text)) + len(_ACTED.findall(text))
+    general = len(_GENERAL.findall(text)) + 2 * paragraph.citations + 2 * len(_FOREIGN.findall(text))
+    return bool(_PATIENT.search(text)) and told > general
+
+
+def is_general(paragraph: Paragraph) -> bool:
+    """Whether a paragraph of a case section is surely about something else: the literature, a disease."""
+    text = paragraph.text
+    if _CLOSING_START.match(text):
+        return True
+    if _PATIENT.search(text):
+        return False
+    general = len(_GENERAL.findall(text)) + 2 * paragraph.citations + 2 * len(_FOREIGN.findall(text))
+    return general > 2 and general > 2 * len(_ACTED.findall(text))
+
+
+def is_consent(sentence: str) -> bool:
+    """Whether a sentence states consent to publish or an ethics approval, not consent to a treatment."""
+    return bool(_CONSENT.search(sentence)) and not _TREATMENT_CONSENT.search(sentence)
+
+
+def is_shared(text: str) -> bool:
+    """Whether a paragraph begins with all patients of the report at once ("Both patients …")."""
+    return bool(_SHARED.match(text))
+
+
+def is_foreign(sentence: str) -> bool:
+    """Whether a sentence tells of other people's patients."""
+    return bool(_FOREIGN.search(sentence))
+
+
+def mentions_patient(text: str) -> int:
+    """How often a text refers to its one patient."""
+    return len(_PATIENT.findall(text))
+
+
+def group_words(text: str) -> int:
+    """How often a text uses the words of studies of groups."""
+    return len(_GROUP.findall(text))

@@ -1,0 +1,268 @@
+"""Who the patient is: age and sex as the text states them, and whether a sentence introduces one at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from curation.extract.sentences import sentence_spans
+
+Sex = Literal["female", "male", ""]
+
+_UNITS = {
+    "year": 1.0, "yr": 1.0, "y": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 7 / 365.25, "wk": 7 / 365.25,
+    "day": 1 / 365.25, "hour": 1 / 8766, "año": 1.0, "ano": 1.0, "an": 1.0, "anni": 1.0, "anno": 1.0,
+    "jahr": 1.0, "jähr": 1.0, "mes": 1 / 12, "mês": 1 / 12, "mois": 1 / 12, "mesi": 1 / 12, "mese": 1 / 12,
+    "monat": 1 / 12, "semana": 7 / 365.25, "semaine": 7 / 365.25, "settimane": 7 / 365.25,
+    "woche": 7 / 365.25, "día": 1 / 365.25, "dia": 1 / 365.25, "jour": 1 / 365.25, "giorni": 1 / 365.25,
+    "tag": 1 / 365.25,
+}  # fmt: skip
+
+
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(listed.split())
+
+
+_ONES = _words(
+    """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen
+    """
+)
+_TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
+_SPELLED = {word: number for number, word in enumerate(_ONES, start=1)}
+for _tens, _word in enumerate(_TENS, start=2):
+    _SPELLED[_word] = 10 * _tens
+    _SPELLED.update({f"{_word}-{one}": 10 * _tens + ones for ones, one in enumerate(_ONES[:9], start=1)})
+_SPELLED["a hundred"] = 100
+_NUMERAL = "|".join(sorted(map(re.escape, _SPELLED), key=lambda word: (-len(word), word)))
+_N = rf"(?P<n>\d{{1,3}}(?:[.,]\d{{1,2}})?|{_NUMERAL})"
+_HALF = r"(?P<half>(?:[\s-]and[\s-]a[\s-]half|\s?½|\s?1/2)?)"
+_DASH = r"[\s\u00ad\-‐‑‒–—]*"
+_OLD = re.compile(
+    rf"(?<![\d.,\w]){_N}{_HALF}{_DASH}(?P<unit>years?|yrs?|months?|mos?|weeks?|wks?|days?"
+    rf"|hours?){_DASH}(?:old\b|aged\b)",
+    re.IGNORECASE,
+)
+_YEAR_PERSON = re.compile(
+    rf"(?<![\d.,\w]){_N}{_DASH}(?P<unit>years?|months?)(?=[\s,]+(?:(?!history|follow|surviv|later"
+    rf"|ago)[\w-]+\s+){{0,2}}(?:female|male|woman|man|boy|girl|patient|lady|gentleman|primigravida"
+    rf"|gravida|g\d)\b)",
+    re.IGNORECASE,
+)
+_SHORT = re.compile(rf"(?<![\d.,\w]){_N}\s?-?(?P<unit>y)[./]?\s?o\b\.?", re.IGNORECASE)
+_OF_AGE = re.compile(
+    rf"(?<![\d.,\w]){_N}{_HALF}\s+(?P<unit>years?|months?|weeks?|days?)\s+of\s+age\b", re.IGNORECASE
+)
+_AGED = re.compile(
+    rf"\b(?:aged?|age of)(?:\s+(?:is|was|at))?[\s:,]+{_N}{_HALF}(?:\s+(?P<unit>years?|yrs?|months?"
+    rf"|weeks?|days?))?(?![\w.%-])",
+    re.IGNORECASE,
+)
+_SLASH = re.compile(r"(?<![\d/])(?P<n>\d{1,3})\s?(?P<unit>y(?:ears?)?)?\s?[/,]\s?(?P<sex>[FM])\b(?!/)")
+_ROMANCE = re.compile(
+    rf"(?<![\d.,\w]){_N}\s+(?P<unit>años|anos|ans|anni|mes(?:es)?|mês|mois|mesi|semanas?|semaines?"
+    rf"|settimane|d[ií]as?|jours?|giorni)\b(?=\s+(?:de edad|de idade|d['’]âge|di età|de vida|de vie)"
+    rf"|\s*[,;.)]|\s+(?:con|com|avec|sin|sem|sans|que|qui|quien|sexo|del?|do|da|sem|natural|previamente"
+    rf"|portador\w*|ingres\w+|intern\w+|atendid\w+|hospit\w+|se|foi|fue))",
+    re.IGNORECASE,
+)
+_GERMAN = re.compile(
+    r"\b(?P<n>\d{1,3})[\s-]?(?P<unit>jähr|monat|woche|tag)\w*\b(?:\s+alt\w*)?", re.IGNORECASE
+)
+_DECADE = re.compile(
+    r"\bin\s+(?:his|her|their|the)\s+(?:(?:early|mid|late)[\s-]+)?(?:\d0['’]?s|(?:fif|six|seven|eigh"
+    r"|nine|thir)ties|twenties|forties|teens|(?:first|second|third|fourth|fifth|sixth|seventh|eighth"
+    r"|ninth|tenth)\s+decade)\b",
+    re.IGNORECASE,
+)
+_AGES = (_OLD, _OF_AGE, _AGED, _YEAR_PERSON, _SHORT, _SLASH, _ROMANCE, _GERMAN)
+
+_FEMALE = frozenset(
+    _words(
+        """
+        woman female girl lady she her hers herself mother daughter primigravida multigravida primipara
+        gravida pregnant housewife schoolgirl mujer femenina femenino niña mulher feminino feminina menina
+        gestante embarazada femme fille fillette féminin patiente enceinte frau patientin mädchen weiblich
+        weibliche donna femmina ragazza bambina sister nulliparous multiparous virgo postmenopausal
+        """
+    )
+)
+_MALE = frozenset(
+    _words(
+        """
+        man male boy gentleman he his him himself father son schoolboy hombre varón masculino masculina niño
+        homem menino homme garçon masculin mann junge männlich männlicher uomo maschio ragazzo bambino brother
+        """
+    )
+)
+_PRONOUNS = frozenset(_words("she her hers herself he his him himself"))
+_KIN = frozenset(_words("mother father daughter son sister brother"))
+_PERSON = re.compile(
+    r"\b(?:wom[ae]n|m[ae]n|females?|males?|girls?|boys?|lady|gentleman|patient|infant|child|baby|neonate"
+    r"|newborn|adolescent|teenager|toddler|adult|individual|person|primigravida|gravida|proband|student"
+    r"|worker|farmer|housewife|smoker|athlete|player|soldier|veteran|driver|nurse|physician|sibling"
+    r"|sister|brother|twins?|caucasian|african|asian|hispanic|fetus|foetus|schoolboy|schoolgirl|paciente"
+    r"|mujer|hombre|niñ[ao]|varón|mulher|homem|crian[çc]a|lactante|lactente|menin[oa]|patiente?|femme"
+    r"|homme|fille(?:tte)?|garçon|enfant|nourrisson|frau|mann|patientin|kind|junge|mädchen|donna|uomo"
+    r"|bambin[oa]|paziente|ragazz[oa]|masculin[oa]|femenin[oa]|feminin[oa]|case)\b",
+    re.IGNORECASE,
+)
+_ANIMAL = re.compile(
+    r"\b(?:dogs?|cats?|canine|feline|horse|mare|gelding|stallion|cow|bull|calf|heifer|sheep|goat|pig"
+    r"|rabbit|parrot|ferret|neutered|spayed|intact (?:male|female)|labrador|retriever|shepherd dog"
+    r"|terrier|bulldog|poodle|domestic short-?hair|thoroughbred|chickens?|mouse|mice|rats?)\b",
+    re.IGNORECASE,
+)
+_HUMAN = re.compile(
+    r"\b(?:wom[ae]n|m[ae]n|girls?|boys?|lady|gentleman|child|infant|baby|neonate|newborn|adolescent"
+    r"|student|worker|farmer)\b",
+    re.IGNORECASE,
+)
+_RELATIVE_AGE = re.compile(
+    r"^[\s,-]*(?:(?:healthy|old|pregnant)\s+)?(?:mother|father|donor|parents?|brother|sister|husband"
+    r"|wife|history)\b",
+    re.IGNORECASE,
+)
+_PAST_AGE = re.compile(r"\b(?:at|from|since|until|by|before|after)\s+(?:the\s+)?(?:an\s+)?$", re.IGNORECASE)
+_UNBORN = re.compile(r"\b(?:prenatal\w*|antenatal\w*|fo?et(?:al|us|uses)|in utero)\b", re.IGNORECASE)
+_NEWBORN = re.compile(r"\b(?:newborns?|neonat\w+)\b", re.IGNORECASE)
+_MOTHER = re.compile(r"\b(?:pregnan\w+|gravida|\w+gravida|\w+para|mother|g\d+\s?p\d+)\b", re.IGNORECASE)
+_CHILD_SEX = re.compile(
+    r"\b(?P<sex>male|female)\s+(?:\w+\s+)?(?:f(?:o)?etus|newborn|neonate|infant|baby|child|twin)\b"
+    r"|\b(?P<noun>boy|girl)\b",
+    re.IGNORECASE,
+)
+_MAX_NEWBORN = 1.0
+_TOKEN = re.compile(r"\w[\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """An age as written: offsets in the text it was found in, years None for a decade."""
+
+    start: int
+    end: int
+    text: str
+    years: float | None
+    sex: Sex = ""
+
+
+def ages_in(text: str) -> list[Age]:
+    """Ages of a text in order, without those of relatives and donors."""
+    found = [_age(match) for pattern in _AGES for match in pattern.finditer(text)]
+    found += [Age(match.start(), match.end(), match.group(), None) for match in _DECADE.finditer(text)]
+    kept: list[Age] = []
+    for age in sorted(found, key=lambda item: (item.start, -item.end)):
+        is_new = not kept or age.start >= kept[-1].end
+        if (
+            is_new
+            and (age.years is None or age.years <= 120)
+            and not _RELATIVE_AGE.match(text[age.end : age.end + 60])
+        ):
+            kept.append(age)
+    return kept
+
+
+def _age(match: re.Match[str]) -> Age:
+    groups = match.groupdict()
+    written = groups["n"].lower().replace(",", ".")
+    number = float(_SPELLED[written]) if written in _SPELLED else float(written)
+    number += 0.5 if groups.get("half") else 0.0
+    unit = (groups.get("unit") or "year").lower()
+    scale = _UNITS.get(unit) or _UNITS.get(unit.rstrip("s")) or _UNITS.get(unit.rstrip("es")) or 1.0
+    sex: Sex = {"F": "female", "M": "male"}.get(groups.get("sex") or "", "")  # type: ignore[assignment]
+    return Age(match.start(), match.end(), match.group().strip(" ,"), round(number * scale, 4), sex)
+
+
+def introduces(sentence: str) -> Age | None:
+    """The age by which a sentence introduces a patient ("A 54-year-old woman …"), None if it does not."""
+    for age in ages_in(sentence):
+        if age.text.lower().startswith("age") and _PAST_AGE.search(
+            sentence[max(0, age.start - 30) : age.start]
+        ):
+            continue
+        is_said = age.text.lower().endswith("old") or bool(age.sex)
+        if is_said or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
+            return age
+    return None
+
+
+def is_animal(sentence: str) -> bool:
+    """Whether the one a sentence introduces by its age is an animal."""
+    age = next(iter(ages_in(sentence)), None)
+    if age is None:
+        return False
+    near = sentence[max(0, age.start - 30) : age.end + 60]
+    animal, human = _ANIMAL.search(near), _HUMAN.search(near)
+    return animal is not None and (human is None or animal.start() < human.start())
+
+
+def sex_of(sentences: Sequence[str], age: Age | None, introduction: str) -> Sex:
+    """The sex the text states: the noun beside the age first, then pronouns of the whole case.
+
+    Args:
+        sentences: the sentences of the case.
+        age: the age that introduces the patient, in `introduction`.
+        introduction: the sentence it stands in.
+
+    Returns:
+        '' when nothing is stated or the text contradicts itself.
+    """
+    if age is not None:
+        if age.sex:
+            return age.sex
+        after = _nearest(introduction[age.end : age.end + 110])
+        if after or (after := _nearest(introduction[max(0, age.start - 60) : age.start], last=True)):
+            return after
+    female = male = 0
+    for sentence in sentences:
+        words = [word.lower() for word in _TOKEN.findall(sentence)]
+        female += sum(word in _FEMALE and word not in _KIN for word in words)
+        male += sum(word in _MALE and word not in _KIN for word in words)
+    if female > 2 * male:
+        return "female"
+    return "male" if male > 2 * female else ""
+
+
+def _nearest(text: str, *, last: bool = False) -> Sex:
+    """Sex of the first (or last) word that states one; pronouns and kin do not count here."""
+    words = [word.lower() for word in _TOKEN.findall(text)]
+    for word in reversed(words) if last else words:
+        if word in _PRONOUNS or word in _KIN:
+            continue
+        if word in _FEMALE:
+            return "female"
+        if word in _MALE:
+            return "male"
+    return ""
+
+
+def is_of_mother(sentence: str, age: Age, title: str) -> bool:
+    """Whether the age that opens a report on an unborn or newborn child is that of the mother."""
+    is_grown = age.years is not None and age.years >= 12
+    is_child = is_prenatal(title) or bool(_NEWBORN.search(title))
+    return is_grown and is_child and bool(_MOTHER.search(sentence))
+
+
+def is_prenatal(title: str) -> bool:
+    """Whether a title announces a patient before birth: no age is stated then."""
+    return bool(_UNBORN.search(title))
+
+
+def newborn_age(text: str) -> Age | None:
+    """The first age of a newborn that introduces a person in the text of a case, None for the unborn."""
+    for start, end in sentence_spans(text):
+        age = introduces(text[start:end])
+        if age is not None and age.years is not None and age.years < _MAX_NEWBORN:
+            return age
+    return None
+
+
+def child_sex(text: str) -> Sex:
+    """Sex of the child where mother and child are told of together; '' when unstated or contradictory."""
+    found = {(match["sex"] or match["noun"]).lower() for match in _CHILD_SEX.finditer(text)}
+    sexes: set[Sex] = {"female" if word in {"female", "girl"} else "male" for word in found}
+    return sexes.pop() if len(sexes) == 1 else ""

@@ -1,0 +1,236 @@
+"""Parting the case text of one region by patient: numbers, ordinals, ages, relatives, shared passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from curation.cases.headings import Heading, Kind, number_of, numbered
+from curation.cases.narrative import Paragraph, is_shared
+from curation.cases.patient import ages_in, introduces
+
+_ANOTHER = re.compile(r"^(?:an?|another|one|our|un|una|um|uma|une|ein|eine)\s", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+|dos|tres|dois|três|deux|trois|zwei"
+    r"|drei)\s+(?:[\w-]+\s+){0,4}(?:cases|patients|siblings|sisters|brothers|twins|children|members"
+    r"|girls|boys|women|men|infants|newborns|casos|pacientes|cas|fälle)\b|\bcase (?:series|reports)\b"
+    r"|\bcases\b|\bsiblings\b|\btwins\b|\bfamil(?:y|ies|ial)\b|\bpatients\b",
+    re.IGNORECASE,
+)
+_FAMILY = re.compile(r"\b(?:members|siblings|sisters|brothers|twins|cousins|famil(?:y|ies))\b", re.IGNORECASE)
+_KIN = re.compile(
+    r"\b(?:cousin|brother|sister|sibling|twin|aunt|uncle|nephew|niece|daughter|son)s?\b", re.IGNORECASE
+)
+_NAMED = re.compile(
+    r"(?P<before>\b\w+\s+)?\b(?:cases?|patients?)\s+(?P<one>\d{1,2}|one|two|three|four|five)(?:\s*(?:,"
+    r"|and|&)\s*(?P<two>\d{1,2}|two|three|four|five))?\b",
+    re.IGNORECASE,
+)
+_MAX_RELATIVES = 9
+_COMPARED = frozenset({"as", "than", "like", "to", "unlike"})
+
+
+@dataclass(slots=True)
+class Piece:
+    """A stretch of a paragraph that belongs to a patient."""
+
+    paragraph: Paragraph
+    start: int
+    end: int
+
+    def sentences(self) -> Iterator[tuple[int, int]]:
+        """Its sentences, cut where the piece is."""
+        for start, end in self.paragraph.spans():
+            if max(start, self.start) < min(end, self.end):
+                yield max(start, self.start), min(end, self.end)
+
+
+@dataclass(slots=True)
+class Draft:
+    """One patient's text before it is read; number 0 is the only patient of text without numbers."""
+
+    number: int
+    label: str
+    rule: str
+    pieces: list[Piece] = field(default_factory=list)
+
+    def text(self) -> str:
+        """All of it, pieces parted by line breaks."""
+        return "\n".join(piece.paragraph.text[piece.start : piece.end] for piece in self.pieces)
+
+
+def part(
+    chosen: Sequence[Paragraph],
+    heads: Callable[[int, int], Iterator[Heading]],
+    rule: str,
+    title: str,
+    abstract: str,
+) -> list[Draft]:
+    """One draft per patient of a region's paragraphs, in reading order.
+
+    Args:
+        chosen: the paragraphs of the region.
+        heads: headings of the sections entered between two section numbers (`heads(number, before)`).
+        rule: how the region was found; patients with a number or a heading of their own have their own rule.
+        title: title of the article, where a family or several patients are announced.
+        abstract: its abstracts, likewise.
+    """
+    only = Draft(0, "", rule)
+    drafts: dict[int, Draft] = {}
+    current = only
+    loose: list[Paragraph] = []
+    before = 0
+    introduced = _introduced(chosen) if _SEVERAL.search(f"{title} {abstract}") else []
+    for paragraph in chosen:
+        head = _head(paragraph, heads(paragraph.section, before), drafts, introduced)
+        before = paragraph.section
+        if head is not None:
+            current = _begin(head, drafts, only)
+        elif drafts:
+            loose.append(paragraph)
+            if is_shared(paragraph.text):
+                _add_to_all(paragraph, drafts)
+                continue
+        for draft, start, end in _pieces(paragraph, current, drafts, only):
+            current = draft
+            current.pieces.append(Piece(paragraph, start, end))
+    if not drafts:
+        return _relatives(only, title) if only.pieces else []
+    for paragraph in loose:
+        _add_named(paragraph, drafts)
+    return _in_order(drafts)
+
+
+def _in_order(drafts: Mapping[int, Draft]) -> list[Draft]:
+    """Drafts with any text, by number, each in reading order."""
+    found = [drafts[number] for number in sorted(drafts) if drafts[number].pieces]
+    for draft in found:
+        draft.pieces.sort(key=lambda piece: (piece.paragraph.order, piece.start))
+    return found
+
+
+def _begin(head: tuple[int, str, str], drafts: dict[int, Draft], only: Draft) -> Draft:
+    """The draft a head switches to. Text before a "Case 2" that no "Case 1" begins is the first patient's."""
+    number, label, how = head
+    if number == 2 and not drafts and only.pieces:
+        drafts[1] = Draft(1, "", only.rule, only.pieces)
+    return drafts.setdefault(number, Draft(number, label, how))
+
+
+def _head(
+    paragraph: Paragraph, entered: Iterator[Heading], drafts: Mapping[int, Draft], introduced: Sequence[str]
+) -> tuple[int, str, str] | None:
+    """Number, label and rule of the patient that a paragraph begins with, if it begins one."""
+    for heading in entered:
+        if heading.kind is Kind.PATIENT:
+            return heading.number, heading.label, "heading"
+    found = numbered(paragraph.text)
+    if found is not None and _follows(found[0], drafts):
+        return found[0], found[1], _rule_of(found[1])
+    if paragraph.id in introduced:
+        return introduced.index(paragraph.id) + 1, "", "body"
+    return None
+
+
+def _rule_of(label: str) -> str:
+    return "numbered" if number_of(label.split()[-1]) else "ordinal"
+
+
+def _follows(number: int, drafts: Mapping[int, Draft]) -> bool:
+    """Whether a number is a patient begun before or the next one; a first 2 follows unnumbered text."""
+    return number in drafts or number == len(drafts) + 1 or (number == 2 and not drafts)
+
+
+def _introduced(chosen: Sequence[Paragraph]) -> list[str]:
+    """Ids of the paragraphs that each introduce another patient by age, when there are several."""
+    found = []
+    for paragraph in chosen:
+        spans = paragraph.spans()
+        first = paragraph.text[spans[0][0] : spans[0][1]] if spans else ""
+        if _ANOTHER.match(first) and introduces(first):
+            found.append(paragraph.id)
+    return found if len(found) > 1 else []
+
+
+def _pieces(
+    paragraph: Paragraph, current: Draft, drafts: dict[int, Draft], only: Draft
+) -> Iterator[tuple[Draft, int, int]]:
+    """A paragraph parted where a sentence inside it begins another patient by number."""
+    start = 0
+    for sentence_start, _ in paragraph.spans()[1:]:
+        found = numbered(paragraph.text[sentence_start : sentence_start + 80])
+        if (
+            found is None
+            or found[0] == current.number
+            or found[0] in drafts
+            or not _follows(found[0], drafts)
+        ):
+            continue
+        if (
+            found[0] == 1
+            and current is only
+            and (current.pieces or introduces(paragraph.text[:sentence_start]))
+        ):
+            continue  # "The first patient …" of a text that has begun with the patient already
+        yield current, start, sentence_start
+        start = sentence_start
+        current = _begin((found[0], found[1], _rule_of(found[1])), drafts, only)
+    yield current, start, len(paragraph.text)
+
+
+def _add_to_all(paragraph: Paragraph, drafts: Mapping[int, Draft]) -> None:
+    for draft in drafts.values():
+        draft.pieces.append(Piece(paragraph, 0, len(paragraph.text)))
+
+
+def _add_named(paragraph: Paragraph, drafts: Mapping[int, Draft]) -> None:
+    """Give sentences that name patients by number, or all of them, to those patients as well.
+
+    Only in paragraphs that do not begin a patient themselves; "as in case 1" compares and does not tell.
+    """
+    for start, end in paragraph.spans():
+        sentence = paragraph.text[start:end]
+        numbers = set(drafts) if is_shared(sentence) else set(_named(sentence))
+        for number in sorted(numbers & drafts.keys()):
+            pieces = drafts[number].pieces
+            if not any(
+                item.paragraph is paragraph and item.start < end and start < item.end for item in pieces
+            ):
+                pieces.append(Piece(paragraph, start, end))
+
+
+def _named(sentence: str) -> Iterator[int]:
+    for found in _NAMED.finditer(sentence):
+        if (found["before"] or "").strip().lower() in _COMPARED:
+            continue
+        for group in ("one", "two"):
+            if found[group]:
+                yield number_of(found[group])
+
+
+def _relatives(only: Draft, title: str) -> list[Draft]:
+    """The patient and, in reports of families, the relatives whose ages a sentence of the case states."""
+    found = [only]
+    if not _FAMILY.search(title):
+        return found
+    only.number = 1
+    for piece in list(only.pieces):
+        for start, end in piece.sentences():
+            text = piece.paragraph.text
+            ages = [
+                age
+                for age in ages_in(text[start:end])
+                if _KIN.search(text[max(start, start + age.start - 80) : start + age.end + 40])
+            ]
+            for at, age in enumerate(ages[:_MAX_RELATIVES]):
+                begin = start + age.start if at or len(ages) > 1 else start
+                stop = start + ages[at + 1].start if at + 1 < len(ages) else end
+                found.append(Draft(len(found) + 1, "", only.rule, [Piece(piece.paragraph, begin, stop)]))
+    if len(found) > 1:
+        drafts = {draft.number: draft for draft in found}
+        for paragraph in dict.fromkeys(piece.paragraph for piece in only.pieces):
+            _add_named(paragraph, drafts)
+    else:
+        only.number = 0
+    return found

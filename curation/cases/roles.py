@@ -1,0 +1,118 @@
+"""Which part of the story a sentence tells: presentation, findings or course.
+
+Words of each role are counted in the sentence; what the section title says comes first, order decides ties.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+Role = Literal["presentation", "findings", "course"]
+
+_TITLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
+    ("course", re.compile(
+        r"treatment|management|follow|outcome|course|therap|operation|surgery|surgical|procedure"
+        r"|intervention|progress|evolu|complication|tratam|traitement|verlauf"
+        r"|prognosis|postoperative", re.IGNORECASE)),
+    ("findings", re.compile(
+        r"finding|examination|investigation|diagnos|imaging|laborator|patholog|histolog|radiolog"
+        r"|assessment|work-?up|tests?\b|genetic|sequencing|analysis|results|exploraci", re.IGNORECASE)),
+    ("presentation", re.compile(
+        r"history|patient information|presentation of symptoms|complaint|anamnes|symptoms", re.IGNORECASE)),
+)  # fmt: skip
+_PRESENTATION = re.compile(
+    r"\b(?:present(?:ed|ing) (?:to|with|for|at|after|because|in)|complain\w*|admitted|admission|referred"
+    r"|consulted|history|symptoms?|suffer\w*|noticed|smok\w+|alcohol|denied|denies|was born"
+    r"|birth ?weight|born (?:at|to|by|after|via)|deliver(?:ed|y)|gestation|pregnan\w+|gravida|occupation"
+    r"|was taking|medications?|known (?:case|to have)|years? (?:ago|before|earlier|prior)|months? (?:ago"
+    r"|before|earlier|prior)|days? (?:ago|before|earlier|prior)|since|chief complaint|came to|visited"
+    r"|brought to|family|parents|allerg\w+|comorbid\w*|past medical|unremarkable history|antecedent\w*"
+    r"|queixa\w*|consult[oó]|acud\w+|ingres\w+|se plaignait|anamnes\w+)\b",
+    re.IGNORECASE,
+)
+_FINDINGS = re.compile(
+    r"\b(?:examination|physical exam\w*|on exam|reveal\w*|show(?:ed|n|s|ing)?|demonstrat\w+|disclos\w+"
+    r"|detected|identified|laboratory|blood (?:pressure|count|tests?|cultures?|gas)|haemoglobin"
+    r"|hemoglobin|platelets?|white (?:blood )?cell|c-reactive|creatinine|serum|urin(?:e|alysis)|levels?"
+    r"|positive|negative|normal|elevated|mg/d?l|g/d?l|mmol\S*|mm ?hg|u/l|°c|bpm|beats|heart rate|ct|mri"
+    r"|mr|x-?rays?|radiograph\w*|tomograph\w*|ultraso\w+|sonograph\w*|echocardiogra\w+"
+    r"|electrocardiogra\w+|ecg|ekg|eeg|pet|angiogra\w+|scans?|imaging|endoscop\w+|colonoscop\w+|biops\w+"
+    r"|histolog\w+|histopatholog\w+|patholog\w+|cytolog\w+|immunohistochem\w+|stain\w*|specimen"
+    r"|cultures?|microscop\w+|sequenc\w+|mutation|karyotyp\w+|pcr|measur\w+|vital signs|palpa\w+"
+    r"|tender\w*|auscultat\w+|neurological|afebrile|consistent with|suggest\w*|suspicio\w+|differential"
+    r"|diagnos\w+|exploraci[oó]n|exame|examen|revel\w+|mostr\w+|montr\w+|zeigte\w*|befund\w*)\b",
+    re.IGNORECASE,
+)
+_COURSE = re.compile(
+    r"\b(?:treated|treatment|therap\w+|started|begun|began|stopped|added|advised|initiated|commenced|administ\w+|given|prescribed|received"
+    r"|dose[sd]?|underwent|surg\w+|operat\w+|resect\w+|excis\w+|remov\w+|performed|incision|sutur\w+"
+    r"|anesthesi\w+|anaesthesi\w+|transfus\w+|intubat\w+|ventilat\w+|discharg\w+|follow[- ]?up|followed"
+    r"|recover\w+|improv\w+|resol\w+|relie\w+|recurren\w+|relaps\w+|died|death|expired|postoperativ\w+"
+    r"|postsurg\w+|weeks? later|months? later|days? later|years? later|after (?:\w+ )?(?:days?|weeks?"
+    r"|months?|years?)|subsequent\w*|eventually|uneventful\w*|remission|continu\w+|discontinu\w+|tapered"
+    r"|replaced|transferred|intensive care|implant\w*|repair\w*|reconstruct\w*|drain\w*|chemotherapy"
+    r"|radiotherapy|antibiotics?|maintained|monitored|regimen|mg|asymptomatic|alta|tratamiento"
+    r"|tratamento|cirug\w+|cirurg\w+|evoluci\w+|evolu[çc]\w+|traitement|entlass\w+)\b",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"\b(?:present(?:ed|ing) (?:to|with|for|at|in)|complain\w*|was (?:admitted|referred|brought)"
+    r"|history of)\b",
+    re.I,
+)
+_LATER = re.compile(
+    r"\b(?:follow[- ]?up|post-?operativ\w+|later|after (?:the )?(?:treatment|surgery|operation|therapy)"
+    r"|at discharge|(?:one|two|three|four|five|six|\d+)[- ](?:day|week|month|year)s? (?:after|later"
+    r"|post))\b",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(
+    r"\b(?:had (?:been )?\w+|previous\w*|prior|ago|history|earlier|elsewhere|another hospital"
+    r"|outside hospital|regular)\b",
+    re.I,
+)
+_STATED = 3
+"""Weight of what the section title says, in words of a sentence."""
+
+
+def title_role(titles: Sequence[str]) -> Role | None:
+    """The role the innermost telling section title gives its text, None if the titles do not say."""
+    for title in reversed(titles[1:]):
+        for role, pattern in _TITLES:
+            if pattern.search(title):
+                return role
+    return None
+
+
+def role_of(sentence: str, before: Role | None, stated: Role | None) -> Role:
+    """Role of one sentence.
+
+    Args:
+        sentence: its text.
+        before: role of the sentence before it in the same case, None at the beginning.
+        stated: role its section title gives.
+    """
+    if before is None and stated is None:
+        return "presentation"
+    points: dict[Role, float] = {
+        "presentation": len(_PRESENTATION.findall(sentence)),
+        "findings": len(_FINDINGS.findall(sentence)),
+        "course": len(_COURSE.findall(sentence)),
+    }
+    if _OPENS.search(sentence) and before in {None, "presentation"}:
+        points["presentation"] += 2
+    if before == "presentation" and _EARLIER.search(sentence):
+        points["course"] -= 2
+    if _LATER.search(sentence) and before != "presentation":
+        points["course"] += 2
+    if stated is not None:
+        points[stated] += _STATED
+    elif before is not None:
+        points[before] += 0.5
+    best = max(points.values())
+    if not best:
+        return before or stated or "presentation"
+    order: tuple[Role, ...] = ("course", "findings", "presentation")
+    return next(role for role in order if points[role] == best)

@@ -1,0 +1,1 @@
+"""What is seen of a figure's image file: safe decoding, fingerprints, kind, panels, flags."""

@@ -1,0 +1,38 @@
+"""Perceptual hash and thumbnail of an upright image."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import imagehash
+from PIL import Image
+
+from curation.images.features import shrunk
+
+THUMBNAIL_SIDE = 256
+_QUALITY = 80
+
+
+def perceptual_hash(image: Image.Image) -> str:
+    """64-bit pHash as 16 hex digits: signs of the 8 × 8 lowest DCT terms of a 32 × 32 grey copy.
+
+    By `imagehash.phash`, after Zauner 2010. Images of one colour all share one hash.
+
+    Args:
+        image: upright, mode L or RGB.
+    """
+    return str(imagehash.phash(image))
+
+
+def thumbnail(image: Image.Image, side: int = THUMBNAIL_SIDE) -> str:
+    """Base64 JPEG of at most `side` pixels a side, never enlarged; for pages and review, never released.
+
+    Args:
+        image: upright, mode L or RGB.
+        side: pixels of the longer side.
+    """
+    small = shrunk(image, side, Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    small.save(out, format="JPEG", quality=_QUALITY)
+    return base64.b64encode(out.getvalue()).decode("ascii")

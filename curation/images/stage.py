@@ -1,0 +1,141 @@
+"""The stage `images`: every usable graphic of a figure becomes one FigureImage, decoded once.
+
+Faces and text are looked for only when asked (`faces`, `ocr`): what is installed must not change the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from curation.images.decode import MAX_BYTES, MAX_FRAMES, MAX_PIXELS, Decoded, open_image
+from curation.images.faces import count_faces
+from curation.images.features import measure
+from curation.images.fingerprint import perceptual_hash, thumbnail
+from curation.images.flags import flags_of
+from curation.images.kinds import decide
+from curation.images.ocr import read_text
+from schemas.article import Graphic
+from schemas.errors import InputError, WorkspaceError
+from schemas.extracted import Figure
+from schemas.image import FigureImage
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+
+Check = Literal["off", "on"]
+_PROBLEMS = frozenset({Reason.IMAGE_MISSING, Reason.IMAGE_CORRUPT, Reason.IMAGE_TOO_LARGE})
+
+
+def look(
+    figure: Figure,
+    *,
+    raw: Path,
+    max_pixels: int,
+    max_bytes: int,
+    max_frames: int,
+    faces: Check,
+    ocr: Check,
+    ocr_languages: str,
+) -> Iterator[FigureImage | Drop]:
+    """One FigureImage or Drop for each graphic of a figure.
+
+    Args:
+        figure: as extracted.
+        raw: the workspace's raw/ folder.
+        max_pixels: larger images are dropped.
+        max_bytes: larger files are dropped.
+        max_frames: files of more frames are dropped.
+        faces: `on` looks for faces (extra `faces`), `off` flags every image as unchecked.
+        ocr: `on` reads burned-in text (extra `ocr`), `off` flags every image as unchecked.
+        ocr_languages: Tesseract language codes joined by '+'.
+
+    Raises:
+        UsageError: an extra is asked for and not installed.
+        WorkspaceError: a stored file is not the one that was fetched.
+    """
+    for name, graphic in zip(_image_ids(figure), figure.graphics, strict=True):
+        try:
+            image = _opened(graphic, raw, max_pixels, max_bytes, max_frames)
+        except InputError as error:
+            yield Drop(
+                unit="image",
+                id=name,
+                article_id=figure.article_id,
+                reason=Reason(error.reason or Reason.IMAGE_CORRUPT),
+                detail=error.message,
+            )
+            continue
+        _check_unchanged(image, graphic, name)
+        seen = count_faces(image.image) if faces == "on" else None
+        text = read_text(image.image, ocr_languages) if ocr == "on" else None
+        yield _described(figure, graphic, name, image, seen, text)
+
+
+def _opened(graphic: Graphic, raw: Path, max_pixels: int, max_bytes: int, max_frames: int) -> Decoded:
+    if graphic.path is None:
+        raise InputError(f"no stored file for {graphic.href}"[:200], reason=Reason.IMAGE_MISSING)
+    if graphic.problem:
+        reason = graphic.problem if graphic.problem in _PROBLEMS else Reason.IMAGE_CORRUPT
+        raise InputError(f"found by parse in {graphic.name or graphic.path}"[:200], reason=reason)
+    return open_image(raw / graphic.path, max_pixels=max_pixels, max_bytes=max_bytes, max_frames=max_frames)
+
+
+def _check_unchanged(image: Decoded, graphic: Graphic, name: str) -> None:
+    if graphic.sha256 is not None and image.sha256 != graphic.sha256:
+        raise WorkspaceError(
+            "an image's bytes are not those that were fetched",
+            record=name,
+            file=str(graphic.path),
+            hint="medqrels doctor",
+        )
+
+
+def _described(
+    figure: Figure, graphic: Graphic, name: str, image: Decoded, faces: int | None, text: str | None
+) -> FigureImage:
+    captions = tuple(figure.caption[panel.start : panel.end] for panel in figure.panels)
+    kind, evidence = decide(measure(image.image), figure.caption, captions)
+    return FigureImage(
+        id=name,
+        article_id=figure.article_id,
+        figure_id=figure.id,
+        sha256=image.sha256,
+        path=str(graphic.path),
+        format=image.format,
+        mode=image.mode,
+        width=image.width,
+        height=image.height,
+        orientation=image.orientation,
+        frames=image.frames,
+        is_fitting=image.is_fitting,
+        phash=perceptual_hash(image.image),
+        thumbnail=thumbnail(image.image),
+        kind=kind,
+        kind_evidence=evidence,
+        flags=flags_of(figure.caption, kind, private=image.private, faces=faces, text=text),
+        text=text or "",
+    )
+
+
+# Named function, not a lambda: stages travel to worker processes.
+def _image_ids(figure: Figure) -> list[str]:
+    return [f"{figure.id}/{number}" for number, _ in enumerate(figure.graphics, start=1)]
+
+
+IMAGES = RecordStage(
+    name="images",
+    version=1,
+    inputs=(Input("extract.figures", Figure, by="id"),),
+    outputs=(Table("images", FigureImage, ("id",)),),
+    process=look,
+    accounts=(Account("image", _image_ids, "images", "id"),),
+    params={
+        "max_pixels": MAX_PIXELS,
+        "max_bytes": MAX_BYTES,
+        "max_frames": MAX_FRAMES,
+        "faces": "off",
+        "ocr": "off",
+        "ocr_languages": "eng",
+    },
+    resources=("raw",),
+)

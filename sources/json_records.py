@@ -1,0 +1,188 @@
+"""Splits a JSON Lines file or a JSON array into its records, in constant memory and past damaged ones.
+
+Every byte that is not space belongs to a record, so that a caller can account for all of a file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, NoReturn
+
+from schemas.errors import InputError
+from schemas.stages import Reason
+
+BOM: Final = b"\xef\xbb\xbf"
+_CHUNK: Final = 1 << 16
+_OTHER_ENCODINGS: Final = (b"\xff\xfe", b"\xfe\xff")
+_TOKEN = re.compile(rb'\\.|["\n\[\]{},]', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One record as written. `number` and `line` count from 1; `data` is None when it is over the limit."""
+
+    number: int
+    line: int
+    data: bytes | None
+
+
+def split(handle: BinaryIO, max_bytes: int) -> Iterator[Piece]:
+    """Records of a file: elements if it begins with `[`, else its lines that are not blank.
+
+    Args:
+        handle: the file, at its beginning.
+        max_bytes: longest record; a longer one is passed over and yielded without data.
+
+    Raises:
+        InputError: the file is not UTF-8 text at all, or empty.
+    """
+    head = handle.read(_CHUNK)
+    if head.startswith(_OTHER_ENCODINGS):
+        raise InputError("the file is UTF-16; JSON is UTF-8", reason=Reason.RECORD_INVALID.value)
+    skipped = len(BOM) if head.startswith(BOM) else 0
+    start = head[skipped:].lstrip()[:1]
+    handle.seek(skipped)
+    if start == b"[":
+        return _Array(max_bytes).read(handle)
+    return _lines(handle, max_bytes)
+
+
+def _lines(handle: BinaryIO, max_bytes: int) -> Iterator[Piece]:
+    number = line = 0
+    while data := handle.readline(max_bytes + 1):
+        line += 1
+        is_long = len(data) > max_bytes and not data.endswith(b"\n")
+        rest = data
+        while is_long and rest and not rest.endswith(b"\n"):
+            rest = handle.readline(_CHUNK)
+        if is_long or data.strip():
+            number += 1
+            yield Piece(number, line, None if is_long else data.strip())
+
+
+class _Array:
+    """Elements of a JSON array: commas and brackets outside strings, at the outermost level, divide them.
+
+    JSON strings hold no line break: one inside a string means that its closing quote is lost, and what
+    follows is read as being outside again.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._depth = 0
+        self._in_string = False
+        self._is_over = False
+        self._line, self._number = 1, 0
+        self._element = bytearray()
+        self._size = self._start = 0
+
+    def read(self, handle: BinaryIO) -> Iterator[Piece]:
+        carried = b""
+        while chunk := handle.read(_CHUNK):
+            chunk, carried = carried + chunk, b""
+            if (len(chunk) - len(chunk.rstrip(b"\\"))) % 2:  # an escape cut in two
+                chunk, carried = chunk[:-1], b"\\"
+            yield from self._chunk(chunk)
+        self._take(carried)
+        if self._has_content() or not self._is_over:
+            yield self._finished()  # a cut array, or what stands after its end
+
+    def _chunk(self, chunk: bytes) -> Iterator[Piece]:
+        done = 0
+        for token in _TOKEN.finditer(chunk):
+            self._take(chunk[done : token.start()])
+            done = token.end()
+            yield from self._token(token.group())
+        self._take(chunk[done:])
+
+    def _token(self, token: bytes) -> Iterator[Piece]:
+        self._line += token.count(b"\n")
+        divides = False
+        if token == b"\n":
+            self._in_string = False
+        elif token == b'"':
+            self._in_string = not self._in_string
+        elif not self._in_string and len(token) == 1 and not self._is_over:
+            if token in b"[{":
+                self._depth += 1
+                if self._depth == 1:
+                    return
+            elif token in b"]}" and (self._depth > 1 or token == b"]"):
+                self._depth -= 1
+                self._is_over = self._depth == 0
+            divides = self._is_over or (self._depth == 1 and token == b",")
+        if not divides:
+            self._take(token)
+            return
+        if not self._is_over or self._number or self._has_content():
+            yield self._finished()
+
+    def _has_content(self) -> bool:
+        return bool(self._size or self._element)
+
+    def _take(self, data: bytes) -> None:
+        """Add to the element; space before it is not part of it."""
+        if not data:
+            return
+        if not self._has_content():
+            data = data.lstrip()
+            if not data:
+                return
+            self._start = self._line
+        self._size += len(data)
+        if self._size <= self._max_bytes:
+            self._element += data
+        else:
+            self._element.clear()
+
+    def _finished(self) -> Piece:
+        is_long = self._size > self._max_bytes
+        data = None if is_long else bytes(self._element).rstrip()
+        self._number += 1
+        self._element.clear()
+        self._size, start = 0, self._start or self._line
+        self._start = 0
+        return Piece(self._number, start, data)
+
+
+def load_object(data: bytes) -> dict[str, Any]:
+    """One record as an object of JSON (RFC 8259), strictly: no key twice, no NaN, no lone surrogate.
+
+    Raises:
+        InputError: it is none, with what is wrong (`record_invalid`).
+    """
+    try:
+        text = data.decode("utf-8")
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        is_torn = "\\u" in text and bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
+    except UnicodeDecodeError as error:
+        raise _invalid(f"not UTF-8 at byte {error.start} of the record") from None
+    except RecursionError:
+        raise _invalid("nested too deeply") from None
+    except ValueError as error:
+        # Messages of the decoder give places, never content; that of int() is about its length.
+        raise _invalid(f"not JSON: {str(error)[:120]}") from None
+    if not isinstance(value, dict):
+        raise _invalid(f"a JSON {type(value).__name__}, not an object")
+    if is_torn:
+        raise _invalid("half of a surrogate pair is no character")
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("an object gives a key twice")
+    return made
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _invalid(what: str) -> InputError:
+    return InputError(what, reason=Reason.RECORD_INVALID.value)

@@ -1,0 +1,53 @@
+"""What the PMC bucket holds of one article right now, asked as cheaply as it allows."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from sources.pmc import SOURCE, PmcContext, versions
+from sources.pmc_inventory import ObjectVersion
+from sources.store import md5_hex
+
+_MAX_METADATA_BYTES = 8 * 1024 * 1024
+
+
+def metadata_keys(pmcid: str, version: int) -> tuple[str, str]:
+    """Keys of an article version's metadata: the flat mirror and the copy beside the article."""
+    folder = f"{pmcid}.{version}"
+    return f"metadata/{folder}.json", f"{folder}/{folder}.json"
+
+
+def poll(pmcid: str, context: PmcContext) -> tuple[ObjectVersion, ...]:
+    """The article's versions; metadata are asked with the ETag of the last fetch, so most answers are 304.
+
+    Versions never fetched are not asked: one that is newer is a change by itself (its ETag is left ''), an
+    older one decided nothing.
+
+    Returns:
+        Versions by number, () when the bucket does not have the article.
+
+    Raises:
+        FetchError: the bucket does not answer.
+    """
+    numbers = versions(pmcid, context)
+    found = []
+    for number in numbers:
+        etag = _etag(pmcid, number, context)
+        if etag is not None or number == numbers[0]:
+            found.append(ObjectVersion(number, etag or ""))
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def _etag(pmcid: str, number: int, context: PmcContext) -> str | None:
+    for key in metadata_keys(pmcid, number):
+        held = context.store.ledger.find(SOURCE, key)
+        if held is None:
+            continue
+        url = f"{context.endpoint.rstrip('/')}/{quote(key, safe='/')}"
+        answer = context.client.get(url, max_bytes=_MAX_METADATA_BYTES, etag=held.etag)
+        if answer is None:
+            return ""
+        if answer.status == 304:
+            return (held.etag or held.md5).strip('"')
+        return (answer.headers.get("etag") or md5_hex(answer.body)).strip('"')
+    return None

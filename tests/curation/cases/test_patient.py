@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother, sex_of
+
+
+@pytest.mark.parametrize(
+    ("sentence", "years", "sex"),
+    [
+        ("A 54-year-old woman presented with fever.", 54.0, "female"),
+        ("A sixty-year-old male was seen.", 60.0, "male"),
+        ("A twenty-one-year-old man was seen.", 21.0, "male"),
+        ("A 65 yo gentleman was admitted.", 65.0, "male"),
+        ("A 72 y/o lady was admitted.", 72.0, "female"),
+        ("A 61-years-old male patient was seen.", 61.0, "male"),
+        ("A 6-month-old girl was referred.", 0.5, "female"),
+        ("A three-and-a-half-year-old boy was seen.", 3.5, "male"),
+        ("A 10-day-old male infant was admitted.", 10 / 365.25, "male"),
+        ("A female patient of 3.5 years of age was seen.", 3.5, "female"),
+        ("The patient (48/F) complained of pain.", 48.0, "female"),
+        ("A woman aged 37 years was referred.", 37.0, "female"),
+        ("A boy aged 5 was referred.", 5.0, "male"),
+        ("22-year, booked patient in her second pregnancy was admitted.", 22.0, "female"),
+        ("A 31-year-old G2P1 at 30 weeks of gestation was admitted; she was pregnant.", 31.0, "female"),
+        ("A woman in her 60s was admitted.", None, "female"),
+        ("Mujer de 45 años de edad que consulta por dolor.", 45.0, "female"),
+        ("Paciente masculino, 3 meses de idade, foi internado.", 0.25, "male"),
+        ("Une femme de 52 ans sans antécédents a consulté.", 52.0, "female"),
+        ("Eine 67-jährige Patientin stellte sich vor.", 67.0, "female"),
+        ("Un uomo di 70 anni, con febbre, è stato ricoverato.", 70.0, "male"),
+        ("Mark is a 60-year-old software engineer who noticed a wound on his leg.", 60.0, "male"),
+    ],
+)
+def test_age_and_sex(sentence: str, years: float | None, sex: str) -> None:
+    age = introduces(sentence)
+    assert age is not None
+    assert age.years == (None if years is None else pytest.approx(years, abs=1e-3))
+    assert sentence[age.start : age.end].strip(" ,") == age.text
+    assert sex_of([sentence], age, sentence) == sex
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "At the age of 12 he had his tonsils removed.",
+        "The 5-year survival of patients is 40%.",
+        "He was followed for 3 years and 6 months.",
+        "His 45-year-old mother had the same disease.",
+        "The kidney of a 30-year-old donor was used.",
+        "Blood pressure was 120/80 mmHg and the dose 5 mg/d.",
+        "The temperature of the patient was 38.5 °C.",
+    ],
+)
+def test_numbers_that_introduce_nobody(sentence: str) -> None:
+    assert introduces(sentence) is None
+
+
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        (["The patient was seen.", "She was given antibiotics, and her pain resolved."], "female"),
+        (["The patient was seen.", "He recovered; his mother agreed."], "male"),
+        (["The patient was seen.", "She recovered.", "He was discharged."], ""),
+        (["The patient was seen."], ""),
+    ],
+)
+def test_sex_from_the_whole_case(sentences: list[str], expected: str) -> None:
+    assert sex_of(sentences, None, "") == expected
+
+
+def test_relatives_do_not_lend_their_sex() -> None:
+    sentence = "The patient, 54 years of age, lived with his mother and sister."
+    assert sex_of([sentence], introduces(sentence), sentence) == "male"
+
+
+def test_animals_and_mothers_are_told_from_patients() -> None:
+    assert is_animal("A 5-year-old spayed Labrador was presented.")
+    assert not is_animal(
+        "A 5-year-old girl who had been bitten was presented; later a dog was found in the yard of the house."
+    )
+    mother = "A 24-year-old primigravida was referred."
+    (age,) = ages_in(mother)
+    assert is_of_mother(mother, age, "Prenatal diagnosis of a cyst")
+    assert not is_of_mother(mother, age, "Eclampsia in a young woman")

@@ -1,0 +1,245 @@
+"""The wiring of each repository: what is selected and fetched, and nothing asked beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from flows.crawling import crawl_shard, finished, identity, shard_params
+from flows.progress import SilentReporter
+from flows.repositories import CrawlRequest, Opening, check_request, open_repository, preview_request
+from flows.selection import select, selections
+from flows.settings import Settings, load_settings
+from flows.workspace import Workspace
+from schemas.article import RawArticle
+from schemas.errors import UsageError
+from schemas.record import from_table
+from schemas.stages import Drop
+from sources.ledger import Ledger
+from sources.sample.bookshelf_server import BookshelfServer
+from sources.sample.server import BucketServer
+from sources.store import RawStore
+from tests.sources.conftest import XML, Bucket, figures, jpeg
+from tests.sources.fakes.europepmc import FakeEuropePmc, record
+from tests.sources.fakes.eutils import Article, Eutils
+from tests.sources.fakes.inventory import write_inventory
+from tests.sources.fakes.medline import FakePubmed, packed, simple
+from tests.sources.fakes.openstax import GitHub, book_files, write_folder
+
+
+class Crawl:
+    """Runs the crawl verb's work without Prefect."""
+
+    def __init__(self, workspace: Workspace, **settings: Any) -> None:
+        self.workspace = workspace
+        self.settings: Settings = load_settings(workspace=workspace.root, **settings)
+        self.notes: tuple[str, ...] = ()
+        self.made = 0
+
+    def __call__(self, source: Any, target: str = "", **options: str) -> tuple[list[str], dict[str, str]]:
+        """Ids kept and reasons by locator of everything selected for this request."""
+        request = CrawlRequest(source, target, "noncommercial", options)
+        check_request(request, self.settings)
+        with Ledger(self.workspace.ledger) as ledger:
+            store = RawStore(self.workspace.raw, ledger)
+            opened = open_repository(request, Opening(self.settings, self.workspace, store))
+            self.notes = opened.notes
+            chosen = select(self.workspace, source, opened.locators, 500, root=opened.root)
+            steps = SilentReporter().stage("crawl", len(opened.locators), "articles")
+            for selection in chosen:
+                params = shard_params(self.settings, request.profile)
+                wanted = identity(selection, params, opened.fingerprint(selection))
+                if finished(self.workspace, wanted) is None:
+                    self.made += 1
+                    with steps as watched:
+                        crawl_shard(
+                            self.workspace, selection, wanted, opened.fetch, opened.connections, watched
+                        )
+        shards = {selection.shard for selection in chosen}
+        return self._kept(shards), self._dropped(shards)
+
+    def _kept(self, shards: set[str]) -> list[str]:
+        base = self.workspace.stage("crawl")
+        return sorted(
+            row.id
+            for shard in shards
+            for row in from_table(RawArticle, pq.read_table(base / shard / "raw.parquet"))
+        )
+
+    def _dropped(self, shards: set[str]) -> dict[str, str]:
+        base = self.workspace.stage("crawl")
+        return {
+            row.id: row.reason.value
+            for shard in shards
+            for row in from_table(Drop, pq.read_table(base / shard / "_dropped.parquet"))
+        }
+
+
+def ids_file(folder: Path, *ids: str) -> str:
+    path = folder / "ids.txt"
+    path.write_text("".join(f"{name}\n" for name in ids), "utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Iterator[tuple[Bucket, BucketServer]]:
+    made = Bucket(tmp_path / "bucket")
+    for number in (1, 2, 3):
+        made.add(f"PMC{number}", body=figures("a.jpg"), media={"a.jpg": jpeg(number)})
+    write_inventory(made.root, "2026-11-20T01-00Z")
+    with BucketServer([made.root]) as server:
+        yield made, server
+
+
+def test_pmc_by_query_asks_once_and_records(
+    workspace: Workspace, bucket: tuple[Bucket, BucketServer]
+) -> None:
+    _, server = bucket
+    articles = [Article(number, date(2024, 1, number)) for number in (1, 2, 9)]
+    with Eutils(articles) as eutils:
+        crawl = Crawl(workspace, pmc={"endpoint": server.endpoint}, eutils={"endpoint": eutils.endpoint})
+        kept, dropped = crawl("pmc", query="case", since="2024-01-01")
+        assert (kept, dropped) == (["pmc:PMC1.1", "pmc:PMC2.1"], {"PMC9": "not_found"})
+        asked = len(eutils.forms)
+        assert crawl("pmc", query="case", since="2024-01-01") == (kept, dropped)
+        assert len(eutils.forms) == asked
+        assert preview_request(CrawlRequest("pmc", options={"query": "case"}), crawl.settings) is None
+
+
+def test_pmc_sync_crawls_again_what_changed(
+    workspace: Workspace, bucket: tuple[Bucket, BucketServer]
+) -> None:
+    made, server = bucket
+    crawl = Crawl(workspace, pmc={"endpoint": server.endpoint})
+    target = ids_file(workspace.root, "PMC1", "PMC2")
+    assert crawl("pmc", target)[0] == ["pmc:PMC1.1", "pmc:PMC2.1"] and crawl.made == 1
+    assert crawl("pmc", sync="True")[1] == {} and crawl.made == 1
+    made.add("PMC2", 2, body="<p>Corrected.</p>")
+    write_inventory(made.root, "2026-11-21T01-00Z")
+    with BucketServer([made.root]) as later:
+        again = Crawl(workspace, pmc={"endpoint": later.endpoint})
+        assert again("pmc", sync="True")[0] == ["pmc:PMC1.1", "pmc:PMC2.2"]
+    assert "1 changed" in again.notes[0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"query": "a", "target": "x"},
+        {"since": "2024-01-01", "sync": "True"},
+        {"sync": "True", "poll": "True"},
+        {"query": 'fever "unclosed'},
+    ],
+)
+def test_contradicting_options_of_pmc_are_refused(options: dict[str, str]) -> None:
+    target = options.pop("target", "")
+    with pytest.raises(UsageError):
+        preview_request(CrawlRequest("pmc", target, options=options), load_settings())
+
+
+def test_europe_pmc_by_ids_and_by_query(workspace: Workspace, tmp_path: Path) -> None:
+    texts = {f"PMC{number}": XML.format("<p>Fever.</p>").encode() for number in (1, 2)}
+    with FakeEuropePmc(records=[record(name) for name in texts], texts=texts) as site:
+        own = {"endpoint": site.endpoint, "annotations_endpoint": site.annotations_endpoint}
+        crawl = Crawl(workspace, europepmc=own)
+        assert crawl("europepmc", ids_file(tmp_path, "PMC1"))[0] == ["europepmc:PMC1"]
+        assert crawl("europepmc", query="fever")[0] == ["europepmc:PMC1", "europepmc:PMC2"]
+        assert "2 found" in crawl.notes[0]
+    with pytest.raises(UsageError, match="a file of PMCIDs or a query"):
+        preview_request(CrawlRequest("europepmc"), crawl.settings)
+
+
+def test_one_article_of_two_repositories_is_kept_once(
+    workspace: Workspace, tmp_path: Path, bucket: tuple[Bucket, BucketServer]
+) -> None:
+    target = ids_file(tmp_path, "PMC1")
+    assert Crawl(workspace, pmc={"endpoint": bucket[1].endpoint})("pmc", target)[0] == ["pmc:PMC1.1"]
+    with FakeEuropePmc(records=[record("PMC1")], texts={"PMC1": XML.format("<p>x</p>").encode()}) as site:
+        own = {"endpoint": site.endpoint, "annotations_endpoint": site.annotations_endpoint}
+        assert Crawl(workspace, europepmc=own)("europepmc", target) == ([], {"PMC1": "duplicate_article"})
+
+
+def test_bookshelf_chapters(workspace: Workspace) -> None:
+    with BookshelfServer() as server:
+        own = {"endpoint": server.endpoint, "oai_endpoint": server.oai_endpoint}
+        crawl = Crawl(workspace, litarch=own)
+        kept, dropped = crawl("litarch", "inventox")
+        assert len(kept) == 2 and not dropped and all(name.startswith("litarch:") for name in kept)
+        assert crawl("litarch", "inventox")[0] == kept and crawl.made == 1
+        with pytest.raises(UsageError, match="book"):
+            crawl("litarch", "not-there")
+
+
+def test_openstax_from_a_folder_and_from_github(workspace: Workspace, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "checkout", book_files())
+    crawl = Crawl(workspace)
+    kept, _ = crawl("openstax", str(folder))
+    assert kept and all(name.startswith("openstax:") for name in kept)
+    assert crawl("openstax", str(folder))[0] == kept and crawl.made == 1
+    image = next(path for path in (folder / "media").iterdir())
+    image.write_bytes(jpeg(99))
+    assert crawl("openstax", str(folder))[0] == kept and crawl.made == 2
+    commit = "a" * 40
+    with GitHub({commit: book_files()}, {"main": commit}) as site:
+        other = Crawl(workspace, openstax={"api_endpoint": site.endpoint, "code_endpoint": site.endpoint})
+        names = preview_request(CrawlRequest("openstax", str(folder)), other.settings)
+        kept_there, dropped = other("openstax", site.repository, ref="main")
+        assert set(dropped.values()) <= {"duplicate_article", "not_found"}
+        assert len(kept_there) + len(dropped) == len(names or ())
+        with pytest.raises(UsageError, match="neither a folder nor a repository"):
+            preview_request(CrawlRequest("openstax", str(tmp_path / "absent folder")), other.settings)
+
+
+def test_pubmed_by_ids_and_from_files(workspace: Workspace, tmp_path: Path) -> None:
+    content = packed(simple(1), simple(2), simple(30))
+    with FakePubmed(records={"30": simple(30)}, files={"baseline/pubmed26n0001.xml.gz": content}) as site:
+        crawl = Crawl(workspace, eutils={"endpoint": site.root}, medline={"endpoint": site.root})
+        assert crawl("medline", ids_file(tmp_path, "30", "77"))[0] == ["medline:30"]
+        kept, dropped = crawl("medline", files="baseline")
+        assert kept == ["medline:1", "medline:2"] or kept == ["medline:1", "medline:2", "medline:30"]
+        assert not set(dropped.values()) - {"duplicate_article", "not_found"}
+    local = tmp_path / "pubmed26n0001.xml.gz"
+    local.write_bytes(content)
+    assert "medline:2" in crawl("medline", ids_file(tmp_path, "2"), files=str(local))[0]
+    with pytest.raises(UsageError, match="no PubMed file"):
+        preview_request(CrawlRequest("medline", options={"files": str(tmp_path / "none")}), crawl.settings)
+    with pytest.raises(UsageError, match="line 1: not a PMID"):
+        preview_request(CrawlRequest("medline", ids_file(tmp_path, "PMC1")), crawl.settings)
+
+
+def test_question_collections(workspace: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "exams"
+    folder.mkdir()
+    data = folder / "exam.jsonl"
+    data.write_text('{"id": 1, "question": "Which fever?"}\n', "utf-8")
+    sidecar = folder / "exam.jsonl.meta.toml"
+    sidecar.write_text('name = "exam"\nlicence = "CC-BY-4.0"\nlanguage = "en"\n', "utf-8")
+    crawl = Crawl(workspace)
+    assert crawl("questions", str(folder))[0] == ["questions:exam"]
+    assert crawl("questions", str(folder))[0] == ["questions:exam"] and crawl.made == 1
+    data.write_text('{"id": 1, "question": "Which rash?"}\n', "utf-8")
+    assert crawl("questions", str(folder))[0] == ["questions:exam"] and crawl.made == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "options"),
+    [
+        ("pmc", "", {"query": "case"}),
+        ("europepmc", "", {"query": "case"}),
+        ("litarch", "livertox", {}),
+        ("openstax", "openstax/osbooks-microbiology", {}),
+        ("medline", "", {"files": "baseline"}),
+    ],
+)
+def test_a_real_server_needs_a_contact_address(
+    source: Any, target: str, options: Mapping[str, str], workspace: Workspace
+) -> None:
+    with pytest.raises(UsageError, match="contact address"):
+        check_request(CrawlRequest(source, target, options=options), load_settings())
+    assert not selections(workspace)
