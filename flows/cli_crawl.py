@@ -127,6 +127,28 @@ def crawl_openstax(
     return _crawl("openstax", repository, profile, {"ref": ref}, dry_run, common)
 
 
+@crawl_app.command(name="wikimedia")
+def crawl_wikimedia(
+    dump: Annotated[str, Parameter(help="Dump file, folder of them, or WIKI/YYYYMMDD (enwiki/20261101).")],
+    /,
+    *,
+    titles: Annotated[Path | None, Parameter(help="Text file of page titles, one a line.")] = None,
+    templates: Annotated[str, Parameter(help="Pages that use one of these templates: Infobox drug,….")] = "",
+    categories: Annotated[str, Parameter(help="Pages in one of these categories: Skin conditions,….")] = "",
+    text_only: Annotated[bool, Parameter(negative="", help="Leave images out; asks no server.")] = False,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Take medical pages of a Wikipedia dump, with images from Commons; by default, pages on diseases."""
+    options = {
+        "titles": titles,
+        "templates": templates,
+        "categories": categories,
+        "text_only": text_only,
+    }
+    return _crawl("wikimedia", dump, "open", options, dry_run, common)
+
+
 @crawl_app.command(name="questions")
 def crawl_questions(
     path: Annotated[Path, Parameter(help="File of questions, its sidecar, or a folder of them.")],

@@ -75,8 +75,13 @@ class MedlineSettings(_Host):
 
 
 class WikimediaSettings(_Host):
-    """How to reach Wikimedia Commons, for the licences and bytes of images."""
+    """How to reach Wikimedia: Commons for the licences and bytes of images, and the dumps."""
 
     endpoint: str = Field("https://commons.wikimedia.org/w/api.php", description="API of Wikimedia Commons")
     files_endpoint: str = Field("https://upload.wikimedia.org/", description="where image files lie")
+    dumps_endpoint: str = Field("https://dumps.wikimedia.org/", description="base URL of the dumps")
+    max_dump_mib: Annotated[int, Field(ge=1)] = Field(65_536, description="largest dump file accepted, MiB")
+    image_width: Annotated[int, Field(ge=64, le=4096)] = Field(
+        1280, description="width in pixels at which drawings and very large images are rendered"
+    )
     requests_per_second: Rate = Field(5.0, description="ceiling per host, in requests per second")

@@ -41,3 +41,20 @@ class Question:
     subject: str = column("subject as written", default="")
     licence: Licence = column("licence of the collection")
     is_synthetic: bool = column("marked synthetic", default=False)
+
+
+@record
+class QuestionCollection:
+    """One file of questions: what its sidecar says, and what became of its records."""
+
+    id: str = column("questions:<name>")
+    name: str = column("name the sidecar gives")
+    title: str = column("title, '' when not given", default="")
+    language: str = column("BCP-47")
+    citation: str = column("how to cite it, '' when not given", default="")
+    url: str = column("where it is published, '' when not given", default="")
+    licence: Licence = column("licence of the collection")
+    records: int = column("records in the file")
+    questions: int = column("records read as questions; the others are drops of unit question")
+    raw_sha256: str = column("hex SHA-256 of the file")
+    is_synthetic: bool = column("the sidecar says that its questions are made up", default=False)

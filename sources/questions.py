@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from schemas.article import Licence, RawArticle, RawPart
+from schemas.article import RawArticle, RawPart
 from schemas.errors import InputError, UsageError
 from schemas.hashing import canonical_json, sha256_bytes, sha256_text
 from schemas.ids import repository_id
-from schemas.question import Question
-from schemas.record import column, record
+from schemas.question import Question, QuestionCollection
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 from sources.json_records import Piece, load_object, split
 from sources.ledger import Held
@@ -47,23 +46,6 @@ class QuestionsContext:
     root: Path
     store: RawStore
     max_bytes: int = 4 * 1024**3
-
-
-@record
-class QuestionCollection:
-    """One file of questions: what its sidecar says, and what became of its records."""
-
-    id: str = column("questions:<name>")
-    name: str = column("name the sidecar gives")
-    title: str = column("title, '' when not given", default="")
-    language: str = column("BCP-47")
-    citation: str = column("how to cite it, '' when not given", default="")
-    url: str = column("where it is published, '' when not given", default="")
-    licence: Licence = column("licence of the collection")
-    records: int = column("records in the file")
-    questions: int = column("records read as questions; the others are drops of unit question")
-    raw_sha256: str = column("hex SHA-256 of the file")
-    is_synthetic: bool = column("the sidecar says that its questions are made up", default=False)
 
 
 def discover(path: Path) -> list[str]:

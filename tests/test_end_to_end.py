@@ -28,11 +28,12 @@ from flows.session import Session
 from flows.settings import Settings
 from flows.show import trace
 from flows.specs import read_spec, spec_path
+from flows.stages import EXTRACTION
 from flows.workspace import Workspace, open_workspace
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
-from tests.pipeline import crawl_bucket, new_workspace, run_stages
+from tests.pipeline import crawl_bookshelf, crawl_bucket, new_workspace, run_stages
 
 MEDQRELS = Path(sys.executable).with_name("medqrels")
 DATASET = "medqrels-sample"
@@ -144,7 +145,7 @@ def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, 
     directory = home / made["releases"][0]["path"]
     used = set(pq.read_table(directory / "provenance/sources")["id"].to_pylist())
     kept = {f"pmc:PMC9900000{number:02d}.1" for number in (1, 2, 3, 5, 7, 8, 10)} | {"pmc:PMC990000004.2"}
-    assert used == kept
+    assert used == kept | {"litarch:NBK990001", "litarch:NBK990000/Doravexin"}
     workspace = Workspace(home / "ws")
     fates = {"PMC990000006": "licence_not_allowed", "PMC990000011": "retracted"}
     for locator, reason in fates.items():
@@ -224,6 +225,7 @@ def test_same_bytes_whatever_the_shards_workers_folder_and_hash_seed(
     for size, count in ((500, 1), (3, 2)):
         workspace = new_workspace(tmp_path / f"shards of {size}, ünïcode")
         crawl_bucket(workspace, sample_ids(), shard_size=size)
+        crawl_bookshelf(workspace)
         run_stages(workspace, count, ground=False)
         directory = release_in(workspace)
         audit_directory(directory)
@@ -262,7 +264,7 @@ def test_killed_anywhere_the_rerun_finishes_the_same_release(
 def test_a_second_run_makes_nothing_and_fetches_nothing(tmp_path: Path) -> None:
     workspace = new_workspace(tmp_path / "ws")
     crawl_bucket(workspace, sample_ids())
-    assert run_stages(workspace) == 5
+    assert run_stages(workspace) == len(EXTRACTION) + 1 + 2 * len(TASKS)
     before = files_of(workspace.work)
     again = crawl_bucket(workspace, sample_ids())
     assert sum(again.bodies().values()) == 0
@@ -278,7 +280,7 @@ def test_a_new_article_makes_a_new_shard_and_leaves_the_others(tmp_path: Path) -
     shard = next((workspace.stage("extract")).iterdir())
     stamp = {path.name: path.stat().st_mtime_ns for path in shard.iterdir()}
     crawl_bucket(workspace, [*rest, *first])
-    assert run_stages(workspace, ground=False) == 4
+    assert run_stages(workspace, ground=False) == len(EXTRACTION) + 2 * len(TASKS)
     assert {path.name: path.stat().st_mtime_ns for path in shard.iterdir()} == stamp
 
 
@@ -319,7 +321,7 @@ def test_an_edited_release_is_found_out(demo: tuple[Path, dict[str, Any]], tmp_p
 def test_status_and_show_read_the_demo_workspace(demo: tuple[Path, dict[str, Any]]) -> None:
     home, _ = demo
     status = json.loads(medqrels("status", "--json", "--workspace", "ws", home=home).stdout)
-    assert [stage["stage"] for stage in status["stages"]][:4] == ["crawl", "parse", "extract", "ground"]
+    assert [stage["stage"] for stage in status["stages"]][:4] == ["crawl", "parse", "extract", "cases"]
     for stage in status["stages"]:
         for unit, counts in stage["units"].items():
             assert counts["in"] == counts["kept"] + counts["dropped"], (stage["stage"], unit)

@@ -11,10 +11,10 @@ from pathlib import Path
 from benchmarks.mutations import add_controls, drop_span, flip_bits, repeat_span, truncate
 from schemas.article import RawArticle, RawPart
 from schemas.hashing import sha256_bytes
-from schemas.question import Question
+from schemas.question import Question, QuestionCollection
 from schemas.record import to_table
 from schemas.stages import Drop
-from sources.questions import META, QUESTIONS, QuestionCollection, read
+from sources.questions import META, QUESTIONS, read
 
 Damage = Callable[[bytes, random.Random], bytes]
 

@@ -16,10 +16,11 @@ from curation.images.fingerprint import perceptual_hash, thumbnail
 from curation.images.flags import flags_of
 from curation.images.kinds import decide
 from curation.images.ocr import read_text
+from curation.images.panels import find_panels
 from schemas.article import Graphic
 from schemas.errors import InputError, WorkspaceError
 from schemas.extracted import Figure
-from schemas.image import FigureImage
+from schemas.image import FigureImage, PanelBox
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 Check = Literal["off", "on"]
@@ -112,8 +113,28 @@ def _described(
         thumbnail=thumbnail(image.image),
         kind=kind,
         kind_evidence=evidence,
+        panels=_panels(figure, image),
         flags=flags_of(figure.caption, kind, private=image.private, faces=faces, text=text),
         text=text or "",
+    )
+
+
+def _panels(figure: Figure, image: Decoded) -> tuple[PanelBox, ...]:
+    """The caption's panels in an image that holds them all; a figure of several images is not looked at."""
+    if len(figure.graphics) != 1:
+        return ()
+    ids = {panel.letter: panel.id for panel in figure.panels}
+    found = find_panels(image.image, [panel.letter for panel in figure.panels])
+    return tuple(
+        PanelBox(
+            panel_id=ids[box.letter],
+            letter=box.letter,
+            left=box.left,
+            top=box.top,
+            right=box.right,
+            bottom=box.bottom,
+        )
+        for box in found
     )
 
 

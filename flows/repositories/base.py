@@ -13,6 +13,7 @@ from flows.selection import Selection
 from flows.settings import LOOPBACK, HttpSettings, Settings, require_contact
 from flows.workspace import Workspace
 from schemas.article import RawArticle, SourceName
+from schemas.hashing import canonical_json, sha256_text
 from schemas.licences import Profile
 from schemas.stages import Drop
 from sources.http import ClientSettings, PoliteClient
@@ -114,6 +115,22 @@ def polite_client(
             max_attempts=http.attempts,
         )
     )
+
+
+def stored_state(store: RawStore, source: str, key: str) -> Callable[[Selection], str]:
+    """A fingerprint over what raw/ holds of a selection, for repositories that are read before the crawl.
+
+    Args:
+        store: raw/ and its ledger.
+        source: the repository.
+        key: ledger key of a locator, with `{}` for the locator.
+    """
+
+    def state(selection: Selection) -> str:
+        held = (store.ledger.find(source, key.format(locator)) for locator in selection.locators)
+        return sha256_text(canonical_json([each.sha256 if each else "" for each in held]))
+
+    return state
 
 
 def max_xml_bytes(settings: Settings) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from flows.repositories.base import CrawlRequest, Opened, Opening, as_folder, polite_client
+from flows.repositories.base import CrawlRequest, Opened, Opening, as_folder, polite_client, stored_state
 from flows.repositories.eutils import eutils_context
 from flows.settings import Settings
 from schemas.errors import UsageError
@@ -49,11 +49,12 @@ def open_source(request: CrawlRequest, opening: Opening) -> Opened:
     """The records of the id file, or those of the files that are wanted."""
     settings = opening.settings
     pmids = read_pmids(Path(request.target)) if request.target else None
+    state = stored_state(opening.store, medline.SOURCE, "record/{}")
     if not request.option("files"):
         context = MedlineContext(store=opening.store, eutils=eutils_context(settings))
         drops = medline.prefetch(pmids or [], context)
         ready = dataclasses.replace(context, drops=drops)
-        return Opened(locators=pmids or [], fetch=lambda pmid: medline.fetch(pmid, ready))
+        return Opened(pmids or [], fetch=lambda pmid: medline.fetch(pmid, ready), fingerprint=state)
     context = _of_files(request, opening)
     criteria = Criteria(
         pmids=frozenset(pmids) if pmids is not None else None,
@@ -66,6 +67,7 @@ def open_source(request: CrawlRequest, opening: Opening) -> Opened:
     return Opened(
         locators=[*chosen.pmids, *chosen.drops],
         fetch=lambda key: chosen.drops.get(key) or medline.fetch(key, ready),
+        fingerprint=state,
     )
 
 

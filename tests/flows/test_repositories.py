@@ -30,6 +30,7 @@ from tests.sources.fakes.eutils import Article, Eutils
 from tests.sources.fakes.inventory import write_inventory
 from tests.sources.fakes.medline import FakePubmed, packed, simple
 from tests.sources.fakes.openstax import GitHub, book_files, write_folder
+from tests.sources.fakes.wikimedia import CommonsFile, FakeWikimedia, dump, page
 
 
 class Crawl:
@@ -213,6 +214,53 @@ def test_pubmed_by_ids_and_from_files(workspace: Workspace, tmp_path: Path) -> N
         preview_request(CrawlRequest("medline", ids_file(tmp_path, "PMC1")), crawl.settings)
 
 
+def test_wikipedia_from_a_dump_and_from_the_server(workspace: Workspace, tmp_path: Path) -> None:
+    ill = page(5, "Ill", "{{Infobox medical condition}}\nIll is bad.\n[[File:Rash.jpg|thumb|A rash]]")
+    other = page(6, "Town", "A town by a river.")
+    name = "enwiki-20250101-pages-articles.xml.bz2"
+    local = tmp_path / name
+    local.write_bytes(dump(ill, other))
+    files = {"Rash.jpg": CommonsFile(jpeg(1))}
+    with FakeWikimedia(files=files, dumps={name: local.read_bytes()}) as site:
+        crawl = Crawl(
+            workspace,
+            wikimedia={
+                "endpoint": f"{site.root}w/api.php",
+                "files_endpoint": site.root,
+                "dumps_endpoint": site.root,
+            },
+        )
+        assert crawl("wikimedia", str(local), text_only="True")[0] == ["wikimedia:enwiki/5"]
+        assert not site.asked
+        kept, _ = crawl("wikimedia", "enwiki/20250101")
+        assert kept == ["wikimedia:enwiki/5"] and crawl.made == 2
+        asked = len(site.asked)
+        assert any("Rash.jpg" in each for each in site.asked)
+        assert crawl("wikimedia", str(local))[0] == kept
+        assert crawl.made == 2 and len(site.asked) == asked
+        titles = tmp_path / "titles.txt"
+        titles.write_text("Town\nNowhere\n", "utf-8")
+        kept, dropped = crawl("wikimedia", str(local), titles=str(titles))
+        assert kept == ["wikimedia:enwiki/6"] and dropped == {"Nowhere": "not_found"}
+        # A newer dump with another revision is crawled again; what did not change is not.
+        local.write_bytes(dump(page(5, "Ill", "{{Infobox symptom}}\nIll is worse.", revision=99), other))
+        made = crawl.made
+        assert crawl("wikimedia", str(local))[0] == ["wikimedia:enwiki/5"]
+        assert crawl.made == made + 1
+    with pytest.raises(UsageError, match="no dump there"):
+        preview_request(CrawlRequest("wikimedia", str(tmp_path / "none.bz2")), crawl.settings)
+
+
+def test_a_newer_pubmed_record_is_crawled_again(workspace: Workspace, tmp_path: Path) -> None:
+    local = tmp_path / "pubmed26n0001.xml.gz"
+    crawl = Crawl(workspace)
+    for title in ("First", "Second"):
+        local.write_bytes(packed(simple(1, title)))
+        assert crawl("medline", files=str(local))[0] == ["medline:1"]
+    assert crawl.made == 2
+    assert crawl("medline", files=str(local))[0] == ["medline:1"] and crawl.made == 2
+
+
 def test_question_collections(workspace: Workspace, tmp_path: Path) -> None:
     folder = tmp_path / "exams"
     folder.mkdir()
@@ -235,6 +283,7 @@ def test_question_collections(workspace: Workspace, tmp_path: Path) -> None:
         ("litarch", "livertox", {}),
         ("openstax", "openstax/osbooks-microbiology", {}),
         ("medline", "", {"files": "baseline"}),
+        ("wikimedia", "enwiki/20261101", {"text_only": "True"}),
     ],
 )
 def test_a_real_server_needs_a_contact_address(

@@ -14,7 +14,7 @@ from benchmarks.format_mutations import questions as mutated
 from flows.runner import run_records
 from schemas.article import RawArticle
 from schemas.errors import InputError, UsageError
-from schemas.question import Citation, Question
+from schemas.question import Citation, Question, QuestionCollection
 from schemas.stages import Drop, Reason
 from sources.citations import from_text, read_citations
 from sources.json_records import split
@@ -22,7 +22,6 @@ from sources.ledger import Ledger
 from sources.question_sidecar import read_sidecar
 from sources.questions import (
     QUESTIONS,
-    QuestionCollection,
     QuestionsContext,
     discover,
     fetch,

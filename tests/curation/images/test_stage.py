@@ -88,6 +88,27 @@ def test_every_graphic_is_kept_or_dropped(figure: Figure, tmp_path: Path) -> Non
     assert first.flags == ("face_unchecked", "text_unchecked") and first.text == ""
 
 
+def test_panels_are_linked_when_one_image_holds_them_all(figure: Figure, tmp_path: Path) -> None:
+    two = Image.new("RGB", (420, 200), "white")
+    for left in (0, 220):
+        two.paste(Image.effect_noise((200, 200), 60).point(lambda value: value // 2), (left, 0))
+    data = saved(two, "PNG")
+    (tmp_path / "two.png").write_bytes(data)
+    graphic = Graphic(href="two", name="two", path="two.png", sha256=sha256_bytes(data))
+    (row,) = rows(dataclasses.replace(figure, graphics=(graphic,)), tmp_path)
+    assert isinstance(row, FigureImage)
+    assert [(box.panel_id, box.letter) for box in row.panels] == [
+        ("pmc:PMC1.1#F1.A", "A"),
+        ("pmc:PMC1.1#F1.B", "B"),
+    ]
+    assert [(box.left, box.top, box.right, box.bottom) for box in row.panels] == [
+        (0, 0, 200, 200),
+        (220, 0, 420, 200),
+    ]
+    both = rows(dataclasses.replace(figure, graphics=(graphic, graphic)), tmp_path)
+    assert not any(each.panels for each in both if isinstance(each, FigureImage))
+
+
 def test_rows_are_equal_every_time_and_survive_parquet(figure: Figure, tmp_path: Path) -> None:
     kept = [row for row in rows(figure, tmp_path) if isinstance(row, FigureImage)]
     assert kept == [row for row in rows(figure, tmp_path) if isinstance(row, FigureImage)]
