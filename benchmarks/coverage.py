@@ -45,7 +45,7 @@ def crawls(data: Path) -> Iterator[tuple[str, list[str]]]:
         yield name, ["folder", str(data / name), "--profile", "noncommercial"]
     for book in ("microbiology", "psychologia"):
         yield f"openstax/{book}", ["openstax", str(data / "openstax" / book), "--profile", "noncommercial"]
-    yield "FrenchMedMCQA", ["questions", str(_questions(data)), "--profile", "noncommercial"]
+    yield "FrenchMedMCQA", ["questions", str(_questions(data))]
 
 
 def _bucket_ids(data: Path) -> Path:
@@ -56,7 +56,16 @@ def _bucket_ids(data: Path) -> Path:
 
 
 def _questions(data: Path) -> Path:
-    return data / "vocab" / "FrenchMedMCQA"
+    """Sidecars for the three files, in a folder of their own: the data is not written to."""
+    folder = Path(tempfile.mkdtemp())
+    for part in ("train", "dev", "test"):
+        file = (data / "vocab" / "FrenchMedMCQA" / f"{part}.json").resolve()
+        (folder / f"{part}.json.meta.toml").write_text(
+            f'name = "frenchmedmcqa-{part}"\nfile = "{file}"\nlicence = "Apache-2.0"\nlanguage = "fr"\n'
+            'preset = "frenchmedmcqa"\n',
+            "utf-8",
+        )
+    return folder
 
 
 def run(data: Path, root: Path) -> dict[str, Any]:

@@ -1,15 +1,16 @@
 """Finds printed panel letters (A, b, (C)) in a figure by matching glyph shapes against a sans-serif face.
 
-A letter counts only when it stands alone and all letters asked for appear in one size and case: single
-letters in words, axis labels and formulas are no panel marks. numpy, scipy and Pillow suffice.
+A letter counts only when it stands alone: letters in words, axis labels and formulas are no panel marks.
+Which of the letters found are marks is for panel_marks to say. numpy, scipy and Pillow suffice.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +23,13 @@ Grey = npt.NDArray[np.uint8]
 _SIDE = 20
 _FONT_PIXELS = 64
 _STROKES = (0, 2, 5)
-_MIN_SCORE = 0.66
+_MIN_SCORE = 0.5
 _CASE_MARGIN = 0.06
 _MIN_HEIGHT = 7
 _MAX_HEIGHT = 0.09
-_SIZE_BAND = 1.18
 _DARK, _LIGHT = 110, 200
-_MAX_GROUPS = 12
+_LARGE = 1.8
+_BOX = 2.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,23 @@ class Letter:
     is_upper: bool
 
 
+class Spot(NamedTuple):
+    """Something of a letter's height that stands alone, read or not."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """What a figure's print may be: letters read, and places where a letter may stand unread."""
+
+    letters: tuple[Letter, ...]
+    spots: tuple[Spot, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Glyph:
     letter: str
@@ -54,66 +72,82 @@ class _Glyph:
     height: float
 
 
-def letter_sets(grey: Grey, letters: Sequence[str]) -> Iterator[tuple[Letter, ...]]:
-    """Sets of one printed mark per letter, of one size and case, the largest print first.
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """Connected components of dark or light pixels, numbered from 1 in `labels`; (n + 1,) sizes, 0 for none."""
+
+    labels: npt.NDArray[np.int32]
+    places: list[tuple[slice, slice]]
+    widths: npt.NDArray[np.int32]
+    heights: npt.NDArray[np.int32]
+
+
+def read_print(grey: Grey, wanted: Collection[str]) -> Print:
+    """Letters of a figure that stand alone.
 
     Args:
         grey: (height, width) uint8.
-        letters: upper-case letters the caption names.
+        wanted: upper-case letters to look for.
     """
-    wanted = frozenset(letters)
-    found = [*_marks(grey < _DARK, 255 - grey, wanted), *_marks(grey > _LIGHT, grey, wanted)]
-    seen: set[tuple[Letter, ...]] = set()
-    for is_upper in (True, False):
-        marks = [mark for mark in found if mark.is_upper == is_upper]
-        for size in sorted({mark.size for mark in marks}, reverse=True):
-            alike = [mark for mark in marks if size / _SIZE_BAND <= mark.size <= size]
-            chosen = _one_each(alike, letters)
-            if chosen and chosen not in seen and len(seen) < _MAX_GROUPS:
-                seen.add(chosen)
-                yield chosen
-
-
-def filled(mask: Mask, axis: int) -> Mask:
-    """Whether any pixel is set, along an axis of a (height, width) mask."""
-    return np.asarray(mask.any(axis=axis), dtype=np.bool_)
-
-
-def _one_each(marks: Sequence[Letter], letters: Sequence[str]) -> tuple[Letter, ...]:
-    """The most alike mark of every letter; () when one is absent."""
-    best: dict[str, Letter] = {}
-    for mark in marks:
-        if mark.letter not in best or mark.score > best[mark.letter].score:
-            best[mark.letter] = mark
-    return tuple(best[letter] for letter in letters) if len(best) == len(letters) else ()
-
-
-def _marks(mask: Mask, shade: Grey, wanted: frozenset[str]) -> Iterator[Letter]:
-    """Glyphs of a mask that may be wanted letters; `shade` is bright where the print is."""
-    labels, _ = ndimage.label(mask, structure=np.ones((3, 3), dtype=int))
-    highest = max(_MAX_HEIGHT * max(mask.shape), 2 * _MIN_HEIGHT)
-    for number, place in enumerate(ndimage.find_objects(labels), start=1):
-        rows, columns = place
-        height, width = rows.stop - rows.start, columns.stop - columns.start
-        if not _MIN_HEIGHT <= height <= highest or not 0.25 <= width / height <= 1.5:
-            continue
-        part = labels[place] == number
-        if not 0.15 <= part.mean() <= 0.9 or not _is_alone(mask, rows, columns):
-            continue
-        for glyph, score in _readings(shade[place], part, wanted):
-            size = round(height / glyph.height, 2)
+    dark, light = _ground(grey < _DARK), _ground(grey > _LIGHT)
+    letters: list[Letter] = []
+    spots: list[Spot] = []
+    for print_, paper, shade in ((dark, light, 255 - grey), (light, dark, grey)):
+        for number in _candidates(print_, grey.shape):
+            rows, columns = print_.places[number - 1]
+            if not (_is_alone(print_, number) or _is_boxed(print_, paper, number)):
+                continue
+            place = (rows, columns)
             left, top, right, bottom = columns.start, rows.start, columns.stop, rows.stop
-            yield Letter(glyph.letter, left, top, right, bottom, round(score, 4), size, glyph.is_upper)
+            spots.append(Spot(left, top, right, bottom))
+            for glyph, score in _readings(shade[place], print_.labels[place] == number, wanted):
+                size = round((bottom - top) / glyph.height, 2)
+                read = Letter(glyph.letter, left, top, right, bottom, round(score, 4), size, glyph.is_upper)
+                letters.append(read)
+    return Print(tuple(letters), tuple(spots))
 
 
-def _is_alone(mask: Mask, rows: slice, columns: slice) -> bool:
-    """Whether no word goes on beside the glyph; brackets and a full stop may stand there."""
+def _ground(mask: Mask) -> _Ground:
+    labels, _ = ndimage.label(mask, structure=np.ones((3, 3), dtype=int))
+    places = ndimage.find_objects(labels)
+    widths = np.array([0, *(columns.stop - columns.start for _, columns in places)], dtype=np.int32)
+    heights = np.array([0, *(rows.stop - rows.start for rows, _ in places)], dtype=np.int32)
+    return _Ground(labels, places, widths, heights)
+
+
+def _candidates(ground: _Ground, shape: tuple[int, ...]) -> list[int]:
+    """Components of a letter's height and width, in reading order of their first pixels."""
+    highest = max(_MAX_HEIGHT * max(shape), 2 * _MIN_HEIGHT)
+    widths, heights = ground.widths, ground.heights
+    fits = (heights >= _MIN_HEIGHT) & (heights <= highest) & (widths >= 0.08 * heights) & (widths <= 1.6 * heights)
+    return [int(number) for number in np.flatnonzero(fits)]
+
+
+def _is_alone(ground: _Ground, number: int) -> bool:
+    """Whether no word goes on beside the glyph; brackets, a full stop and large things may stand there."""
+    rows, columns = ground.places[number - 1]
     height = rows.stop - rows.start
     reach = max(2, round(0.9 * height))
     bracket, space = max(1, round(0.5 * height)), max(2, round(0.45 * height))
-    right = filled(mask[rows, columns.stop : columns.stop + reach], 0)
-    left = filled(mask[rows, max(columns.start - reach, 0) : columns.start], 0)[::-1]
-    return all(_is_free(side, bracket, space) for side in (right, left))
+    right = ground.labels[rows, columns.stop : columns.stop + reach]
+    left = ground.labels[rows, max(columns.start - reach, 0) : columns.start][:, ::-1]
+    small = ground.heights <= _LARGE * height
+    small[0] = False
+    return all(_is_free(filled(small[side], 0), bracket, space) for side in (right, left))
+
+
+def _is_boxed(print_: _Ground, paper: _Ground, number: int) -> bool:
+    """Whether the glyph stands in a small box of its own, as on a photograph."""
+    rows, columns = print_.places[number - 1]
+    height = rows.stop - rows.start
+    middle = (rows.start + rows.stop) // 2
+    around = paper.labels[middle, max(columns.start - 4, 0) : columns.start]
+    box = int(around.max(initial=0))
+    if not box or max(paper.widths[box], paper.heights[box]) > _BOX * height:
+        return False
+    down, across = paper.places[box - 1]
+    is_inside = down.start < rows.start and rows.stop < down.stop
+    return bool(is_inside and across.start < columns.start and columns.stop < across.stop)
 
 
 def _is_free(columns: Mask, bracket: int, space: int) -> bool:
@@ -124,11 +158,18 @@ def _is_free(columns: Mask, bracket: int, space: int) -> bool:
     return bool(used[-1] - used[0] < bracket and used[-1] < len(columns) - 1)
 
 
-def _readings(shade: Grey, part: Mask, wanted: frozenset[str]) -> Iterator[tuple[_Glyph, float]]:
+def filled(mask: Mask, axis: int) -> Mask:
+    """Whether any pixel is set, along an axis of a (height, width) mask."""
+    return np.asarray(mask.any(axis=axis), dtype=np.bool_)
+
+
+def _readings(shade: Grey, part: Mask, wanted: Collection[str]) -> Iterator[tuple[_Glyph, float]]:
     """Wanted letters the glyph may be, at most one of each case: unwanted ones compete and win their share.
 
     C and c differ in size alone, which only the other letters tell.
     """
+    if not 0.15 <= part.mean() <= 0.9 or part.shape[1] < 0.25 * part.shape[0]:
+        return
     near = ndimage.binary_dilation(part)
     inside = np.where(near, shade, 0).astype(np.uint8)
     shape = _normalised(Image.fromarray(inside)).ravel()

@@ -20,10 +20,8 @@ MAX_OPEN: Final = 100
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 _SWITCH = re.compile(r"__[A-Z]{3,30}__")
-_TOKEN = re.compile(
-    r"(?P<open>\{\{|\[\[|\{\||\[)|(?P<close>\}\}|\]\]|\|\}|\])"
-    r"|<(?P<end>/)?\s*(?P<tag>[A-Za-z]{1,20})\b(?P<rest>[^<>]*)>?"
-)
+_BRACKET = re.compile(r"(?P<open>\{\{|\[\[|\{\||\[)|(?P<close>\}\}|\]\]|\|\}|\])")
+_TAG = re.compile(r"<(?P<end>/)?\s*(?P<tag>[A-Za-z]{1,20})\b(?P<rest>[^<>]*)>?")
 _REFERENCE = re.compile(r"<ref(?P<rest>\s[^<>]*|\s*/)?>", re.IGNORECASE)
 _REFERENCE_END = re.compile(r"</ref\s*>", re.IGNORECASE)
 _PAIRS: Final = {"}}": "{{", "]]": "[[", "|}": "{|", "]": "["}
@@ -74,22 +72,25 @@ def _without_references(text: str) -> str:
 
 
 def _check_closed(text: str) -> None:
-    """Refuse what only damage or malice writes: a hundred things of one kind open at once."""
+    """Refuse what only damage or malice writes: a hundred things of one kind open at once.
+
+    Brackets count inside tags too: the parser looks for links where a tag never ends.
+    """
     depth: Counter[str] = Counter()
-    for token in _TOKEN.finditer(text):
-        kind, name = token.lastgroup, (token["tag"] or "").lower()
-        if token["close"]:
-            opened = _PAIRS[token["close"]]
-            depth[opened] = max(0, depth[opened] - 1)
-        elif token["open"]:
-            depth[token["open"]] += 1
-        elif token["end"]:
-            depth[name] = max(0, depth[name] - 1)
-        elif kind and name not in _SINGLE and not token["rest"].endswith("/"):
-            depth[name] += 1
-        key = token["open"] or name
-        if depth[key] > MAX_OPEN:
-            raise _invalid(f"more than {MAX_OPEN} {key!r} open at once")
+    for mark in _BRACKET.finditer(text):
+        _count(depth, mark["open"] or _PAIRS[mark["close"]], 1 if mark["open"] else -1)
+    for tag in _TAG.finditer(text):
+        name = tag["tag"].lower()
+        if tag["end"]:
+            _count(depth, name, -1)
+        elif name not in _SINGLE and not tag["rest"].endswith("/"):
+            _count(depth, name, 1)
+
+
+def _count(depth: Counter[str], name: str, change: int) -> None:
+    depth[name] = max(0, depth[name] + change)
+    if depth[name] > MAX_OPEN:
+        raise _invalid(f"more than {MAX_OPEN} {name!r} open at once")
 
 
 def _invalid(what: str) -> InputError:

@@ -173,6 +173,7 @@ def test_attribution_names_the_revision() -> None:
         (b"a\xff", Reason.RECORD_INVALID),
         (b"<b>" * 5_000 + b"x", Reason.RECORD_INVALID),
         (b"[http://a " * 5_000, Reason.RECORD_INVALID),
+        (b"<b x=" + b"[http://a " * 5_000 + b"\n<i>y</i>", Reason.RECORD_INVALID),
         (b"{|\n" * 5_000 + b"x", Reason.RECORD_INVALID),
         (b"{{{" * 30_000 + b"}}}" * 30_000, Reason.RECORD_INVALID),
         (b"x" * (1024 * 1024 + 1), Reason.TOO_LARGE),
