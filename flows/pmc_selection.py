@@ -16,7 +16,7 @@ from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import canonical_json, sha256_text
 from schemas.licences import Profile
 from sources.eutils import EutilsContext
-from sources.pmc_search import Slice, full_term, period, search_pmc
+from sources.pmc.search import Slice, full_term, period, search_pmc
 
 QUERIES = "queries"
 
@@ -54,7 +54,7 @@ class PmcQuery:
 
 @dataclass(frozen=True, slots=True)
 class RecordedQuery:
-    """A recorded selection; the fields after `asked` are those of :class:`sources.pmc_search.SearchResult`.
+    """A recorded selection; the fields after `asked` are those of :class:`sources.pmc.search.SearchResult`.
 
     `pmcids` are in the order of their numbers. A record says nothing of when it was asked: the same answers
     give the same bytes.
@@ -83,7 +83,7 @@ def select_query(
         refresh: ask anew and replace the record. Articles it found before stay selected in the workspace.
 
     Raises:
-        UsageError: as :func:`sources.pmc_search.search_pmc`, or nothing matches (and nothing is recorded).
+        UsageError: as :func:`sources.pmc.search.search_pmc`, or nothing matches (and nothing is recorded).
         FetchError: E-utilities does not answer.
         WorkspaceError: the record is damaged.
     """

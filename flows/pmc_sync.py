@@ -25,8 +25,8 @@ from schemas.hashing import canonical_json, sha256_text
 from schemas.stages import Drop, Reason
 from sources import pmc
 from sources.ledger import Ledger
-from sources.pmc_inventory import ObjectVersion, State, diff, newest, read_state
-from sources.pmc_poll import metadata_keys, poll
+from sources.pmc.inventory import ObjectVersion, State, diff, newest, read_state
+from sources.pmc.poll import metadata_keys, poll
 
 STATES = "states"
 _ABSENT = frozenset({Reason.NOT_FOUND.value, Reason.WITHDRAWN.value})

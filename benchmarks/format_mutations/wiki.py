@@ -15,7 +15,7 @@ from schemas.hashing import sha256_bytes
 from schemas.record import to_table
 from schemas.stages import Reason
 from sources import wiki
-from sources.wikimedia_dump import DumpLimits, Page, read_dump
+from sources.wikimedia.dump import DumpLimits, Page, read_dump
 
 Damage = Callable[[bytes, random.Random], bytes]
 

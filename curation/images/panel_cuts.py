@@ -233,12 +233,12 @@ def _cuts_along(search: _Search, region: Region, marks: Sequence[Letter], axis: 
                 break
         else:
             if search.level > 1:
-                yield from _edge(ground.steps(region, axis), offset, axis, (max(free, following - reach), following))
+                yield from _edge(
+                    ground.steps(region, axis), offset, axis, (max(free, following - reach), following)
+                )
 
 
-def _gap(
-    empty: Mask, offset: int, free: int, following: int, reach: float
-) -> tuple[int, int] | None:
+def _gap(empty: Mask, offset: int, free: int, following: int, reach: float) -> tuple[int, int] | None:
     """The widest empty run between a mark's end and the next one's start, not far before the latter."""
     near = [
         (min(end, following) - max(start, free), end)

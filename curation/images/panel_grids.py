@@ -7,10 +7,9 @@ size and in line; a figure with one more or one fewer of them is no such grid.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import ndimage  # type: ignore[import-untyped]
 
 from curation.images.panel_cuts import Ground, Region, runs
@@ -33,7 +32,11 @@ def grid_regions(ground: Ground, count: int) -> tuple[Region, ...]:
     whole = ground.trimmed(Region(0, 0, width, height))
     if whole is None:
         return ()
-    return _strip_grid(ground, whole, count) or _thing_grid(ground, whole, count) or _edge_grid(ground, whole, count)
+    return (
+        _strip_grid(ground, whole, count)
+        or _thing_grid(ground, whole, count)
+        or _edge_grid(ground, whole, count)
+    )
 
 
 def _strip_grid(ground: Ground, whole: Region, count: int) -> tuple[Region, ...]:
@@ -80,7 +83,9 @@ def _thing_grid(ground: Ground, whole: Region, count: int) -> tuple[Region, ...]
     rows = _rows(_things(ground, count))
     if len(rows) < 2 or len(rows[0]) < 2 or len({len(row) for row in rows}) != 1 or not _are_columns(rows):
         return ()
-    lines = [(max(p.bottom for p in upper), min(p.top for p in lower)) for upper, lower in itertools.pairwise(rows)]
+    lines = [
+        (max(p.bottom for p in upper), min(p.top for p in lower)) for upper, lower in itertools.pairwise(rows)
+    ]
     found: list[Region] = []
     bands = _cut_at_gaps(ground, whole, 0, lines)
     for band, row in zip(bands, rows, strict=bool(bands)):

@@ -119,7 +119,12 @@ def _candidates(ground: _Ground, shape: tuple[int, ...]) -> list[int]:
     """Components of a letter's height and width, in reading order of their first pixels."""
     highest = max(_MAX_HEIGHT * max(shape), 2 * _MIN_HEIGHT)
     widths, heights = ground.widths, ground.heights
-    fits = (heights >= _MIN_HEIGHT) & (heights <= highest) & (widths >= 0.08 * heights) & (widths <= 1.6 * heights)
+    fits = (
+        (heights >= _MIN_HEIGHT)
+        & (heights <= highest)
+        & (widths >= 0.08 * heights)
+        & (widths <= 1.6 * heights)
+    )
     return [int(number) for number in np.flatnonzero(fits)]
 
 
@@ -170,7 +175,11 @@ def _readings(shade: Grey, part: Mask, wanted: Collection[str]) -> Iterator[tupl
     """
     if not 0.15 <= part.mean() <= 0.9 or part.shape[1] < 0.25 * part.shape[0]:
         return
-    near = ndimage.binary_dilation(part)
+    near = part.copy()  # and the soft pixels of its outline
+    near[1:] |= part[:-1]
+    near[:-1] |= part[1:]
+    near[:, 1:] |= part[:, :-1]
+    near[:, :-1] |= part[:, 1:]
     inside = np.where(near, shade, 0).astype(np.uint8)
     shape = _normalised(Image.fromarray(inside)).ravel()
     aspect = part.shape[1] / part.shape[0]

@@ -139,8 +139,9 @@ def _guesses(
     """Places for one letter, the likeliest first: read faintly, something unread, or nothing seen at all."""
     letter = letters[position]
     is_upper = next(iter(best.values())).is_upper
-    columns, lines = _clusters([m.left for m in best.values()], size), _clusters(
-        [m.bottom for m in best.values()], size
+    columns, lines = (
+        _clusters([m.left for m in best.values()], size),
+        _clusters([m.bottom for m in best.values()], size),
     )
     taken = [(mark.left, mark.bottom) for mark in best.values()]
     guesses = []

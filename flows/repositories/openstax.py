@@ -19,7 +19,7 @@ from flows.settings import Settings
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 from sources import openstax
-from sources.openstax_checkout import Checkout, GitHubContext, is_repository, open_folder, open_repository
+from sources.openstax.checkout import Checkout, GitHubContext, is_repository, open_folder, open_repository
 
 REQUESTS_PER_SECOND = 1.0
 """GitHub allows 60 API requests an hour without a token; a crawl needs one, and one tarball."""

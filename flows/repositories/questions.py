@@ -10,7 +10,7 @@ from flows.settings import Settings
 from schemas.errors import InputError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 from sources import questions
-from sources.question_sidecar import SUFFIX, read_sidecar, sidecar_of
+from sources.questions.sidecar import SUFFIX, read_sidecar, sidecar_of
 
 
 def endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:

@@ -23,9 +23,9 @@ from schemas.hashing import canonical_json, sha256_text
 from schemas.record import from_dict, to_dict
 from schemas.stages import Drop
 from sources import wikimedia
-from sources.commons import CommonsContext
 from sources.store import RawStore
 from sources.wikimedia import Criteria, Selected, WikimediaContext
+from sources.wikimedia.commons import CommonsContext
 
 _DUMP = re.compile(r"[a-z][a-z0-9_]{1,40}wiki/\d{8}")
 

@@ -17,7 +17,7 @@ from schemas.hashing import sha256_text
 from schemas.stages import Drop
 from sources import europepmc, jats
 from sources.europepmc import EuropePmcContext, fetch, search
-from sources.europepmc_annotations import Annotation, Place, fetch_annotations, locate, read_annotations
+from sources.europepmc.annotations import Annotation, Place, fetch_annotations, locate, read_annotations
 from sources.graphics import scan
 from sources.images import base_name
 from sources.ledger import Ledger

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from schemas.errors import FetchError, UsageError
 from sources.eutils import RATE, RATE_WITH_KEY, EutilsContext, client_settings
 from sources.http import PoliteClient
-from sources.pmc_search import SearchResult, full_term, profile_filters, search_pmc
+from sources.pmc.search import SearchResult, full_term, profile_filters, search_pmc
 from tests.sources.fakes.eutils import Article, Eutils
 
 SECRET = "0123456789abcdef0123456789abcdef0123"

@@ -17,8 +17,8 @@ import pytest
 
 from schemas.errors import ChecksumMismatch, FetchError, InputError, WorkspaceError
 from sources.http import PoliteClient
+from sources.http.part_file import Download
 from sources.ledger import Held, Ledger
-from sources.part_file import Download
 from sources.store import RawStore
 from tests.sources.fakes.files import FileServer
 

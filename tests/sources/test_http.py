@@ -15,9 +15,9 @@ import pytest
 import urllib3
 
 from schemas.errors import FetchError, InputError, UsageError
-from sources.deadline import _Watchdog
 from sources.http import PoliteClient, safe_url
-from sources.rate_limit import RateLimit
+from sources.http.deadline import _Watchdog
+from sources.http.rate_limit import RateLimit
 from sources.sample.server import Fault
 from tests.sources.fakes.files import FileServer
 

@@ -13,7 +13,7 @@ from schemas.errors import FetchError, UsageError
 from sources import litarch
 from sources.http import PoliteClient
 from sources.ledger import Ledger
-from sources.litarch_books import find_book, parse_list
+from sources.litarch.books import find_book, parse_list
 from sources.sample.server import Fault
 from sources.store import RawStore
 from tests.sources.conftest import jpeg

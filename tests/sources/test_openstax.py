@@ -14,7 +14,7 @@ from schemas.errors import FetchError, InputError, UsageError
 from schemas.stages import Drop, Reason
 from sources import openstax
 from sources.ledger import Ledger
-from sources.openstax_checkout import Checkout, GitHubContext, open_folder, open_repository
+from sources.openstax.checkout import Checkout, GitHubContext, open_folder, open_repository
 from sources.stage import PARSE
 from sources.store import RawStore
 from tests.sources.fakes.openstax import GitHub, book_files, collection, module, write_folder

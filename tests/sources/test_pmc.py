@@ -19,7 +19,7 @@ from schemas.errors import FetchError, InputError
 from schemas.stages import Drop, Reason
 from sources.ledger import Ledger
 from sources.pmc import PmcContext, fetch, versions
-from sources.pmc_metadata import parse_listing, parse_metadata
+from sources.pmc.metadata import parse_listing, parse_metadata
 from sources.sample.server import BucketServer, Fault
 from sources.store import RawStore
 from tests.sources.conftest import figures, jpeg

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.errors import FetchError, InputError
-from sources import pmc_inventory
-from sources.pmc_inventory import ObjectVersion, diff, newest, read_state
+from sources.pmc import inventory as pmc_inventory
+from sources.pmc.inventory import ObjectVersion, diff, newest, read_state
 from sources.sample.server import Fault
 from tests.sources.conftest import Bucket, Site
 from tests.sources.fakes.inventory import COLUMNS, PREFIX, Row, put, rows_of, withdraw, write_inventory

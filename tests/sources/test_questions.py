@@ -16,10 +16,7 @@ from schemas.article import RawArticle
 from schemas.errors import InputError, UsageError
 from schemas.question import Citation, Question, QuestionCollection
 from schemas.stages import Drop, Reason
-from sources.citations import from_text, read_citations
-from sources.json_records import split
 from sources.ledger import Ledger
-from sources.question_sidecar import read_sidecar
 from sources.questions import (
     QUESTIONS,
     QuestionsContext,
@@ -27,6 +24,9 @@ from sources.questions import (
     fetch,
     root_of,
 )
+from sources.questions.citations import from_text, read_citations
+from sources.questions.json_records import split
+from sources.questions.sidecar import read_sidecar
 from sources.store import RawStore
 
 SIDECAR = 'name = "ours"\nlicence = "CC-BY-4.0"\nlanguage = "en"\n'

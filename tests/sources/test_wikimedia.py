@@ -18,7 +18,6 @@ from schemas.article import Article, RawArticle
 from schemas.errors import FetchError, InputError
 from schemas.stages import Drop, Reason
 from sources import wiki
-from sources.commons import CommonsContext, ask, stated_licence
 from sources.ledger import Ledger
 from sources.stage import PARSE
 from sources.store import RawStore
@@ -31,7 +30,8 @@ from sources.wikimedia import (
     load_dumps,
     read_titles,
 )
-from sources.wikimedia_dump import DumpLimits, Page, read_dump
+from sources.wikimedia.commons import CommonsContext, ask, stated_licence
+from sources.wikimedia.dump import DumpLimits, Page, read_dump
 from tests.sources.conftest import jpeg
 from tests.sources.fakes.wikimedia import CommonsFile, FakeWikimedia, dump, page
 

@@ -14,7 +14,7 @@ from schemas.extracted import Figure
 from schemas.stages import Drop, Reason
 from sources import openstax
 from sources.ledger import Ledger
-from sources.openstax_checkout import open_folder
+from sources.openstax.checkout import open_folder
 from sources.stage import PARSE
 from sources.store import RawStore
 

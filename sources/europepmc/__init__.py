@@ -17,8 +17,8 @@ from schemas.hashing import canonical_json, sha256_bytes
 from schemas.ids import normalise_pmcid, repository_id
 from schemas.stages import Drop, Reason
 from sources.archives import Member, read_members
-from sources.europepmc_annotations import stored_annotations
-from sources.europepmc_api import (
+from sources.europepmc.annotations import stored_annotations
+from sources.europepmc.api import (
     SOURCE,
     EuropePmcContext,
     Metadata,

@@ -18,8 +18,8 @@ from schemas.hashing import canonical_json, sha256_text
 from schemas.ids import repository_id
 from schemas.question import Option, Question
 from schemas.stages import Reason
-from sources.citations import read_citations
-from sources.question_sidecar import Fields, Sidecar
+from sources.questions.citations import read_citations
+from sources.questions.sidecar import Fields, Sidecar
 
 MAX_OPTIONS: Final = 100
 _MAX_ID_BYTES: Final = 200

@@ -16,7 +16,7 @@ from schemas.errors import FetchError, InputError
 from schemas.stages import Reason
 from sources.jats.nodes import Element, all_text, local
 from sources.ledger import Held
-from sources.litarch_books import SOURCE, LitarchContext
+from sources.litarch.books import SOURCE, LitarchContext
 
 PREFIX = "nbk_ftext"
 """Metadata prefix of full text; `nbk_meta` is the front matter alone."""

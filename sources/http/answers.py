@@ -12,8 +12,8 @@ import urllib3
 
 from schemas.errors import FetchError, InputError
 from schemas.stages import Reason
-from sources.deadline import Deadline
-from sources.part_file import Download, PartFile
+from sources.http.deadline import Deadline
+from sources.http.part_file import Download, PartFile
 
 _BLOCK: Final = 64 * 1024
 _DRAINED: Final = 256 * 1024

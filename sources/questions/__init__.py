@@ -19,10 +19,10 @@ from schemas.hashing import canonical_json, sha256_bytes, sha256_text
 from schemas.ids import repository_id
 from schemas.question import Question, QuestionCollection
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
-from sources.json_records import Piece, load_object, split
 from sources.ledger import Held
-from sources.question_reader import Collection, read_question
-from sources.question_sidecar import SUFFIX, read_sidecar, sidecar_of
+from sources.questions.json_records import Piece, load_object, split
+from sources.questions.reader import Collection, read_question
+from sources.questions.sidecar import SUFFIX, read_sidecar, sidecar_of
 from sources.store import RawStore
 
 SOURCE: Final = "questions"

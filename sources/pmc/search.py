@@ -30,7 +30,7 @@ LICENCE_FILTERS = {
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MAX_CHANGES = 25
 _ONE_DAY = timedelta(days=1)
-_log = logging.getLogger("medqrels.sources.pmc_search")
+_log = logging.getLogger("medqrels.sources.pmc.search")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from sources.cnxml.rights import LICENCE_PART, README_PART
 from sources.images import base_name, describe, sniff
 from sources.jats.nodes import Element
 from sources.ledger import Held
-from sources.openstax_checkout import Book, Checkout, module_path
+from sources.openstax.checkout import Book, Checkout, module_path
 from sources.store import RawStore, is_safe_name
 
 SOURCE = "openstax"

@@ -19,7 +19,7 @@ from sources.graphics import scan
 from sources.http import PoliteClient
 from sources.images import describe, resolve_href, sniff
 from sources.ledger import Held
-from sources.pmc_metadata import PmcMetadata, StoredObject, parse_listing, parse_metadata
+from sources.pmc.metadata import PmcMetadata, StoredObject, parse_listing, parse_metadata
 from sources.store import RawStore, as_md5, md5_hex
 
 SOURCE = "pmc"

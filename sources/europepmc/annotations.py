@@ -16,7 +16,7 @@ from schemas.errors import InputError
 from schemas.hashing import canonical_json
 from schemas.ids import normalise_pmcid
 from schemas.stages import Reason
-from sources.europepmc_api import SOURCE, EuropePmcContext, Unusable, patiently, read_json
+from sources.europepmc.api import SOURCE, EuropePmcContext, Unusable, patiently, read_json
 from sources.ledger import Held
 
 MAX_IDS = 8

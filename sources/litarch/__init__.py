@@ -14,7 +14,7 @@ from schemas.errors import ChecksumMismatch, FetchError, InputError, UsageError
 from schemas.ids import repository_id
 from schemas.stages import Drop, Reason
 from sources.graphics import scan
-from sources.litarch_books import (
+from sources.litarch.books import (
     ENDPOINT,
     OAI_ENDPOINT,
     SOURCE,
@@ -23,8 +23,8 @@ from sources.litarch_books import (
     file_list,
     find_book,
 )
-from sources.litarch_oai import Record, oai_record, oai_records
-from sources.litarch_package import chapters_of
+from sources.litarch.oai import Record, oai_record, oai_records
+from sources.litarch.package import chapters_of
 
 __all__ = [
     "ENDPOINT",

@@ -25,12 +25,12 @@ from requests.utils import (
 )
 
 from schemas.errors import ChecksumMismatch, FetchError, UsageError
-from sources.answers import PassingError, Take, drain, into, whole
-from sources.answers import Response as Response
-from sources.answers import safe_url as safe_url
-from sources.deadline import Deadline, pools
-from sources.part_file import Download, PartFile
-from sources.rate_limit import RateLimit
+from sources.http.answers import PassingError, Take, drain, into, whole
+from sources.http.answers import Response as Response
+from sources.http.answers import safe_url as safe_url
+from sources.http.deadline import Deadline, pools
+from sources.http.part_file import Download, PartFile
+from sources.http.rate_limit import RateLimit
 
 _ABSENT: Final = frozenset({403, 404, 410})
 _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from sources.pmc import SOURCE, PmcContext, versions
-from sources.pmc_inventory import ObjectVersion
+from sources.pmc.inventory import ObjectVersion
 from sources.store import md5_hex
 
 _MAX_METADATA_BYTES = 8 * 1024 * 1024

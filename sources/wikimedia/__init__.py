@@ -20,13 +20,13 @@ from schemas.hashing import canonical_json, sha256_bytes
 from schemas.ids import repository_id
 from schemas.stages import Drop, Reason
 from sources import wiki
-from sources.commons import CommonsContext, ImageFacts, ask, fetch_image
 from sources.http import PoliteClient
 from sources.images import describe, sniff
 from sources.ledger import Held
 from sources.store import RawStore, as_md5
 from sources.wiki.names import normal_title
-from sources.wikimedia_dump import FILE_NAME, Criteria, DumpLimits, Page, Selector, Unreadable, read_dump
+from sources.wikimedia.commons import CommonsContext, ImageFacts, ask, fetch_image
+from sources.wikimedia.dump import FILE_NAME, Criteria, DumpLimits, Page, Selector, Unreadable, read_dump
 
 __all__ = [
     "Criteria", "Selected", "WikimediaContext", "fetch", "fetch_dump", "list_dumps", "load_dumps",

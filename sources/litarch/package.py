@@ -25,7 +25,7 @@ from sources.bits.load import chapter_of, load_book_part
 from sources.graphics import ArticleScan, scan
 from sources.images import EXTENSIONS, base_name, describe, resolve_href, sniff
 from sources.jats.nodes import Element
-from sources.litarch_books import SOURCE, Book, LitarchContext
+from sources.litarch.books import SOURCE, Book, LitarchContext
 from sources.store import is_safe_name
 
 INDEX_VERSION = 1
