@@ -213,17 +213,30 @@ def _ink_box(image: Image.Image, letter: str, place: tuple[int, int, int, int], 
     )
 
 
-def generated(count: int) -> dict[str, Any]:
-    """Tally of generated compounds, asked for their letters; every second one also for one letter more."""
-    made = [compound(seed) for seed in range(count)]
+def miscounted(compounds: Sequence[tuple[Image.Image, Sequence[str]]]) -> dict[str, Any]:
+    """What is split, wrongly, when a compound is asked for one panel more or fewer than it has."""
+    more = [find_panels(image, (*letters, chr(ord(letters[-1]) + 1))) for image, letters in compounds]
+    fewer = [find_panels(image, letters[:-1]) for image, letters in compounds if len(letters) > 2]
+    return {
+        "one_more": {"images": len(more), "split": sum(bool(found) for found in more)},
+        "one_fewer": {"images": len(fewer), "split": sum(bool(found) for found in fewer)},
+    }
+
+
+def marked_compounds(shared: Path) -> list[tuple[Image.Image, Sequence[str]]]:
+    """The marked compounds and their letters."""
+    entries = json.loads(GOLD.read_text("utf-8"))["images"]
+    return [(load(entry, shared), entry["letters"]) for entry in entries if entry["panels"]]
+
+
+def generated(count: int, first: int = 0) -> dict[str, Any]:
+    """Tally of generated compounds, asked for their letters; every second one also for other counts."""
+    made = [compound(seed) for seed in range(first, first + count)]
     fair = [(item, find_panels(item.image, item.letters)) for item in made]
-    wrong = [
-        find_panels(item.image, (*item.letters, chr(ord("A") + len(item.letters)))) for item in made[::2]
-    ]
     styles = sorted({item.style.rsplit(" gutter", 1)[0] for item in made})
     return {
         "asked_rightly": tally((found, item.panels) for item, found in fair),
-        "asked_for_one_more": tally((found, ()) for found in wrong),
+        "asked_wrongly": miscounted([(item.image, item.letters) for item in made[::2]]),
         "by_style": {
             style: tally((found, item.panels) for item, found in fair if item.style.startswith(style))
             for style in styles
@@ -236,6 +249,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, default=SHARED)
     options.add_argument("--count", type=int, default=400, help="generated compounds")
+    options.add_argument(
+        "--first", type=int, default=0, help="first seed; tune on others than those reported"
+    )
     options.add_argument("--explain", action="store_true", help="print every image of TUNED not wholly right")
     given = options.parse_args()
     rows = score(given.data)
@@ -246,7 +262,8 @@ def main() -> None:
         "tuned_on": summary(tuned),
         "held_out": summary([row for row in rows if row["source"] not in TUNED]),
         "all": summary(rows),
-        "generated": generated(given.count),
+        "marked_asked_wrongly": miscounted(marked_compounds(given.data)),
+        "generated": generated(given.count, given.first),
         "milliseconds": {"median": round(speed[len(speed) // 2] * 1e3, 1), "max": round(speed[-1] * 1e3, 1)},
     }
     if given.explain:

@@ -8,7 +8,18 @@ import sys
 from benchmarks import report
 from benchmarks.measure import ROOT, SHARED
 
-ALL = ("jats_speed", "jats_mutations", "crawl_speed", "crawl_kills", "flow_overhead")
+ALL = (
+    "coverage",
+    "jats_speed",
+    "jats_mutations",
+    "format_mutations",
+    "crawl_speed",
+    "crawl_kills",
+    "cases_gold",
+    "image_kinds",
+    "panels",
+    "flow_overhead",
+)
 
 
 def main() -> int:

@@ -41,15 +41,6 @@ class RawPart:
 
 
 @record
-class FigureNumber:
-    """The number a book's collection gives one figure of a chapter (`chapter.figure`)."""
-
-    document: str = column("id of the chapter's module the figure stands in")
-    xml_id: str = column("id attribute of the figure")
-    number: str = column("as printed, e.g. 3.12")
-
-
-@record
 class BookPlace:
     """Where a chapter or module stands in its book."""
 
@@ -59,10 +50,6 @@ class BookPlace:
     chapter_title: str = column("title of the chapter", default="")
     position: int = column("1-based position of this document in the book")
     revision: str = column("commit, release or date of the book that was read", default="")
-    figures: tuple[FigureNumber, ...] = column(
-        "figure numbers of the whole chapter, where the collection and not the document gives them",
-        default=(),
-    )
 
 
 SourceName = Literal["pmc", "folder", "europepmc", "litarch", "openstax", "medline", "wikimedia", "questions"]

@@ -5,6 +5,7 @@ Cuts run along empty gutters; where there are none, along nearly empty lines, th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,6 +23,7 @@ _MIN_SIDE = 0.05
 _MAX_STEPS = 120
 _SPECKS = 0.04
 _EDGE = 2.0
+_STEP = 80
 
 
 class Region(NamedTuple):
@@ -44,15 +46,19 @@ class Ground:
     """A figure's ink, and the sums that answer questions about any region of it at once."""
 
     def __init__(self, ink: Mask, grey: Grey) -> None:
-        """Sum up `ink` and the steps between neighbours of `grey`, both (height, width)."""
+        """Sum up `ink`; `grey` is summed when first asked for. Both are (height, width)."""
         self.ink = ink
         self.grey = grey
         self.shape = ink.shape
         self._ink = (_summed(ink, 0), _summed(ink, 1))
-        values = grey.astype(np.int16)
-        down = np.abs(np.diff(values, axis=0, prepend=values[:1])).clip(0, 80)
-        across = np.abs(np.diff(values, axis=1, prepend=values[:, :1])).clip(0, 80)
-        self._steps = (_summed(down, 1), _summed(across, 0))
+
+    @functools.cached_property
+    def _steps(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Sums of the differences between neighbours, down and across; one neighbour's is capped."""
+        values = self.grey.astype(np.int16)
+        down = np.abs(np.diff(values, axis=0, prepend=values[:1])).clip(0, _STEP)
+        across = np.abs(np.diff(values, axis=1, prepend=values[:, :1])).clip(0, _STEP)
+        return _summed(down, 1), _summed(across, 0)
 
     def turned(self, *, down: bool, across: bool) -> Ground:
         """The same figure seen upside down, or from the right."""
@@ -191,7 +197,7 @@ def _split(search: _Search, region: Region, marks: Sequence[Letter]) -> bool:
 
 
 def _leads(search: _Search, mark: Letter, region: Region) -> bool:
-    """Whether a mark stands at the upper left, or the upper middle, of a region large enough to be a panel."""
+    """Whether a mark stands at the upper left (or middle) of a region large enough to be a panel."""
     height, width = search.ground.shape
     across, down = region.right - region.left, region.bottom - region.top
     if across < _MIN_SIDE * width or down < _MIN_SIDE * height:

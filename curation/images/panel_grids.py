@@ -97,7 +97,7 @@ def _thing_grid(ground: Ground, whole: Region, count: int) -> tuple[Region, ...]
 
 
 def _are_flush(found: Sequence[Region], columns: int) -> bool:
-    """Whether cells of a column share their sides, and of a row their top and bottom: no legend sticks out."""
+    """Whether cells of a column share their sides, of a row their top and bottom: no legend sticks out."""
     across = all(
         abs(one - other) <= _FLUSH * min(a.right - a.left, b.right - b.left)
         for a, b in zip(found, found[columns:], strict=False)
@@ -118,7 +118,7 @@ def _things(ground: Ground, count: int) -> list[Region]:
     places = ndimage.find_objects(labels)
     boxes = [Region(x.start, y.start, x.stop, y.stop) for y, x in places]
     boxes.sort(key=lambda box: (-_area(box), box))
-    large = []
+    large: list[Region] = []
     for box in boxes[: 8 * count]:
         if not any(_contains(other, box) for other in large):
             large.append(box)

@@ -74,7 +74,7 @@ class _Glyph:
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """Connected components of dark or light pixels, numbered from 1 in `labels`; (n + 1,) sizes, 0 for none."""
+    """Connected components of dark or light pixels, from 1 in `labels`; (n + 1,) sizes, 0 for none."""
 
     labels: npt.NDArray[np.int32]
     places: list[tuple[slice, slice]]

@@ -36,12 +36,12 @@ class _Guess(NamedTuple):
 
 
 def mark_sets(found: Print, letters: Sequence[str]) -> Iterator[tuple[Letter, ...]]:
-    """Sets of one mark per letter, in the order of `letters`: wholly read ones first, the largest print first."""
+    """Sets of one mark per letter, in their order: wholly read ones first, the largest print first."""
     seen: set[tuple[Letter, ...]] = set()
     partial = []
     for group in _groups(found.letters):
         best = _best(group, letters)
-        if _goes_on(group, best, letters):
+        if _goes_on(group, best, found, letters):  # smaller print than this is no better evidence
             return
         chosen = tuple(best[letter] for letter in letters if letter in best)
         if chosen in seen or len(seen) >= _MAX_GROUPS:
@@ -67,15 +67,19 @@ def _are_sure(chosen: Sequence[Letter]) -> bool:
     )
 
 
-def _goes_on(group: Sequence[Letter], best: Mapping[str, Letter], letters: Sequence[str]) -> bool:
+def _goes_on(
+    group: Sequence[Letter], best: Mapping[str, Letter], found: Print, letters: Sequence[str]
+) -> bool:
     """Whether the letter after the last one is printed too: the figure has more panels than the caption."""
-    if len(best) < max(2, len(letters) - 1) or letters[-1] == "Z":
+    if len(best) < max(2, len(letters) - 1):
         return False
     last = chr(ord(max(letters)) + 1)
     size = min(mark.size for mark in best.values())
-    return any(
-        mark.letter == last and _follows(mark, best, (*letters, last), len(letters), size) for mark in group
-    )
+    columns, lines = _lattice(best, size)
+    next_ = [mark for mark in group if mark.letter == last]
+    if len(columns) * len(lines) == len(letters) + 1:  # one place is left: something unread may stand there
+        next_ += _unread(last, best, found, size)
+    return any(_follows(mark, best, (*letters, last), len(letters), size) for mark in next_)
 
 
 def _groups(found: Sequence[Letter]) -> Iterator[list[Letter]]:
@@ -139,10 +143,7 @@ def _guesses(
     """Places for one letter, the likeliest first: read faintly, something unread, or nothing seen at all."""
     letter = letters[position]
     is_upper = next(iter(best.values())).is_upper
-    columns, lines = (
-        _clusters([m.left for m in best.values()], size),
-        _clusters([m.bottom for m in best.values()], size),
-    )
+    columns, lines = _lattice(best, size)
     taken = [(mark.left, mark.bottom) for mark in best.values()]
     guesses = []
     for mark in found.letters:
@@ -151,11 +152,7 @@ def _guesses(
         on = sum((_on(mark.left, columns, size), _on(mark.bottom, lines, size)))
         if on:
             guesses.append(_Guess(2 - on, 1 - mark.score, mark))
-    for spot in found.spots:
-        if not _SPOT[0] <= (spot.bottom - spot.top) / size <= _SPOT[1]:
-            continue
-        if _on(spot.left, columns, size) and _on(spot.bottom, lines, size):
-            guesses.append(_Guess(1, 1.0, Letter(letter, *spot, _UNREAD, size, is_upper)))
+    guesses += [_Guess(1, 1.0, mark) for mark in _unread(letter, best, found, size)]
     is_full = len(columns) * len(lines) == len(letters)
     for left, bottom in itertools.product(columns, lines) if is_full else ():
         place = (round(left), round(bottom - size), round(left + 0.6 * size), round(bottom))
@@ -170,6 +167,25 @@ def _guesses(
         and _follows(guess.mark, best, letters, position, size)
     ]
     return sorted(free, key=lambda guess: (guess.rank, guess.unlike, guess.mark.top, guess.mark.left))
+
+
+def _unread(letter: str, best: Mapping[str, Letter], found: Print, size: float) -> list[Letter]:
+    """Spots of about a letter's size where a column of marks meets a line of marks."""
+    columns, lines = _lattice(best, size)
+    is_upper = next(iter(best.values())).is_upper
+    return [
+        Letter(letter, *spot, _UNREAD, size, is_upper)
+        for spot in found.spots
+        if _SPOT[0] <= (spot.bottom - spot.top) / size <= _SPOT[1]
+        and _on(spot.left, columns, size)
+        and _on(spot.bottom, lines, size)
+    ]
+
+
+def _lattice(best: Mapping[str, Letter], size: float) -> tuple[list[float], list[float]]:
+    """Where columns of marks begin and lines of marks end."""
+    columns = _clusters([mark.left for mark in best.values()], size)
+    return columns, _clusters([mark.bottom for mark in best.values()], size)
 
 
 def _on(value: float, lines: Sequence[float], size: float) -> bool:

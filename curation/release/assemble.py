@@ -262,10 +262,11 @@ def _image_columns(job: _Job, rows: pa.Table) -> dict[str, list[Any]]:
             "image_height",
         )
     }
-    for row in rows.select(["id", "image_path", "image_stored_sha256"]).to_pylist():
+    for row in rows.select(["id", "license", "image_path", "image_stored_sha256"]).to_pylist():
         values: tuple[Any, ...] = (None, None, None, "", None, None)
         if row["image_path"] is not None:
-            found = read_image(job.raw, row["image_path"], row["image_stored_sha256"], row["id"])
+            stored = row["image_stored_sha256"]
+            found = read_image(job.raw, row["image_path"], stored, row["id"], license=row["license"])
             image = {"bytes": found.data, "path": f"{row['id']}.{found.extension}"}
             values = (image, found.source_sha256, found.sha256, found.transform, found.width, found.height)
         for name, value in zip(columns, values, strict=True):

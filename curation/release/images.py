@@ -28,7 +28,7 @@ class ReleasedImage:
     height: int
 
 
-def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str = "CC0-1.0") -> ReleasedImage:
+def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str) -> ReleasedImage:
     """Read, verify and if needed normalise the image at `path` below `raw`; `record` is named in errors.
 
     Args:
@@ -36,7 +36,7 @@ def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str =
         path: of the stored file, below `raw`.
         sha256: of the file as fetched.
         record: id of the query or document it belongs to.
-        license: SPDX id of the figure. No profile admits ND, so by default derived forms are allowed.
+        license: SPDX id of the figure: whether derived forms are allowed.
 
     Raises:
         ReleaseError: the file is missing, changed since it was fetched, does not decode, or would have to be

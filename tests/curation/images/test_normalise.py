@@ -137,18 +137,18 @@ def test_bytes_after_the_image_are_cut_with_the_metadata() -> None:
 def test_release_names_what_it_did_and_refuses_changed_or_barred_files(tmp_path: Path) -> None:
     data = saved(corner(mode="CMYK"), "JPEG")
     (tmp_path / "a.jpg").write_bytes(data)
-    released = read_image(tmp_path, "a.jpg", sha256_bytes(data), "q1")
+    released = read_image(tmp_path, "a.jpg", sha256_bytes(data), "q1", license="CC0-1.0")
     assert released.sha256 == sha256_bytes(released.data) != released.source_sha256 == sha256_bytes(data)
     assert (released.width, released.height, released.extension) == (40, 20, "png")
     with pytest.raises(ReleaseError, match="byte-for-byte copy only"):
         read_image(tmp_path, "a.jpg", sha256_bytes(data), "q1", license=ND)
     with pytest.raises(ReleaseError, match="not those that were fetched"):
-        read_image(tmp_path, "a.jpg", "0" * 64, "q1")
+        read_image(tmp_path, "a.jpg", "0" * 64, "q1", license="CC0-1.0")
     with pytest.raises(ReleaseError, match="not in raw"):
-        read_image(tmp_path, "b.jpg", "0" * 64, "q1")
+        read_image(tmp_path, "b.jpg", "0" * 64, "q1", license="CC0-1.0")
     (tmp_path / "c.jpg").write_bytes(data[:300])
     with pytest.raises(ReleaseError, match="does not decode"):
-        read_image(tmp_path, "c.jpg", sha256_bytes(data[:300]), "q1")
+        read_image(tmp_path, "c.jpg", sha256_bytes(data[:300]), "q1", license="CC0-1.0")
 
 
 def test_shared_images_keep_every_pixel(shared_images: list[tuple[dict[str, Any], Path]]) -> None:

@@ -6,7 +6,7 @@ import json
 import random
 
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from benchmarks import panels as bench
 from benchmarks.measure import SHARED
@@ -61,22 +61,66 @@ def test_one_chart_is_not_cut_from_its_axis() -> None:
         assert find_panels(image, bench.LETTERS[:count]) == ()
 
 
+def _lettered(letters: str, columns: int, *, below: bool = False) -> Image.Image:
+    """Photographs with a letter in the white above each one's left end, or under its middle."""
+    rows, side, room = -(-len(letters) // columns), 180, 40
+    image = Image.new("RGB", (columns * (side + 20), rows * (side + room + 20)), "white")
+    draw, font = ImageDraw.Draw(image), ImageFont.load_default(22)
+    for number, letter in enumerate(letters):
+        x, y = number % columns * (side + 20), number // columns * (side + room + 20)
+        top = y if below else y + room
+        draw.rectangle((x, top, x + side - 1, top + side - 1), fill=(90, 70 + 9 * number, 120))
+        place = (x + side // 2 - 14, y + side + 6) if below else (x + 2, y + 4)
+        draw.text(place, f"({letter.lower()})" if below else letter, fill="black", font=font, stroke_width=1)
+    return image
+
+
+def test_letters_may_stand_under_the_middle_of_their_panels() -> None:
+    found = find_panels(_lettered("ABCD", 2, below=True), "ABCD")
+    assert [(box.letter, box.left, box.top) for box in found] == [
+        ("A", 0, 0),
+        ("B", 200, 0),
+        ("C", 0, 240),
+        ("D", 200, 240),
+    ]
+    assert all(box.right - box.left == 180 and box.bottom - box.top > 185 for box in found)
+
+
+def test_a_letter_that_no_glyph_tells_is_placed_by_the_others() -> None:
+    found = find_panels(_lettered("ABCDEFGHI", 3), "ABCDEFGHI")  # an I is a bar, like many things
+    assert [box.letter for box in found] == list("ABCDEFGHI")
+    assert (found[-1].right, found[-1].bottom) == (580, 700)
+
+
+@pytest.mark.parametrize("asked", ["ABC", "ABCDE", "WXYZ"])
+def test_printed_letters_that_are_not_the_captions_split_nothing(asked: str) -> None:
+    assert find_panels(_lettered("ABCD", 3), asked) == ()
+
+
+def test_charts_without_letters_are_split_only_as_a_grid() -> None:
+    chart = [bench._chart(random.Random(seed), 400, 300) for seed in range(4)]
+    image = Image.new("RGB", (820, 620), "white")
+    for number, part in enumerate(chart):
+        image.paste(part, (number % 2 * 420, number // 2 * 320))
+    assert len(find_panels(image, "ABCD")) == 4
+    assert find_panels(image, "ABC") == find_panels(image, "ABCDEF") == ()
+    assert find_panels(image.crop((0, 0, 820, 300)), "AB") == ()
+
+
 def test_generated_compounds_are_split_rightly_or_not_at_all() -> None:
     made = [bench.compound(seed) for seed in range(1000, 1030)]
     found = [find_panels(item.image, item.letters) for item in made]
     result = bench.tally((boxes, item.panels) for boxes, item in zip(found, made, strict=True))
     assert result["precision"] >= 0.95
-    assert result["recall"] >= 0.2
+    assert result["recall"] >= 0.75
     assert found == [find_panels(item.image, item.letters) for item in made]
 
 
 def test_one_panel_too_many_in_the_caption_splits_nothing() -> None:
     made = [bench.compound(seed) for seed in range(1000, 1015)]
-    assert not any(
-        find_panels(item.image, bench.LETTERS[: len(item.letters) + 1])
-        for item in made[::2]
-        if len(item.letters) < len(bench.LETTERS)
-    )
+    asked = bench.miscounted([(item.image, item.letters) for item in made])
+    assert asked["one_more"] == {"images": 15, "split": 0}
+    assert asked["one_fewer"]["split"] <= 2  # an unread letter left over is seen in most
 
 
 def test_the_marks_are_boxes_inside_their_images() -> None:
@@ -97,4 +141,4 @@ def test_marked_figures_are_split_rightly_or_not_at_all(half: str) -> None:
     rows = [row for row in bench.score(SHARED) if (row["source"] in bench.TUNED) == (half == "tuned on")]
     result = bench.summary(rows)
     assert result["precision"] >= 0.95
-    assert result["recall"] >= 0.3
+    assert result["recall"] >= (0.85 if half == "tuned on" else 0.5)
