@@ -248,7 +248,7 @@ def main() -> None:
     """Score, print what went wrong, save."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, default=SHARED)
-    options.add_argument("--count", type=int, default=400, help="generated compounds")
+    options.add_argument("--count", type=int, default=240, help="generated compounds")
     options.add_argument(
         "--first", type=int, default=0, help="first seed; tune on others than those reported"
     )

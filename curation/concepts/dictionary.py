@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from schemas.concept import ConceptName
+from schemas.vocabulary import ConceptName
 
 _WORD = re.compile(r"[^\W_]+")
 MIN_LENGTH = 4

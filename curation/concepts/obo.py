@@ -11,8 +11,8 @@ from typing import Any
 
 import fastobo
 
-from schemas.concept import ConceptName
 from schemas.errors import InputError
+from schemas.vocabulary import ConceptName
 
 
 def read_names(path: Path, root: str) -> Iterator[ConceptName]:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from curation.concepts.dictionary import Dictionary, build
-from schemas.concept import ConceptName, Mention
+from schemas.concept import Mention
 from schemas.extracted import Figure, Passage, Source
 from schemas.record import from_table
 from schemas.stages import Input, RecordStage, Table
+from schemas.vocabulary import ConceptName
 
 
 @functools.lru_cache(maxsize=2)

@@ -30,6 +30,8 @@ _MAX_HEIGHT = 0.09
 _DARK, _LIGHT = 110, 200
 _LARGE = 1.8
 _BOX = 2.6
+_FREE, _BRACKET, _TEXT = range(3)
+_BRACKETS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +97,17 @@ def read_print(grey: Grey, wanted: Collection[str]) -> Print:
     for print_, paper, shade in ((dark, light, 255 - grey), (light, dark, grey)):
         for number in _candidates(print_, grey.shape):
             rows, columns = print_.places[number - 1]
-            if not (_is_alone(print_, number) or _is_boxed(print_, paper, number)):
+            sides = _sides(print_, number)
+            if _TEXT in sides and not _is_boxed(print_, paper, number):
                 continue
+            worth = _BRACKETS if sides == (_BRACKET, _BRACKET) else 0.0
             place = (rows, columns)
             left, top, right, bottom = columns.start, rows.start, columns.stop, rows.stop
             spots.append(Spot(left, top, right, bottom))
             for glyph, score in _readings(shade[place], print_.labels[place] == number, wanted):
                 size = round((bottom - top) / glyph.height, 2)
-                read = Letter(glyph.letter, left, top, right, bottom, round(score, 4), size, glyph.is_upper)
-                letters.append(read)
+                score = round(min(score + worth, 1.0), 4)
+                letters.append(Letter(glyph.letter, left, top, right, bottom, score, size, glyph.is_upper))
     return Print(tuple(letters), tuple(spots))
 
 
@@ -128,8 +132,8 @@ def _candidates(ground: _Ground, shape: tuple[int, ...]) -> list[int]:
     return [int(number) for number in np.flatnonzero(fits)]
 
 
-def _is_alone(ground: _Ground, number: int) -> bool:
-    """Whether no word goes on beside the glyph; brackets, a full stop and large things may stand there."""
+def _sides(ground: _Ground, number: int) -> tuple[int, int]:
+    """What stands to the left and right of a glyph; things much larger than print are as good as nothing."""
     rows, columns = ground.places[number - 1]
     height = rows.stop - rows.start
     reach = max(2, round(0.9 * height))
@@ -138,7 +142,8 @@ def _is_alone(ground: _Ground, number: int) -> bool:
     left = ground.labels[rows, max(columns.start - reach, 0) : columns.start][:, ::-1]
     small = ground.heights <= _LARGE * height
     small[0] = False
-    return all(_is_free(filled(small[side], 0), bracket, space) for side in (right, left))
+    before, after = (_side(filled(small[side], 0), bracket, space) for side in (left, right))
+    return before, after
 
 
 def _is_boxed(print_: _Ground, paper: _Ground, number: int) -> bool:
@@ -155,12 +160,13 @@ def _is_boxed(print_: _Ground, paper: _Ground, number: int) -> bool:
     return bool(is_inside and across.start < columns.start and columns.stop < across.stop)
 
 
-def _is_free(columns: Mask, bracket: int, space: int) -> bool:
-    """Whether a wide space comes next, or a bracket and then a free end."""
+def _side(columns: Mask, bracket: int, space: int) -> int:
+    """Whether a wide space comes next, a bracket (or full stop) and then a free end, or text."""
     used = np.flatnonzero(columns)
     if not len(used) or used[0] >= space:
-        return True
-    return bool(used[-1] - used[0] < bracket and used[-1] < len(columns) - 1)
+        return _FREE
+    is_bracket = used[-1] - used[0] < bracket and used[-1] < len(columns) - 1
+    return _BRACKET if is_bracket else _TEXT
 
 
 def filled(mask: Mask, axis: int) -> Mask:

@@ -8,8 +8,8 @@ import pytest
 
 from curation.concepts.dictionary import build
 from curation.concepts.obo import read_names
-from schemas.concept import ConceptName
 from schemas.errors import InputError
+from schemas.vocabulary import ConceptName
 
 OBO = """format-version: 1.2
 

@@ -112,7 +112,7 @@ def test_generated_compounds_are_split_rightly_or_not_at_all() -> None:
     found = [find_panels(item.image, item.letters) for item in made]
     result = bench.tally((boxes, item.panels) for boxes, item in zip(found, made, strict=True))
     assert result["precision"] >= 0.95
-    assert result["recall"] >= 0.75
+    assert result["recall"] >= 0.7
     assert found == [find_panels(item.image, item.letters) for item in made]
 
 
@@ -120,7 +120,7 @@ def test_one_panel_too_many_in_the_caption_splits_nothing() -> None:
     made = [bench.compound(seed) for seed in range(1000, 1015)]
     asked = bench.miscounted([(item.image, item.letters) for item in made])
     assert asked["one_more"] == {"images": 15, "split": 0}
-    assert asked["one_fewer"]["split"] <= 2  # an unread letter left over is seen in most
+    assert asked["one_fewer"]["split"] <= 1  # a letter left over is nearly always seen
 
 
 def test_the_marks_are_boxes_inside_their_images() -> None:
