@@ -67,7 +67,7 @@ def _stages(
         if verb == "extract":
             from flows.extract import extract
 
-            return extract(common.root)
+            return extract(common.root, None if spec is None else str(spec), overrides)
         if verb == "ground":
             from flows.ground import ground
 
@@ -81,9 +81,11 @@ def _stages(
 
 
 @app.command
-def extract(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
-    """Parse crawled articles; find figures, passages, in-text mentions and scope."""
-    return _stages(common, dry_run, "extract", (), None, ())
+def extract(
+    *, spec: Spec = None, overrides: Overrides = (), dry_run: DryRun = False, common: Common = DEFAULT
+) -> int:
+    """Parse crawled articles; find figures, passages, in-text mentions, cases and what images show."""
+    return _stages(common, dry_run, "extract", (), spec, overrides)
 
 
 @app.command

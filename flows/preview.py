@@ -62,6 +62,10 @@ def check_stages(
         MedqrelsError: no workspace, no such task, a spec that does not read.
     """
     read_session(root)
+    if verb == "extract":
+        from flows.specs import check_images, image_params
+
+        check_images(image_params(spec, overrides))
     if verb == "build":
         from flows.specs import chosen_tasks, task_params
 
@@ -72,10 +76,15 @@ def _stages(
     verb: str, workspace: Workspace, tasks: Sequence[str], spec: str | None, overrides: Mapping[str, str]
 ) -> list[tuple[RecordStage | SetStage, Mapping[str, Any], Mapping[str, Resource]]]:
     if verb == "extract":
+        from flows.specs import image_params
         from flows.stages import EXTRACTION
 
         raw = {"raw": Resource(workspace.raw)}
-        return [(stage, {}, raw if stage.resources else {}) for stage in EXTRACTION]
+        images = image_params(spec, overrides)
+        return [
+            (stage, images if stage.name == "images" else {}, raw if stage.resources else {})
+            for stage in EXTRACTION
+        ]
     if verb == "ground":
         from curation.concepts.stage import GROUND
         from flows.vocabulary import hpo_names

@@ -29,7 +29,7 @@ def run(
     stages: list[dict[str, Any]] = []
     for request in requests_of(wanted, path):
         stages += crawl(request.source, request.target, workspace, request.profile, request.options)
-    stages += extract(workspace)
+    stages += extract(workspace, spec, overrides)
     stages += ground(workspace)
     stages += build(sorted(wanted.tasks), workspace, spec, overrides)
     return {"stages": stages, "releases": release(spec, version, workspace, overrides)}

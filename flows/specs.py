@@ -58,6 +58,38 @@ def task_params(spec: str | None, overrides: Mapping[str, str] | None) -> dict[s
     return parameters_of(read_spec(Path(spec), overrides))
 
 
+def image_params(spec: str | None, overrides: Mapping[str, str] | None) -> dict[str, Any]:
+    """Parameters of the stage `images` of a spec path; without a spec nothing beyond the defaults.
+
+    Raises:
+        UsageError: overrides without a spec to override.
+    """
+    if spec is None:
+        task_params(spec, overrides)
+        return {}
+    wanted = read_spec(Path(spec), overrides).images
+    switched = {name: "on" if getattr(wanted, name) else "off" for name in ("faces", "ocr")}
+    return {**switched, "ocr_languages": wanted.ocr_languages}
+
+
+def check_images(params: Mapping[str, Any]) -> None:
+    """Try what the stage `images` needs on a blank image.
+
+    Raises:
+        UsageError: an extra, a program or a language is missing.
+    """
+    from PIL import Image
+
+    from curation.images.faces import count_faces
+    from curation.images.ocr import read_text
+
+    blank = Image.new("L", (64, 64))
+    if params.get("faces") == "on":
+        count_faces(blank)
+    if params.get("ocr") == "on":
+        read_text(blank, params["ocr_languages"])
+
+
 def parse_overrides(pairs: tuple[str, ...]) -> dict[str, str]:
     """`key=value` arguments of `--set`.
 

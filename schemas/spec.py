@@ -59,6 +59,18 @@ class Sources(BaseModel):
     )
 
 
+class Images(BaseModel):
+    """What is looked for in images beyond what is always seen; each needs an extra."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    faces: bool = Field(default=False, description="look for faces (extra faces)")
+    ocr: bool = Field(default=False, description="read burned-in text (extra ocr, program tesseract)")
+    ocr_languages: str = Field(
+        default="eng", pattern=r"^\w+(\+\w+)*$", description="Tesseract languages, joined by +"
+    )
+
+
 class DatasetSpec(BaseModel):
     """One dataset: every release of it is built from this file and the code's version."""
 
@@ -74,6 +86,7 @@ class DatasetSpec(BaseModel):
         default=80, ge=1, description="queries with expert or adjudicated labels below which a task is silver"
     )
     sources: Sources = Sources()
+    images: Images = Images()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
 
     @field_validator("tasks")

@@ -1,0 +1,46 @@
+"""What a spec says of images reaches the stage, and what is missing for it is told before a flow starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flows.preview import check_stages, preview_stages
+from flows.specs import image_params, spec_path
+from schemas.errors import UsageError
+from tests.pipeline import crawl_bucket, new_workspace, run_stages
+
+SPEC = str(spec_path("medqrels-sample"))
+
+
+def test_images_of_a_spec_are_parameters_of_the_stage() -> None:
+    assert image_params(None, None) == {}
+    assert image_params(SPEC, {}) == {"faces": "off", "ocr": "off", "ocr_languages": "eng"}
+    asked = {"images.faces": "true", "images.ocr": "true", "images.ocr_languages": "eng+deu"}
+    assert image_params(SPEC, asked) == {"faces": "on", "ocr": "on", "ocr_languages": "eng+deu"}
+    with pytest.raises(UsageError, match="--set changes a spec"):
+        image_params(None, asked)
+    with pytest.raises(UsageError, match="ocr_languages"):
+        image_params(SPEC, {"images.ocr_languages": "eng; rm"})
+
+
+def test_asking_for_text_redoes_the_images_alone(tmp_path: Path) -> None:
+    workspace = new_workspace(tmp_path / "ws")
+    crawl_bucket(workspace, ["PMC990000001"])
+    run_stages(workspace, ground=False)
+
+    def waiting(overrides: dict[str, str]) -> dict[str, int]:
+        planned = preview_stages("extract", str(workspace.root), (), SPEC, overrides)
+        return {item["stage"]: item["to_do"] for item in planned if item["to_do"]}
+
+    assert waiting({}) == {}
+    assert waiting({"images.ocr": "true"}) == {"images": 1}
+
+
+def test_a_missing_language_is_told_before_a_flow_starts(tmp_path: Path) -> None:
+    workspace = new_workspace(tmp_path / "ws")
+    asked = {"images.ocr": "true", "images.ocr_languages": "xxx"}
+    with pytest.raises(UsageError, match="xxx"):
+        check_stages("extract", str(workspace.root), (), SPEC, asked)
+    check_stages("extract", str(workspace.root), (), SPEC, {"images.faces": "true", "images.ocr": "true"})
