@@ -47,7 +47,8 @@ def assemble_task(
         name: table_files(session.workspace, f"{built.over_all.name}.{name}")
         for name in ("queries", "documents", "qrels", "excluded")
     }
-    tables["sources"] = table_files(session.workspace, "extract.sources")
+    for name in ("sources", "passages", "figures"):
+        tables[name] = table_files(session.workspace, f"extract.{name}")
     for stage in stages:
         tables[f"drops/{stage}"] = table_files(session.workspace, f"{stage}._dropped")
     return assemble(

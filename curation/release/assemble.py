@@ -25,6 +25,7 @@ from curation.release.manifest import (
     read_manifest,
 )
 from curation.release.query import QueryRunner, fetch, fetch_one
+from curation.release.restricted import check_strings
 from curation.release.rights import combined_family
 from curation.release.tables import (
     CORPUS,
@@ -114,7 +115,8 @@ def assemble(
     Args:
         task: the task whose rows are released.
         tables: work tables by name: queries, documents, qrels, excluded (outputs of the task's set stage),
-            sources (all of them; only the used ones are released) and `drops/<stage>` (Drop rows by stage).
+            sources (all of them; only the used ones are released), `drops/<stage>` (Drop rows by stage), and
+            passages, figures and names for :func:`curation.release.restricted.check_strings`.
         raw: the workspace's raw/ folder, for image bytes.
         out: the workspace's releases/ folder.
         spec: the dataset's spec.
@@ -172,6 +174,7 @@ def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseMa
 def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> ReleaseManifest:
     """Write every table, then the card, then release.json."""
     _check_rights(job)
+    check_strings(job.query, job.tables)
     _write_queries(job, directory)
     for table in (CORPUS, ORIGIN_CORPUS, QRELS, ORIGIN_QRELS, EXCLUDED, SOURCES):
         job.write(table, job.select(_SELECT[table.name]), directory)

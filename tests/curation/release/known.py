@@ -84,6 +84,7 @@ class World:
     drops: dict[str, list[Drop]] = field(default_factory=dict)
     retention: list[Retention] = field(default_factory=list)
     profile: str = "open"
+    more: dict[str, list[Path]] = field(default_factory=dict)
 
     @property
     def cards(self) -> Path:
@@ -108,7 +109,7 @@ class World:
                 path = work / f"{name.replace('/', '-')}-{number}.parquet"
                 pq.write_table(to_table(kind, part), path)
                 found.setdefault(name, []).append(path)
-        return found
+        return {**found, **self.more}
 
     def release(self, out: str = "releases", version: str = "1.0.0", **options: Any) -> Path:
         """Assemble; the task directory."""

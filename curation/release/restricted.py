@@ -1,0 +1,116 @@
+"""The gate for restricted vocabulary: no string of it leaves the machine in a release.
+
+Text that traces back to a source (its transforms undone, its hash is that of a passage or caption) is the
+article's own, whatever words it has in common with a vocabulary. Any other text is made by a task, and must
+hold no name that only restricted sources give (UMLS restriction level > 0, WHO ICD).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from curation.release.query import QueryRunner
+from schemas.errors import ReleaseError
+from schemas.hashing import normalise_text, sha256_text
+
+MAX_WORDS = 16
+"""Longest piece looked for, in words; of a longer name its beginning."""
+MAX_CHARACTERS = 32
+"""Longest piece of text without spaces, in characters."""
+MIN_LENGTH = 4
+"""Shorter names count only when they are the whole text."""
+
+_TEXTS = """
+    SELECT id, text, text_sha256, transforms, title, text_sha256 IN ({sources}) AS has_source,
+        title = '' OR title IN (SELECT title FROM sources) AS has_title
+    FROM (
+        SELECT id, text, text_sha256, transforms, '' AS title FROM queries
+        UNION ALL SELECT id, text, text_sha256, transforms, title FROM documents
+    ) ORDER BY id, text"""
+_SOURCES = {"passages": "SELECT text_sha256 FROM passages", "figures": "SELECT sha256(caption) FROM figures"}
+_NAMES = "SELECT name, bool_and(tier = 'restricted') AS is_restricted FROM names GROUP BY name ORDER BY name"
+
+
+def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> None:
+    """Refuse a release with a restricted string in a text that is no article's.
+
+    Args:
+        query: runs SQL over Parquet.
+        tables: `queries`, `documents`, `sources`; `passages` and `figures` of the extraction, what texts may
+            trace back to; `names` of the vocabulary, absent or empty when there is none.
+
+    Raises:
+        ReleaseError: names the row and the source's name.
+    """
+    if not tables.get("names"):
+        return
+    pieces = _pieces(_made_texts(query, tables))
+    if not pieces:
+        return
+    open_names = set()
+    found: dict[str, str] = {}
+    for batch in query(_NAMES, {"names": tables["names"]}):
+        for row in batch.to_pylist():
+            piece = _key(row["name"])
+            if piece not in pieces:
+                continue
+            if row["is_restricted"]:
+                found.setdefault(piece, row["name"])
+            else:
+                open_names.add(piece)
+    wrong = sorted(set(found) - open_names)
+    if wrong:
+        raise ReleaseError(
+            f"a text holds a name that only restricted sources give ({len(wrong)} such names)",
+            record=pieces[wrong[0]],
+            hint="build the task from names of open sources; `medqrels vocabulary info` lists licence tiers",
+        )
+
+
+def _made_texts(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str]]:
+    """(row id, text) of every text and title that is no source's own."""
+    present = [name for name in sorted(_SOURCES) if tables.get(name)]
+    views = {name: tables[name] for name in ("queries", "documents", "sources", *present)}
+    sources = " UNION ALL ".join(_SOURCES[name] for name in present) or "SELECT '' WHERE false"
+    for batch in query(_TEXTS.format(sources=sources), views):
+        for row in batch.to_pylist():
+            source = sha256_text(_undone(row["text"], row["transforms"]))
+            if not row["has_source"] or source != row["text_sha256"]:
+                yield row["id"], row["text"]
+            if not row["has_title"]:
+                yield row["id"], row["title"]
+
+
+def _undone(text: str, transforms: Sequence[Mapping[str, Any]]) -> str:
+    for change in sorted(transforms or (), key=lambda item: item["start"], reverse=True):
+        text = text[: change["start"]] + change["original"] + text[change["end"] :]
+    return text
+
+
+def _key(name: str) -> str:
+    """A name as its pieces are looked for: normalised, cut to the longest piece."""
+    words = normalise_text(name).split()
+    if len(words) == 1:
+        return words[0][:MAX_CHARACTERS]
+    return " ".join(words[:MAX_WORDS])
+
+
+def _pieces(texts: Iterator[tuple[str, str]]) -> dict[str, str]:
+    """Every piece of some texts that could be a name, and the row it stands in."""
+    found: dict[str, str] = {}
+    for row, text in texts:
+        words = normalise_text(text).split()
+        found.setdefault(_key(text), row)
+        for start in range(len(words)):
+            for end in range(start + 1, min(len(words), start + MAX_WORDS) + 1):
+                piece = " ".join(words[start:end])
+                if len(piece) >= MIN_LENGTH or not piece.isascii():
+                    found.setdefault(piece if end - start > 1 else piece[:MAX_CHARACTERS], row)
+        for word in words:
+            if not word.isascii():  # scripts without spaces: a name may stand anywhere in a word
+                for start in range(len(word)):
+                    for end in range(start + 2, min(len(word), start + MAX_CHARACTERS) + 1):
+                        found.setdefault(word[start:end], row)
+    return found
