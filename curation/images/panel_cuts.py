@@ -98,10 +98,10 @@ class Ground:
 
 def _summed(values: npt.NDArray[np.generic], axis: int) -> npt.NDArray[np.int32]:
     """Running sums along an axis, from 0."""
-    sums = np.cumsum(values, axis=axis, dtype=np.int32)
-    pad = [(0, 0), (0, 0)]
-    pad[axis] = (1, 0)
-    return np.pad(sums, pad)
+    height, width = values.shape
+    sums = np.zeros((height + 1, width) if axis == 0 else (height, width + 1), dtype=np.int32)
+    np.cumsum(values, axis=axis, out=sums[1:] if axis == 0 else sums[:, 1:])
+    return sums
 
 
 @dataclass(slots=True)

@@ -80,6 +80,9 @@ def _between(region: Region, axis: int, bounds: Sequence[int]) -> list[Region]:
 
 def _thing_grid(ground: Ground, whole: Region, count: int) -> tuple[Region, ...]:
     """A grid cut in the widest gutters between the `count` large things of a figure."""
+    is_composite = any(count % side == 0 for side in range(2, count // 2 + 1))
+    if not is_composite or not _has_bands(ground, whole):
+        return ()
     rows = _rows(_things(ground, count))
     if len(rows) < 2 or len(rows[0]) < 2 or len({len(row) for row in rows}) != 1 or not _are_columns(rows):
         return ()
@@ -94,6 +97,17 @@ def _thing_grid(ground: Ground, whole: Region, count: int) -> tuple[Region, ...]
     trimmed = [part for region in found if (part := ground.trimmed(region)) is not None]
     is_grid = len(trimmed) == count and _are_large(ground, trimmed) and _are_flush(trimmed, len(rows[0]))
     return tuple(trimmed) if is_grid else ()
+
+
+def _has_bands(ground: Ground, whole: Region) -> bool:
+    """Whether two large bands fall into two large parts each: without them no search for things is needed."""
+    height, width = ground.shape
+    bands = [band for band in _strips(ground, whole, 0) if band.bottom - band.top >= _MIN_SIDE * height]
+    parts = [
+        [part for part in _strips(ground, band, 1) if part.right - part.left >= _MIN_SIDE * width]
+        for band in bands
+    ]
+    return sum(len(row) >= 2 for row in parts) >= 2
 
 
 def _are_flush(found: Sequence[Region], columns: int) -> bool:

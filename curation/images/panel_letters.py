@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from scipy import ndimage  # type: ignore[import-untyped]
 
 Mask = npt.NDArray[np.bool_]
 Grey = npt.NDArray[np.uint8]
+Shapes = npt.NDArray[np.float32]
 
 _SIDE = 20
 _FONT_PIXELS = 64
@@ -32,6 +33,9 @@ _LARGE = 1.8
 _BOX = 2.6
 _FREE, _BRACKET, _TEXT = range(3)
 _BRACKETS = 0.1
+_SAMPLES = 12
+_ROWS = 8
+_SOLID = np.empty(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +69,33 @@ class Print:
     spots: tuple[Spot, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Glyph:
-    letter: str
-    is_upper: bool
-    shape: npt.NDArray[np.float32]
-    aspect: float
-    height: float
+class _Glyph(NamedTuple):
+    """A place's print to be read; an empty shape where it is too solid or thin to be told."""
+
+    spot: Spot
+    shape: Grey
+    is_bracketed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    """Connected components of dark or light pixels, from 1 in `labels`; (n + 1,) sizes, 0 for none."""
+class _Faces(NamedTuple):
+    """The n letters known: (n, 400) shapes, (n,) widths and heights, of capitals or not."""
+
+    letters: tuple[str, ...]
+    uppers: Mask
+    shapes: Shapes
+    aspects: npt.NDArray[np.float32]
+    heights: npt.NDArray[np.float64]
+
+
+class _Ground(NamedTuple):
+    """Connected things, dark or light, from 1 in (height, width) `labels`.
+
+    places: (n + 1, 4) left, top, right, bottom; heights: (n + 1,); row 0 is nothing.
+    """
 
     labels: npt.NDArray[np.int32]
-    places: list[tuple[slice, slice]]
-    widths: npt.NDArray[np.int32]
-    heights: npt.NDArray[np.int32]
+    places: npt.NDArray[np.int32]
+    heights: npt.NDArray[np.uint32]
 
 
 def read_print(grey: Grey, wanted: Collection[str]) -> Print:
@@ -92,148 +106,180 @@ def read_print(grey: Grey, wanted: Collection[str]) -> Print:
         wanted: upper-case letters to look for.
     """
     dark, light = _ground(grey < _DARK), _ground(grey > _LIGHT)
-    letters: list[Letter] = []
-    spots: list[Spot] = []
-    for print_, paper, shade in ((dark, light, 255 - grey), (light, dark, grey)):
-        for number in _candidates(print_, grey.shape):
-            rows, columns = print_.places[number - 1]
-            sides = _sides(print_, number)
-            if _TEXT in sides and not _is_boxed(print_, paper, number):
-                continue
-            worth = _BRACKETS if sides == (_BRACKET, _BRACKET) else 0.0
-            place = (rows, columns)
-            left, top, right, bottom = columns.start, rows.start, columns.stop, rows.stop
-            spots.append(Spot(left, top, right, bottom))
-            for glyph, score in _readings(shade[place], print_.labels[place] == number, wanted):
-                size = round((bottom - top) / glyph.height, 2)
-                score = round(min(score + worth, 1.0), 4)
-                letters.append(Letter(glyph.letter, left, top, right, bottom, score, size, glyph.is_upper))
-    return Print(tuple(letters), tuple(spots))
+    glyphs = [*_glyphs(dark, light, 255 - grey), *_glyphs(light, dark, grey)]
+    letters = tuple(_read([glyph for glyph in glyphs if glyph.shape.size], wanted))
+    return Print(letters, tuple(glyph.spot for glyph in glyphs))
+
+
+def _glyphs(print_: _Ground, paper: _Ground, shade: Grey) -> Iterator[_Glyph]:
+    """Things of a letter's size that stand alone; `shade` is bright where the print is."""
+    candidates = _candidates(print_, shade.shape)
+    boxed = _are_boxed(print_, paper, candidates)
+    kept = boxed | ~_are_in_text(print_, candidates)
+    for number, is_boxed in zip(candidates[kept], boxed[kept], strict=True):
+        sides = _sides(print_, number)
+        if _TEXT in sides and not is_boxed:
+            continue
+        left, top, right, bottom = (int(value) for value in print_.places[number])
+        part = print_.labels[top:bottom, left:right] == number
+        is_solid = not 0.15 <= part.mean() <= 0.9 or right - left < 0.25 * (bottom - top)
+        shape = _SOLID if is_solid else _shape(shade[top:bottom, left:right], part)
+        yield _Glyph(Spot(left, top, right, bottom), shape, sides == (_BRACKET, _BRACKET))
 
 
 def _ground(mask: Mask) -> _Ground:
     labels, _ = ndimage.label(mask, structure=np.ones((3, 3), dtype=int))
-    places = ndimage.find_objects(labels)
-    widths = np.array([0, *(columns.stop - columns.start for _, columns in places)], dtype=np.int32)
-    heights = np.array([0, *(rows.stop - rows.start for rows, _ in places)], dtype=np.int32)
-    return _Ground(labels, places, widths, heights)
+    found = ((x.start, y.start, x.stop, y.stop) for y, x in ndimage.find_objects(labels))
+    places = np.array([(0, 0, 0, 0), *found], dtype=np.int32)
+    heights = (places[:, 3] - places[:, 1]).astype(np.uint32)
+    return _Ground(labels, places, heights)
 
 
-def _candidates(ground: _Ground, shape: tuple[int, ...]) -> list[int]:
+def _candidates(ground: _Ground, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
     """Components of a letter's height and width, in reading order of their first pixels."""
     highest = max(_MAX_HEIGHT * max(shape), 2 * _MIN_HEIGHT)
-    widths, heights = ground.widths, ground.heights
-    fits = (
-        (heights >= _MIN_HEIGHT)
-        & (heights <= highest)
-        & (widths >= 0.08 * heights)
-        & (widths <= 1.6 * heights)
+    widths, heights = ground.places[:, 2] - ground.places[:, 0], ground.heights
+    fits = (heights >= _MIN_HEIGHT) & (heights <= highest)
+    return np.flatnonzero(fits & (widths >= 0.08 * heights) & (widths <= 1.6 * heights))
+
+
+def _are_boxed(print_: _Ground, paper: _Ground, numbers: npt.NDArray[np.intp]) -> Mask:
+    """Whether glyphs stand each in a small box of its own, as on a photograph."""
+    left, top, right, bottom = print_.places[numbers].T
+    middle = (top + bottom) // 2
+    box = np.max([paper.labels[middle, np.maximum(left - step, 0)] for step in (1, 2, 3, 4)], axis=0)
+    around = paper.places[box]
+    is_small = (around[:, 2:] - around[:, :2]).max(axis=1) <= _BOX * (bottom - top)
+    is_inside = (
+        (around[:, 1] < top) & (bottom < around[:, 3]) & (around[:, 0] < left) & (right < around[:, 2])
     )
-    return [int(number) for number in np.flatnonzero(fits)]
+    return np.asarray((box > 0) & is_small & is_inside, dtype=np.bool_)
+
+
+def _are_in_text(ground: _Ground, numbers: npt.NDArray[np.intp]) -> Mask:
+    """Whether a few pixels to the right already show what `_side` would call text: most letters, at once."""
+    _, top, right, bottom = ground.places[numbers].T[:, :, None]
+    height = bottom - top
+    reach = np.maximum(2, np.round(0.9 * height).astype(int))
+    across = (np.linspace(0, 1, _SAMPLES) * (reach - 1)).astype(int)  # from 0 to the last pixel in reach
+    is_used = np.zeros(across.shape, dtype=np.bool_)
+    columns = right + across
+    inside = columns < ground.labels.shape[1]
+    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+        rows = top + (share * height).astype(int)
+        heights = ground.heights[ground.labels[rows, np.where(inside, columns, 0)]]
+        is_used |= inside & (heights - np.uint32(1) < (_LARGE * height).astype(np.uint32))
+    first = np.take_along_axis(across, is_used.argmax(axis=1)[:, None], 1)
+    last = np.take_along_axis(across, _SAMPLES - 1 - is_used[:, ::-1].argmax(axis=1)[:, None], 1)
+    is_near = first < np.maximum(2, np.round(0.45 * height))
+    is_long = last - first >= np.maximum(1, np.round(0.5 * height))
+    return np.asarray(is_used.any(axis=1) & (is_near & is_long)[:, 0], dtype=np.bool_)
 
 
 def _sides(ground: _Ground, number: int) -> tuple[int, int]:
-    """What stands to the left and right of a glyph; things much larger than print are as good as nothing."""
-    rows, columns = ground.places[number - 1]
-    height = rows.stop - rows.start
+    """What stands to the right and left of a glyph; things much larger than print are as good as nothing."""
+    left, top, right, bottom = ground.places[number].tolist()
+    height = bottom - top
     reach = max(2, round(0.9 * height))
-    bracket, space = max(1, round(0.5 * height)), max(2, round(0.45 * height))
-    right = ground.labels[rows, columns.stop : columns.stop + reach]
-    left = ground.labels[rows, max(columns.start - reach, 0) : columns.start][:, ::-1]
-    small = ground.heights <= _LARGE * height
-    small[0] = False
-    before, after = (_side(filled(small[side], 0), bracket, space) for side in (left, right))
-    return before, after
+    after = _side(ground, ground.labels[top:bottom, right : right + reach], height)
+    if after == _TEXT:
+        return after, after
+    return after, _side(ground, ground.labels[top:bottom, max(left - reach, 0) : left][:, ::-1], height)
 
 
-def _is_boxed(print_: _Ground, paper: _Ground, number: int) -> bool:
-    """Whether the glyph stands in a small box of its own, as on a photograph."""
-    rows, columns = print_.places[number - 1]
-    height = rows.stop - rows.start
-    middle = (rows.start + rows.stop) // 2
-    around = paper.labels[middle, max(columns.start - 4, 0) : columns.start]
-    box = int(around.max(initial=0))
-    if not box or max(paper.widths[box], paper.heights[box]) > _BOX * height:
-        return False
-    down, across = paper.places[box - 1]
-    is_inside = down.start < rows.start and rows.stop < down.stop
-    return bool(is_inside and across.start < columns.start and columns.stop < across.stop)
-
-
-def _side(columns: Mask, bracket: int, space: int) -> int:
+def _side(ground: _Ground, labels: npt.NDArray[np.int32], height: int) -> int:
     """Whether a wide space comes next, a bracket (or full stop) and then a free end, or text."""
-    used = np.flatnonzero(columns)
+    bracket, space = max(1, round(0.5 * height)), max(2, round(0.45 * height))
+    heights = ground.heights[labels]
+    used = _filled(heights - np.uint32(1) < np.uint32(_LARGE * height), 0).nonzero()[0]  # 0 - 1 is most
     if not len(used) or used[0] >= space:
         return _FREE
-    is_bracket = used[-1] - used[0] < bracket and used[-1] < len(columns) - 1
+    is_bracket = used[-1] - used[0] < bracket and used[-1] < labels.shape[1] - 1
     return _BRACKET if is_bracket else _TEXT
 
 
-def filled(mask: Mask, axis: int) -> Mask:
+def _filled(mask: Mask, axis: int) -> Mask:
     """Whether any pixel is set, along an axis of a (height, width) mask."""
     return np.asarray(mask.any(axis=axis), dtype=np.bool_)
 
 
-def _readings(shade: Grey, part: Mask, wanted: Collection[str]) -> Iterator[tuple[_Glyph, float]]:
-    """Wanted letters the glyph may be, at most one of each case: unwanted ones compete and win their share.
-
-    C and c differ in size alone, which only the other letters tell.
-    """
-    if not 0.15 <= part.mean() <= 0.9 or part.shape[1] < 0.25 * part.shape[0]:
-        return
-    near = part.copy()  # and the soft pixels of its outline
+def _shape(shade: Grey, part: Mask) -> Grey:
+    """A glyph's own pixels, and the soft ones of its outline, in the form of a template."""
+    near = part.copy()
     near[1:] |= part[:-1]
     near[:-1] |= part[1:]
     near[:, 1:] |= part[:, :-1]
     near[:, :-1] |= part[:, 1:]
-    inside = np.where(near, shade, 0).astype(np.uint8)
-    shape = _normalised(Image.fromarray(inside)).ravel()
-    aspect = part.shape[1] / part.shape[0]
-    stack, glyphs, aspects, uppers = _templates()
-    fits = (aspect / aspects >= 0.72) & (aspect / aspects <= 1.4)
-    scores = np.where(fits, stack @ shape, -1.0)
-    best = float(scores.max())
-    for case in (uppers, ~uppers):
-        position = int(np.where(case, scores, -1.0).argmax())
-        glyph, score = glyphs[position], float(scores[position])
-        if score >= max(_MIN_SCORE, best - _CASE_MARGIN) and glyph.letter in wanted:
-            yield glyph, score
+    return _resized(Image.fromarray(shade * near))
 
 
-def _normalised(image: Image.Image) -> npt.NDArray[np.float32]:
-    """A glyph's crop as a 20 × 20 vector of mean 0 and length 1."""
-    small = np.asarray(image.resize((_SIDE, _SIDE), Image.Resampling.BOX), dtype=np.float32)
-    centred = small - np.float32(small.mean())
-    length = np.float32(np.linalg.norm(centred))
-    return np.asarray(centred / length if length else centred, dtype=np.float32)
+def _read(glyphs: Sequence[_Glyph], wanted: Collection[str]) -> Iterator[Letter]:
+    """Wanted letters that glyphs may be, at most one of each case: unwanted ones compete and win their share.
+
+    C and c differ in size alone, which only the other letters tell.
+    """
+    if not glyphs:
+        return
+    faces = _faces()
+    spots = np.array([glyph.spot for glyph in glyphs], dtype=np.float32)
+    aspects = (spots[:, 2] - spots[:, 0]) / (spots[:, 3] - spots[:, 1])
+    ratios = aspects[:, None] / faces.aspects
+    fits = (ratios >= 0.72) & (ratios <= 1.4)
+    scores = np.where(fits, _likeness([glyph.shape for glyph in glyphs], faces), -1.0)
+    least = np.maximum(_MIN_SCORE, scores.max(axis=1) - _CASE_MARGIN)
+    chosen = {
+        is_upper: np.where(faces.uppers == is_upper, scores, -1.0).argmax(axis=1)
+        for is_upper in (True, False)
+    }
+    for is_upper, positions in chosen.items():
+        reached = np.take_along_axis(scores, positions[:, None], 1)[:, 0]
+        for number in map(int, np.flatnonzero(reached >= least)):
+            face, glyph = int(positions[number]), glyphs[number]
+            if faces.letters[face] not in wanted:
+                continue
+            size = round((glyph.spot.bottom - glyph.spot.top) / float(faces.heights[face]), 2)
+            worth = round(min(float(reached[number]) + _BRACKETS * glyph.is_bracketed, 1.0), 4)
+            yield Letter(faces.letters[face], *glyph.spot, worth, size, is_upper)
+
+
+def _likeness(shapes: Sequence[Grey], faces: _Faces) -> Shapes:
+    """Correlation of every glyph with every letter; few rows at a time keep the product on one core."""
+    rows = _normalised(shapes)
+    return np.concatenate(
+        [rows[start : start + _ROWS] @ faces.shapes.T for start in range(0, len(rows), _ROWS)]
+    )
+
+
+def _resized(image: Image.Image) -> Grey:
+    """A glyph's crop as 20 × 20 values in one row."""
+    return np.asarray(image.resize((_SIDE, _SIDE), Image.Resampling.BOX)).ravel()
+
+
+def _normalised(shapes: Sequence[Grey]) -> Shapes:
+    """Glyphs one a row, of mean 0 and length 1 each."""
+    values = np.stack(shapes).astype(np.float32)
+    centred = values - values.mean(axis=1, keepdims=True)
+    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+    return np.asarray(centred / np.maximum(lengths, 1e-6), dtype=np.float32)
 
 
 @functools.cache
-def _templates() -> tuple[npt.NDArray[np.float32], tuple[_Glyph, ...], npt.NDArray[np.float32], Mask]:
+def _faces() -> _Faces:
     """Letters of Pillow's own face (Aileron) in three weights; heights relative to a capital's."""
     font = ImageFont.load_default(_FONT_PIXELS)
-    glyphs = []
+    drawn = []
     for stroke, code in itertools.product(_STROKES, range(26)):
         capital = _drawn(font, "H", stroke).height
         for first in ("A", "a"):
             character = chr(ord(first) + code)
-            if character in "ij":  # two parts: never one component
-                continue
-            image = _drawn(font, character, stroke)
-            glyphs.append(
-                _Glyph(
-                    character.upper(),
-                    first == "A",
-                    _normalised(image),
-                    image.width / image.height,
-                    image.height / capital,
-                )
-            )
-    return (
-        np.stack([glyph.shape.ravel() for glyph in glyphs]),
-        tuple(glyphs),
-        np.array([glyph.aspect for glyph in glyphs], dtype=np.float32),
-        np.array([glyph.is_upper for glyph in glyphs]),
+            if character not in "ij":  # two parts: never one component
+                drawn.append((character, _drawn(font, character, stroke), capital))
+    return _Faces(
+        letters=tuple(character.upper() for character, _, _ in drawn),
+        uppers=np.array([character.isupper() for character, _, _ in drawn]),
+        shapes=_normalised([_resized(image) for _, image, _ in drawn]),
+        aspects=np.array([image.width / image.height for _, image, _ in drawn], dtype=np.float32),
+        heights=np.array([image.height / capital for _, image, capital in drawn]),
     )
 
 
