@@ -218,8 +218,8 @@ def _panels() -> list[str]:
         lines.append(f"| {name} | {counts} | {rates} |")
     more, fewer = (generated["asked_wrongly"][name] for name in ("one_more", "one_fewer"))
     note = (
-        f"A caption that names one panel more than there are splits {more['split']} of {more['images']} generated "
-        f"compounds, one fewer {fewer['split']} of {fewer['images']}."
+        f"A caption that names one panel more than there are splits {more['split']} of {more['images']} "
+        f"generated compounds, one fewer {fewer['split']} of {fewer['images']}."
     )
     return [*lines, "", f"Target: precision ≥ .95. {note}", ""]
 
