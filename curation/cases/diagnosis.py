@@ -1,168 +1,41 @@
 """Sentences that state a case's final diagnosis: in its title, its keywords and its own text.
 
-Explicit statements that agree with the title come first, then findings that name what the title names, then
+Explicit statements that agree with the title come first, with the findings that name what it names; then
 explicit ones the title does not confirm. Negated, differential, earlier and family diagnoses never count.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from curation.cases.diagnosis_cues import (
+    DEFINITE,
+    DENIED,
+    DOUBT,
+    EVENT,
+    EXCLUSION,
+    EXPLICIT,
+    FAMILY,
+    FINDING,
+    FIRM_DOUBT,
+    FOLLOW_UP,
+    HEDGED,
+    HISTORY,
+    NEGATED,
+    NO_AFTER,
+    OPEN,
+    PAST,
+    STRONG,
+    TISSUE,
+    UNAFFIRMED,
+    Cue,
+)
+from curation.cases.diagnosis_topic import Topic, is_disease, names_disease, stem, topic_of, words_of
 from schemas.case import Statement
 
+__all__ = ["Topic", "in_keywords", "in_title", "select", "topic_of"]
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-_FINAL = (
-    r"final|definit(?:e|ive)|established|ultimate|confirmed|correct|eventual|discharge|post-?operative"
-    r"|(?:histo)?pathologic(?:al)?|histologic(?:al)?|pathological definitive"
-)
-_PATHOLOGY = (
-    r"(?:histo-?)?patholog\w+|histolog\w+|immunohistochem\w+|biops(?:y|ies)|cytolog\w+|autopsy"
-    r"|post-?mortem|microscop\w+"
-)
-_MADE = r"made|established|confirmed|reached|rendered|given|concluded|achieved|secured|verified"
-_EXPLICIT = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        (
-            "final diagnosis",
-            (
-                rf"\b(?:{_FINAL})\s+diagnos[ie]s\s*(?:of|was|is|were|as|:|being|remained)(?!\s+(?:not"
-                rf"|made|examined|based|unclear|delayed|done))"
-            ),
-        ),
-        (
-            "diagnosis made",
-            (
-                rf"\bdiagnos[ie]s\s+(?:of|as)\b.{{3,160}}?\b(?:was|were|is|been)\s+(?:\w+ly\s+|then\s+"
-                rf"|thus\s+)?(?:{_MADE})\b"
-            ),
-        ),
-        (
-            "diagnosis made",
-            (
-                rf"\b(?:{_MADE}|making|confirming|establishing|supported|supporting)\s+(?:the|a"
-                rf"|our)?\s*(?:\w+\s+)?diagnos[ie]s\s+of\b"
-            ),
-        ),
-        (
-            "diagnosis made",
-            (
-                r"\b(?:led|leading|lead|arrived?|came|pointed|allowed)\s+(?:us\s+)?(?:to|at)\s+(?:the"
-                r"|a)\s+diagnos[ie]s\s+of\b"
-            ),
-        ),
-        (
-            "diagnosis was",
-            (
-                r"\b(?:the|our)\s+diagnos[ie]s\s+(?:was|is|were)\s+(?!(?:not|made|confirmed|unclear"
-                r"|delayed|suspected|based|done|then|also|further)\b)"
-            ),
-        ),
-        (
-            "diagnosed with",
-            (
-                r"\b(?:was|were|is|been|be|being|and|then|we|finally|ultimately|subsequently|therefore"
-                r"|thus|eventually)\s+(?:\w+ly\s+|then\s+)?diagnosed\s+(?:\w+ly\s+)?(?:with|as|to have"
-                r"|having|by \w+ (?:as|with)|the|this|an?|probable)\b"
-            ),
-        ),
-        (
-            "was diagnosed",
-            r"\b(?:was|were)\s+(?:\w+ly\s+|then\s+|thus\s+)?diagnosed(?=\s*(?:[.,;(]|$|and\b|based\b|on\b|by\b))",
-        ),
-        ("confirmed", r"\bconfirm(?:ed|ing|s|atory)?\b.{0,60}\b(?:diagnos[ie]s|presence of|to be)\b"),
-        ("confirmed", r"\b(?:diagnos[ie]s|presence)\b.{0,120}\b(?:was|were|been)\s+(?:\w+ly\s+)?confirmed\b"),
-        (
-            "diagnóstico",
-            (
-                r"\bdiagn[oó]stico\s+(?:definitivo|final|histol[oó]gico|anatomopatol[oó]gico|de)\b"
-                r"|\bse diagnostic[oó]\b|\bfoi diagnosticad[oa]\b|\bdiagnosticado (?:con|com)\b"
-            ),
-        ),
-        (
-            "diagnostic retenu",
-            (
-                r"\bdiagnostic\s+(?:définitif|final|retenu|de)\b|\ble diagnostic\b.{0,60}\b(?:retenu"
-                r"|posé|confirmé)\b"
-            ),
-        ),
-        ("Diagnose", r"\bdiagnose\s+(?:eines|einer|von|des|der)\b|\bdiagnostiziert\b"),
-        ("diagnosi", r"\bdiagnosi\s+(?:definitiva|finale|di)\b"),
-    )
-)
-_FINDING = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        (
-            "pathology confirmed",
-            (
-                rf"\b(?:{_PATHOLOGY})\b.{{0,140}}\b(?:confirm\w*|diagnostic (?:of|for)|compatible with"
-                rf"|consistent with|proved|proven|diagnos\w+)\b"
-            ),
-        ),
-        (
-            "pathology revealed",
-            (
-                rf"\b(?:{_PATHOLOGY})\b.{{0,140}}\b(?:reveal\w*|show(?:ed|ing|s)?|demonstrat\w+"
-                rf"|disclos\w+|identif\w+|report\w*)\b"
-            ),
-        ),
-        ("confirmed", r"\bconfirm(?:ed|ing|s)\b"),
-        (
-            "consistent with",
-            (
-                r"\b(?:consistent|compatible|in keeping|diagnostic|pathognomonic"
-                r"|characteristic)\s+(?:with|of|for)\b"
-            ),
-        ),
-        (
-            "finding revealed",
-            (
-                r"\b(?:reveal\w*|show(?:ed|ing)|demonstrat\w+|disclos\w+|identified|detected|discovered"
-                r"|indicat(?:ed|ing)|found|grew|isolated|yielded|evidenced?)\b"
-            ),
-        ),
-    )
-)
-_HEDGED = re.compile(
-    r"\b(?:was (?:strongly )?(?:considered|suspected)|suggest(?:ed|ing|ive)|signs of|probable|likely)\b", re.I
-)
-_UNSURE = re.compile(
-    r"\b(?:differential|suspect\w*|suspicion|considered|provisional\w*|presumptive\w*|presumed"
-    r"|preliminary|tentative\w*|working|initial(?:ly)? (?:\w+ )?diagnos\w+|(?:was|were|been) initially"
-    r"|misdiagnos\w+|mistaken\w*|misinterpret\w*|erroneous\w*|possible|possibility|could be|might be"
-    r"|may be|to rule out|ruled out|rule out|excluded?|excluding|diagn[oó]stico diferencial|sospech\w+"
-    r"|suspeita|presuntivo|verdacht)\b",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:no|not|without|negative(?:ly)? for|never|neither|absence of|unlikely|did not|failed to"
-    r"|lack of|sin|sem|ohne)\b(?:(?!\band\b)[^,;]){0,40}$|\bno (?:signs?|evidence|\w+) of [^,;]{0,60}$",
-    re.IGNORECASE,
-)
-_DENIED = re.compile(r"\b(?:not|no|without|neither|failed)\b", re.IGNORECASE)
-_NO_AFTER = re.compile(r"\W{0,2}(?:no|not|neither|nothing|nor|absence of|negative)\b", re.IGNORECASE)
-_PAST = re.compile(
-    r"\b(?:previous(?:ly)?(?: been)? diagnos\w+|past medical|had been (?:previously )?diagnosed"
-    r"|known (?:case|to have)|prior diagnos\w+|diagnosed (?:with .{3,60} )?(?:\w+ )?(?:years?"
-    r"|months?) (?:ago|earlier|before|prior|previously)|at the age of|in (?:early )?(?:childhood"
-    r"|infancy)|during (?:infancy|childhood)|since (?:the age|childhood|birth|\d{4})"
-    r"|diagnos\w+\b.{0,60}\b(?:years?|months?) (?:ago|earlier|before|prior|previously)|antecedentes?)\b",
-    re.IGNORECASE,
-)
-_HISTORY = re.compile(r"\bhistory of\b[^,;]*$", re.IGNORECASE)
-_FAMILY = re.compile(
-    r"\b(?:(?:his|her|their|(?:the )?(?:patient|child|boy|girl|infant|baby)['’]s) (?:\w+ )?(?:mother"
-    r"|father|brother|sister|son|daughter|uncle|aunt|cousin|grand\w+|parents?|husband|wife|family)"
-    r"|family history|relatives?)\b",
-    re.IGNORECASE,
-)
 _TITLE_CUT = re.compile(
     r"\b(?:mimick\w+|masquerad\w+|simulating|misdiagnosed as|mistaken|resembling|imitating|rather than)\b.*",
     re.I,
@@ -172,103 +45,28 @@ _TITLE_GENERIC = re.compile(
     r"|review of (?:the )?literature)\W*$",
     re.IGNORECASE,
 )
-_GENERIC = _words(
-    """
-    about after acute adult against among associated atypical based before bilateral boy brief case
-    cases child chronic clinical complicated complicating complication diagnosis diagnosed diagnostic
-    during early effect elderly excision extensive extremely failure female first following follow from
-    giant girl healthy history human identified imaging infant initial interesting large late leading
-    left literature long male management manifestation massive mild mimicking multiple novel old outcome
-    patient patients pediatric possible postoperative pregnancy presenting presentation primary probable
-    procedure rapid rare recurrent related repair report reported reports resolution result resulting
-    review revealed revealing right secondary series severe sign single spontaneous study subsequent
-    successful successfully surgery surgical technique term therapy treated treatment type undergoing
-    uncommon unilateral unique unusual using various with without woman year years young approach
-    evaluation experience findings lesion lesions lessons learned mass patient's removal special
-    """
-)
-"""Words of titles that say nothing of the disease."""
-_DISEASE = re.compile(
-    r"\w+(?:itis|omas?|os[ie]s|iasis|emia|penia|pathy|pathies|plasias?|trophy|megaly|stenosis|ectasia"
-    r"|cele|edema|algia|plegia|uria|rrhage|rrhagia|rrhea|cytosis|philia|toxicity)|(?:asthma|diabetes"
-    r"|tubercul\w+|myiasis|anemia|dystrophy|palsy|stroke)s?",
-    re.IGNORECASE,
-)
-"""Words that name a disease by themselves."""
-_KIND = re.compile(
-    r"(?:syndrome|disease|disorder|deficiency|infection|infarct\w*|fistula|fracture|tumou?r|cancer|cyst"
-    r"|hernia|rupture|injury|anomaly|malformation|aneurysm|ulcer|abscess|hemorrhage|haemorrhage|hematoma"
-    r"|occlusion|dissection|perforation|torsion|fever|embolism|shock|neoplasm|ganglion|poisoning|loss)s?",
-    re.IGNORECASE,
-)
-"""Words that name a kind of disease and need another word to say which."""
 _KEYWORD_GENERIC = re.compile(r"\b(?:case|report|review|literature|series|caso|relato)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_DECLARED = re.compile(r"\(([A-Z][A-Za-z]?[A-Z]{1,5})s?\)")
-_STEM = 5
+_CONFIRMED = re.compile(r"\bconfirm(?:ed|s|ing) (?:the|our|this|a)\b", re.IGNORECASE)
+_FINITE = re.compile(r"(?:was|were|is|has|have|we|then)\b", re.IGNORECASE)
+"""Begins a statement on the patient himself, whatever his history."""
+_SIGN = re.compile(r"(?:emia|penia|cytosis|plasia|uria|necrosis|fibrosis|algia|ph[ai]lia)s?$", re.IGNORECASE)
+"""Endings of findings that go with many diseases."""
+_ALTERNATIVES = re.compile(r"(?:\W+[\w-]+){1,5} or (?!without)", re.IGNORECASE)
+"""One disease or another: neither is stated."""
+_EARLY = 2
+"""Findings that name the disease before it is stated as diagnosis; later ones only add to it."""
 _NEAR = 300
 """Characters around a statement that can deny or date it; bounds the work on a sentence without end."""
-_PLURAL = re.compile(r"(?:es|is|s)$")
+_LEAD = re.compile(r"^.*(?:[,;]|\band\b)", re.DOTALL)
+"""What comes before the last comma or "and"."""
+_CUE = 60
+"""Characters before the end of a cue that belong to it."""
+_OBJECT = 220
+"""Characters beside a cue in which what it states is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """What a report's title is about: stems of its content words, its disease words, its acronyms."""
-
-    stems: frozenset[str]
-    diseases: frozenset[str]
-    kinds: frozenset[str]
-    acronyms: frozenset[str]
-
-    def agreement(self, sentence: str) -> int:
-        """How well a sentence names the topic: 0 not, 1 in some word, 2 a disease of it."""
-        words = _WORD.findall(sentence)
-        forms = set(map(_form, words))
-        others = {_stem(word) for word in words if _form(word) not in self.kinds} & self.stems
-        if forms & self.diseases or self.acronyms & set(words) or (forms & self.kinds and others):
-            return 2
-        return 1 if others or forms & self.kinds else 0
-
-
-def _stem(word: str) -> str:
-    return word.lower()[:_STEM]
-
-
-def _form(word: str) -> str:
-    """A word without case, plural and the spellings British and American English differ in."""
-    return _PLURAL.sub("", word.lower().replace("ae", "e").replace("oe", "e"))
-
-
-def topic_of(title: str, text: str = "") -> Topic:
-    """The topic of a title; acronyms count that `text` declares for words of it: "hearing loss (SNHL)"."""
-    topic = _topic(title)
-    declared = set()
-    for found in _DECLARED.finditer(text):
-        words = text[max(0, found.start() - 120) : found.start()].split()[-len(found[1]) - 2 :]
-        long_form = " ".join(words)
-        stems = {_stem(word) for word in _WORD.findall(long_form)} & topic.stems
-        if topic.agreement(long_form) > 1 or len(stems) > 1:
-            declared.add(found[1])
-    return replace(topic, acronyms=topic.acronyms | declared)
-
-
-def _topic(title: str) -> Topic:
-    content = [word for word in _WORD.findall(title) if len(word) > 3 and word.lower() not in _GENERIC]
-    initials = "".join(word[0] for word in re.split(r"[\s-]+", title) if word[:1].isalpha()).upper()
-    kinds = [word for word in _WORD.findall(title) if _KIND.fullmatch(word)]
-    return Topic(
-        stems=frozenset(_stem(word) for word in content if word not in kinds),
-        diseases=frozenset(_form(word) for word in content if _DISEASE.fullmatch(word)),
-        kinds=frozenset(map(_form, kinds)),
-        acronyms=frozenset(
-            initials[at : at + size] for size in (3, 4, 5) for at in range(len(initials) - size + 1)
-        ),
-    )
-
-
-def is_disease(term: str) -> bool:
-    """Whether a word of a term ends the way names of diseases do."""
-    return any(_DISEASE.fullmatch(word) or _KIND.fullmatch(word) for word in _WORD.findall(term))
+Ruled = Mapping[int, tuple[str, str]]
+"""By position in a case: the rule by which a sentence states a diagnosis, and the words that name it."""
 
 
 def in_title(title: str) -> Iterator[Statement]:
@@ -280,15 +78,19 @@ def in_title(title: str) -> Iterator[Statement]:
 
 
 def in_keywords(keywords: Sequence[str], others: Iterable[Statement]) -> Iterator[Statement]:
-    """Keywords that name a disease and whose words all stand in the title or in one statement of the text."""
-    texts = [{_stem(word) for word in _WORD.findall(statement.text)} for statement in others]
-    acronyms = {word for statement in others for word in _WORD.findall(statement.text) if word.isupper()}
+    """Keywords that name the disease of the title, or a disease whose words stand in one statement."""
+    stated = list(others)
+    topics = [topic_of(statement.text) for statement in stated if statement.place == "title"]
+    texts = [set(map(stem, words_of(statement.text))) for statement in stated if statement.place != "title"]
+    acronyms = {word for statement in stated for word in words_of(statement.text) if word.isupper()}
     for keyword in dict.fromkeys(keywords):
-        stems = {_stem(word) for word in _WORD.findall(keyword)}
+        stems = set(map(stem, words_of(keyword)))
         if not stems or _KEYWORD_GENERIC.search(keyword) or not is_disease(keyword):
             continue
+        least = 1 if len(stems) > 1 and _names_one(keyword) else 2
         initials = "".join(word[0] for word in keyword.split()).upper()
-        if any(stems <= text for text in texts) or initials in acronyms:
+        titled = any(topic.agreement(keyword) >= least for topic in topics)
+        if titled or any(stems <= text for text in texts) or initials in acronyms:
             yield Statement(place="keyword", start=0, end=len(keyword), text=keyword, rule="keyword restated")
 
 
@@ -299,45 +101,167 @@ def select(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
         sentences: the sentences of the case, in order.
         topic: what the report's title is about.
     """
-    explicit = _ruled(sentences, _EXPLICIT)
-    agreeing = [(at, rule) for at, rule in explicit if topic.agreement(sentences[at])]
-    if agreeing:
-        return agreeing
-    named = [(at, rule) for at, rule in _ruled(sentences, _FINDING) if topic.agreement(sentences[at]) > 1]
-    if named:
-        ranks = [name for name, _ in _FINDING]
-        return [min(named, key=lambda item: (ranks.index(item[1]), item[0]))]
-    if telling := [(at, rule) for at, rule in explicit if rule != "confirmed"]:
-        return telling[-1:]
-    hedged = [at for at, text in enumerate(sentences) if topic.agreement(text) > 1 and _HEDGED.search(text)]
-    if hedged:
-        return [(hedged[-1], "hedged")]
-    return [(at, rule) for at, rule in _ruled(sentences, _FINDING[:2]) if is_disease(sentences[at])][-1:]
+    return _select(sentences, topic, 1)
 
 
-def _ruled(sentences: Sequence[str], rules: Sequence[tuple[str, re.Pattern[str]]]) -> list[tuple[int, str]]:
-    return [(at, rule) for at, text in enumerate(sentences) if (rule := _rule(text, rules))]
+def _select(sentences: Sequence[str], topic: Topic, least: int) -> list[tuple[int, str]]:
+    """As `select`; explicit statements count that agree with the topic at least so well."""
+    explicit = _ruled(sentences, EXPLICIT)
+    levels = {at: topic.agreement(named) for at, (_, named) in explicit.items()}
+    least = max(least, max(levels.values(), default=0))  # another disease of the same organ is not the one
+    agreeing = [at for at, level in levels.items() if level >= least]
+    basis = agreeing or _told(explicit, topic)[-1:]
+    topics = [topic.widened(explicit[at][1] for at in basis)]
+    if not topic.diseases:
+        topics += [topic_of(explicit[at][1][:_OBJECT]) for at in basis]
+    found = {at: rule for at, (rule, _) in _ruled(sentences, FINDING, topics).items() if at not in basis}
+    first = min(agreeing, default=len(sentences))
+    early = [at for at, rule in found.items() if rule not in STRONG and at < first][:_EARLY]
+    kept = {at: rule for at, rule in found.items() if rule in STRONG or at in early}
+    if kept or agreeing:
+        kept |= {at: explicit[at][0] for at in (*basis, *_final(explicit))}
+        is_firm = bool(agreeing) or not STRONG.isdisjoint(kept.values())
+        return sorted((kept if is_firm else kept | _examined(sentences)).items())
+    if topic.whole is not None:
+        return _select(sentences, topic.whole, 2)
+    return _unnamed(sentences, topic, explicit)
 
 
-def _rule(sentence: str, rules: Sequence[tuple[str, re.Pattern[str]]]) -> str:
-    """Name of the rule by which a sentence states a diagnosis as established, '' if it does not."""
-    for name, pattern in rules:
-        for found in pattern.finditer(sentence):
-            clause = _clause(sentence, found.start(), found.end())
-            before = sentence[max(0, found.start() - _NEAR) : found.start()]
-            is_open = _UNSURE.search(clause) or _PAST.search(clause) or _FAMILY.search(clause)
-            is_denied = _DENIED.search(found.group()) or _NO_AFTER.match(
-                sentence[found.end() : found.end() + 30]
-            )
-            if not is_open and not is_denied and not _NEGATED.search(before) and not _HISTORY.search(before):
-                return name
-    return ""
+def _told(explicit: Ruled, topic: Topic) -> list[int]:
+    """Positions of diagnoses made, not only confirmed or brought along; of diseases, if the title is."""
+    weak = {"confirmed", "diagnosis carried"}
+    return [
+        at
+        for at, (rule, named) in explicit.items()
+        if rule not in weak and (_names_one(named) or not topic.diseases)
+    ]
+
+
+def _final(explicit: Ruled) -> list[int]:
+    return [at for at, (rule, named) in explicit.items() if rule == "final diagnosis" and _names_one(named)]
+
+
+def _unnamed(sentences: Sequence[str], topic: Topic, explicit: Ruled) -> list[tuple[int, str]]:
+    """The statement of a case that never names its title's disease as found, if there is any.
+
+    A final diagnosis in other words first, or one confirmed; then the title's disease as likely, then as what
+    befell the patient, then what else was diagnosed. The pathology of a tissue adds to it.
+    """
+    is_named = bool(topic.diseases or topic.kinds)
+    hedged = [
+        at
+        for at, text in enumerate(sentences)
+        if HEDGED.search(text) and not FIRM_DOUBT.search(text) and topic.agreement(_affirmed(text)) > 1
+    ]
+    befell = sorted(_ruled(sentences, (EVENT,), (topic,))) if is_named else []
+    final = [at for at, (rule, _) in explicit.items() if rule == "final diagnosis"]
+    confirmed = [at for at in explicit if _CONFIRMED.search(sentences[at])]
+    examined = _examined(sentences)
+    order = (
+        [(at, "final diagnosis") for at in final[-1:]],
+        [(at, "confirmed") for at in confirmed[-1:] if not topic.diseases],
+        [(at, "hedged") for at in hedged[-1:]],
+        [(at, EVENT.name) for at in befell[:1]],
+        [(at, explicit[at][0]) for at in ([] if is_named else _told(explicit, topic))[-1:]],
+        list(examined.items()),
+    )
+    first = next(filter(None, order), [])
+    if not first or first[0][1] == EVENT.name:
+        return first
+    return sorted((dict(first) | examined).items())
+
+
+def _examined(sentences: Sequence[str]) -> dict[int, str]:
+    """The last sentence in which the pathology of a tissue names any disease, as the last word on it."""
+    named = [at for at, (_, words) in _ruled(sentences, (TISSUE,)).items() if _names_one(words)]
+    return {at: TISSUE.name for at in named[-1:]}
+
+
+def _names_one(text: str) -> bool:
+    return any(names_disease(word) and not _SIGN.search(word) for word in words_of(text))
+
+
+def _ruled(
+    sentences: Sequence[str], cues: Sequence[Cue], topics: Sequence[Topic] = ()
+) -> dict[int, tuple[str, str]]:
+    """By position: the first cue by which a sentence states a disease, of a topic if given, and where."""
+    return {at: ruled for at, text in enumerate(sentences) if (ruled := _rule(text, cues, topics))}
+
+
+def _rule(sentence: str, cues: Sequence[Cue], topics: Sequence[Topic]) -> tuple[str, str] | None:
+    """Name of the cue by which a sentence states a diagnosis as established, and the words that name it."""
+    for cue in cues:
+        for found in cue.pattern.finditer(sentence):
+            if not _stands(sentence, cue, found):
+                continue
+            named = _affirmed(_named(sentence, cue, found))
+            if cue.side == "after" and _ALTERNATIVES.match(named):
+                continue
+            if topics and cue.name not in STRONG and cue is not EVENT:
+                named = "" if FOLLOW_UP.search(sentence) else DEFINITE.sub(_unless_disease, named)
+            is_known = cue.name == "confirmed"
+            if not topics or any(topic.is_named(named, sentence, is_known=is_known) for topic in topics):
+                return cue.name, named
+    return None
+
+
+def _stands(sentence: str, cue: Cue, found: re.Match[str]) -> bool:
+    """Whether nothing around a cue denies it, doubts it, or dates it back."""
+    clause = EXCLUSION.sub(" ", _clause(sentence, found.start(), found.end()))
+    before = sentence[max(0, found.start() - _NEAR) : found.start()]
+    doubt = DOUBT if cue.doubtable else FIRM_DOUBT
+    if doubt.search(EXCLUSION.sub(" ", _zone(sentence, cue, found))):
+        return False
+    if any(pattern.search(clause) for pattern in (OPEN, PAST, FAMILY)):
+        return False
+    if DENIED.search(found.group()[-_CUE:]) or NO_AFTER.match(sentence[found.end() : found.end() + 30]):
+        return False
+    is_history = HISTORY.search(before) and not _FINITE.match(found.group())
+    return not NEGATED.search(before) and not is_history
+
+
+def _zone(sentence: str, cue: Cue, found: re.Match[str]) -> str:
+    """The words close to a cue in which doubt is doubt on what it states, not on why one looked for it."""
+    first, last = _bounds(sentence, found.start(), found.end())
+    start = max(first, found.start() - _CUE)
+    if cue.side == "after":
+        start = max(start, found.end() - _CUE)
+    if cue.side == "before":
+        start = max(first, found.start() - _OBJECT // 2)
+    lead = _LEAD.sub("", sentence[start : found.start()])
+    return lead + sentence[max(start, found.start()) : min(last, found.end() + _OBJECT // 2)]
+
+
+def _named(sentence: str, cue: Cue, found: re.Match[str]) -> str:
+    """The words in which what a cue states is named."""
+    if cue.side == "clause":
+        return sentence
+    first, last = _bounds(sentence, found.start(), found.end())
+    if cue.side == "from":
+        return sentence[found.start() : last]
+    if cue.side == "after":
+        return sentence[found.end() : min(last, found.end() + _OBJECT)]
+    return sentence[max(first, found.start() - _OBJECT) : found.start()]
+
+
+def _unless_disease(found: re.Match[str]) -> str:
+    return " " if is_disease(found.group()) else found.group()
+
+
+def _affirmed(text: str) -> str:
+    """A text without the stretches that name a disease only to deny, fear, treat or recall it."""
+    return UNAFFIRMED.sub(" ", text)
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
-    """The part of a sentence between semicolons, "but" and relative clauses that holds a match."""
+    first, last = _bounds(sentence, start, end)
+    return sentence[first:last]
+
+
+def _bounds(sentence: str, start: int, end: int) -> tuple[int, int]:
+    """Where the part of a sentence between semicolons, "but" and relative clauses that holds a match lies."""
     first, last = max(0, start - _NEAR), min(len(sentence), end + _NEAR)
     marks = ((mark, sentence.rfind(mark, first, start)) for mark in ("; ", " but ", " however "))
     left = max((at + len(mark) for mark, at in marks if at >= 0), default=first)
     ends = (sentence.find(mark, end, last) for mark in ("; ", " but ", ", which ", ", although "))
-    return sentence[left : min((at for at in ends if at >= 0), default=last)]
+    return left, min((at for at in ends if at >= 0), default=last)

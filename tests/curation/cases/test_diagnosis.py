@@ -43,15 +43,14 @@ def test_negated_differential_past_and_family_diagnoses_do_not_count(sentence: s
     assert select(["He had pain.", sentence, "He recovered."], TOPIC) == []
 
 
-def test_explicit_statements_that_agree_with_the_title_win() -> None:
+def test_explicit_statements_that_agree_with_the_title_win_over_others() -> None:
     sentences = [
         "A diagnosis of pneumonia was made.",
         "Biopsy revealed polyarteritis.",
         "The patient was then diagnosed with polyarteritis nodosa.",
     ]
-    assert [at for at, _ in select(sentences, TOPIC)] == [2]
-    assert [at for at, _ in select(sentences[:2], TOPIC)] == [1]
-    assert [at for at, _ in select(sentences[:1], TOPIC)] == [0]
+    assert [at for at, _ in select(sentences, TOPIC)] == [1, 2]
+    assert [at for at, _ in select([sentences[0], sentences[2]], TOPIC)] == [1]
 
 
 def test_an_acronym_of_the_title_agrees() -> None:
