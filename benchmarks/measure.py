@@ -14,7 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-SHARED = Path(os.environ.get("MEDQRELS_SHARED_DATA", ROOT.parent / "shared" / "data"))
+SHARED = Path(os.environ.get("BENCHMARK_DATA", ROOT.parent / "shared" / "data"))
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

@@ -25,7 +25,7 @@ ALL = (
 def main() -> int:
     """Run all; a failing benchmark does not stop the others."""
     if not SHARED.is_dir():
-        print(f"no data at {SHARED}; set MEDQRELS_SHARED_DATA to a folder of real articles", file=sys.stderr)
+        print(f"no data at {SHARED}; set BENCHMARK_DATA to a folder of real articles", file=sys.stderr)
         return 1
     failed = []
     for name in ALL:
