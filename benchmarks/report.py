@@ -6,6 +6,8 @@ import collections
 import json
 from typing import Any
 
+from benchmarks import labels, principal_diagnosis
+from benchmarks.grounding import page as grounding
 from benchmarks.measure import RESULTS, ROOT
 
 TARGET_FILES_PER_SECOND = 300
@@ -224,6 +226,27 @@ def _panels() -> list[str]:
     return [*lines, "", f"Target: precision ≥ .95. {note}", ""]
 
 
+def _vocabulary() -> list[str]:
+    result = _read("vocabulary_build")
+    read, made, target = result["rows_read"], result["result"]["rows"], result["target"]
+    seconds, peak = result["seconds"], result["peak_rss_bytes"]
+    is_met = seconds <= target["seconds"] and peak <= target["peak_rss_bytes"]
+    return [
+        "## Vocabulary build",
+        "",
+        f"Generated RRF files of the size of UMLS 2026AA ({result['bytes_read'] / 1e9:.1f} GB; "
+        f"{', '.join(f'{count:,} {name}' for name, count in read.items())} rows), read and merged by "
+        f"`medqrels vocabulary build --umls`: {seconds:.0f} s, at most {peak / 1e9:.2f} GB of memory; "
+        f"{result['result']['concepts']:,} concepts, {made['names']:,} names, "
+        f"{made['relations']:,} relations. "
+        "`python -m benchmarks.vocabulary_build`",
+        "",
+        f"Target {target['seconds']} s, {target['peak_rss_bytes'] / 2**30:.0f} GiB: "
+        f"{'met' if is_met else 'missed'}.",
+        "",
+    ]
+
+
 def _reading() -> list[str]:
     path = ROOT / "benchmarks/developer_check/visual_context.json"
     found = json.loads(path.read_text("utf-8"))
@@ -281,6 +304,10 @@ def text() -> str:
         _cases,
         _kinds,
         _panels,
+        principal_diagnosis.section,
+        labels.section,
+        _vocabulary,
+        grounding.section,
         _overhead,
         _reading,
     )

@@ -14,6 +14,7 @@ from flows.runner import shards_of, table_files
 from flows.session import Session
 from flows.specs import parameters_of
 from flows.stages import VERSIONS
+from flows.vocabulary import current
 from flows.workspace import STORAGE_VERSION
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
@@ -49,6 +50,8 @@ def assemble_task(
     }
     for name in ("sources", "passages", "figures"):
         tables[name] = table_files(session.workspace, f"extract.{name}")
+    vocabulary = current(session.workspace)
+    tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
     for stage in stages:
         tables[f"drops/{stage}"] = table_files(session.workspace, f"{stage}._dropped")
     return assemble(

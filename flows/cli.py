@@ -32,6 +32,8 @@ from flows.cli_common import (
     with_progress,
 )
 from flows.cli_crawl import crawl_app
+from flows.cli_ground import ground
+from flows.cli_vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
 
 app = App(
@@ -43,6 +45,8 @@ app = App(
 )
 
 app.command(crawl_app)
+app.command(vocabulary_app)
+app.command(ground)
 _SIGINT = threading.Event()
 
 
@@ -68,10 +72,6 @@ def _stages(
             from flows.extract import extract
 
             return extract(common.root, None if spec is None else str(spec), overrides)
-        if verb == "ground":
-            from flows.ground import ground
-
-            return ground(common.root)
         from flows.build import build
 
         return build(tasks, common.root, None if spec is None else str(spec), overrides)
@@ -86,12 +86,6 @@ def extract(
 ) -> int:
     """Parse crawled articles; find figures, passages, in-text mentions, cases and what images show."""
     return _stages(common, dry_run, "extract", (), spec, overrides)
-
-
-@app.command
-def ground(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
-    """Find vocabulary concepts (HPO) in captions and passages."""
-    return _stages(common, dry_run, "ground", (), None, ())
 
 
 @app.command

@@ -41,6 +41,7 @@ def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterat
         except duckdb.Error as error:
             raise MedqrelsError(f"no database under memory limit {memory_limit!r}: {error}") from error
         try:
+            connection.execute("SET enable_progress_bar = false")  # it would go to stdout, amid --json
             yield connection
         finally:
             connection.close()

@@ -1,26 +1,38 @@
-"""The ground flow: vocabulary concepts named in captions and passages."""
+"""The ground flow: concepts in every text of the articles, then what each record is about."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from curation.concepts.stage import GROUND
-from flows.execution import workers
+from curation.concepts.stage import GROUND, GROUND_QUESTIONS
+from flows.execution import StageSummary, workers
 from flows.orchestration import THREADS, flow, run_jobs
+from flows.regrounding import carry_over
 from flows.runner import plan
 from flows.session import write_session
-from flows.stages import VERSIONS
-from flows.vocabulary import hpo_names
+from flows.stages import GROUNDING, VERSIONS
+from flows.vocabulary.indexes import index_in_use
 
 
 @flow(name="ground", task_runner=THREADS, validate_parameters=False)
-def ground(workspace: str | None = None) -> list[dict[str, Any]]:
-    """Ground all extracted shards against the installed HPO; returns the stage's summary."""
+def ground(
+    workspace: str | None = None, backend: str = "native", overlaps: bool = False
+) -> list[dict[str, Any]]:
+    """Ground all extracted shards against the vocabulary in use; returns one summary per stage."""
+    summaries: list[StageSummary] = []
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
-        jobs = plan(
-            session.workspace,
-            GROUND,
-            resources={"vocabulary": hpo_names(session.workspace)},
-            versions=VERSIONS,
-        )
-        return [run_jobs(jobs, session.workspace, pool, session.reporter).to_dict()]
+        index = index_in_use(session.workspace, backend, session.reporter)
+        given = {"backend": backend, "overlaps": overlaps}
+        params = {GROUND.name: given, GROUND_QUESTIONS.name: given}
+        for stage in GROUNDING:
+            jobs = plan(
+                session.workspace,
+                stage,
+                params=params.get(stage.name),
+                resources=index.resources,
+                versions=VERSIONS,
+            )
+            if stage is GROUND:
+                carry_over(session.workspace, jobs, index, session.reporter)
+            summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
+    return [summary.to_dict() for summary in summaries]

@@ -14,7 +14,7 @@ from schemas.errors import WorkspaceError
 VERBS = {
     "crawl": "crawl",
     **dict.fromkeys(("parse", "extract", "cases", "images", "questions"), "extract"),
-    "ground": "ground",
+    **dict.fromkeys(("ground", "ground_questions", "labels", "diagnoses"), "ground"),
 }
 
 

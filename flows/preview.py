@@ -86,10 +86,17 @@ def _stages(
             for stage in EXTRACTION
         ]
     if verb == "ground":
-        from curation.concepts.stage import GROUND
-        from flows.vocabulary import hpo_names
+        from curation.concepts.stage import GROUND, GROUND_QUESTIONS
+        from flows.stages import GROUNDING
+        from flows.vocabulary.indexes import planned_index
 
-        return [(GROUND, {}, {"vocabulary": hpo_names(workspace)})]
+        backend = overrides.get("backend", "native")
+        index = planned_index(workspace, backend)
+        unmade = Resource(workspace.root, "no vocabulary yet")
+        params: dict[str, Any] = {"backend": backend, "overlaps": overrides.get("overlaps") == "True"}
+        given = {GROUND.name: params, GROUND_QUESTIONS.name: params}
+        used = index.resources if index else dict.fromkeys(("vocabulary", "types", "relations"), unmade)
+        return [(stage, given.get(stage.name, {}), used) for stage in GROUNDING]
     from curation.tasks.registry import TASKS
     from flows.specs import chosen_tasks, task_params
 

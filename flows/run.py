@@ -30,6 +30,6 @@ def run(
     for request in requests_of(wanted, path):
         stages += crawl(request.source, request.target, workspace, request.profile, request.options)
     stages += extract(workspace, spec, overrides)
-    stages += ground(workspace)
+    stages += ground(workspace, wanted.grounding.backend, wanted.grounding.overlaps)
     stages += build(sorted(wanted.tasks), workspace, spec, overrides)
     return {"stages": stages, "releases": release(spec, version, workspace, overrides)}

@@ -14,7 +14,7 @@ from flows.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.ids import article_of
 
-STAGES = ("crawl", "parse", "extract", "cases", "images", "questions", "ground")
+STAGES = ("crawl", "parse", "extract", "cases", "images", "questions", "ground", "labels", "diagnoses")
 _OWNER_COLUMNS = ("article_id", "id")
 
 

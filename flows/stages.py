@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from curation.cases.stage import CASES
-from curation.concepts.stage import GROUND
+from curation.concepts.stage import GROUND, GROUND_QUESTIONS
+from curation.diagnosis.stage import DIAGNOSES
 from curation.extract.stage import EXTRACT
 from curation.images.stage import IMAGES
+from curation.labels.stage import LABELS
 from curation.tasks.registry import TASKS
 from flows import crawling
 from schemas.stages import RecordStage
@@ -17,8 +19,11 @@ from sources.stage import PARSE
 EXTRACTION: tuple[RecordStage, ...] = (PARSE, EXTRACT, CASES, IMAGES, QUESTIONS)
 """What `medqrels extract` runs, in order."""
 
+GROUNDING: tuple[RecordStage, ...] = (GROUND, GROUND_QUESTIONS, LABELS, DIAGNOSES)
+"""What `medqrels ground` runs, in order."""
+
 VERSIONS: Mapping[str, int] = {
     crawling.STAGE: crawling.VERSION,
-    **{stage.name: stage.version for stage in (*EXTRACTION, GROUND)},
+    **{stage.name: stage.version for stage in (*EXTRACTION, *GROUNDING)},
     **{stage.name: stage.version for task in TASKS.values() for stage in (task.per_article, task.over_all)},
 }

@@ -12,7 +12,18 @@ from flows.selection import selections
 from flows.workspace import Workspace
 
 _NOT_STAGES = frozenset({SELECTION, "vocabulary"})
-_ORDER = ("crawl", "parse", "extract", "cases", "images", "questions", "ground")
+_ORDER = (
+    "crawl",
+    "parse",
+    "extract",
+    "cases",
+    "images",
+    "questions",
+    "ground",
+    "ground_questions",
+    "labels",
+    "diagnoses",
+)
 
 
 def status(workspace: Workspace) -> dict[str, Any]:

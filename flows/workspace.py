@@ -108,6 +108,11 @@ def open_workspace(root: Path, *, create: bool = False) -> Workspace:
     return Workspace(root)
 
 
+def is_workspace(root: Path) -> bool:
+    """Whether a folder is a workspace, of whatever version."""
+    return (root / "workspace.json").is_file()
+
+
 def _half_made(item: Path) -> bool:
     """Whether this is a marker whose writing was interrupted."""
     return item.name.startswith(".workspace.json.") and item.suffix == ".tmp"

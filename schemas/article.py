@@ -108,6 +108,19 @@ class Abstract:
 
 
 @record
+class Affiliation:
+    """Where an author of an article works, as its front matter says; e-mail addresses are left out."""
+
+    author: Literal["corresponding", "first", "article"] = column(
+        "whose it is: the corresponding author's, the first author's when that is another, or the article's "
+        "where neither has one of their own"
+    )
+    text: str = column("as written, without its label")
+    country: str = column("text of its country element, '' when it has none", default="")
+    country_code: str = column("code its country element states, as written, '' when none", default="")
+
+
+@record
 class KeywordGroup:
     """One group of keywords."""
 
@@ -257,6 +270,9 @@ class Article:
     title: str = column("article title")
     translated_titles: tuple[Translated, ...] = column("trans-title and translation sub-articles", default=())
     authors: tuple[str, ...] = column("authors as 'Surname Given names' or group name, in order", default=())
+    affiliations: tuple[Affiliation, ...] = column(
+        "where the corresponding and the first author work, in that order", default=()
+    )
     journal: str = column("journal title", default="")
     publisher: str = column("publisher name", default="")
     year: int | None = column("first publication year", default=None)

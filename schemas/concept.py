@@ -13,10 +13,10 @@ order: the words in another order; typo: letters differ; short_form: an abbrevia
 
 @record
 class Mention:
-    """One concept named in a passage or caption."""
+    """One concept named in a text."""
 
-    article_id: str = column("article id")
-    text_id: str = column("passage id or figure id (its caption)")
+    article_id: str = column("article id; of a question its collection")
+    text_id: str = column("id of the text: passage, figure (its caption), …#title, …#keyword1, question")
     start: int = column("offset in that text")
     end: int = column("offset after it")
     text: str = column("the words as written; re-extracts")
@@ -28,3 +28,18 @@ class Mention:
     is_hypothetical: bool = column("'if seizures recur', 'rule out sepsis'", default=False)
     is_historical: bool = column("'history of stroke'", default=False)
     is_family: bool = column("said of a relative: 'mother had diabetes'", default=False)
+
+
+@record
+class DocumentConcept:
+    """One concept of one article: where and how it is named."""
+
+    article_id: str = column("article id")
+    concept: str = column("CURIE")
+    name: str = column("the name that matched most often, the first of equals")
+    mentions: int = column("mentions in all texts")
+    asserted: int = column("mentions that are neither negated, hypothetical, historical nor of a relative")
+    in_title: bool = column("named in the title", default=False)
+    in_keywords: bool = column("named in an author keyword", default=False)
+    captions: tuple[str, ...] = column("figures whose caption names it", default=())
+    sections: tuple[str, ...] = column("titles of the top sections that name it, in order", default=())

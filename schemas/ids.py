@@ -1,7 +1,8 @@
 """The id grammar: an id says where a record came from.
 
 pmc:PMC123.1 · europepmc:PMC123 · litarch:NBK123 · openstax:microbiology/m58782 · medline:123 ·
-wikimedia:enwiki/123 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#case1.
+wikimedia:enwiki/123 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#case1 ·
+…#title · …#keyword1.
 `ID_VERSION` changes when a rule here changes, because published ids depend on it.
 """
 
@@ -19,9 +20,9 @@ ID_VERSION = 1
 _PMCID = re.compile(r"(?:PMC)?([0-9]{1,12})", re.IGNORECASE)
 _FRAGMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,99}")
 _RESERVED = re.compile(
-    r"(?:p|case)\d+|.*\.(?:[A-Za-z]|\d{1,2}|(?i:left|right|top|upper|middle|bottom|lower|inset).*)"
+    r"(?:p|case|keyword)\d+|title|.*\.(?:[A-Za-z]|\d{1,2}|(?i:left|right|top|upper|middle|bottom|lower|inset).*)"
 )
-"""Fragments that are, or read as, a passage, a case or a panel (`F1.B`, `F1.left`)."""
+"""Fragments that are, or read as, a passage, case, keyword, title or panel (`F1.B`, `F1.left`)."""
 _DOI = re.compile(r"10\.[0-9]{4,9}/\S+")
 _DOI_PREFIX = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:|info:doi/)", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?P<source>[a-z]+):(?P<name>[^#\s]+)")
@@ -124,6 +125,16 @@ def passage_id(article_id: str, number: int) -> str:
 def case_id(article_id: str, number: int) -> str:
     """`…#case1`, 1-based in reading order."""
     return f"{article_id}#case{number}"
+
+
+def title_id(article_id: str) -> str:
+    """`…#title`."""
+    return f"{article_id}#title"
+
+
+def keyword_id(article_id: str, number: int) -> str:
+    """`…#keyword1`, 1-based in the order given."""
+    return f"{article_id}#keyword{number}"
 
 
 def query_id(task: str, *content: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
@@ -71,6 +71,17 @@ class Images(BaseModel):
     )
 
 
+class Grounding(BaseModel):
+    """How concepts are found in texts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    backend: Literal["native", "quickumls", "scispacy"] = Field(
+        default="native", description="what finds concepts; the others are extras"
+    )
+    overlaps: bool = Field(default=False, description="names inside longer names too")
+
+
 class DatasetSpec(BaseModel):
     """One dataset: every release of it is built from this file and the code's version."""
 
@@ -87,6 +98,7 @@ class DatasetSpec(BaseModel):
     )
     sources: Sources = Sources()
     images: Images = Images()
+    grounding: Grounding = Grounding()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
 
     @field_validator("tasks")

@@ -28,7 +28,9 @@ class ConceptName:
     term_type: str = column("PT, SY, EP, … (UMLS TTY); OBO labels are PT, exact synonyms SY", default="")
     restriction: int = column("UMLS source restriction level (SRL) 0 to 9, 0 elsewhere", default=0)
     tier: Tier = column("licence tier of the string", default="open")
-    is_preferred: bool = column("the concept's label in this source and language", default=False)
+    is_preferred: bool = column(
+        "the concept's label in this language (UMLS), or in this source", default=False
+    )
     is_suppressed: bool = column("obsolete or suppressible in its source", default=False)
 
 
@@ -67,7 +69,7 @@ class ConceptDefinition:
 class ConceptMapping:
     """A cross-reference one source states between two ids, and what the merge made of it."""
 
-    concept: str = column("CURIE in the source that states it")
+    concept: str = column("CURIE in the source that states it; the merged id after a merge")
     other: str = column("CURIE it is mapped to, e.g. UMLS:C0036572, MESH:D012640, ICD10CM:R56.9")
     source: str = column("abbreviation of the source that states it")
     status: Literal["stated", "merged", "kept", "refused"] = column(

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from curation.concepts.stage import GROUND
 from curation.tasks.registry import TASKS
 from flows.crawling import crawl_shard, finished, identity, shard_params
 from flows.execution import Workers, split_done, workers
@@ -14,8 +13,8 @@ from flows.progress import SilentReporter
 from flows.runner import Job, Resource, plan
 from flows.selection import select
 from flows.settings import Settings
-from flows.stages import EXTRACTION
-from flows.vocabulary import hpo_names
+from flows.stages import EXTRACTION, GROUNDING
+from flows.vocabulary.indexes import index_in_use
 from flows.workspace import Workspace, open_workspace
 from sources import litarch, pmc
 from sources.http import ClientSettings, PoliteClient
@@ -88,7 +87,9 @@ def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> 
         for stage in EXTRACTION:
             made += run_jobs(plan(workspace, stage, resources=raw), pool)
         if ground:
-            made += run_jobs(plan(workspace, GROUND, resources={"vocabulary": hpo_names(workspace)}), pool)
+            index = index_in_use(workspace, "native", SilentReporter())
+            for stage in GROUNDING:
+                made += run_jobs(plan(workspace, stage, resources=index.resources), pool)
         for task in TASKS.values():
             made += run_jobs(plan(workspace, task.per_article), pool)
             made += run_jobs(plan(workspace, task.over_all), pool)

@@ -28,7 +28,7 @@ from flows.session import Session
 from flows.settings import Settings
 from flows.show import trace
 from flows.specs import read_spec, spec_path
-from flows.stages import EXTRACTION
+from flows.stages import EXTRACTION, GROUNDING
 from flows.workspace import Workspace, open_workspace
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
@@ -264,7 +264,7 @@ def test_killed_anywhere_the_rerun_finishes_the_same_release(
 def test_a_second_run_makes_nothing_and_fetches_nothing(tmp_path: Path) -> None:
     workspace = new_workspace(tmp_path / "ws")
     crawl_bucket(workspace, sample_ids())
-    assert run_stages(workspace) == len(EXTRACTION) + 1 + 2 * len(TASKS)
+    assert run_stages(workspace) == len(EXTRACTION) + len(GROUNDING) + 2 * len(TASKS)
     before = files_of(workspace.work)
     again = crawl_bucket(workspace, sample_ids())
     assert sum(again.bodies().values()) == 0

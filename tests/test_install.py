@@ -22,7 +22,7 @@ from scripts.smoke import TEST_ONLY
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCKS = {profile: ROOT / "requirements" / f"{profile}.lock.txt" for profile in ("core", "all")}
-EXTRAS = ["bench", "faces", "ocr", "test"]
+EXTRAS = ["bench", "faces", "ocr", "quickumls", "scispacy", "test", "vocabularies"]
 FIND_PYTHON = ROOT / "scripts" / "find-python.sh"
 REAL_PYTHON = Path(sys.executable).resolve()
 

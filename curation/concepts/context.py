@@ -1,0 +1,247 @@
+"""Whether a mention is negated, hypothetical, historical or said of a relative: NegEx and ConText rules.
+
+Chapman et al. 2001 (doi:10.1006/jbin.2001.1029), Harkema et al. 2009 (doi:10.1016/j.jbi.2009.05.002): trigger
+phrases act forwards or backwards within their sentence until a phrase that ends their scope; pseudo-triggers
+only look like triggers. The phrases of each language are data, in context_rules.toml (English) and _more.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from curation.concepts.context_rules import FLAGS, Direction, Flag, Hit, Lexicon, Phrase, tables
+from curation.extract.sentences import sentence_spans
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the words around a mention say of it. See `schemas.concept.Mention`.
+
+    Hypothetical is what is not asserted to have happened: conditions, risks, tests and prevention of it, and
+    doubt that leaves it open ("possible", "suspected", "cannot be excluded"). Words that lean to yes
+    ("probable", "consistent with") leave it asserted. Historical is the past before the present illness
+    ("3-day history of fever" is not). The flags are independent: "no history of stroke" is negated and
+    historical.
+    """
+
+    is_negated: bool = False
+    is_hypothetical: bool = False
+    is_historical: bool = False
+    is_family: bool = False
+
+
+_PLAIN = Context()
+_BRACKETS = re.compile("[()（）]")
+_FORWARD_REACH = 400
+_BACKWARD_REACH = 160
+"""Characters a scope extends at most; sentences of articles rarely need more, and work stays linear."""
+_NEAR_WORDS = 5
+_BEFORE = re.compile(r"(?:[^\s,;:()]+\s+){0,3}[^\s,;:()]*\s*$")
+_ALNUM = re.compile(r"[^\W_]")
+_ASIDE = re.compile(r"[(（][^()（）]{20,400}(?:[)）]|$)")
+_NOTHING = Phrase([])
+
+
+class ContextRules:
+    """The rules of one language, compiled to one expression. Build with :func:`rules`."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        """Compile rules.
+
+        Args:
+            table: one language of context_rules.toml.
+        """
+        self._lexicon = Lexicon(table)
+        self._joints: tuple[str, ...] = tuple(table.get("joints", (",",)))
+        near_stop = "|".join(map(re.escape, table.get("near_stop", ()))) or r"(?!)"
+        self._near = re.compile(rf"(?:\s*(?!(?:{near_stop})\b)[^\s,;:()]+){{0,{_NEAR_WORDS}}}")
+
+    def assign(self, text: str, spans: Sequence[Span]) -> list[Context]:
+        """The context of each span.
+
+        Args:
+            text: any text of the rules' language.
+            spans: (start, end) code points in any order, nested ones too. A trigger inside one of them is
+                part of a name ("Absent speech") and is none.
+
+        Returns:
+            One context for each span, in the order given.
+        """
+        if not spans:
+            return []
+        lowered = _lowered(text)
+        contexts = [_PLAIN] * len(spans)
+        order = sorted(range(len(spans)), key=lambda index: spans[index])
+        sentences = sentence_spans(text)
+        at = 0
+        for start, end in sentences:
+            first = at
+            while at < len(order) and spans[order[at]][0] < end:
+                at += 1
+            if at == first:
+                continue
+            hits = list(self._lexicon.hits(lowered, start, end))
+            if not any(phrase.sets for _, _, phrase in hits):
+                continue
+            inside = [spans[index] for index in order[first:at]]
+            hits = [hit for hit in hits if not _is_within(hit, inside)]
+            brackets = _BRACKETS.finditer(lowered, start, end)
+            hits += ((bracket.start(), bracket.end(), _NOTHING) for bracket in brackets)
+            hits.sort(key=itemgetter(0))
+            scopes = self._scopes(lowered, start, end, hits)
+            for index in order[first:at]:
+                contexts[index] = _context(spans[index], scopes)
+        return contexts
+
+    def _scopes(self, lowered: str, start: int, end: int, hits: Sequence[Hit]) -> dict[Flag, list[Span]]:
+        scopes: dict[Flag, list[Span]] = {}
+        for index, (hit_start, hit_end, phrase) in enumerate(hits):
+            is_first = phrase.sets and not _ALNUM.search(lowered, start, min(hit_start, start + 200))
+            for flag, direction in phrase.sets:
+                spans = scopes.setdefault(flag, [])
+                if direction in ("forward", "phrase", "near") or (direction == "around" and is_first):
+                    limit = self._end_of_scope(lowered, end, hits, index, flag, direction)
+                    if direction == "near" and (near := self._near.match(lowered, hit_end, limit)):
+                        limit = near.end()
+                    if direction == "phrase":
+                        spans += _outside(lowered, hit_end, limit, end)
+                    else:
+                        spans.append((hit_end, limit))
+                else:
+                    limit = self._start_of_scope(lowered, start, hits, index, flag)
+                    if direction == "before" and (near := _BEFORE.search(lowered, limit, hit_start)):
+                        limit = near.start()
+                    spans.append((limit, hit_start))
+        return {flag: _merged(spans) for flag, spans in scopes.items()}
+
+    def _end_of_scope(
+        self, lowered: str, end: int, hits: Sequence[Hit], index: int, flag: Flag, direction: Direction
+    ) -> int:
+        """Where a scope that begins after a hit ends: at a stop, a closing bracket or a clause of its own."""
+        begin = hits[index][1]
+        end = min(end, begin + _FORWARD_REACH)
+        to_verb = direction == "phrase"
+        depth = 0
+        for at in range(index + 1, len(hits)):
+            hit_start, _, phrase = hits[at]
+            if hit_start >= end:
+                break
+            depth += (lowered[hit_start] in "(（") - (lowered[hit_start] in ")）")
+            if depth < 0 or (depth == 0 and (flag, direction) in phrase.sets):  # a new scope takes over
+                return hit_start
+            if hit_start <= begin:  # "Years ago, he had": no scope is empty
+                continue
+            if flag in phrase.stops:
+                return hit_start
+            if not phrase.is_verb:
+                continue
+            clause = self._last_joint(lowered, begin + 1, hit_start, self._joints[: 1 if to_verb else None])
+            if to_verb and (clause is None or any(map(lowered[clause:hit_start].count, self._joints[1:]))):
+                return hit_start
+            if clause is not None:
+                return clause
+        return end
+
+    def _start_of_scope(self, lowered: str, start: int, hits: Sequence[Hit], index: int, flag: Flag) -> int:
+        """Where a scope that ends before a hit starts, by the same rules read backwards."""
+        end = hits[index][0]
+        start = max(start, end - _BACKWARD_REACH)
+        depth = 0
+        for at in range(index - 1, -1, -1):
+            hit_start, hit_end, phrase = hits[at]
+            if hit_end <= start:
+                break
+            depth += (lowered[hit_start] in ")）") - (lowered[hit_start] in "(（")
+            if depth < 0:
+                if hit_end < end:
+                    return hit_end
+                depth = 0
+            if depth:
+                continue
+            if flag in phrase.stops:
+                return hit_end
+            # One word at most between them: an auxiliary, "was considered unlikely".
+            if phrase.is_verb and len(lowered[hit_end:end].split()) > 1:
+                clause = self._last_joint(lowered, hit_end, end, self._joints)
+                return hit_end if clause is None else clause
+        return start
+
+    @staticmethod
+    def _last_joint(lowered: str, start: int, end: int, joints: Iterable[str]) -> int | None:
+        last = max(lowered.rfind(joint, start, end) for joint in joints)
+        return last if last >= 0 else None
+
+
+@functools.cache
+def rules(language: str) -> ContextRules | None:
+    """The rules of a language (BCP-47; its primary subtag counts), None if there are none."""
+    table = tables().get(language.split("-")[0].lower())
+    return None if table is None else ContextRules(table)
+
+
+def assign(text: str, spans: Sequence[Span], language: str = "en") -> list[Context]:
+    """The context of each span of a text; a language without rules sets no flag.
+
+    Args:
+        text: any text.
+        spans: (start, end) code points, in any order.
+        language: BCP-47.
+    """
+    found = rules(language)
+    return [_PLAIN] * len(spans) if found is None else found.assign(text, spans)
+
+
+def _lowered(text: str) -> str:
+    """The text in lower case, character for character."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
+def _is_within(hit: Hit, spans: Sequence[Span]) -> bool:
+    """Whether a hit lies in one of the spans, which are sorted."""
+    last = bisect_right(spans, (hit[0], 1 << 62))
+    return any(end >= hit[1] for _, end in spans[max(0, last - 8) : last])
+
+
+def _outside(lowered: str, start: int, end: int, sentence_end: int) -> Iterator[Span]:
+    """A scope without what longer brackets in it hold: "signs of cancer (weight loss, new cough)"."""
+    while (opening := _next_bracket(lowered, start, end)) >= 0:
+        aside = _ASIDE.match(lowered, opening, sentence_end)
+        yield start, opening if aside else opening + 1
+        start = aside.end() if aside else opening + 1
+    yield start, end
+
+
+def _next_bracket(lowered: str, start: int, end: int) -> int:
+    found = lowered.find("(", start, end)
+    return found if found >= 0 else lowered.find("（", start, end)
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _context(span: Span, scopes: Mapping[Flag, list[Span]]) -> Context:
+    start, end = span
+    found = []
+    for flag in FLAGS:
+        parts = scopes.get(flag, ())
+        at = bisect_right(parts, (start, 1 << 62)) - 1
+        found.append(at >= 0 and parts[at][1] >= end)
+    return Context(*found) if any(found) else _PLAIN

@@ -1,0 +1,224 @@
+"""Whether words of a text are a given name, by which rule, and how sure that is.
+
+The index finds names with the same content words; here order, small words, punctuation and capitals are
+looked at. Scores rank readings of one span: own words over inflected over reordered over misspelt.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from curation.concepts.names import CASED, LOOSE, PARTIAL, PREFERRED, VARIANT
+from curation.concepts.normalise import Word, language_of
+from curation.concepts.scripts import COMMAS, is_katakana, is_unspaced, split
+from schemas.concept import MatchRule
+
+EXACT, FORM, NOUN, NEAR, TYPO = 1.0, 0.95, 0.92, 0.84, 0.78
+_STRANGE = 0.03
+"""Taken off for every further word that is not the name's own."""
+REORDERED, OF = 0.06, 0.02
+"""Taken off for another word order; less where an "of" explains it."""
+_ACRONYM = 0.12
+"""Taken off an acronym for every letter it is shorter than four."""
+_SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
+
+ADJECTIVE = re.compile(r"(?:al|ic|ar|ous|ive|ary|ed|oid|ac)$")
+"""Endings of words that mostly stand before a noun."""
+_OF = frozenset({"of", "in"})
+_NONE: frozenset[str] = frozenset()
+
+
+class Words(NamedTuple):
+    """A stretch of text, or a name, seen as words."""
+
+    words: tuple[str, ...]
+    forms: tuple[str, ...]
+    nouns: tuple[str, ...]
+    inflections: tuple[str, ...]
+    commas: tuple[int, ...]
+    small: frozenset[str] | set[str]
+    has_slash: bool
+    has_brackets: bool
+    has_of: bool
+    head: str
+
+
+@functools.lru_cache(maxsize=8_000)
+def words_of(text: str, code: str) -> Words:
+    """Words, key forms, inflected forms of content words; commas by the content words before them."""
+    language = language_of(code)
+    parts = split(text)
+    words = language.words(parts[1::2])
+    counted = [word for word in words if word.key]
+    small = {word.folded for word in words if not word.key} if len(counted) < len(words) else _NONE
+    return Words(
+        tuple([word.folded for word in words]),
+        tuple([word.key for word in counted]),
+        tuple([word.noun for word in counted]),
+        tuple([word.inflection for word in counted]),
+        _commas(parts, [word.key for word in words]) if "," in text or "、" in text or "，" in text else (),
+        small - language.light if small else _NONE,
+        "/" in text and "/" in map(str.strip, parts[2:-1:2]),
+        "(" in text or "[" in text or ")" in text,
+        "of" in small or "in" in small,
+        _head(words),
+    )
+
+
+def _head(words: Sequence[Word]) -> str:
+    """Key form of the noun a phrase is about: the last one, or the one before "of"."""
+    head = ""
+    for word in words:
+        if head and word.folded in _OF:
+            return head
+        head = word.key or head
+    return head
+
+
+def _commas(parts: list[str], keyed: list[str]) -> tuple[int, ...]:
+    return tuple(
+        sum(map(bool, keyed[: gap + 1])) for gap, mark in enumerate(parts[2:-1:2]) if mark.strip() in COMMAS
+    )
+
+
+def judge(
+    found: str, name: str, flags: int, code: str, *, is_misspelt: bool = False
+) -> tuple[MatchRule, float] | None:
+    """How a stretch of text names a concept, or None if it does not.
+
+    Args:
+        found: the words of the text.
+        name: the vocabulary's name.
+        flags: of its index row.
+        code: language.
+        is_misspelt: whether one word was guessed.
+    """
+    if flags & CASED:
+        bare = _bare(name)
+        short = _ACRONYM * max(0, 4 - len(bare))
+        return ("exact", EXACT - penalty_of(flags) - short) if _bare(found) == bare else None
+    if found.casefold() == name.casefold():
+        return "exact", EXACT - penalty_of(flags)
+    text, known = words_of(found, code), words_of(name, code)
+    if not _fits(text, known):
+        return None
+    penalty = penalty_of(flags)
+    if is_misspelt:
+        if _corrected(text.forms, known.forms) != known.forms:
+            return None
+        others = len(_beyond(text.inflections, known.inflections))
+        return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
+    if text.words == known.words and len(text.commas) <= len(known.commas):
+        return "exact", EXACT - penalty
+    if not _is_finished(text, known):
+        return None
+    return _other_form(text, known, flags, code)
+
+
+def penalty_of(flags: int) -> float:
+    """What an index row's flags take off its score."""
+    return (
+        (0.0 if flags & PREFERRED else _SYNONYM)
+        + (_VARIANT if flags & VARIANT else 0.0)
+        + (_PARTIAL if flags & PARTIAL else 0.0)
+        + (_LOOSE if flags & LOOSE else 0.0)
+    )
+
+
+def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[MatchRule, float] | None:
+    penalty = penalty_of(flags)
+    is_inverted = len(text.commas) > len(known.commas)
+    if text.forms == known.forms:
+        return None if is_inverted else ("form", _likeness(text, known) - penalty)
+    if sorted(text.forms) != sorted(known.forms):
+        # Reached by another key of the name: joined words, or a word that may be left out.
+        may = flags & (VARIANT | PARTIAL) and not is_inverted
+        if flags & PARTIAL and ADJECTIVE.search(text.words[-1]):
+            return None  # "abnormal mitochondrial" goes on
+        return ("form", (NEAR if flags & PARTIAL else FORM) - penalty) if may else None
+    if not _may_reorder(text, known, text.forms):
+        return None
+    if not (_share_head(text, known, code) or sorted(text.inflections) == sorted(known.inflections)):
+        return None
+    cost = OF if text.has_of != known.has_of and not is_inverted else REORDERED
+    return "order", _likeness(text, known) - cost - penalty
+
+
+def _share_head(text: Words, known: Words, code: str) -> bool:
+    """Whether both speak of one thing, or of a finding on one: "renal pelvis" is no "pelvic kidney"."""
+    is_finding = language_of(code).is_finding
+    return text.head == known.head or any(
+        is_finding(noun)
+        for noun, key in zip(known.nouns, known.forms, strict=True)
+        if key in (text.head, known.head)
+    )
+
+
+def _likeness(text: Words, known: Words) -> float:
+    """How near the words are, order apart."""
+    if sorted(text.inflections) == sorted(known.inflections):
+        return FORM
+    return NOUN if sorted(text.nouns) == sorted(known.nouns) else NEAR
+
+
+def _is_finished(text: Words, known: Words) -> bool:
+    """Whether a mention ends with a word that can end one: an adjective there belongs to what follows.
+
+    A name of one word is met by inflections of that word only.
+    """
+    if not text.inflections or text.inflections[-1] == known.inflections[-1]:
+        return True
+    if len(text.forms) == 1 and len(known.forms) == 1:
+        return False
+    return text.inflections[-1] == text.nouns[-1]
+
+
+def _bare(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _corrected(forms: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """The forms with the one that is not the name's replaced by the one that is missing."""
+    strange, missing = _beyond(forms, known), _beyond(known, forms)
+    if len(missing) != 1 or len(strange) != 1:
+        return forms
+    place = forms.index(strange[0])
+    return (*forms[:place], missing[0], *forms[place + 1 :])
+
+
+def _beyond(some: tuple[str, ...], others: tuple[str, ...]) -> list[str]:
+    """What of some words the others do not have, each as often."""
+    left = list(others)
+    beyond = []
+    for word in some:
+        if word in left:
+            left.remove(word)
+        else:
+            beyond.append(word)
+    return beyond
+
+
+def _fits(text: Words, known: Words) -> bool:
+    """Small words, slashes and brackets that join or part things must be the name's own."""
+    if text.small - known.small:
+        return False
+    return not ((text.has_slash and not known.has_slash) or (text.has_brackets and not known.has_brackets))
+
+
+def _may_reorder(text: Words, known: Words, forms: tuple[str, ...]) -> bool:
+    """Whether another word order still is the name: an inversion at a comma, or whole words without one."""
+    if any(map(is_unspaced, forms)) or known.small & {"to", "from"}:
+        return False
+    if len(text.commas) > len(known.commas):
+        return any(forms[comma:] + forms[:comma] == known.forms for comma in text.commas)
+    return all(len(form) > 2 or form.isdigit() for form in forms)
+
+
+def cuts_katakana(text: str, start: int, end: int) -> bool:
+    """Whether a short katakana word would be cut out of a longer one."""
+    before = start > 0 and is_katakana(text[start]) and is_katakana(text[start - 1])
+    after = end < len(text) and is_katakana(text[end - 1]) and is_katakana(text[end])
+    return before or after

@@ -1,0 +1,305 @@
+"""The native matcher: names of an index in texts, exact, inflected, reordered, joined, elided or misspelt.
+
+Texts are read in batches of arrays (windows.py); what has the key of a name is judged (judge.py), one reading
+is chosen for each span (disambiguate.py), and spans inside others are kept or not as asked.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from curation.concepts.disambiguate import Reading, best, choose, evidence
+from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
+from curation.concepts.lexicon import Lexicon
+from curation.concepts.matcher import Match
+from curation.concepts.names import CASED
+from curation.concepts.normalise import base_language, language_of, rules
+from curation.concepts.scripts import gap_class, is_unspaced
+from curation.concepts.storage import IndexFile
+from curation.concepts.typos import Typos
+from curation.concepts.windows import ROTATED, SAME_FORMS, SAME_WORDS, UNDECIDED, Batch, Found, Windows
+from schemas.concept import MatchRule
+from schemas.errors import WorkspaceError
+
+SPLICED = 0.9
+"""What the score of a reading with words left out is multiplied by."""
+_CLEAR = 0.93
+"""Share of a surer reading's score that one crossing it must have to stay."""
+_WORD_BEFORE, _WORD_AFTER = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
+_REMEMBERED = 50_000
+_BATCH = 150_000
+"""Characters that are read together."""
+
+GUESSED = 8
+"""Added to a rule of windows.py where a word is a guess."""
+_RULES: dict[int, tuple[MatchRule, float]] = {
+    SAME_WORDS: ("exact", EXACT),
+    SAME_FORMS: ("form", FORM),
+    ROTATED: ("order", FORM - REORDERED),
+    SAME_WORDS + GUESSED: ("typo", TYPO),
+    SAME_FORMS + GUESSED: ("typo", TYPO),
+}
+
+Span = tuple[int, int]
+Spans = dict[Span, tuple[tuple[Reading, ...], float]]
+
+
+class _Gaps(dict[str, int]):
+    def __missing__(self, gap: str) -> int:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        self[gap] = gap_class(gap)
+        return self[gap]
+
+
+def open_index(path: Path) -> NativeMatcher:
+    """A matcher over an index file; the file is mapped, so processes share its pages.
+
+    Raises:
+        WorkspaceError: the file is missing, damaged or of another version, or was made by other rules.
+    """
+    index = IndexFile(path)
+    if index.about.get("rules") != rules():
+        raise WorkspaceError(
+            "the name index was built by another version of the matcher",
+            file=str(path),
+            hint="medqrels vocabulary build",
+        )
+    return NativeMatcher(index)
+
+
+class NativeMatcher:
+    """Finds names of one index. It remembers words, so threads that share one wait for each other."""
+
+    def __init__(self, index: IndexFile) -> None:
+        self.about = index.about
+        self._index, self._typos, self._windows = index, Typos(index), Windows(index)
+        self._flags, self._groups = index.items("row_flags"), index.items("row_group")
+        self._ends, self._text = index.items("row_end"), index.items("row_text")
+        self._gaps = _Gaps()
+        self._lock = threading.Lock()
+        self._lexicons: dict[str, Lexicon] = {}
+        self._judged: dict[tuple[str, int, bool, bool], Reading | None] = {}
+        self._read: dict[tuple[int, int], Reading] = {}
+        self._penalties = [penalty_of(flags) for flags in range(256)]
+
+    def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
+        """Names in a text; see :class:`curation.concepts.matcher.Matcher`."""
+        return self._find([text], language, overlaps)[0]
+
+    def find_many(
+        self, texts: Iterable[str], language: str = "en", *, overlaps: bool = False
+    ) -> Iterator[list[Match]]:
+        """Names in each of many texts, as :meth:`find` gives them; reading texts together is faster.
+
+        Args:
+            texts: texts of one language.
+            language: BCP-47; one the index has no names of is read as English.
+            overlaps: names inside longer ones too.
+        """
+        waiting: list[str] = []
+        size = 0
+        for text in texts:
+            waiting.append(text)
+            size += len(text)
+            if size >= _BATCH:
+                yield from self._find(waiting, language, overlaps)
+                waiting, size = [], 0
+        yield from self._find(waiting, language, overlaps)
+
+    def _find(self, texts: Sequence[str], language: str, overlaps: bool) -> list[list[Match]]:
+        with self._lock:
+            return self._find_together(texts, language, overlaps)
+
+    def _find_together(self, texts: Sequence[str], language: str, overlaps: bool) -> list[list[Match]]:
+        code = base_language(language)
+        lexicon = self._lexicon(code if code in self.about["languages"] else "en")
+        batch = Batch(texts, lexicon, self._gaps)
+        spans = self._judge_all(self._windows.find(batch), batch)
+        return [
+            _matches(text, found, int(base), overlaps)
+            for text, found, base in zip(texts, _parted(spans, batch), batch.bases, strict=True)
+        ]
+
+    def _lexicon(self, code: str) -> Lexicon:
+        if code not in self._lexicons:
+            self._lexicons[code] = Lexicon(self._index, self._typos, language_of(code))
+        self._lexicons[code].make_room()
+        for remembered in (self._judged, self._read):
+            if len(remembered) > _REMEMBERED:
+                remembered.clear()
+        return self._lexicons[code]
+
+    def _judge_all(self, found: Found, batch: Batch) -> Spans:
+        """The best readings of every span, with what their score is multiplied by."""
+        readings: dict[Span, list[Reading]] = {}
+        later: list[int] = []
+        columns = zip(found.starts, found.ends, found.rows, found.rules, found.guessed, strict=True)
+        for place, (start, end, row, rule, is_guess) in enumerate(columns):
+            if rule == UNDECIDED:
+                later.append(place)
+                continue
+            if is_guess:
+                if rule == ROTATED:
+                    continue
+                rule += GUESSED
+            reading = self._read.get((row, rule)) or self._reading(row, rule)
+            known = readings.get((start, end))
+            if known is None:
+                readings[start, end] = [reading]
+            else:
+                known.append(reading)
+        spans: Spans = {span: (best(some), 1.0) for span, some in readings.items()}
+        if later:
+            self._judge_later(found, later, batch, spans)
+        return spans
+
+    def _judge_later(self, found: Found, later: Sequence[int], batch: Batch, spans: Spans) -> None:
+        """Judge, word by word, windows of spans that have no reading by hashes; add what names a concept."""
+        code = batch.lexicon.language.code
+        readings: dict[Span, list[Reading]] = {}
+        spliced: dict[Span, list[Reading]] = {}
+        for place in later:
+            span = found.starts[place], found.ends[place]
+            known = spans.get(span)
+            if known is not None and (found.spliced[place] or not self._flags[found.rows[place]] & CASED):
+                continue
+            judged = self._judge(found, place, batch.text, code)
+            if judged is not None and not (
+                self._flags[found.rows[place]] & CASED and _is_in_capitals(batch.text, *span)
+            ):
+                (spliced if found.spliced[place] else readings).setdefault(span, []).append(judged)
+        for span, some in readings.items():
+            spans[span] = best([*some, *spans[span][0]] if span in spans else some), 1.0
+        for span, some in spliced.items():
+            spans.setdefault(span, (best(some), SPLICED))
+
+    def _reading(self, row: int, rule: int) -> Reading:
+        penalty = self._penalties[self._flags[row]]
+        named, score = _RULES[rule]
+        reading = Reading(*self._name(row), named, round(score - penalty, 4), self._groups[row])
+        self._read[row, rule] = reading
+        return reading
+
+    def _name(self, row: int) -> tuple[str, str]:
+        """Concept and name of a row."""
+        start = self._ends[row - 1] if row else 0
+        stored = self._text[start : self._ends[row]].tobytes().decode("utf-8", "surrogatepass")
+        concept, _, name = stored.partition("\t")
+        return concept, name
+
+    def _judge(self, found: Found, place: int, text: str, code: str) -> Reading | None:
+        """The reading of one window by one row, or None; remembered, for texts repeat themselves."""
+        start, end, row = found.starts[place], found.ends[place], found.rows[place]
+        words, is_guess = found.texts[place] or text[start:end], found.guessed[place]
+        known = words, row, is_guess, found.texts[place] is None
+        if known not in self._judged:
+            concept, name = self._name(row)
+            ruled = judge(words, name, self._flags[row], code, is_misspelt=is_guess)
+            if ruled and ruled[0] == "exact" and found.texts[place] is not None and not found.spliced[place]:
+                ruled = "form", ruled[1] - EXACT + FORM  # read without its hyphens
+            self._judged[known] = (
+                Reading(concept, name, ruled[0], round(ruled[1], 4), self._groups[row]) if ruled else None
+            )
+        return self._judged[known]
+
+
+def _is_in_capitals(text: str, start: int, end: int) -> bool:
+    """Whether a word beside a span is in capitals and too long for an acronym: "ALL PATIENTS"."""
+    beside = (_WORD_BEFORE.search(text, max(start - 30, 0), start), _WORD_AFTER.match(text, end, end + 30))
+    return any(word is not None and len(word[1]) > 4 and word[1].isupper() for word in beside)
+
+
+def _parted(spans: Spans, batch: Batch) -> list[Spans]:
+    """Spans by the text they lie in, in order of place, longer ones first."""
+    parted: list[Spans] = [{} for _ in batch.bases]
+    ordered = sorted(spans, key=lambda span: (span[0], -span[1]))
+    starts = np.array([start for start, _ in ordered], dtype=np.int64)
+    owners = batch.bases.searchsorted(starts, side="right") - 1
+    for owner, span in zip(owners.tolist(), ordered, strict=True):
+        parted[owner][span] = spans[span]
+    return parted
+
+
+def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
+    if not spans:
+        return []
+    if not text.isascii():
+        _drop_cut(text, spans, base)
+    _drop_broken(text, spans, base)
+    known = evidence([readings for readings, _ in spans.values()])
+    found = []
+    reached = -1
+    for (start, end), (readings, share) in spans.items():
+        if overlaps or start >= reached:
+            if len(readings) == 1:
+                concept, name, rule, score, _ = readings[0]
+            else:
+                (concept, name, rule, _, _), score = choose(readings, known)
+                score = round(score, 4)
+            if share != 1.0:
+                score = round(score * share, 4)
+            found.append(Match(start - base, end - base, concept, name, rule, score))
+            reached = end
+    return found
+
+
+def _drop_cut(text: str, spans: Spans, base: int) -> None:
+    """Forget katakana cut out of a longer word."""
+    for start, end in list(spans):
+        if is_unspaced(text[start - base]) and cuts_katakana(text, start - base, end - base):
+            del spans[start, end]
+
+
+def _drop_broken(text: str, spans: Spans, base: int) -> None:
+    """Forget doubtful readings that a plainer one contradicts.
+
+    A weaker one ("symptoms of chest"), or an inversion ("abnormality, hearing"), whose second part begins a
+    surer name ("chest pain", "hearing loss").
+    """
+    doubtful: set[Span] = set()
+    ordered = list(spans)
+    for place, (start, end) in enumerate(ordered[:-1], 1):
+        if ordered[place][0] >= end:
+            continue
+        reading, share = spans[start, end][0][0], spans[start, end][1]
+        limit = reading.score * share
+        if (
+            reading.rule in ("order", "typo")
+            and "," in text[start - base : end - base]
+            and "," not in reading.name
+        ):
+            limit = 0.0
+        while place < len(ordered) and ordered[place][0] < end:
+            other = ordered[place]
+            if (
+                start < other[0]
+                and end < other[1]
+                and limit < _CLEAR * spans[other][0][0].score * spans[other][1]
+            ):
+                doubtful.add((start, end))
+                break
+            place += 1
+    for span in doubtful:
+        del spans[span]
+    _drop_repeated(spans)
+
+
+def _drop_repeated(spans: Spans) -> None:
+    """Forget the head of a longer name where it names the same concept."""
+    if len({end for _, end in spans}) == len(spans):
+        return
+    ends: dict[int, list[tuple[Span, str]]] = {}
+    for span, (readings, _) in spans.items():
+        ends.setdefault(span[1], []).append((span, readings[0].concept))
+    for found in ends.values():
+        concepts: set[str] = set()
+        for span, concept in found:  # the longest first
+            if concept in concepts:
+                del spans[span]
+            concepts.add(concept)

@@ -1,0 +1,237 @@
+"""One form for the ways a word may be written, per language; the keys of the index are made of these forms.
+
+English: spelling, number and participles, then word families (families.toml). Other languages: Snowball.
+Everywhere: case, accents, Greek letters, roman numbers; small words ("of", "der", "de la") count for nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import Stemmer
+
+from curation.concepts.english import fold_english, participle_root
+from curation.concepts.hashes import form_hash, word_hash
+from curation.concepts.scripts import is_unspaced
+
+_DATA = Path(__file__).parent / "data"
+_SNOWBALL = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
+    "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french",
+    "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian",
+    "lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian",
+    "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sr": "serbian",
+    "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta",
+    "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho",
+    "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
+_LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "’": "'", "ß": "ss"})
+_ADJECTIVE = ("ic", "us", "al")
+_FINDINGS = ("plasia", "trophy", "cephaly", "dactyly", "megaly", "stenosis", "ectasis")
+_ENDINGS = ("s", "es", "d", "ed", "ing", "ly", "er", "or", "ion", "able", "ment", "al", "ive")
+_REMEMBERED = 50_000
+ROMAN = {
+    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
+}  # fmt: skip
+ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
+"""Numbers only after a word that counts: 'type I', 'stage V'."""
+
+
+RULES = 1
+"""Version of the code that makes forms of words; the lists it reads are hashed."""
+
+
+@functools.cache
+def rules() -> str:
+    """What the keys of an index depend on; an index made by other rules cannot be read."""
+    digest = hashlib.sha256(f"{RULES} {Stemmer.version()}".encode())
+    for path in sorted(_DATA.glob("*.toml")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def base_language(language: str) -> str:
+    """The primary subtag: 'pt-BR' is 'pt'."""
+    return language.replace("_", "-").partition("-")[0].lower() or "en"
+
+
+def fold(word: str) -> str:
+    """Case, accents, ligatures, width and Greek letters folded.
+
+    >>> fold("Sjögren's"), fold("Œdème"), fold("α")
+    ('sjogren', 'oedeme', 'alpha')
+    """
+    if word.isascii():
+        word = word.lower()
+    elif not is_unspaced(word):
+        word = unicodedata.normalize("NFKD", word.casefold()).translate(_LETTERS)
+        word = "".join(letter for letter in word if not unicodedata.combining(letter))
+        word = _GREEK.get(word, word)
+    else:
+        return unicodedata.normalize("NFKC", word).lower()
+    return word[:-2] if word.endswith("'s") else word
+
+
+@functools.cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    loaded = tomllib.loads((_DATA / "words.toml").read_text("utf-8"))
+    return {name: frozenset(" ".join(lines).split()) for name, lines in loaded.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Families:
+    nouns: Mapping[str, str]
+    findings: frozenset[str]
+    near: Mapping[str, str]
+    endings: tuple[tuple[str, str], ...]
+
+
+@functools.cache
+def _families() -> _Families:
+    loaded = tomllib.loads((_DATA / "families.toml").read_text("utf-8"))
+    endings = sorted(loaded["endings"].items(), key=lambda item: (-len(item[0]), item[0]))
+    near = {word: participle_root(head) for word, head in _heads(loaded["near"]).items()}
+    findings = _heads(loaded["findings"])
+    nouns = {**_heads(loaded["organs"]), **findings}
+    return _Families(nouns, frozenset(findings.values()), near, tuple(endings))
+
+
+def _heads(table: Mapping[str, str]) -> dict[str, str]:
+    return {
+        fold_english(word): fold_english(head) for head, members in table.items() for word in members.split()
+    }
+
+
+class Word(NamedTuple):
+    """One word and its forms, from nearest to widest; `key` is '' for a small word; and their hashes."""
+
+    folded: str
+    inflection: str
+    noun: str
+    key: str
+    spelling_hash: int
+    inflection_hash: int
+    key_hash: int
+
+
+class Language:
+    """How words of one language are folded."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.stop = _lists().get(f"stop_{code}", frozenset())
+        self.light = _lists()["light"]
+        self.articles = _lists().get(f"articles_{code}", frozenset())
+        self.counting = _lists()["counting"]
+        self.common = _lists()["common"] if code == "en" else frozenset[str]()
+        self._words: dict[str, Word] = {}
+        self._stemmer = Stemmer.Stemmer(_SNOWBALL[code], 0) if code in _SNOWBALL else None
+
+    def inflection(self, folded: str) -> str:
+        """A folded word without its inflection."""
+        if folded in ROMAN:
+            return ROMAN[folded]
+        if self.code == "en":
+            return fold_english(folded) if folded.isascii() else folded
+        if self._stemmer is None or is_unspaced(folded):
+            return folded
+        return str(self._stemmer.stemWord(folded))
+
+    def noun(self, form: str) -> str:
+        """The noun an inflected form is an adjective of; itself if it is none."""
+        if self.code != "en":
+            return form
+        families = _families()
+        known = families.nouns.get(form)
+        if known is not None or len(form) < 6 or form[-2:] not in _ADJECTIVE:
+            return known or form
+        for old, new in families.endings:
+            if form.endswith(old) and len(form) - len(old) > 1:
+                return form[: -len(old)] + new
+        return form
+
+    def is_finding(self, noun: str) -> bool:
+        """Whether a noun names a finding whose adjective stands before what it is found on."""
+        families = _families()
+        return self.code == "en" and (noun in families.findings or noun.endswith(_FINDINGS))
+
+    def _near(self, noun: str) -> str:
+        """The head of the family a noun belongs to, without participle endings."""
+        if self.code != "en":
+            return noun
+        near = _families().near
+        root = participle_root(noun) if noun[-1:] in "dg" else noun
+        return near.get(noun) or near.get(root, root)
+
+    def word(self, written: str) -> Word:
+        """A word's forms; remembered."""
+        known = self._words.get(written)
+        if known is None:
+            if len(self._words) >= _REMEMBERED:
+                self._words.clear()
+            folded = fold(written)
+            inflection = self.inflection(folded)
+            noun = self.noun(inflection)
+            # A capital by itself is no article: "hepatitis A", "protein S".
+            is_small = folded in self.stop and not (len(written) == 1 and written.isupper())
+            key = "" if is_small else self._near(noun)
+            known = self._words[written] = Word(
+                folded,
+                inflection,
+                noun,
+                key,
+                word_hash(folded),
+                word_hash(inflection),
+                form_hash(self.code, key) if key else 0,
+            )
+        return known
+
+    def key_form(self, written: str) -> str:
+        """What stands for a word in keys; '' for a small word."""
+        return self.word(written).key
+
+    def is_common(self, word: Word) -> bool:
+        """Whether a word, or what it is inflected from, is an everyday one."""
+        folded = word.folded
+        if not self.common:
+            return False
+        return (
+            folded in self.common
+            or word.inflection in self.common
+            or any(
+                folded.endswith(ending)
+                and not self.common.isdisjoint((folded[: -len(ending)], folded[: -len(ending)] + "e"))
+                for ending in _ENDINGS
+            )
+        )
+
+    def words(self, written: Sequence[str]) -> list[Word]:
+        """Words in order, with 'i', 'v' and 'x' as numbers where a counting word stands before."""
+        words = list(map(self.word, written))
+        if not ROMAN_LETTER.keys().isdisjoint([word.key for word in words]):
+            for place in range(1, len(words)):
+                if words[place].key in ROMAN_LETTER and words[place - 1].key in self.counting:
+                    words[place] = self.numeral(words[place])
+        return words
+
+    def numeral(self, letter: Word) -> Word:
+        """A Roman letter as the number it is, spelt as it was."""
+        number = self.word(ROMAN_LETTER[letter.folded])
+        return number._replace(folded=letter.folded, spelling_hash=letter.spelling_hash)
+
+
+@functools.cache
+def language_of(code: str) -> Language:
+    """The rules of a BCP-47 language, by its primary subtag."""
+    return Language(base_language(code))

@@ -1,0 +1,157 @@
+"""Other ways to read words of a text, as short sequences beside it.
+
+"low-set" as "lowset"; "branchial and renal anomalies" as "branchial anomalies"; further guesses at a misspelt
+word. Every word of a reading keeps its place in the text, so spans re-extract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from curation.concepts.judge import ADJECTIVE
+from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, UNKNOWN, Lexicon
+from curation.concepts.names import may_join
+from curation.concepts.scripts import COMMA, HARD, HYPHEN, SLASH, SOFT
+
+Array = npt.NDArray[Any]
+Item = tuple[int, int, int]
+"""Slot of a content word, place of the word, place of its last part (they differ for joined words)."""
+
+_AROUND = 5
+"""Content words taken along on each side of a joined or guessed word."""
+_PARTING = (COMMA, SLASH, SOFT)
+_LEFT, _SKIPPED, _RIGHT, _ELEMENTS = 3, 2, 3, 5
+
+
+class Readings:
+    """Other readings of one batch of words.
+
+    Args:
+        words: the words.
+        slots: their slots.
+        kinds: their kinds.
+        gaps: class of the gap after each word but the last.
+        lexicon: of their language.
+    """
+
+    def __init__(
+        self, words: Sequence[str], slots: Sequence[int], kinds: Array, gaps: Sequence[int], lexicon: Lexicon
+    ) -> None:
+        self._words, self._slots, self._gaps, self._lexicon = words, slots, gaps, lexicon
+        self._kinds = kinds
+
+    def all(self, slots: Array, gaps: Array) -> Iterator[list[Item]]:
+        """Every other reading; slots and gaps as arrays tell where to look."""
+        yield from self._joined(np.flatnonzero(gaps == HYPHEN).tolist())
+        for place in np.flatnonzero(self._lexicon.ambiguous[slots]).tolist():
+            for guess in self._lexicon.others[self._slots[place]]:
+                yield self._around(place, place, guess)
+        if self._lexicon.language.code == "en":
+            for place in np.flatnonzero(self._kinds == CONJUNCTION).tolist():
+                if 0 < place < len(self._words) - 1:
+                    yield from self._elided_at(place)
+
+    def _own(self, places: Sequence[int]) -> list[Item]:
+        return [(self._slots[place], place, place) for place in places]
+
+    def _joined(self, places: Sequence[int]) -> Iterator[list[Item]]:
+        last = -1
+        for place in places:
+            if place < last:
+                continue
+            last = place
+            while (
+                last < len(self._gaps)
+                and self._gaps[last] == HYPHEN
+                and may_join(self._words[last], self._words[last + 1])
+            ):
+                last += 1
+            if last > place:
+                slot = self._lexicon.join("".join(self._words[place : last + 1]))
+                if slot != UNKNOWN:
+                    yield self._around(place, last, slot)
+
+    def _around(self, first: int, last: int, slot: int) -> list[Item]:
+        """A reading of some words, with content words around it."""
+        before = self._run(first - 1, -1, _AROUND, ()) if first and self._gaps[first - 1] != HARD else []
+        after = (
+            self._run(last + 1, 1, _AROUND, ()) if last < len(self._gaps) and self._gaps[last] != HARD else []
+        )
+        return [*self._own(before[::-1]), (slot, first, last), *self._own(after)]
+
+    def _elided_at(self, place: int) -> Iterator[list[Item]]:
+        """Readings of "A and B C" as "A C", and of "A B and C" as "A C"; "A, B and C D" as "A D"."""
+        if HARD in (self._gaps[place], self._gaps[place - 1]) or self._kinds[place + 1] == ARTICLE:
+            return
+        tail = self._run(place + 1, 1, _SKIPPED + _RIGHT, _PARTING)
+        elements = list(self._elements(place)) if tail else []
+        if elements:
+            yield from self._shared_head(elements, tail)
+            yield from self._shared_start(place, elements[0], tail)
+
+    def _shared_head(self, elements: list[list[int]], tail: list[int]) -> Iterator[list[Item]]:
+        for skipped in range(1, min(_SKIPPED, len(tail) - 1) + 1):
+            head = tail[skipped : skipped + _RIGHT]
+            if head[0] - tail[0] != skipped:
+                return  # a small word between: "lung and risk of fibrosis"
+            for element in elements:
+                if (
+                    self._slots[element[-1]]
+                    and self._slots[head[0]]
+                    and self._is_like(self._words[element[-1]], self._words[tail[skipped - 1]])
+                ):
+                    yield self._own([*element[-_LEFT:], *head])
+
+    @staticmethod
+    def _is_like(modifier: str, skipped: str) -> bool:
+        """Whether two words may both modify one noun.
+
+        A plural does not ("renal cysts and hepatic fibrosis"), nor a noun where the other is an adjective
+        ("growth and hypertensive disorders").
+        """
+        if modifier.endswith("s") and not modifier.endswith(("ss", "us", "is")):
+            return False
+        return bool(ADJECTIVE.search(modifier)) or not ADJECTIVE.search(skipped)
+
+    def _shared_start(self, place: int, first: list[int], tail: list[int]) -> Iterator[list[Item]]:
+        if len(tail) <= _RIGHT and self._gaps[place - 1] not in _PARTING:
+            for skipped in range(1, min(_SKIPPED, len(first) - 1) + 1):
+                head = first[-skipped - _LEFT : -skipped]
+                if (
+                    self._slots[head[-1]]
+                    and self._slots[tail[0]]
+                    and self._slots[first[-1]] != self._slots[tail[-1]]
+                ):
+                    yield self._own([*head, *tail])
+
+    def _elements(self, conjunction: int) -> Iterator[list[int]]:
+        """Members of the list that a conjunction ends, from right to left."""
+        place = conjunction - 1
+        for _ in range(_ELEMENTS):
+            element = self._run(place, -1, _LEFT + _SKIPPED, _PARTING)
+            if not element:
+                return
+            yield element[::-1]
+            place = element[-1] - 1
+            if place < 0 or self._gaps[place] not in (COMMA, SLASH):
+                return
+
+    def _run(self, place: int, step: int, most: int, stops: tuple[int, ...]) -> list[int]:
+        """Places of content words from one on, up to a stop or conjunction; known ones if nothing stops."""
+        run: list[int] = []
+        while 0 <= place < len(self._words) and len(run) < most:
+            if stops and self._kinds[place] == CONJUNCTION:
+                break
+            if self._kinds[place] == CONTENT:
+                if self._slots[place] == UNKNOWN and not stops:
+                    break
+                run.append(place)
+            gap = place if step > 0 else place - 1
+            if gap < 0 or gap >= len(self._gaps) or self._gaps[gap] == HARD or self._gaps[gap] in stops:
+                break
+            place += step
+        return run

@@ -1,0 +1,286 @@
+"""All short windows of content words of a batch of texts, as arrays.
+
+The key of a window is a difference of prefix sums of word hashes; a bit filter ends most, a binary search
+over the index's keys the rest. Rows found are compared by hashes of ordered words before any string is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from curation.concepts.hashes import Sequences
+from curation.concepts.lexicon import ARTICLE, CONTENT, HEAVY, Lexicon
+from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
+from curation.concepts.normalise import ROMAN_LETTER
+from curation.concepts.readings import Item, Readings
+from curation.concepts.scripts import COMMA, HARD, split
+from curation.concepts.storage import IndexFile
+
+Array = npt.NDArray[Any]
+UNDECIDED, SAME_FORMS, SAME_WORDS, ROTATED, REFUSED = range(5)
+"""What ordered hashes say of a window and a row; ROTATED: the same forms, inverted at a comma."""
+_ROMAN = frozenset({*ROMAN_LETTER, *map(str.upper, ROMAN_LETTER)})
+_STEPS = np.arange(LONGEST_UNSPACED)
+_MOST_ROWS = 64
+_CHUNK = 1 << 14
+
+
+class Batch:
+    """Texts cut into words.
+
+    Attributes:
+        text: all texts together; offsets count in it.
+        bases: where each text begins in it.
+        words: every word.
+        slots, slot_array: their slots in the lexicon.
+        kinds: their kinds.
+        gaps: class of the gap after each word but the last; HARD between texts.
+    """
+
+    def __init__(self, texts: Sequence[str], lexicon: Lexicon, classes: Mapping[str, int]) -> None:
+        self.text, self.lexicon = "".join(texts), lexicon
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        self.bases = np.cumsum(lengths) - lengths
+        parts = [""]
+        borders = []
+        for text in texts:
+            added = split(text)
+            parts[-1] += added[0]
+            borders.append(len(parts) // 2)
+            parts += added[1:]
+        self.words = parts[1::2]
+        self.slots = lexicon.read(self.words)
+        if not _ROMAN.isdisjoint(self.words):
+            self._number()
+        self.gaps = list(map(classes.__getitem__, parts[2:-1:2]))
+        for border in borders:
+            if 0 < border <= len(self.gaps):
+                self.gaps[border - 1] = HARD
+        self.slot_array = np.array(self.slots, dtype=np.int64)
+        self.kinds = lexicon.kinds[self.slot_array]
+        self._part_phrases()
+        ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+        self.starts, self.ends = ends[0:-1:2], ends[1::2]
+
+    def _number(self) -> None:
+        """Read 'I', 'V' and 'X' as numbers after a counting word."""
+        language = self.lexicon.language
+        for place, word in enumerate(self.words):
+            if word in _ROMAN and place and language.key_form(self.words[place - 1]) in language.counting:
+                self.slots[place] = self.lexicon.numeral(word)
+
+    def _part_phrases(self) -> None:
+        """Make the gap hard where an article follows a content word: "treated the fever"."""
+        for place in np.flatnonzero((self.kinds[1:] == ARTICLE) & (self.kinds[:-1] == CONTENT)).tolist():
+            self.gaps[place] = HARD
+
+
+@dataclass(slots=True)
+class Found:
+    """Windows that have the key of a name, each with one row of that key; parallel lists.
+
+    Attributes:
+        starts, ends: offsets in the batch's text.
+        texts: the words to be judged; None where it is the text between the offsets.
+        rows: index rows.
+        rules: what ordered hashes say, but REFUSED.
+        guessed: whether a word is a guess.
+        spliced: whether words between are left out.
+    """
+
+    starts: list[int]
+    ends: list[int]
+    texts: list[str | None]
+    rows: list[int]
+    rules: list[int]
+    guessed: list[bool]
+    spliced: list[bool]
+
+
+class Windows:
+    """Looks the windows of batches up in one index."""
+
+    def __init__(self, index: IndexFile) -> None:
+        self._keys, self._filter = index.array("row_key"), index.array("filter")
+        self._words, self._forms = index.array("row_words"), index.array("row_forms")
+        self._flags = index.array("row_flags")
+        self._shift = np.uint64(64 - (len(self._filter) * 8).bit_length() + 1)
+
+    def find(self, batch: Batch) -> Found:
+        """Every window of a batch that has the key of a name."""
+        found = Found([], [], [], [], [], [], [])
+        if batch.words and len(self._keys):
+            gaps = np.array([*batch.gaps, HARD], dtype=np.uint8)
+            self._find_own(batch, gaps, found)
+            self._find_others(batch, gaps, found)
+        return found
+
+    def _find_own(self, batch: Batch, gaps: Array, found: Found) -> None:
+        lexicon, slots = batch.lexicon, batch.slot_array
+        content = np.flatnonzero(batch.kinds == CONTENT)
+        segments = np.cumsum(gaps == HARD)[content - 1] if len(content) else content
+        if len(content) and content[0] == 0:
+            segments[0] = 0
+        first, count, rows = self._lookup(slots[content], segments, lexicon)
+        last = first + count - 1
+        guesses = np.concatenate([[0], np.cumsum(lexicon.guesses[slots[content]], dtype=np.int64)])
+        guessed = guesses[last + 1] - guesses[first]
+        low, high = content[first], content[last]
+        rules = self._compare(batch, content, (first, last, low, high), rows, gaps)
+        kept = (rules != REFUSED) & (guessed < 2)
+        kept &= (count > 1) | ~lexicon.doubtful[slots[low]]
+        low, high, rows, rules, guessed = low[kept], high[kept], rows[kept], rules[kept], guessed[kept]
+        found.starts += batch.starts[low].tolist()
+        found.ends += batch.ends[high].tolist()
+        found.texts += [None] * len(rows)
+        found.rows += rows.tolist()
+        found.rules += rules.tolist()
+        found.guessed += (guessed > 0).tolist()
+        found.spliced += [False] * len(rows)
+
+    def _compare(
+        self, batch: Batch, content: Array, window: tuple[Array, Array, Array, Array], rows: Array,
+        gaps: Array,
+    ) -> Array:  # fmt: skip
+        """Whether a row has the same words, or the same inflected forms, in the same order."""
+        first, last, low, high = window
+        lexicon, slots = batch.lexicon, batch.slot_array
+        commas = np.concatenate([[0], np.cumsum(gaps == COMMA)])
+        words = Sequences(lexicon.spellings[slots], gaps == COMMA).of(low, high)
+        after = np.zeros(len(content), dtype=np.bool_)
+        after[:-1] = commas[content[1:]] > commas[content[:-1]]
+        sequences = Sequences(lexicon.inflections[slots[content]], after)
+        parting = np.concatenate([[0], np.cumsum(gaps > COMMA)])
+        heavy = np.concatenate([[0], np.cumsum(batch.kinds >= HEAVY)])
+        is_plain = parting[high] == parting[low]
+        is_plain &= (self._flags[rows] & CASED) == 0
+        is_light = is_plain & (heavy[high] == heavy[low])
+        rules = np.zeros(len(rows), dtype=np.uint8)
+        places = np.flatnonzero(after)
+        if len(places):
+            comma = places[np.minimum(places.searchsorted(first), len(places) - 1)]
+            inverted = np.flatnonzero((comma >= first) & (comma < last))
+            some = rows[inverted]
+            rotated = sequences.rotated(first[inverted], comma[inverted], last[inverted]) == self._forms[some]
+            rules[inverted[(self._flags[some] & COMMAS) == 0]] = REFUSED
+            rules[inverted[rotated & is_light[inverted]]] = ROTATED
+        rules[is_light & (self._forms[rows] == sequences.of(first, last))] = SAME_FORMS
+        rules[is_plain & (self._words[rows] == words)] = SAME_WORDS
+        return rules
+
+    def _find_others(self, batch: Batch, gaps: Array, found: Found) -> None:
+        other = Readings(batch.words, batch.slots, batch.kinds, batch.gaps, batch.lexicon)
+        readings = list(other.all(batch.slot_array, gaps))
+        if not readings:
+            return
+        items = [item for reading in readings for item in reading]
+        table = np.array(items, dtype=np.int64)
+        segments = np.repeat(np.arange(len(readings)), [len(reading) for reading in readings])
+        first, count, rows = self._lookup(table[:, 0], segments, batch.lexicon)
+        guesses = batch.lexicon.guesses
+        for start, number, row in zip(first.tolist(), count.tolist(), rows.tolist(), strict=True):
+            window = items[start : start + number]
+            if number == 1 and batch.lexicon.doubtful[window[0][0]]:
+                continue
+            words, is_spliced = _written(window, batch)
+            if is_spliced and not _is_ended(items, start + number, segments, batch):
+                continue
+            if (
+                not is_spliced
+                and all(low == high for _, low, high in window)
+                and not guesses[[slot for slot, _, _ in window]].any()
+            ):
+                continue  # the text itself reads so
+            found.starts.append(int(batch.starts[window[0][1]]))
+            found.ends.append(int(batch.ends[window[-1][2]]))
+            found.texts.append(words)
+            found.rows.append(row)
+            found.rules.append(UNDECIDED)
+            found.guessed.append(bool(guesses[[slot for slot, _, _ in window]].any()))
+            found.spliced.append(is_spliced)
+
+    def _lookup(self, slots: Array, segments: Array, lexicon: Lexicon) -> tuple[Array, Array, Array]:
+        """(first content word, number of them, row) of every window that has the key of that row."""
+        sums = np.zeros(len(slots) + 1, dtype=np.uint64)
+        np.cumsum(lexicon.tokens[slots], out=sums[1:])
+        longest = lexicon.longest[slots]
+        pieces = [
+            self._lookup_chunk(low, min(low + _CHUNK, len(slots)), sums, longest, segments)
+            for low in range(0, len(slots), _CHUNK)
+        ]
+        first, count, rows = (
+            (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+            if pieces
+            else (np.zeros(0, dtype=np.int64),) * 3
+        )
+        return self._all_rows(first, count, rows)
+
+    def _lookup_chunk(
+        self, low: int, high: int, sums: Array, longest: Array, segments: Array
+    ) -> tuple[Array, Array, Array]:
+        width = int(longest[low:high].max(initial=0))
+        own = np.flatnonzero(longest[low:high]) + low
+        grid = own[:, None] + _STEPS[:width]
+        inside = grid < len(longest)
+        np.minimum(grid, len(longest) - 1, out=grid)
+        fits = np.minimum.accumulate(longest[grid], axis=1) > _STEPS[:width]
+        fits &= inside
+        fits &= segments[grid] == segments[own][:, None]
+        place, count = np.nonzero(fits)
+        first = own[place]
+        count += 1
+        keys = sums[first + count] - sums[first]
+        tops = keys >> self._shift
+        bits = self._filter[(tops >> np.uint64(3)).astype(np.int64)] >> (tops & np.uint64(7)).astype(np.uint8)
+        passed = np.flatnonzero(bits & np.uint8(1))
+        keys = keys[passed]
+        rows = self._keys.searchsorted(keys)
+        hits = self._keys[np.minimum(rows, len(self._keys) - 1)] == keys
+        kept = passed[hits]
+        return first[kept], count[kept], rows[hits]
+
+    def _all_rows(self, first: Array, count: Array, rows: Array) -> tuple[Array, Array, Array]:
+        """Each window once for every row of its key."""
+        found = [(first, count, rows)]
+        keys = self._keys[rows]
+        for step in range(1, _MOST_ROWS):
+            following = rows + step
+            same = following < len(self._keys)
+            same &= self._keys[np.minimum(following, len(self._keys) - 1)] == keys
+            if not same.any():
+                break
+            first, count, rows, keys = first[same], count[same], rows[same], keys[same]
+            found.append((first, count, rows + step))
+        first, count, rows = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        return first, count, rows
+
+
+def _is_ended(items: Sequence[Item], after: int, segments: Array, batch: Batch) -> bool:
+    """Whether a window with words left out stops where its phrase does ("facial cleft and broad [nose]")."""
+    if after == len(items) or segments[after] != segments[after - 1]:
+        return True
+    place = items[after][1]
+    return place > items[after - 1][2] + 1 or batch.lexicon.language.word(batch.words[place]).folded in (
+        batch.lexicon.language.common
+    )
+
+
+def _written(window: Sequence[Item], batch: Batch) -> tuple[str, bool]:
+    """The words of a window with the small ones between them, and whether content words are left out."""
+    words: list[str] = []
+    is_spliced = False
+    before = window[0][1] - 1
+    for _, low, high in window:
+        between = range(before + 1, low)
+        if any(batch.kinds[place] == CONTENT for place in between):
+            is_spliced = True
+        else:
+            words += [batch.words[place] for place in between]
+        words.append("".join(batch.words[low : high + 1]))
+        before = high
+    return " ".join(words), is_spliced

@@ -1,0 +1,65 @@
+"""The principal diagnosis of one case: the candidate clearly ahead of every other, or an open case and why.
+
+A case stays open when two hold alike, when what it is diagnosed with is no concept, or when nothing is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from curation.diagnosis.candidates import FULL_TITLE, THRESHOLD, Candidate, Reading, Texts
+from curation.diagnosis.concepts import Concepts
+from schemas.case import Case
+from schemas.diagnosis import OpenReason, PrincipalDiagnosis
+
+MARGIN = 1.5
+"""Points the best must be ahead of the next; beside an unknown one, have from elsewhere than the title."""
+
+
+def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosis:
+    """The principal diagnosis of a case, or an open one with its reason.
+
+    Args:
+        case: the case with its statements.
+        texts: what else it is read from.
+        concepts: kinds and hierarchy of the vocabulary.
+    """
+    reading = Reading(case, texts, concepts)
+    reading.read()
+    ranked = reading.ranked()
+    if not ranked or ranked[0].total < THRESHOLD:
+        unmatched = reading.is_unmatched or reading.is_titled_unmatched
+        return _open(case, "not_in_vocabulary" if unmatched else "not_named")
+    best = ranked[0]
+    if (reading.is_unmatched and not best.is_main) or (
+        reading.is_titled_unmatched and "title" not in best.points
+    ):
+        return _open(case, "not_in_vocabulary")
+    rivals = [other for other in ranked[1:] if other.is_named and best.total - other.total < MARGIN]
+    stated = sum(points for rule, points in best.points.items() if rule not in ("title", "case", "often"))
+    if rivals or (reading.has_unknown and stated < MARGIN):
+        return _open(case, "ambiguous", [best, *rivals])
+    return _decided(case, best, ranked[1].total if len(ranked) > 1 else 0.0)
+
+
+def _open(case: Case, reason: OpenReason, between: Iterable[Candidate] = ()) -> PrincipalDiagnosis:
+    contenders = tuple(sorted(candidate.concept for candidate in between))
+    return PrincipalDiagnosis(
+        case_id=case.id, article_id=case.article_id, reason=reason, contenders=contenders
+    )
+
+
+def _decided(case: Case, best: Candidate, next_best: float) -> PrincipalDiagnosis:
+    """Confidence is how far ahead of the next it is, and how much speaks for it at all."""
+    ahead = best.total / (best.total + next_best)
+    much = min(1.0, best.total / (2 * FULL_TITLE))
+    named = sorted(best.points.items(), key=lambda item: (-item[1], item[0]))
+    return PrincipalDiagnosis(
+        case_id=case.id,
+        article_id=case.article_id,
+        concept=best.concept,
+        name=best.name,
+        rule="+".join(rule for rule, points in named if points and rule not in ("case", "often")) or "case",
+        confidence=round(ahead * (0.5 + 0.5 * much), 2),
+        evidence=tuple(best.evidence[key] for key in sorted(best.evidence)),
+    )

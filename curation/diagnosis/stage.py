@@ -1,0 +1,113 @@
+"""The stage `diagnoses`: one PrincipalDiagnosis per case, decided or open with its reason."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.diagnosis.candidates import Sentence, Texts, by_text
+from curation.diagnosis.concepts import Concepts, build
+from curation.diagnosis.principal import principal
+from curation.extract.sentences import sentence_spans
+from schemas.case import Case
+from schemas.concept import Mention
+from schemas.diagnosis import PrincipalDiagnosis
+from schemas.extracted import Passage, Source
+from schemas.ids import keyword_id, title_id
+from schemas.record import from_table
+from schemas.stages import Account, Input, RecordStage, Table
+from schemas.vocabulary import ConceptRelation, ConceptType
+
+T = TypeVar("T")
+
+
+def diagnoses(
+    source: Source,
+    cases: Sequence[Case],
+    passages: Sequence[Passage],
+    mentions: Sequence[Mention],
+    *,
+    types: Path,
+    relations: Path,
+) -> Iterator[PrincipalDiagnosis]:
+    """Principal diagnoses of one article's cases, in order.
+
+    Args:
+        source: the article, for its title and keywords.
+        cases: its cases.
+        passages: its passages; those outside the cases are read for what they say of the patients.
+        mentions: its grounded mentions, those of title and keywords included.
+        types: Parquet of ConceptType rows of the vocabulary.
+        relations: Parquet of its ConceptRelation rows.
+    """
+    if cases:
+        yield from of_article(source, cases, passages, mentions, _concepts(types, relations))
+
+
+def of_article(
+    source: Source,
+    cases: Sequence[Case],
+    passages: Sequence[Passage],
+    mentions: Sequence[Mention],
+    concepts: Concepts,
+) -> Iterator[PrincipalDiagnosis]:
+    """As :func:`diagnoses`, with the vocabulary's concepts at hand."""
+    texts = Texts(
+        title_id=title_id(source.id),
+        keywords=tuple(
+            Sentence(keyword_id(source.id, number), 0, text)
+            for number, text in enumerate(source.keywords, start=1)
+        ),
+        discussion=() if source.is_book else tuple(_outside(cases, passages)),
+        mentions=by_text(mentions),
+        patients=len(cases),
+    )
+    for case in cases:
+        yield principal(case, texts, concepts)
+
+
+def _outside(cases: Sequence[Case], passages: Sequence[Passage]) -> Iterator[Sentence]:
+    """Sentences of the passages that belong to no case."""
+    told = {span.passage_id for case in cases for span in case.spans}
+    for passage in sorted(passages, key=lambda item: item.number):
+        if passage.id not in told:
+            for start, end in sentence_spans(passage.text):
+                yield Sentence(passage.id, start, passage.text[start:end])
+
+
+@functools.lru_cache(maxsize=2)
+def _concepts(types: Path, relations: Path) -> Concepts:
+    return build(_rows(ConceptType, types), _rows(ConceptRelation, relations))
+
+
+def _rows(kind: type[T], path: Path) -> Iterator[T]:
+    """Rows of a Parquet file, a batch at a time: UMLS has tens of millions of relations."""
+    for batch in pq.ParquetFile(path).iter_batches():
+        yield from from_table(kind, pa.Table.from_batches([batch]))
+
+
+def _case_ids(
+    source: Source, cases: Sequence[Case], passages: Sequence[Passage], mentions: Sequence[Mention]
+) -> list[str]:
+    return [case.id for case in cases]
+
+
+DIAGNOSES = RecordStage(
+    name="diagnoses",
+    version=1,
+    inputs=(
+        Input("extract.sources", Source, by="id"),
+        Input("cases.cases", Case, by="article_id"),
+        Input("extract.passages", Passage, by="article_id"),
+        Input("ground.mentions", Mention, by="article_id"),
+    ),
+    outputs=(Table("diagnoses", PrincipalDiagnosis, ("case_id",)),),
+    process=diagnoses,
+    accounts=(Account("case", _case_ids, "diagnoses", "case_id"),),
+    resources=("types", "relations"),
+)

@@ -1,0 +1,157 @@
+"""Modality of a figure on two levels, from its caption, its panels, the sentences that cite it and its image.
+
+A figure that names several modalities clearly carries them all, the best told first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from curation.labels.taxonomy import Taxonomy, load
+from curation.labels.votes import (
+    Tallies,
+    Tally,
+    Weight,
+    confidence,
+    count_words,
+    decided,
+    undecided,
+)
+from schemas.label import Label, LabelEvidence
+
+CAPTION = Weight(3.0, 0.6, 6.0)
+OPENING_OF_CAPTION = Weight(1.5, 0.4, 2.0)
+CITING = Weight(1.2, 0.2, 2.0)
+IMAGE_KIND = 1.5
+MIN_POINTS = 1.5
+MIN_ALONE = 1.1
+MIN_LEAD = 0.4
+"""Fewer points than MIN_POINTS are enough from MIN_ALONE on, with this lead over the next group."""
+MIN_LEAF = 1.5
+CLEAR = 3.0
+ENOUGH = 5.0
+MAX_MODALITIES = 4
+_HEAD = 70
+_PATTERNS = (
+    ("electron", "magnification", re.compile(r"[×xX] ?\d{1,3}[ ,]\d{3}\b|\b\d{1,3},\d{3} ?[×xX]"), 2.5),
+    ("chart", "statistics", re.compile(r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d"), 0.6),
+    ("pathology", "magnification", re.compile(r"[×xX] ?\d{2,3}\b(?![,.]\d)|\b\d{2,3} ?×"), 0.6),
+)
+"""What figures in a caption say: magnifications and test statistics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One modality of a figure: group, leaf ('' when it cannot be told), points and reasons."""
+
+    group: str
+    leaf: str
+    points: float
+    evidence: tuple[LabelEvidence, ...]
+    at: int
+
+
+def points(caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = ()) -> Tallies:
+    """Points of every group and leaf for one figure.
+
+    Args:
+        caption: its caption without the label.
+        citing: sentences of the text that cite it.
+        kinds: kinds of its images as the images stage decided them.
+    """
+    taxonomy = load("modality")
+    found: Tallies = {}
+    count_words(found, taxonomy, "caption", (caption,), CAPTION)
+    count_words(found, taxonomy, "caption", (caption[:_HEAD],), OPENING_OF_CAPTION)
+    count_words(found, taxonomy, "citing sentence", citing, CITING)
+    for label, rule, pattern, worth in _PATTERNS:
+        if seen := pattern.search(caption):
+            found.setdefault(label, Tally()).add(f"modality.{label}.{rule}", "caption", seen.group(), worth)
+    for kind in sorted(set(kinds)):
+        if kind in taxonomy.labels and not taxonomy.labels[kind].parent:
+            found.setdefault(kind, Tally()).add(f"modality.{kind}.image", "image", kind, IMAGE_KIND)
+    return found
+
+
+def choose(tallies: Mapping[str, Tally], caption: str) -> list[Choice]:
+    """Modalities of a figure, best first: the leading one, then others that the caption names clearly."""
+    taxonomy = load("modality")
+    made = [choice for group in _groups(taxonomy) for choice in _choices(taxonomy, group, tallies, caption)]
+    made.sort(key=lambda item: (-item.points, item.at, item.group, item.leaf))
+    if not made or not _is_enough(made):
+        return []
+    return [made[0], *(item for item in made[1:] if _is_clear(item))][:MAX_MODALITIES]
+
+
+def _is_enough(made: Sequence[Choice]) -> bool:
+    best = made[0]
+    rival = max((item.points for item in made if item.group != best.group), default=0.0)
+    return best.points >= MIN_POINTS or (best.points >= MIN_ALONE and best.points - rival >= MIN_LEAD)
+
+
+def _groups(taxonomy: Taxonomy) -> list[str]:
+    return [name for name, entity in taxonomy.labels.items() if not entity.parent]
+
+
+def _choices(taxonomy: Taxonomy, group: str, tallies: Mapping[str, Tally], caption: str) -> Iterator[Choice]:
+    """A group's leaves that are told, or the group itself; its own words count for its best leaf."""
+    own = tallies.get(group, Tally())
+    leaves = [
+        (name, tallies[name])
+        for name, entity in taxonomy.labels.items()
+        if entity.parent == group and name in tallies
+    ]
+    leaves.sort(key=lambda item: -item[1].points)
+    told = [item for item in leaves if item[1].points >= MIN_LEAF]
+    if not told and len(leaves) == 1 and leaves[0][1].points >= MIN_ALONE:
+        told = leaves
+    if not told:
+        total = own.points + sum(tally.points for _, tally in leaves)
+        evidence = (*own.evidence, *(item for _, tally in leaves for item in tally.evidence))
+        if total > 0:
+            yield Choice(group, "", total, evidence, _at(evidence, caption))
+        return
+    for number, (name, tally) in enumerate(told):
+        evidence = (*tally.evidence, *(own.evidence if number == 0 else ()))
+        total = tally.points + (own.points if number == 0 else 0.0)
+        yield Choice(group, name, total, evidence, _at(tally.evidence, caption))
+
+
+def _at(evidence: Sequence[LabelEvidence], caption: str) -> int:
+    """Where in the caption the first of its words stands."""
+    places = [caption.find(item.text) for item in evidence if item.place == "caption"]
+    return min((place for place in places if place >= 0), default=len(caption))
+
+
+def _is_clear(choice: Choice) -> bool:
+    """Whether a strong word of the caption names it: hints alone make no second modality."""
+    return choice.points >= CLEAR and any(
+        item.place == "caption" and item.rule.endswith(".strong") for item in choice.evidence
+    )
+
+
+def labels(
+    figure: str, article: str, caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = ()
+) -> Iterator[Label]:
+    """Modalities of one figure, or why there is none."""
+    tallies = points(caption, citing, kinds)
+    chosen = choose(tallies, caption)
+    if not chosen:
+        near = [item for tally in tallies.values() for item in tally.evidence]
+        yield undecided(figure, article, "modality", "weak_evidence" if near else "no_evidence", near)
+        return
+    for rank, item in enumerate(chosen, start=1):
+        others = [other.points for other in chosen if other.group != item.group]
+        sure = confidence(item.points, max(others, default=0.0) / 2, ENOUGH)
+        yield decided(
+            figure,
+            article,
+            "modality",
+            rank,
+            item.leaf or item.group,
+            sure,
+            Tally(item.points, list(item.evidence)),
+            parent=item.group if item.leaf else "",
+        )

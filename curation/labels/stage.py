@@ -1,0 +1,160 @@
+"""The stage `labels`: specialty, body system, domain and country of articles, modality of figures.
+
+A case or figure gets a topic row of its own only where its text decides for another one than its article's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from curation.labels import country, domain, modality, topic
+from curation.labels.concepts import named_in, parents_in
+from curation.labels.summary import summaries
+from curation.labels.taxonomy import load
+from curation.labels.texts import texts_of
+from curation.labels.votes import Tallies, Weight, count_words
+from schemas.article import Article
+from schemas.case import Case
+from schemas.concept import Mention
+from schemas.extracted import Figure, Passage
+from schemas.image import FigureImage
+from schemas.label import Label, RecordLabels
+from schemas.stages import Account, Input, RecordStage, Table
+
+_STATEMENT = Weight(3.0, 1.0, 9.0)
+_TOLD = Weight(0.6, 0.2, 5.0)
+_CAPTION = Weight(2.0, 0.5, 6.0)
+_MIN_OWN = 4.0
+_CASE_TEXT = 4000
+Held = dict[topic.TopicFacet, frozenset[str]]
+"""What was decided of the article, by facet."""
+_CLINICAL = frozenset({"radiology", "pathology", "endoscopy", "ophthalmology", "photograph", "signal"})
+
+
+def label(
+    article: Article,
+    figures: Sequence[Figure] = (),
+    passages: Sequence[Passage] = (),
+    cases: Sequence[Case] = (),
+    images: Sequence[FigureImage] = (),
+    mentions: Sequence[Mention] = (),
+    *,
+    relations: Path | None = None,
+) -> Iterator[Label | RecordLabels]:
+    """Labels of one article, its figures and cases: a pure generator.
+
+    Args:
+        article: as parsed.
+        figures: its figures as extracted.
+        passages: its passages; the sentences that cite a figure are read from them.
+        cases: its cases, when they were extracted.
+        images: its figures' images, when they were looked at.
+        mentions: its concept mentions, when it was grounded.
+        relations: Parquet of ConceptRelation: mentions then count by what stands above them, too.
+
+    Yields:
+        A Label for every decision or lack of one, then a RecordLabels for every record.
+    """
+    texts = texts_of(article, figures)
+    rows = list(domain.labels(article.id, article.id, domain.points(texts)))
+    is_medical = rows[0].value != "non_medical"
+    named = named_in(mentions)
+    parents = parents_in(relations) if relations is not None and named else None
+    held: Held = {}
+    for facet in topic.FACETS:
+        tallies = topic.points(facet, texts, named, parents)
+        made = list(topic.labels(article.id, article.id, facet, tallies, is_medical=is_medical))
+        held[facet] = frozenset(row.value for row in made)
+        rows += made
+    rows += country.labels(article.id, article.affiliations)
+    known = {passage.id: passage.text for passage in passages}
+    kinds = _kinds(images)
+    for figure in figures:
+        rows += _of_figure(figure, known, kinds.get(figure.id, ()), held if is_medical else {})
+    for case in cases if len(cases) > 1 or texts.is_book else ():
+        rows += _of_case(case, known, held)
+    yield from rows
+    yield from summaries(article.id, (item.id for item in figures), (item.id for item in cases), rows)
+
+
+def _of_figure(
+    figure: Figure, passages: Mapping[str, str], kinds: Sequence[str], held: Held
+) -> Iterator[Label]:
+    made = list(
+        modality.labels(figure.id, figure.article_id, figure.caption, _citing(figure, passages), kinds)
+    )
+    yield from made
+    if held and (made[0].parent or made[0].value) in _CLINICAL:
+        yield from _own_system(figure, held["body_system"])
+
+
+def _kinds(images: Sequence[FigureImage]) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for image in images:
+        if image.kind:
+            found.setdefault(image.figure_id, []).append(image.kind)
+    return found
+
+
+def _citing(figure: Figure, passages: Mapping[str, str]) -> list[str]:
+    """Sentences that cite this figure alone: one that cites several would lend each the others' words."""
+    return [
+        passages[item.passage_id][item.sentence_start : item.sentence_end]
+        for item in figure.mentions
+        if item.passage_id in passages and item.rule != "range"
+    ]
+
+
+def _own_system(figure: Figure, held: frozenset[str]) -> Iterator[Label]:
+    """The body system a clinical image's caption names, where it is not among its article's."""
+    tallies: Tallies = {}
+    count_words(tallies, load("body_system"), "caption", (figure.caption,), _CAPTION)
+    yield from _where_different(figure.id, figure.article_id, "body_system", tallies, held)
+
+
+def _of_case(case: Case, passages: Mapping[str, str], held: Held) -> Iterator[Label]:
+    told = " ".join(
+        passages[span.passage_id][span.start : span.end] for span in case.spans if span.passage_id in passages
+    )[:_CASE_TEXT]
+    for facet in topic.FACETS:
+        tallies: Tallies = {}
+        stated = [item.text for item in case.statements if item.place == "passage"]
+        count_words(tallies, load(facet), "case", stated, _STATEMENT)
+        count_words(tallies, load(facet), "case", (told,), _TOLD)
+        yield from _where_different(case.id, case.article_id, facet, tallies, held[facet])
+
+
+def _where_different(
+    record: str, article: str, facet: topic.TopicFacet, tallies: Tallies, held: frozenset[str]
+) -> Iterator[Label]:
+    made = list(topic.labels(record, article, facet, tallies))
+    if made[0].value and made[0].value not in held and tallies[made[0].value].points >= _MIN_OWN:
+        yield made[0]
+
+
+# Named function, not a lambda: stages travel to worker processes.
+def _record_ids(
+    article: Article, figures: Sequence[Figure], _: Sequence[Passage], cases: Sequence[Case], *__: object
+) -> list[str]:
+    return [article.id, *(figure.id for figure in figures), *(case.id for case in cases)]
+
+
+LABELS = RecordStage(
+    name="labels",
+    version=1,
+    inputs=(
+        Input("parse.articles", Article, by="id"),
+        Input("extract.figures", Figure, by="article_id"),
+        Input("extract.passages", Passage, by="article_id"),
+        Input("cases.cases", Case, by="article_id"),
+        Input("images.images", FigureImage, by="article_id"),
+        Input("ground.mentions", Mention, by="article_id"),
+    ),
+    outputs=(
+        Table("labels", Label, ("id", "facet", "rank")),
+        Table("records", RecordLabels, ("id",)),
+    ),
+    process=label,
+    accounts=(Account("record", _record_ids, "records", "id"),),
+)

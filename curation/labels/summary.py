@@ -1,0 +1,55 @@
+"""One row per record out of the label rows: what a task joins to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from schemas.label import Facet, Label, RecordLabels
+
+Unit = Literal["article", "figure", "case"]
+
+
+def summaries(
+    article: str, figures: Iterable[str], cases: Iterable[str], rows: Iterable[Label]
+) -> Iterator[RecordLabels]:
+    """RecordLabels of an article, then its figures, then its cases.
+
+    Args:
+        article: article id.
+        figures: ids of its figures.
+        cases: ids of its cases.
+        rows: all label rows of the article and of its records.
+    """
+    held: dict[tuple[str, Facet], list[Label]] = {}
+    for row in rows:
+        if row.value:
+            held.setdefault((row.id, row.facet), []).append(row)
+    units: tuple[tuple[Unit, Iterable[str]], ...] = (
+        ("article", (article,)),
+        ("figure", figures),
+        ("case", cases),
+    )
+    for unit, ids in units:
+        for name in ids:
+            yield _summary(name, article, unit, held)
+
+
+def _summary(name: str, article: str, unit: Unit, held: dict[tuple[str, Facet], list[Label]]) -> RecordLabels:
+    def own(facet: Facet) -> list[Label]:
+        return held.get((name, facet)) or held.get((article, facet), [])
+
+    domains, countries = own("domain"), own("country")
+    modalities = held.get((name, "modality"), [])
+    return RecordLabels(
+        id=name,
+        article_id=article,
+        unit=unit,
+        specialties=tuple(row.value for row in own("specialty")),
+        body_systems=tuple(row.value for row in own("body_system")),
+        domain=domains[0].value if domains else "",
+        modalities=tuple(row.value for row in modalities),
+        modality_groups=tuple(row.parent or row.value for row in modalities),
+        country=countries[0].value if countries else "",
+        who_region=countries[0].parent if countries else "",
+    )

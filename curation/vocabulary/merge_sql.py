@@ -1,0 +1,166 @@
+"""SQL of the merge: which cross-references could merge, and every table under the merged ids.
+
+Views it reads: the tables of all sources together (names, types, …), `live` (concept), `members` (concept,
+canonical: ids that are now another concept's) and `statuses` (what became of each cross-reference).
+"""
+
+from __future__ import annotations
+
+from curation.vocabulary.merge import HUBS
+from curation.vocabulary.tables import TABLES
+from schemas.record import arrow_schema
+
+OWN_NAMES = "term_type NOT IN ('BROAD', 'NARROW', 'RELATED', 'CAND') AND NOT is_suppressed"
+"""Names that are the concept's own: not of something broader or narrower, no unconfirmed translation."""
+_HUBS = "(" + ", ".join(f"'{item}'" for item in HUBS) + ")"
+
+
+def fold(column: str) -> str:
+    """A name with case, punctuation and spacing apart."""
+    return f"trim(regexp_replace(lower(nfc_normalize({column})), '[^\\p{{L}}\\p{{N}}]+', ' ', 'g'))"
+
+
+TARGETS = """
+    SELECT DISTINCT m.concept, m.other, m.source,
+        CASE WHEN o.concept IS NOT NULL THEN m.other
+            WHEN r.replacement IS NOT NULL THEN r.replacement
+            WHEN i.concept IS NOT NULL THEN i.concept ELSE m.other END AS target,
+        o.concept IS NOT NULL OR r.replacement IS NOT NULL OR i.concept IS NOT NULL AS is_live
+    FROM (SELECT * FROM mappings WHERE status = 'stated') AS m
+    JOIN live AS c ON c.concept = m.concept
+    LEFT JOIN live AS o ON o.concept = m.other
+    LEFT JOIN (SELECT concept, min(replacement) AS replacement FROM retired
+        WHERE replacement IN (SELECT concept FROM live) AND concept NOT IN (SELECT concept FROM live)
+        GROUP BY concept HAVING count(DISTINCT replacement) = 1) AS r ON r.concept = m.other
+    LEFT JOIN live AS i ON starts_with(m.other, 'ICD10CM:') AND i.concept = 'ICD10:' || substr(m.other, 9)"""
+"""Every stated cross-reference with the live id it means; an ICD-10-CM code may mean the ICD-10 code."""
+
+CANDIDATES = f"""
+    WITH joined AS (
+        SELECT *, split_part(concept, ':', 1) AS concept_prefix, split_part(target, ':', 1) AS target_prefix
+        FROM targets),
+    outward AS (
+        SELECT concept, source, target_prefix, count(DISTINCT target) AS n FROM joined GROUP BY ALL),
+    inward AS (
+        SELECT target, source, concept_prefix, count(DISTINCT concept) AS n FROM joined GROUP BY ALL),
+    met AS (
+        SELECT target FROM joined WHERE target_prefix IN {_HUBS} GROUP BY target
+        HAVING count(DISTINCT concept) > 1),
+    used AS (
+        SELECT * FROM joined WHERE concept_prefix <> target_prefix
+            AND (is_live OR target IN (SELECT target FROM met))),
+    pairs AS (
+        SELECT concept, target, target AS other_end FROM used WHERE is_live
+        UNION
+        SELECT a.concept, a.target, b.concept FROM used AS a JOIN used AS b ON b.target = a.target
+        WHERE NOT a.is_live AND a.concept_prefix <> b.concept_prefix),
+    ends AS (SELECT concept FROM pairs UNION SELECT other_end FROM pairs),
+    folded AS (
+        SELECT DISTINCT concept, {fold("name")} AS folded FROM names
+        WHERE language = 'en' AND {OWN_NAMES}
+            AND concept IN (SELECT concept FROM ends)),
+    agreeing AS (
+        SELECT DISTINCT p.concept, p.target FROM pairs AS p
+        JOIN folded AS a ON a.concept = p.concept
+        JOIN folded AS b ON b.concept = p.other_end AND b.folded = a.folded)
+    SELECT u.concept, u.other, u.source, u.target, u.is_live, g.concept IS NOT NULL AS agrees,
+        o.n = 1 AND i.n = 1 AS is_unique
+    FROM used AS u
+    JOIN outward AS o ON o.concept = u.concept AND o.source = u.source AND o.target_prefix = u.target_prefix
+    JOIN inward AS i ON i.target = u.target AND i.source = u.source AND i.concept_prefix = u.concept_prefix
+    LEFT JOIN agreeing AS g ON g.concept = u.concept AND g.target = u.target
+    ORDER BY u.concept, u.other, u.source"""
+"""Cross-references between vocabularies that could merge (view `targets`); see merge.CrossReference.
+
+The two ends of one agree when they share a name; at a hub that is not loaded, when two that refer to it do.
+"""
+
+
+def translated(view: str) -> str:
+    """Names of a translation for concepts that the vocabulary it translates has; retired ids are replaced.
+
+    Views: `base` (live concepts of that vocabulary), `base_retired`.
+    """
+    columns = ", ".join(
+        "coalesce(r.replacement, n.concept) AS concept" if field.name == "concept" else f'n."{field.name}"'
+        for field in arrow_schema(TABLES["names"].row)
+    )
+    return f"""SELECT {columns} FROM "{view}" AS n
+        LEFT JOIN base_retired AS r ON r.concept = n.concept
+        WHERE coalesce(r.replacement, n.concept) IN (SELECT concept FROM base)"""
+
+
+def _under(table: str, condition: str) -> str:
+    """Rows of a table under the merged ids whose merged id is in a range."""
+    return f"""
+        SELECT n.concept AS merged, n.* FROM (SELECT * FROM {table} WHERE {condition}) AS n
+            ANTI JOIN members AS m ON m.concept = n.concept
+        UNION ALL
+        SELECT m.canonical AS merged, n.* FROM {table} AS n
+            JOIN (SELECT * FROM members WHERE {condition.replace("concept", "canonical")}) AS m
+            ON m.concept = n.concept"""
+
+
+def names(condition: str = "true") -> str:
+    """Names under merged ids; `code` keeps the id a name came with."""
+    return f"""
+        SELECT merged AS concept, name, language, source,
+            CASE WHEN code = merged THEN '' WHEN code = '' AND merged <> concept THEN concept ELSE code END
+                AS code,
+            term_type, restriction, tier, is_preferred, is_suppressed
+        FROM ({_under("names", condition)})"""
+
+
+def relations(condition: str = "true") -> str:
+    """Relations under merged ids; what has become a relation of a concept to itself is left out."""
+    return f"""
+        SELECT r.merged AS concept, r.relation, coalesce(m.canonical, r.other) AS other, r.source
+        FROM ({_under("relations", condition)}) AS r LEFT JOIN members AS m ON m.concept = r.other
+        WHERE r.merged <> coalesce(m.canonical, r.other)"""
+
+
+def definitions(condition: str = "true") -> str:
+    """Definitions under merged ids."""
+    return f"""
+        SELECT merged AS concept, text, language, source, tier
+        FROM ({_under("definitions", condition)})"""
+
+
+def types(condition: str = "true") -> str:
+    """Types under merged ids; where a source states types, those that rest on a rule are left out."""
+    return f"""
+        WITH t AS ({_under("types", condition)})
+        SELECT merged AS concept, semantic_type, "group", rule FROM t
+        WHERE rule = 'source' OR merged NOT IN (SELECT merged FROM t WHERE rule = 'source')"""
+
+
+MAPPINGS = """
+    SELECT coalesce(m.canonical, x.concept) AS concept, x.other, x.source,
+        coalesce(s.status, 'kept') AS status
+    FROM mappings AS x LEFT JOIN members AS m ON m.concept = x.concept
+    LEFT JOIN statuses AS s ON s.concept = x.concept AND s.other = x.other AND s.source = x.source
+    WHERE x.other <> coalesce(m.canonical, x.concept)
+    UNION ALL
+    SELECT m.canonical, m.concept, coalesce(p.source, split_part(m.concept, ':', 1)), 'merged'
+    FROM members AS m
+    LEFT JOIN (SELECT concept, min(source) AS source FROM names
+        WHERE concept IN (SELECT concept FROM members) AND is_preferred GROUP BY concept) AS p
+        ON p.concept = m.concept"""
+"""Cross-references of merged concepts, and one row for every id that is now another concept's."""
+
+RETIRED = """
+    WITH RECURSIVE chain AS (
+        SELECT concept, source, replacement, 1 AS depth FROM retired WHERE replacement <> ''
+        UNION ALL
+        SELECT c.concept, c.source, r.replacement, c.depth + 1 FROM chain AS c
+            JOIN retired AS r ON r.concept = c.replacement WHERE r.replacement <> '' AND c.depth < 8),
+    ended AS (
+        SELECT concept, source, arg_min(replacement, (depth, replacement)) AS replacement FROM chain
+        WHERE replacement IN (SELECT concept FROM live) GROUP BY concept, source)
+    SELECT r.concept, coalesce(m.canonical, e.replacement, r.replacement) AS replacement, r.source
+    FROM retired AS r LEFT JOIN ended AS e ON e.concept = r.concept AND e.source = r.source
+    LEFT JOIN members AS m ON m.concept = e.replacement
+    WHERE r.concept NOT IN (SELECT concept FROM live)"""
+"""Retired ids with the live concept at the end of their replacements."""
+
+SOURCES = "SELECT * FROM sources"

@@ -1,0 +1,121 @@
+"""Indexes of merged vocabularies, one per backend, made when they are first needed.
+
+<workspace>/vocabulary/indexes/merged-<fingerprint>-<backend>-<version>
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from curation.concepts.opening import BACKENDS, prepare
+from flows.progress import Reporter
+from flows.runner import Resource
+from flows.session import current_reporter
+from flows.vocabulary import verbs
+from flows.vocabulary.merging import merge_sources
+from flows.vocabulary.reading import build_reading
+from flows.vocabulary.store import Vocabulary, current, home
+from flows.workspace import Workspace, is_workspace, open_workspace
+from schemas.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A backend's index of a vocabulary; `path` is what the backend opens."""
+
+    path: Path
+    backend: str
+    vocabulary: Vocabulary
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that what the index finds depends on, but the texts."""
+        return f"{self.vocabulary.fingerprint}/{self.backend}/{BACKENDS[self.backend]}"
+
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """What the stages of grounding are given."""
+        tables = {
+            name: Resource(self.vocabulary.table(name), self.vocabulary.fingerprint)
+            for name in ("types", "relations")
+        }
+        return {"vocabulary": Resource(self.path, self.fingerprint), **tables}
+
+
+def vocabulary_in_use(workspace: Workspace, reporter: Reporter) -> Vocabulary:
+    """The merged vocabulary in use; before the first build, the installed HPO is built and taken into use.
+
+    The caller holds the workspace's writer lock.
+    """
+    found = current(workspace)
+    if found is None:
+        reading = build_reading(workspace, verbs.embedded("hpo"), reporter)
+        found = merge_sources(workspace, [reading], reporter)
+    return found
+
+
+def planned_index(workspace: Workspace, backend: str) -> Index | None:
+    """The index of the vocabulary in use, made or not; None before the first vocabulary.
+
+    Raises:
+        UsageError: no such backend.
+    """
+    if backend not in BACKENDS:
+        raise UsageError(f"no backend is called {backend!r}", hint="one of " + ", ".join(BACKENDS))
+    found = current(workspace)
+    return None if found is None else _index(workspace, found, backend)
+
+
+def index_in_use(workspace: Workspace, backend: str, reporter: Reporter | None = None) -> Index:
+    """The index of the vocabulary in use, made if it is not there; the caller holds the writer lock.
+
+    Raises:
+        UsageError: no such backend, or its extra is not installed.
+    """
+    planned_index(workspace, backend)
+    shown = reporter or current_reporter()
+    index = _index(workspace, vocabulary_in_use(workspace, shown), backend)
+    if not index.path.exists():
+        with shown.stage("index", 1, "vocabularies") as steps:
+            _make(index)
+            steps.advance(1, index.path.name)
+    return index
+
+
+def index_for_texts(root: str | None, workspace: Path, backend: str) -> Index:
+    """An index to ground any text with: the workspace's, or one kept in the user's cache where there is none.
+
+    Args:
+        root: the workspace the user named, None if none was.
+        workspace: the workspace of the settings.
+        backend: native, quickumls or scispacy.
+    """
+    place = workspace if root is not None or is_workspace(workspace) else _cache()
+    opened = open_workspace(place, create=root is None)
+    planned = planned_index(opened, backend)
+    if planned is not None and planned.path.exists():
+        return planned
+    with opened.writing():
+        return index_in_use(opened, backend)
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "medqrels" / "vocabularies"
+
+
+def _index(workspace: Workspace, vocabulary: Vocabulary, backend: str) -> Index:
+    name = f"{vocabulary.folder.name}-{backend}-{BACKENDS[backend]}"
+    return Index(home(workspace) / "indexes" / name, backend, vocabulary)
+
+
+def _make(index: Index) -> None:
+    vocabulary = index.vocabulary
+    index.path.parent.mkdir(parents=True, exist_ok=True)
+    for left in index.path.parent.glob(f"{index.path.name}.tmp*"):
+        shutil.rmtree(left, ignore_errors=True)
+    about = {"vocabulary": vocabulary.fingerprint, "sources": vocabulary.manifest["sources"]}
+    prepare(index.backend, vocabulary.table("names"), vocabulary.table("types"), index.path, about)

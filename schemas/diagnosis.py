@@ -1,0 +1,43 @@
+"""The principal diagnosis of a case: one vocabulary concept with the words it rests on, or why there is none.
+
+Clinical tasks pair cases by it, so a doubtful one is left open: `reason` then says what stood in the way.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.record import column, record
+
+EvidencePlace = Literal["title", "keyword", "statement", "discussion", "case"]
+"""title: the report's title; keyword: an author keyword; statement: a sentence that states the diagnosis;
+discussion: a sentence outside the case that speaks of this patient; case: the patient's own story."""
+OpenReason = Literal["", "ambiguous", "not_named", "not_in_vocabulary"]
+"""Why a case has no principal diagnosis. ambiguous: several hold alike; not_named: nothing states one;
+not_in_vocabulary: it is stated in words that are no concept, or only one too general to pair cases by."""
+
+
+@record
+class DiagnosisEvidence:
+    """One mention a principal diagnosis rests on."""
+
+    place: EvidencePlace = column("where it stands")
+    text_id: str = column("text it lies in: passage id, or the id a mention has for a title or keyword")
+    start: int = column("offset of the mention in that text")
+    end: int = column("offset after it")
+    text: str = column("the words as written; re-extracts")
+
+
+@record
+class PrincipalDiagnosis:
+    """The principal diagnosis of one case, or an open one."""
+
+    case_id: str = column("case id, e.g. pmc:PMC123.1#case1")
+    article_id: str = column("article id")
+    concept: str = column("CURIE, '' when open", default="")
+    name: str = column("the vocabulary name that matched, '' when open", default="")
+    rule: str = column("places that name it, best first, e.g. 'title+final diagnosis+keyword'", default="")
+    confidence: float = column("0 to 1; 0 when open", default=0.0)
+    reason: OpenReason = column("why it is open, else ''", default="")
+    contenders: tuple[str, ...] = column("CURIEs between which an ambiguous case stands", default=())
+    evidence: tuple[DiagnosisEvidence, ...] = column("mentions it rests on, best place first", default=())

@@ -1,0 +1,76 @@
+"""What a record is about: specialty, body system, domain, imaging modality, country, with the evidence."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.record import column, record
+
+Facet = Literal["specialty", "body_system", "domain", "modality", "country"]
+"""specialty, body_system: articles, cases, figures; domain and country: articles; modality: figures."""
+Place = Literal[
+    "type",
+    "journal",
+    "subject",
+    "title",
+    "keyword",
+    "abstract",
+    "opening",
+    "heading",
+    "concept",
+    "caption",
+    "panel",
+    "citing sentence",
+    "image",
+    "case",
+    "affiliation",
+]
+Undecided = Literal["", "no_evidence", "weak_evidence", "tie", "no_affiliation", "no_country", "not_medical"]
+
+
+@record
+class LabelEvidence:
+    """One reason for a label."""
+
+    rule: str = column("rule id: <facet>.<label>.<strong|weak|field|type|concept|…>")
+    place: Place = column("where the words stand")
+    text: str = column("the words as written, or the concept, country element or image kind that decided")
+    points: float = column("points it gave, rounded to two decimals")
+
+
+@record
+class Label:
+    """One decision on one facet of one record; a facet that could not be decided is a row too."""
+
+    id: str = column("id of the record: article, figure or case")
+    article_id: str = column("article id")
+    facet: Facet = column("what is decided")
+    rank: int = column("1 is the main label, 2 and on further ones that hold as well")
+    value: str = column("id in the facet's taxonomy (ISO 3166-1 alpha-2 for country), '' when undecided")
+    parent: str = column(
+        "the level above: modality group of a modality, WHO region of a country, else ''", default=""
+    )
+    confidence: float = column("0 to 1, rounded to two decimals; 0 when undecided")
+    evidence: tuple[LabelEvidence, ...] = column("what decided, most points first", default=())
+    reason: Undecided = column("why it is undecided, '' when decided", default="")
+
+
+@record
+class RecordLabels:
+    """All that was decided of one record; figures and cases take their article's topic, domain and country.
+
+    What decided it stands in the Label rows of the same id, or of the article for what was taken from it.
+    """
+
+    id: str = column("id of the record: article, figure or case")
+    article_id: str = column("article id")
+    unit: Literal["article", "figure", "case"] = column("what the record is")
+    specialties: tuple[str, ...] = column("at most two, the main one first", default=())
+    body_systems: tuple[str, ...] = column("at most two, the main one first", default=())
+    domain: str = column("domain, '' when undecided", default="")
+    modalities: tuple[str, ...] = column("of a figure: leaf, or group where no leaf was told", default=())
+    modality_groups: tuple[str, ...] = column(
+        "of a figure: the groups of `modalities`, place by place", default=()
+    )
+    country: str = column("ISO 3166-1 alpha-2, '' when undecided", default="")
+    who_region: str = column("AFR, AMR, EMR, EUR, SEAR, WPR, '' for none or undecided", default="")

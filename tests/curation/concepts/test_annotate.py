@@ -1,0 +1,121 @@
+"""A document's mentions: short forms mean what the document says, and flags come from the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from curation.concepts.annotate import PART, WHOLE, Text, annotate
+from curation.concepts.matcher import Match
+from schemas.concept import Mention
+
+NAMES = {
+    "made fever": "MADE:1",
+    "fever": "MADE:2",
+    "kidney disease": "MADE:3",
+    "cold thing": "MADE:4",
+    "ct": "MADE:5",
+    "mf scale": "MADE:6",
+    "covi-19": "MADE:7",
+}
+
+
+class Exact:
+    """Finds lower-cased names; the longest from left to right."""
+
+    def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
+        low = text.lower()
+        found: list[Match] = []
+        for name, concept in sorted(NAMES.items(), key=lambda item: -len(item[0])):
+            start = low.find(name)
+            while start >= 0:
+                end = start + len(name)
+                free = overlaps or all(end <= match.start or match.end <= start for match in found)
+                if free and not low[end : end + 1].isalnum() and not low[start - 1 : start].isalnum():
+                    found.append(Match(start, end, concept, name))
+                start = low.find(name, start + 1)
+        return sorted(found, key=lambda match: (match.start, -match.end, match.concept))
+
+    def find_many(
+        self, texts: Iterable[str], language: str = "en", *, overlaps: bool = False
+    ) -> Iterator[list[Match]]:
+        for text in texts:
+            yield self.find(f"{text}", language, overlaps=overlaps)
+
+
+def read(*texts: str) -> list[Mention]:
+    numbered = [Text(f"t{number}", text) for number, text in enumerate(texts)]
+    found = list(annotate("doc", numbered, Exact()))
+    for mention in found:
+        assert texts[int(mention.text_id[1:])][mention.start : mention.end] == mention.text
+    return found
+
+
+def told(mentions: Iterable[Mention]) -> list[tuple[str, str, str, str]]:
+    return [(row.text_id, row.text, row.concept, row.rule) for row in mentions]
+
+
+def test_short_forms_take_the_concept_of_their_long_form() -> None:
+    found = read("He had made fever (MF) twice.", "MF came back.", "The MF scale is another thing.")
+    assert told(found) == [
+        ("t0", "made fever", "MADE:1", "exact"),
+        ("t0", "MF", "MADE:1", "short_form"),
+        ("t1", "MF", "MADE:1", "short_form"),
+        ("t2", "MF scale", "MADE:6", "exact"),
+    ]
+    assert found[1].score == WHOLE and found[0].score == 1.0
+
+
+def test_a_long_form_that_only_ends_in_a_concept_counts_less() -> None:
+    found = read("She has chronic kidney disease (CKD).", "CKD grew worse.")
+    assert [(row.text, row.concept, row.score) for row in found] == [
+        ("kidney disease", "MADE:3", 1.0),
+        ("CKD", "MADE:3", PART),
+        ("CKD", "MADE:3", PART),
+    ]
+
+
+def test_a_short_form_of_something_else_is_not_looked_up() -> None:
+    assert [row.text for row in read("CT showed nothing.")] == ["CT"]
+    found = read("Cognitive therapy (CT) helped.", "CT was given for a cold thing.")
+    assert [row.text for row in found] == ["cold thing"]
+
+
+def test_a_long_form_is_not_what_follows_a_hyphen_in_it() -> None:
+    assert told(read("A non-made fever (NMF).", "NMF again."))[1:] == []
+
+
+def test_a_short_form_that_is_hardly_anything_else_is_looked_up() -> None:
+    found = read("Coordinated ovine viral disease 19 (COVI-19).", "COVI-19 spread.")
+    assert told(found) == [("t0", "COVI-19", "MADE:7", "exact"), ("t1", "COVI-19", "MADE:7", "exact")]
+
+
+def test_flags_come_from_the_sentence() -> None:
+    negated, family, plain = read("There was no fever.", "His mother had a cold thing.", "A made fever.")
+    assert negated.is_negated and not negated.is_family
+    assert family.is_family and not family.is_negated
+    assert not (plain.is_negated or plain.is_family or plain.is_historical or plain.is_hypothetical)
+
+
+def test_languages_are_read_apart_and_order_is_kept() -> None:
+    asked: list[tuple[str, int]] = []
+
+    class Noting(Exact):
+        def find_many(
+            self, texts: Iterable[str], language: str = "en", *, overlaps: bool = False
+        ) -> Iterator[list[Match]]:
+            those = list(texts)
+            asked.append((language, len(those)))
+            yield from super().find_many(those, language, overlaps=overlaps)
+
+    texts = [Text("a", "fever"), Text("b", "cold thing", "fr"), Text("c", "made fever"), Text("d", "")]
+    found = list(annotate("doc", texts, Noting()))
+    assert asked == [("en", 3), ("fr", 1)]
+    assert [row.text_id for row in found] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("overlaps", [False, True])
+def test_overlaps_are_passed_on(overlaps: bool) -> None:
+    found = list(annotate("doc", [Text("a", "A made fever.")], Exact(), overlaps=overlaps))
+    assert [row.text for row in found] == (["made fever", "fever"] if overlaps else ["made fever"])

@@ -1,0 +1,262 @@
+"""The native matcher: each linguistic rule on small vocabularies, and where a name must not be found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from curation.concepts.index import build_index
+from curation.concepts.native import NativeMatcher, open_index
+from schemas.vocabulary import ConceptName, ConceptType
+
+Open = Callable[..., NativeMatcher]
+
+
+@pytest.fixture
+def matcher(tmp_path: Path) -> Open:
+    """A matcher over names given as `id=name` (labels), `id~name` (synonyms)."""
+
+    def build(*names: str, language: str = "en", types: Sequence[ConceptType] = ()) -> NativeMatcher:
+        rows = []
+        for entry in names:
+            mark = "=" if "=" in entry else "~"
+            concept, _, name = entry.partition(mark)
+            rows.append(
+                ConceptName(concept=f"T:{concept}", name=name, language=language, is_preferred=mark == "=")
+            )
+        path = tmp_path / "names.index"
+        build_index(rows, path, types)
+        return open_index(path)
+
+    return build
+
+
+def found(
+    matcher: NativeMatcher, text: str, language: str = "en", *, overlaps: bool = False
+) -> list[tuple[str, str]]:
+    """(words, concept) of every match; each must re-extract from within the text."""
+    matches = matcher.find(text, language, overlaps=overlaps)
+    assert matches == sorted(matches, key=lambda match: (match.start, -match.end, match.concept))
+    assert all(0 <= match.start < match.end <= len(text) and 0 < match.score <= 1 for match in matches)
+    return [(text[match.start : match.end], match.concept) for match in matches]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "rule"),
+    [
+        ("Breast carcinoma", "a breast carcinoma was", "breast carcinoma", "exact"),
+        ("Breast carcinoma", "BREAST CARCINOMA", "BREAST CARCINOMA", "exact"),
+        ("Breast carcinoma", "two breast carcinomas, then", "breast carcinomas", "form"),
+        ("Breast carcinoma", "carcinoma of the breast", "carcinoma of the breast", "order"),
+        ("Breast carcinoma", "carcinoma, breast", "carcinoma, breast", "order"),
+        ("Carcinoma of the breast", "breast carcinoma", "breast carcinoma", "order"),
+        ("Low-set ears", "with low set ears", "low set ears", "exact"),
+        ("Low-set ears", "a lowset ear", "lowset ear", "form"),
+        ("Lowset ears", "low-set ears", "low-set ears", "form"),
+        ("Oedema", "severe edema", "edema", "form"),
+        ("Edema", "oedema of", "oedema", "form"),
+        ("Hemorrhage", "a haemorrhage", "haemorrhage", "form"),
+        ("Adrenal tumour", "adrenal tumors", "adrenal tumors", "form"),
+        ("Melanocytic nevus", "melanocytic naevi", "melanocytic naevi", "form"),
+        ("Bone metastasis", "bone metastases", "bone metastases", "form"),
+        ("Type 2 diabetes mellitus", "type II diabetes mellitus", "type II diabetes mellitus", "form"),
+        ("Diabetes mellitus type 1", "diabetes mellitus type I", "diabetes mellitus type I", "form"),
+        ("Alpha-thalassemia", "α-thalassaemia", "α-thalassaemia", "form"),
+        ("NF-2 schwannoma", "NF2 schwannoma", "NF2 schwannoma", "exact"),
+        ("Crohn disease", "Crohn's disease", "Crohn's disease", "exact"),
+        ("Sjögren syndrome", "Sjogren's syndrome", "Sjogren's syndrome", "exact"),
+        ("Sjögren syndrome", "Sjo\u0308gren syndrome", "Sjo\u0308gren syndrome", "exact"),
+        ("Abnormality of the kidney", "renal anomalies", "renal anomalies", "order"),
+        ("Hypoplasia of the thumb", "hypoplastic thumbs", "hypoplastic thumbs", "form"),
+        ("Vertebral fusion", "fused vertebrae", "fused vertebrae", "order"),
+        ("Localized skin lesion", "skin lesions", "skin lesions", "form"),
+        ("Increased blood glucose", "elevated blood glucose", "elevated blood glucose", "form"),
+        ("Rhabdomyolysis", "rhabodmyolysis and", "rhabodmyolysis", "typo"),
+        ("Schizophrenia", "schizophrennia", "schizophrennia", "typo"),
+        ("Pulmonary embolism", "pulmonray embolism", "pulmonray embolism", "typo"),
+        ("Asthma (disorder)", "asthma", "asthma", "form"),
+        ("Nephritis, NOS", "nephritis", "nephritis", "form"),
+    ],
+)
+def test_a_way_of_writing_a_name_is_found(matcher: Open, name: str, text: str, words: str, rule: str) -> None:
+    matches = matcher(f"1={name}").find(text)
+    assert [(text[match.start : match.end], match.rule, match.name) for match in matches] == [
+        (words, rule, name)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("All", "all patients"),
+        ("ALL", "all patients"),
+        ("AT", "at night"),
+        ("Ill", "ill or not"),
+        ("II", "ii"),
+        ("X", "x X"),
+        ("Patient", "the patient"),
+        ("Breast carcinoma", "breast. Carcinoma"),
+        ("Breast carcinoma", "breast and carcinoma"),
+        ("Breast carcinoma", "breast (carcinoma)"),
+        ("Kidney cyst", "kidney, cyst"),
+        ("Pelvic kidney", "renal pelvis"),
+        ("Kidney", "renal"),
+        ("Hyperplasia of the mandible", "hyperplasia of the mandibular"),
+        ("Protein S", "a protein"),
+        ("Fever syndrome", "syndrome the fever"),
+        ("Depression", "repression"),
+        ("Hydrophobia", "hydrophobic"),
+        ("Hemothorax", "hemithorax"),
+        ("Clonus", "clones"),
+        ("Spinning", "spina"),
+        ("Right-to-left shunt", "left-to-right shunt of"),
+    ],
+)
+def test_what_only_looks_like_a_name_is_not_found(matcher: Open, name: str, text: str) -> None:
+    assert found(matcher(f"1={name}"), text) == []
+
+
+def test_acronyms_are_found_in_their_own_capitals_and_score_less(matcher: Open) -> None:
+    opened = matcher("1=ALL", "2=COPD")
+    assert found(opened, "all with ALL and COPD, not copd") == [("ALL", "T:1"), ("COPD", "T:2")]
+    short, longer = opened.find("ALL COPD")
+    assert short.score < longer.score
+    assert found(opened, "ALL PATIENTS WITH FEVER") == []
+    assert found(matcher("1=ASTHMA"), "asthma") == [("asthma", "T:1")]
+
+
+def test_a_letter_by_itself_tells_names_apart(matcher: Open) -> None:
+    opened = matcher("1=Hepatitis A", "2=Hepatitis", "3=Protein S deficiency")
+    assert found(opened, "hepatitis A, a hepatitis, protein S deficiency") == [
+        ("hepatitis A", "T:1"),
+        ("hepatitis", "T:2"),
+        ("protein S deficiency", "T:3"),
+    ]
+
+
+def test_the_longest_name_wins_and_nested_ones_come_when_asked(matcher: Open) -> None:
+    opened = matcher("1=Cleft palate", "2=Cleft lip and palate surgery", "3=Cleft lip", "4=Surgery")
+    text = "Cleft lip and palate surgery"
+    assert found(opened, text) == [(text, "T:2")]
+    assert (text, "T:2") in found(opened, text, overlaps=True)
+    assert ("Cleft lip", "T:3") in found(opened, text, overlaps=True)
+
+
+def test_the_head_of_a_longer_name_is_nested_unless_it_is_the_same_concept(matcher: Open) -> None:
+    opened = matcher("1=Basal cell carcinoma", "2=Carcinoma", "3=Mandibular prognathism", "3~Prognathism")
+    text = "basal cell carcinoma, mandibular prognathism"
+    assert found(opened, text, overlaps=True) == [
+        ("basal cell carcinoma", "T:1"),
+        ("carcinoma", "T:2"),
+        ("mandibular prognathism", "T:3"),
+    ]
+
+
+def test_words_shared_over_a_conjunction_are_read_for_both(matcher: Open) -> None:
+    opened = matcher("1=Short thumb", "2=Broad thumb", "3=Renal anomaly", "4=Hypoplastic toenail")
+    assert found(opened, "short and broad thumbs", overlaps=True) == [
+        ("short and broad thumbs", "T:1"),
+        ("broad thumbs", "T:2"),
+    ]
+    assert found(opened, "renal, cardiac or skeletal anomalies") == [
+        ("renal, cardiac or skeletal anomalies", "T:3")
+    ]
+    assert found(opened, "hypoplastic fingernails and toenails") == [
+        ("hypoplastic fingernails and toenails", "T:4")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["renal cysts and hepatic fibrosis", "renal disease and a fibrosis", "renal disease. And fibrosis"],
+)
+def test_words_are_not_shared_where_the_second_part_stands_alone(matcher: Open, text: str) -> None:
+    assert found(matcher("1=Renal fibrosis", "2=Cysts", "4=Disease"), text, overlaps=True) in (
+        [("cysts", "T:2")],
+        [("disease", "T:4")],
+    )
+
+
+def test_own_words_win_over_other_forms_and_labels_over_synonyms(matcher: Open) -> None:
+    opened = matcher("1=Renal malformation", "2=Abnormality of the kidney", "3~Renal malformation")
+    assert found(opened, "renal malformation") == [("renal malformation", "T:1")]
+    assert found(opened, "kidney abnormality") == [("kidney abnormality", "T:2")]
+
+
+def test_a_loose_synonym_loses_against_a_name(tmp_path: Path) -> None:
+    rows = [
+        ConceptName(concept="T:1", name="Cancer", term_type="RELATED"),
+        ConceptName(concept="T:2", name="cancers", term_type="SY"),
+    ]
+    build_index(rows, tmp_path / "index")
+    assert [match.concept for match in open_index(tmp_path / "index").find("cancer")] == ["T:2"]
+
+
+def test_suppressed_names_are_left_out(tmp_path: Path) -> None:
+    build_index([ConceptName(concept="T:1", name="Asthma", is_suppressed=True)], tmp_path / "index")
+    assert open_index(tmp_path / "index").find("asthma") == []
+
+
+def test_an_ambiguous_name_goes_to_what_the_text_speaks_of(matcher: Open) -> None:
+    names = ("1=Cold", "2=Cold", "2~Low temperature", "3=Cough", "4=Ice")
+    types = [
+        ConceptType(concept="T:1", semantic_type="T047", group="DISO"),
+        ConceptType(concept="T:2", semantic_type="T070", group="PHEN"),
+        ConceptType(concept="T:3", semantic_type="T184", group="DISO"),
+        ConceptType(concept="T:4", semantic_type="T070", group="PHEN"),
+    ]
+    opened = matcher(*names, types=types)
+    assert found(opened, "cough and cold")[-1] == ("cold", "T:1")
+    assert found(opened, "ice cold")[-1] == ("cold", "T:2")
+    assert ("cold", "T:2") in found(opened, "low temperature; cold")
+    (guess,) = opened.find("cold")
+    (sure,) = [match for match in opened.find("low temperature; cold") if match.start]
+    assert guess.concept == "T:1"
+    assert guess.score < sure.score
+
+
+def test_names_of_each_language_are_found_in_its_texts(tmp_path: Path) -> None:
+    rows = [
+        ConceptName(concept="T:1", name=name, language=language)
+        for language, name in {
+            "en": "Liver cirrhosis",
+            "de": "Leberzirrhose",
+            "fr": "Cirrhose hépatique",
+            "es": "Cirrosis hepática",
+            "pt": "Cirrose hepática",
+            "ru": "Цирроз печени",
+            "ja": "肝硬変",
+            "zh": "肝硬化",
+        }.items()
+    ]
+    build_index(rows, tmp_path / "index")
+    opened = open_index(tmp_path / "index")
+    for language, text, words in (
+        ("de-AT", "mit Leberzirrhosen", "Leberzirrhosen"),
+        ("fr", "des cirrhoses hépatiques graves", "cirrhoses hépatiques"),
+        ("es", "con cirrosis hepáticas", "cirrosis hepáticas"),
+        ("pt-BR", "cirroses hepáticas", "cirroses hepáticas"),
+        ("ru", "с циррозом печени", "циррозом печени"),
+        ("ja", "患者は肝硬変と診断された。", "肝硬変"),
+        ("zh-Hans", "患者有肝硬化病史", "肝硬化"),
+        ("ko", "liver cirrhosis", "liver cirrhosis"),  # no Korean names: read as English
+    ):
+        assert found(opened, text, language) == [(words, "T:1")], language
+    assert found(opened, "Leberzirrhose", "en") == []
+
+
+def test_scripts_without_spaces_match_the_longest_run_of_characters(matcher: Open) -> None:
+    opened = matcher("1=糖尿病", "2=2型糖尿病", "3=ガン", "4=喘息", "5=癌", language="ja")
+    assert found(opened, "彼は2型糖尿病と喘息がある", "ja") == [("2型糖尿病", "T:2"), ("喘息", "T:4")]
+    assert found(opened, "病尿糖", "ja") == []  # order matters
+    assert found(opened, "ガンマ線、胃癌", "ja") == []  # a cut word; one character says too little
+    assert found(opened, "ガンの疑い", "ja") == [("ガン", "T:3")]
+
+
+def test_many_texts_give_what_each_gives_alone(matcher: Open) -> None:
+    opened = matcher("1=Breast carcinoma", "2=Low-set ears", "3=Carcinoma")
+    texts = ["breast", "carcinoma", "", "low", "-set ears", "...", "breast carcinomas; low-set ears"] * 3
+    assert list(opened.find_many(texts)) == [opened.find(text) for text in texts]
+    assert list(opened.find_many([])) == []

@@ -1,0 +1,352 @@
+"""The principal diagnosis of cases written for each rule."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from curation.diagnosis.candidates import THRESHOLD
+from curation.diagnosis.stage import of_article
+from schemas.vocabulary import ConceptRelation
+from tests.curation.diagnosis.builders import ID, Report, answer, answers, concepts, parts
+
+
+def test_the_title_names_it() -> None:
+    found = answer(title="[Sporotrichosis|MONDO:sporotrichosis] of the nose: a case report")
+    assert (found.concept, found.rule, found.reason) == ("MONDO:sporotrichosis", "title", "")
+    assert found.name == "sporotrichosis" and found.contenders == ()
+    assert [(item.place, item.text_id, item.start, item.text) for item in found.evidence] == [
+        ("title", f"{ID}#title", 0, "Sporotrichosis")
+    ]
+    assert 0 < found.confidence < 1
+
+
+def test_a_statement_counts_without_a_title_and_more_with_it() -> None:
+    told = (("He had nodules.", "Our final diagnosis was [sporotrichosis|MONDO:sporotrichosis]."),)
+    alone = answer(cases=told, rules=["final diagnosis"])
+    both = answer(
+        title="[Sporotrichosis|MONDO:sporotrichosis] of the nose", cases=told, rules=["final diagnosis"]
+    )
+    assert alone.concept == both.concept == "MONDO:sporotrichosis"
+    assert alone.rule == "final diagnosis" and set(both.rule.split("+")) == {"final diagnosis", "title"}
+    assert both.confidence > alone.confidence
+    assert [item.place for item in both.evidence] == ["statement", "title", "case"][: len(both.evidence)]
+
+
+def test_evidence_re_extracts() -> None:
+    report = Report(
+        title="An odd case of [sporotrichosis|MONDO:sporotrichosis]",
+        keywords=["fungi", "[sporotrichosis|MONDO:sporotrichosis]"],
+        cases=(("He had nodules.", "He was diagnosed with [sporotrichosis|MONDO:sporotrichosis]."),),
+        discussion=["We report a case of [sporotrichosis|MONDO:sporotrichosis]."],
+    )
+    [found] = answers(report)
+    texts = {
+        f"{ID}#title": "An odd case of sporotrichosis",
+        f"{ID}#keyword2": "sporotrichosis",
+        f"{ID}#p2": "He was diagnosed with sporotrichosis.",
+        f"{ID}#p3": "We report a case of sporotrichosis.",
+    }
+    assert {item.place for item in found.evidence} == {"title", "keyword", "statement", "discussion", "case"}
+    for item in found.evidence:
+        assert texts[item.text_id][item.start : item.end] == item.text
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "[Sporotrichosis|MONDO:sporotrichosis] secondary to [reflux disease|MONDO:gerd]",
+        "[Sporotrichosis|MONDO:sporotrichosis] due to [reflux disease|MONDO:gerd]",
+        "[Sporotrichosis|MONDO:sporotrichosis] in a patient with [melanoma|MONDO:melanoma]",
+        "[Sporotrichosis|MONDO:sporotrichosis] in a 60-year-old frail woman with [lupus|MONDO:lupus]",
+        "[Sporotrichosis|MONDO:sporotrichosis] arising in [lupus|MONDO:lupus]",
+        "[Sporotrichosis|MONDO:sporotrichosis] complicating [lupus|MONDO:lupus]",
+        "[Sporotrichosis|MONDO:sporotrichosis] after treatment of [lupus|MONDO:lupus]",
+        "[Sporotrichosis|MONDO:sporotrichosis] presenting as [cough|HP:cough]",
+        "[Sporotrichosis|MONDO:sporotrichosis] presenting clinically as [Kaposi sarcoma|MONDO:kaposi]",
+        "[Sporotrichosis|MONDO:sporotrichosis] mimicking [Kaposi sarcoma|MONDO:kaposi]",
+        "[Sporotrichosis|MONDO:sporotrichosis] misdiagnosed as [Kaposi sarcoma|MONDO:kaposi]",
+        "[Sporotrichosis|MONDO:sporotrichosis] complicated by [melanoma|MONDO:melanoma]",
+        "[Lupus|MONDO:lupus]-associated [sporotrichosis|MONDO:sporotrichosis]",
+        "[Cough|HP:cough] as the first manifestation of [sporotrichosis|MONDO:sporotrichosis]",
+        "[Melanoma|MONDO:melanoma] leading to the diagnosis of [sporotrichosis|MONDO:sporotrichosis]",
+        "Ultrasound in the diagnosis of [sporotrichosis|MONDO:sporotrichosis]",
+        "Unusual course in a case of [sporotrichosis|MONDO:sporotrichosis] with [fever|HP:fever]",
+        "Anaesthesia for a patient with [sporotrichosis|MONDO:sporotrichosis]",
+    ],
+)
+def test_what_a_title_is_about(title: str) -> None:
+    found = answer(title=title)
+    assert (found.concept, found.reason) == ("MONDO:sporotrichosis", "")
+
+
+def test_the_look_of_it_never_counts_anywhere() -> None:
+    found = answer(
+        title="A strange rash mimicking [Kaposi sarcoma|MONDO:kaposi]",
+        keywords=["[Kaposi sarcoma|MONDO:kaposi]"],
+        discussion=["We report a case of [Kaposi sarcoma|MONDO:kaposi]."],
+    )
+    assert (found.concept, found.reason) == ("", "not_named")
+
+
+@pytest.mark.parametrize("flag", ["negated", "hypothetical", "historical", "family"])
+def test_flagged_mentions_never_count(flag: str) -> None:
+    mention = f"[sporotrichosis|MONDO:sporotrichosis!{flag}]"
+    found = answer(
+        title=f"About {mention}",
+        keywords=[mention],
+        cases=(("He came.", f"He was diagnosed with {mention}."),),
+        discussion=[f"Our patient was diagnosed with {mention}."],
+    )
+    assert found.concept == "" and found.reason == "not_named" and not found.evidence
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "He was initially diagnosed with [Kaposi sarcoma|MONDO:kaposi].",
+        "He had been diagnosed with [Kaposi sarcoma|MONDO:kaposi] ten years before.",
+        "The diagnosis of [Kaposi sarcoma|MONDO:kaposi] was ruled out.",
+        "The differential diagnosis was [Kaposi sarcoma|MONDO:kaposi].",
+        "Biopsy was negative for [Kaposi sarcoma|MONDO:kaposi].",
+        "A presumptive diagnosis of [Kaposi sarcoma|MONDO:kaposi] was made.",
+        "He was presumed to have [Kaposi sarcoma|MONDO:kaposi].",
+    ],
+)
+def test_sentences_that_take_it_back(sentence: str) -> None:
+    found = answer(cases=(("He came.", sentence),), rules=["diagnosed with"])
+    assert found.concept == ""
+
+
+def test_what_was_suspected_and_then_confirmed_counts() -> None:
+    told = (
+        (
+            "He came.",
+            "The suspected diagnosis of [sporotrichosis|MONDO:sporotrichosis] was confirmed by culture.",
+        ),
+    )
+    assert answer(cases=told, rules=["diagnosis made"]).concept == "MONDO:sporotrichosis"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "He was diagnosed with [sporotrichosis|MONDO:sporotrichosis] with [fever|HP:fever].",
+        "A diagnosis of [sporotrichosis|MONDO:sporotrichosis] due to [melanoma|MONDO:melanoma] was made.",
+        "Initially treated for [melanoma|MONDO:melanoma], he was finally diagnosed with "
+        "[sporotrichosis|MONDO:sporotrichosis].",
+        "In view of his [lupus|MONDO:lupus], [sporotrichosis|MONDO:sporotrichosis] was diagnosed.",
+    ],
+)
+def test_which_disease_a_statement_states(sentence: str) -> None:
+    assert answer(cases=(("He came.", sentence),)).concept in ("MONDO:sporotrichosis", "")
+
+
+def test_a_part_of_a_longer_word_is_another_disease() -> None:
+    assert answer(title="Relapsed non-[Hodgkin lymphoma|MONDO:dlbcl] of the eye").concept == ""
+    assert answer(title="Relapsed [Hodgkin lymphoma|MONDO:dlbcl] of the eye").concept == "MONDO:dlbcl"
+    assert answer(title="Response to [SLE|MONDO:lupus]-1 inhibitors").concept == ""
+
+
+def test_an_acronym_counts_only_when_the_document_defines_it() -> None:
+    report = Report(title="[SLE|MONDO:lupus] of the skin")
+    source, cases, passages, mentions = parts(report)
+    assert answers(Report(title="[SLE|MONDO:lupus] of the skin"))[0].reason == "not_named"
+    defined = [dataclasses.replace(mention, rule="short_form") for mention in mentions]
+    [found] = of_article(source, cases, passages, defined, concepts())
+    assert found.concept == "MONDO:lupus"
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("[Tuberculosis|MONDO:tb] vaccination causing fever", ""),
+        (
+            "Diagnosis of [melanoma|MONDO:melanoma] delayed by the [tuberculosis|MONDO:tb] outbreak",
+            "MONDO:melanoma",
+        ),
+        ("[Melanoma|MONDO:melanoma] causing [reflux|MONDO:gerd]", "MONDO:melanoma"),
+        ("Use of topiramate inducing [reflux|MONDO:gerd]", "MONDO:gerd"),
+        ("[Reflux|MONDO:gerd]: an unusual presentation of [melanoma|MONDO:melanoma]", "MONDO:melanoma"),
+        ("[Melanoma|MONDO:melanoma]: an unusual presentation of a common disease", "MONDO:melanoma"),
+        ("[Lupus|MONDO:lupus] as a risk factor for [tuberculosis|MONDO:tb]", "MONDO:tb"),
+        ("[Tuberculosis|MONDO:tb] followed by [lupus|MONDO:lupus]", "MONDO:tb"),
+        ("Surgery in a patient with [lupus|MONDO:lupus]", "MONDO:lupus"),
+        ("Blurred proarrhythmic spells in a patient with [lupus|MONDO:lupus]", ""),
+    ],
+)
+def test_phrases_of_titles(title: str, expected: str) -> None:
+    assert answer(title=title).concept == expected
+
+
+def test_a_statement_against_the_title_leaves_it_open() -> None:
+    found = answer(
+        title="[Melanoma|MONDO:melanoma] related to [tuberculosis|MONDO:tb]",
+        cases=(("He came.", "The diagnosis of [tuberculosis|MONDO:tb] was confirmed."),),
+        rules=["diagnosis made"],
+    )
+    assert found.concept in ("", "MONDO:melanoma")
+
+
+def test_a_statement_settles_what_the_title_leaves_open() -> None:
+    title = "Spontaneous [haematoma|HP:haematoma] due to [polyarteritis nodosa|MONDO:pan]"
+    told = (("He had pain.", "A diagnosis of [polyarteritis nodosa|MONDO:pan] was made."),)
+    assert answer(title=title, cases=told, rules=["diagnosis made"]).concept == "MONDO:pan"
+
+
+def test_joined_diagnoses_are_ambiguous() -> None:
+    found = answer(title="[Tuberculosis|MONDO:tb] and [melanoma|MONDO:melanoma] in one patient")
+    assert (found.concept, found.reason) == ("", "ambiguous")
+    assert found.contenders == ("MONDO:melanoma", "MONDO:tb")
+    assert found.confidence == 0 and not found.evidence
+
+
+def test_joined_diagnoses_with_one_unknown_are_ambiguous() -> None:
+    found = answer(title="[Tuberculosis|MONDO:tb] and ossifying fibroma of the jaw")
+    assert (found.concept, found.reason, found.contenders) == ("", "ambiguous", ("MONDO:tb",))
+
+
+def test_a_comment_behind_the_colon_joins_nothing() -> None:
+    assert answer(title="[Tuberculosis|MONDO:tb] of the hand: an unusual infection").concept == "MONDO:tb"
+
+
+def test_half_of_a_joined_name_is_no_diagnosis() -> None:
+    found = answer(title="Pulmonary and [tuberculosis|MONDO:tb] of the hand")
+    assert found.concept == ""
+
+
+def test_one_statement_decides_between_joined_diagnoses() -> None:
+    found = answer(
+        title="[Tuberculosis|MONDO:tb] and [melanoma|MONDO:melanoma] in one patient",
+        cases=(("He came.", "The final diagnosis was [tuberculosis|MONDO:tb]."),),
+        rules=["final diagnosis"],
+    )
+    assert found.concept == "MONDO:tb"
+
+
+def test_the_specific_wins_over_its_ancestor_and_takes_its_evidence() -> None:
+    found = answer(
+        title="An aggressive [lymphoma|MONDO:lymphoma]",
+        cases=(("He had nodes.", "Biopsy showed [diffuse large B-cell lymphoma|MONDO:dlbcl]."),),
+        rules=["pathology revealed"],
+    )
+    assert found.concept == "MONDO:dlbcl"
+    assert {item.place for item in found.evidence} >= {"title", "statement"}
+
+
+def test_an_ancestor_named_twice_does_not_tie_with_its_descendant() -> None:
+    found = answer(
+        title="[Vasculitis|MONDO:vasculitis] of the kidney",
+        keywords=["[vasculitis|MONDO:vasculitis]", "[polyarteritis nodosa|MONDO:pan]"],
+    )
+    assert found.concept == "MONDO:pan"
+
+
+def test_a_chapter_of_the_vocabulary_is_no_diagnosis() -> None:
+    many = [
+        ConceptRelation(concept=f"MONDO:k{n}", relation="parent", other="MONDO:lymphoma", source="TEST")
+        for n in range(400)
+    ]
+    [found] = answers(Report(title="An aggressive [lymphoma|MONDO:lymphoma]"), concepts(many))
+    assert (found.concept, found.reason) == ("", "not_in_vocabulary")
+
+
+def test_a_bare_kind_of_disease_is_no_diagnosis() -> None:
+    found = answer(title="Aortic [rupture|MONDO:lupus] after a fall")
+    assert (found.concept, found.reason) == ("", "not_in_vocabulary")
+
+
+def test_the_setting_of_an_unknown_disease_is_not_taken_for_it() -> None:
+    found = answer(title="Femoral shaft fracture in [lupus|MONDO:lupus] treated with a nail")
+    assert (found.concept, found.reason) == ("", "not_in_vocabulary")
+
+
+def test_findings_stand_back_behind_diseases() -> None:
+    found = answer(
+        title="[Fever|HP:fever] in a traveller",
+        cases=(("He came.", "He was diagnosed with [tuberculosis|MONDO:tb]."),),
+    )
+    assert found.concept == "MONDO:tb"
+
+
+def test_a_finding_counts_when_nothing_else_is_named() -> None:
+    named = answer(title="Chronic [cough|HP:cough] for ten years", keywords=["[cough|HP:cough]"])
+    assert named.concept == "HP:cough"
+    assert answer(title="Chronic [cough|HP:cough] for ten years").reason == "not_named"
+
+
+def test_a_phenotype_with_the_name_of_a_disease_is_one() -> None:
+    found = answer(title="[Cerebral venous sinus thrombosis|HP:cvst] in a patient with [lupus|MONDO:lupus]")
+    assert found.concept == "HP:cvst"
+
+
+def test_keyword_only() -> None:
+    told = (("He had [tuberculosis|MONDO:tb] of the hand.",),)
+    found = answer(title="A rare cause of swelling", keywords=["hand", "[tuberculosis|MONDO:tb]"], cases=told)
+    assert (found.concept, found.rule) == ("MONDO:tb", "keyword")
+    assert [item.place for item in found.evidence] == ["keyword", "case"]
+    assert found.confidence < answer(title="[Tuberculosis|MONDO:tb] of the hand").confidence
+    alone = answer(title="A rare cause of swelling", keywords=["[tuberculosis|MONDO:tb]"])
+    assert alone.reason == "not_named"  # its own story does not tell of it
+
+
+def test_two_keywords_name_no_one_diagnosis() -> None:
+    told = (("He had [tuberculosis|MONDO:tb] and [melanoma|MONDO:melanoma].",),)
+    keywords = ["[tuberculosis|MONDO:tb]", "[melanoma|MONDO:melanoma]"]
+    assert answer(title="A rare case", keywords=keywords, cases=told).concept == ""
+
+
+def test_the_discussion_alone_is_not_enough() -> None:
+    assert THRESHOLD > 2
+    found = answer(
+        discussion=[
+            "Our patient was diagnosed with [tuberculosis|MONDO:tb].",
+            "This case of [tuberculosis|MONDO:tb].",
+        ]
+    )
+    assert found.reason == "not_named"
+
+
+def test_other_peoples_diseases_in_the_discussion_do_not_count() -> None:
+    title = "[Tuberculosis|MONDO:tb] and [melanoma|MONDO:melanoma]"
+    discussion = ["Smith reported ten patients with [melanoma|MONDO:melanoma]."] * 3
+    assert answer(title=title, discussion=discussion).reason == "ambiguous"
+
+
+def test_one_diagnosis_holds_for_both_patients() -> None:
+    found = answers(
+        Report(
+            title="[Tuberculosis|MONDO:tb] of the hand: report of two cases",
+            cases=(("The first man came.",), ("The second man came.",)),
+        )
+    )
+    assert [item.case_id for item in found] == [f"{ID}#case1", f"{ID}#case2"]
+    assert [item.concept for item in found] == ["MONDO:tb", "MONDO:tb"]
+
+
+def test_two_patients_with_two_diagnoses() -> None:
+    found = answers(
+        Report(
+            title="[Tuberculosis|MONDO:tb] and [melanoma|MONDO:melanoma]: two lessons",
+            cases=(
+                ("The first.", "He was diagnosed with [tuberculosis|MONDO:tb]."),
+                ("The second.", "She was diagnosed with [melanoma|MONDO:melanoma]."),
+            ),
+        )
+    )
+    assert [item.concept for item in found] == ["MONDO:tb", "MONDO:melanoma"]
+
+
+def test_nothing_named_and_words_outside_the_vocabulary() -> None:
+    assert answer(title="An unexpected finding").reason == "not_named"
+    assert answer(title="Aortoenteric fistula treated with a graft").reason == "not_in_vocabulary"
+    stated = answer(
+        cases=(("He came.", "The diagnosis was a complex odontogenic infection."),), rules=["diagnosis was"]
+    )
+    assert stated.reason == "not_in_vocabulary"
+
+
+def test_a_textbook_box_is_not_read_by_the_title_of_its_chapter() -> None:
+    found = answer(title="[Tuberculosis|MONDO:tb]", is_book=True)
+    assert found.reason == "not_named"
