@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from curation.concepts import dictionary
+from benchmarks.grounding import exact_dictionary as dictionary
 from curation.concepts.matcher import Match
 from curation.diagnosis.concepts import Concepts, build
 from curation.vocabulary import indra, mesh, obo

@@ -18,7 +18,7 @@ from typing import Any
 from curation.concepts.index import build_index
 from curation.concepts.native import NativeMatcher, open_index
 from curation.concepts.normalise import fold, language_of
-from curation.concepts.opening import BACKENDS
+from curation.concepts.opening import version_of
 from curation.concepts.typos import is_checked
 from flows.database import query
 from flows.manifest import MANIFEST, Manifest, is_intact, read_manifest
@@ -131,10 +131,10 @@ def _difference(text: str, views: Mapping[str, Sequence[Path]]) -> list[dict[str
 
 def _vocabulary_of(workspace: Workspace, fingerprint: str, index: Index) -> Vocabulary | None:
     """The vocabulary of an index's fingerprint, if it stands read by the same native matcher."""
-    found = re.fullmatch(r"([0-9a-f]{64})/(\w+)/(\d+)", fingerprint)
+    found = re.fullmatch(r"([0-9a-f]{64})/(\w+)/([\w-]+)", fingerprint)
     if found is None or index.backend != "native" or found[2] != "native":
         return None
-    if int(found[3]) != BACKENDS["native"]:
+    if found[3] != version_of("native"):
         return None
     vocabulary = read_vocabulary(home(workspace) / f"merged-{found[1][:12]}")
     return vocabulary if vocabulary is not None and vocabulary.fingerprint == found[1] else None

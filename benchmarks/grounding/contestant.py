@@ -29,7 +29,7 @@ class ExactDictionary:
         """Reads all names."""
         import pyarrow.parquet as pq
 
-        from curation.concepts import dictionary
+        from benchmarks.grounding import exact_dictionary as dictionary
         from schemas.record import from_table
         from schemas.vocabulary import ConceptName
 

@@ -61,7 +61,7 @@ def _singular(word: str) -> str:
         return _without_s(word)
     if last == "i" and len(word) > 3 and word[-2] not in "aou":
         return word[:-1] + "us"
-    if last == "m" and word.endswith("um") and len(word) > 4:
+    if last == "m" and word.endswith("um") and len(word) > 5:
         return word[:-2] + "a"
     if last == "e" and word.endswith("ae") and len(word) > 5:
         return word[:-1]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from curation.concepts.normalise import Language, Word
-from curation.concepts.storage import IndexFile
+from curation.concepts.storage import IndexFile, places_of
 from curation.concepts.typos import Typos, is_checked, stands_alone
 
 UNKNOWN = 0
@@ -154,7 +154,7 @@ class Lexicon:
         if not len(self._tokens) or not tokens:
             return [(token, 0) for token in tokens]
         wanted = np.array(tokens, dtype=np.uint64)
-        places = self._tokens.searchsorted(wanted)
+        places = places_of(self._tokens, wanted)
         np.minimum(places, len(self._tokens) - 1, out=places)
         longest = self._longest[places] * (self._tokens[places] == wanted)
         return list(zip(tokens, longest.tolist(), strict=True))

@@ -69,6 +69,8 @@ def analyse(name: str, language: Language) -> Analysis | None:
     if flags is None:
         return None
     words = language.words(written)
+    if len(words) > 1 and _hangs_on_small_words(words, language):
+        return None
     gaps = list(map(gap_class, parts[2:-1:2]))
     keys = list(_keys(name, written, words, gaps, language))
     if not keys:
@@ -172,6 +174,12 @@ def _gate(name: str, words: Sequence[str], language: Language) -> int | None:
     if len(words) == 1:
         return None if _is_everyday(language.word(words[0]), language) else 0
     return 0
+
+
+def _hangs_on_small_words(words: Sequence[Word], language: Language) -> bool:
+    """Whether a name is one content word and small ones that mean something: "on edge" is no "edge"."""
+    small = {word.folded for word in words if not word.key}
+    return len(words) - sum(not word.key for word in words) == 1 and not small <= language.light
 
 
 def is_acronym(word: str) -> bool:

@@ -99,7 +99,7 @@ class NativeMatcher:
 
         Args:
             texts: texts of one language.
-            language: BCP-47; one the index has no names of is read as English.
+            language: BCP-47; in one the index has no names of, English ones are found exactly as written.
             overlaps: names inside longer ones too.
         """
         waiting: list[str] = []
@@ -121,6 +121,8 @@ class NativeMatcher:
         lexicon = self._lexicon(code if code in self.about["languages"] else "en")
         batch = Batch(texts, lexicon, self._gaps)
         spans = self._judge_all(self._windows.find(batch), batch)
+        if code not in self.about["languages"]:
+            spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
         return [
             _matches(text, found, int(base), overlaps)
             for text, found, base in zip(texts, _parted(spans, batch), batch.bases, strict=True)

@@ -20,6 +20,21 @@ BACKENDS: Final[Mapping[str, int]] = {"native": 1, "quickumls": 1, "scispacy": 1
 """Backends and the version of what each makes of the same names and texts."""
 
 
+def version_of(backend: str) -> str:
+    """What a backend makes of the same names and texts changes with this.
+
+    Raises:
+        UsageError: no such backend.
+    """
+    if backend not in BACKENDS:
+        raise _unknown(backend)
+    if backend != "native":
+        return str(BACKENDS[backend])
+    from curation.concepts.normalise import rules
+
+    return f"{BACKENDS[backend]}-{rules()}"
+
+
 def prepare(
     backend: str, names: Path, types: Path | None, destination: Path, about: Mapping[str, Any]
 ) -> None:

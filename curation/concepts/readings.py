@@ -140,6 +140,11 @@ class Readings:
             if place < 0 or self._gaps[place] not in (COMMA, SLASH):
                 return
 
+    def _is_everyday(self, place: int) -> bool:
+        """Whether a word belongs to the sentence rather than to a list of findings: "no", "patient"."""
+        language = self._lexicon.language
+        return language.is_common(language.word(self._words[place]))
+
     def _run(self, place: int, step: int, most: int, stops: tuple[int, ...]) -> list[int]:
         """Places of content words from one on, up to a stop or conjunction; known ones if nothing stops."""
         run: list[int] = []
@@ -147,7 +152,7 @@ class Readings:
             if stops and self._kinds[place] == CONJUNCTION:
                 break
             if self._kinds[place] == CONTENT:
-                if self._slots[place] == UNKNOWN and not stops:
+                if self._slots[place] == UNKNOWN and (not stops or self._is_everyday(place)):
                     break
                 run.append(place)
             gap = place if step > 0 else place - 1

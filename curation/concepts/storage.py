@@ -25,6 +25,14 @@ _HINT = "medqrels vocabulary build"
 Array = npt.NDArray[Any]
 
 
+def places_of(values: Array, wanted: Array) -> Array:
+    """Where each wanted value would stand in sorted values; asked in order, to touch few pages."""
+    order = wanted.argsort()
+    places = np.empty(len(wanted), dtype=np.int64)
+    places[order] = values.searchsorted(wanted[order])
+    return places
+
+
 class IndexWriter:
     """Collects arrays piece by piece in a scratch folder, then writes them as one file.
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rapidfuzz.distance import OSA
 
 from curation.concepts.scripts import is_unspaced
-from curation.concepts.storage import IndexFile, IndexWriter
+from curation.concepts.storage import IndexFile, IndexWriter, places_of
 
 SHORTEST, LONGEST = 4, 28
 """Letters of words that are checked."""
@@ -141,7 +141,7 @@ class Typos:
         if not folded or not len(self._hash):
             return [[] for _ in folded]
         wanted = deletes(folded, np.full(len(folded), salt_of(language), dtype=np.uint64))
-        first = self._hash.searchsorted(wanted)
+        first = places_of(self._hash, wanted.ravel()).reshape(wanted.shape)
         rows, columns = np.nonzero(self._hash.take(first, mode="clip") == wanted)
         places: list[set[int]] = [set() for _ in folded]
         for row, low in zip(rows.tolist(), first[rows, columns].tolist(), strict=True):

@@ -19,7 +19,7 @@ from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
 from curation.concepts.normalise import ROMAN_LETTER
 from curation.concepts.readings import Item, Readings
 from curation.concepts.scripts import COMMA, HARD, split
-from curation.concepts.storage import IndexFile
+from curation.concepts.storage import IndexFile, places_of
 
 Array = npt.NDArray[Any]
 UNDECIDED, SAME_FORMS, SAME_WORDS, ROTATED, REFUSED = range(5)
@@ -239,7 +239,7 @@ class Windows:
         bits = self._filter[(tops >> np.uint64(3)).astype(np.int64)] >> (tops & np.uint64(7)).astype(np.uint8)
         passed = np.flatnonzero(bits & np.uint8(1))
         keys = keys[passed]
-        rows = self._keys.searchsorted(keys)
+        rows = places_of(self._keys, keys)
         hits = self._keys[np.minimum(rows, len(self._keys) - 1)] == keys
         kept = passed[hits]
         return first[kept], count[kept], rows[hits]

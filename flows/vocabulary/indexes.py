@@ -10,7 +10,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from curation.concepts.opening import BACKENDS, prepare
+from curation.concepts.opening import prepare, version_of
 from flows.progress import Reporter
 from flows.runner import Resource
 from flows.session import current_reporter
@@ -19,7 +19,6 @@ from flows.vocabulary.merging import merge_sources
 from flows.vocabulary.reading import build_reading
 from flows.vocabulary.store import Vocabulary, current, home
 from flows.workspace import Workspace, is_workspace, open_workspace
-from schemas.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Index:
     @property
     def fingerprint(self) -> str:
         """Of everything that what the index finds depends on, but the texts."""
-        return f"{self.vocabulary.fingerprint}/{self.backend}/{BACKENDS[self.backend]}"
+        return f"{self.vocabulary.fingerprint}/{self.backend}/{version_of(self.backend)}"
 
     @property
     def resources(self) -> dict[str, Resource]:
@@ -63,8 +62,7 @@ def planned_index(workspace: Workspace, backend: str) -> Index | None:
     Raises:
         UsageError: no such backend.
     """
-    if backend not in BACKENDS:
-        raise UsageError(f"no backend is called {backend!r}", hint="one of " + ", ".join(BACKENDS))
+    version_of(backend)
     found = current(workspace)
     return None if found is None else _index(workspace, found, backend)
 
@@ -108,7 +106,7 @@ def _cache() -> Path:
 
 
 def _index(workspace: Workspace, vocabulary: Vocabulary, backend: str) -> Index:
-    name = f"{vocabulary.folder.name}-{backend}-{BACKENDS[backend]}"
+    name = f"{vocabulary.folder.name}-{backend}-{version_of(backend)}"
     return Index(home(workspace) / "indexes" / name, backend, vocabulary)
 
 

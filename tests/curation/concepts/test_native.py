@@ -111,6 +111,9 @@ def test_a_way_of_writing_a_name_is_found(matcher: Open, name: str, text: str, w
         ("Hemothorax", "hemithorax"),
         ("Clonus", "clones"),
         ("Spinning", "spina"),
+        ("On edge", "the edges"),
+        ("Pneumonia", "mycoplasma pneumoniae"),
+        ("Wrist sign", "pain in the wrist, no contact and no symptoms"),
         ("Right-to-left shunt", "left-to-right shunt of"),
     ],
 )
@@ -245,6 +248,7 @@ def test_names_of_each_language_are_found_in_its_texts(tmp_path: Path) -> None:
     ):
         assert found(opened, text, language) == [(words, "T:1")], language
     assert found(opened, "Leberzirrhose", "en") == []
+    assert found(opened, "liver cirrhoses", "ko") == []
 
 
 def test_scripts_without_spaces_match_the_longest_run_of_characters(matcher: Open) -> None:

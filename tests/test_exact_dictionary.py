@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.concepts.dictionary import build
+from benchmarks.grounding.exact_dictionary import build
 from schemas.vocabulary import ConceptName
 
 NAMES = [
