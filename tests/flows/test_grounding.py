@@ -144,7 +144,7 @@ def grounded(workspace: Workspace) -> tuple[dict[str, bytes], int]:
     ("change", "is_touched"),
     [
         ({"MADE:9": ("unheard zygomorph", [])}, False),
-        ({"MADE:2": ("fever", ["unheard-of heat"])}, False),
+        ({"MADE:2": ("fever", ["unheard-of zygomorph"])}, False),
         ({"MADE:9": ("magnetic resonance", [])}, True),
         ({"MADE:3": ("heart", [])}, True),  # 'cardiac' is a name no more
         ({"MADE:9": ("cardiax", [])}, True),  # 'cardiac' is now a letter away from a name
