@@ -39,6 +39,7 @@ class DocumentConcept:
     name: str = column("the name that matched most often, the first of equals")
     mentions: int = column("mentions in all texts")
     asserted: int = column("mentions that are neither negated, hypothetical, historical nor of a relative")
+    weight: float = column("sum over asserted mentions of the weight of the place they stand in", default=0.0)
     in_title: bool = column("named in the title", default=False)
     in_keywords: bool = column("named in an author keyword", default=False)
     captions: tuple[str, ...] = column("figures whose caption names it", default=())

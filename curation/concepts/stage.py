@@ -8,6 +8,7 @@ from pathlib import Path
 
 from curation.concepts.annotate import Text, annotate
 from curation.concepts.opening import open_backend
+from curation.concepts.places import CAPTION, ELSEWHERE, KEYWORD, TITLE, section_weight
 from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Passage, Source
 from schemas.ids import keyword_id, title_id
@@ -58,6 +59,10 @@ def _concepts(
 ) -> Iterator[DocumentConcept]:
     tops = {passage.id: passage.section_path[0] for passage in passages if passage.section_path}
     known = {passage.id for passage in passages}
+    weights = collections.defaultdict(lambda: CAPTION, dict.fromkeys(known, ELSEWHERE))
+    weights |= {place: section_weight(top) for place, top in tops.items()}
+    weights[title_id(source.id)] = TITLE
+    weights |= {keyword_id(source.id, number): KEYWORD for number in range(1, len(source.keywords) + 1)}
     title = title_id(source.id)
     by_concept: dict[str, list[Mention]] = collections.defaultdict(list)
     for mention in found:
@@ -72,6 +77,7 @@ def _concepts(
             name=max(names, key=lambda name: names[name]),
             mentions=len(mentions),
             asserted=sum(_is_asserted(mention) for mention in mentions),
+            weight=sum(weights[mention.text_id] for mention in mentions if _is_asserted(mention)),
             in_title=title in places,
             in_keywords=any(_is_keyword(source, place) for place in others),
             captions=tuple(place for place in others if not _is_keyword(source, place)),

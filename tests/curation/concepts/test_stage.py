@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.concepts.index import build_index
+from curation.concepts.places import section_weight
 from curation.concepts.stage import GROUND, GROUND_QUESTIONS, ground, ground_question
 from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Passage, Source
@@ -89,8 +90,27 @@ def test_texts_and_concepts_of_an_article(index: Path, passage: Callable[[int, s
     assert first.captions == ("pmc:PMC1.1#F1",) and first.sections == ("Introduction", "Case")
     assert (second.concept, second.mentions, second.in_title) == ("MADE:2", 4, True)
     assert second.captions == () and second.sections == ("Case",)
+    assert first.weight == 3.0 + 1.5 + 1.5  # keyword, case, caption; what is negated counts for nothing
+    assert second.weight == 3.0 + 3.0 + 1.5 + 1.0  # title, keyword, case, a passage outside sections
     nested = ground(source, [], passages[:1], vocabulary=index, backend="native", overlaps=True)
     assert "MADE:3" in {row.concept for row in nested}
+
+
+@pytest.mark.parametrize(
+    ("title", "weight"),
+    [
+        ("Case Report", 1.5),
+        ("3. RESULTS AND DISCUSSION", 1.5),
+        ("Patients and methods", 0.5),
+        ("Materials and methods", 0.5),
+        ("Antecedentes", 0.5),
+        ("Funding", 0.25),
+        ("Discussion", 1.0),
+        ("", 1.0),
+    ],
+)
+def test_weights_of_sections(title: str, weight: float) -> None:
+    assert section_weight(title) == weight
 
 
 def test_a_question_is_grounded_part_by_part(index: Path) -> None:
