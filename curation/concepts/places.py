@@ -23,7 +23,8 @@ _SECTIONS = (
     (
         1.5,
         r"case|patients?|presentation|clinical|findings?|results?|conclu\w+|summary|diagnos\w+|"
-        r"learning points?|caso|resultados?|cas cliniques?|r[eé]sultats|fall\w*|ergebnisse|schlussfolgerung\w*",
+        r"learning points?|caso|resultados?|cas cliniques?|r[eé]sultats|fall\w*|ergebnisse|"
+        r"schlussfolgerung\w*",
     ),
 )
 _COMPILED = tuple(
