@@ -13,7 +13,7 @@ import pytest
 from flows.cli import run_cli
 from flows.locators import read_ids
 from flows.specs import parse_overrides
-from flows.stages import EXTRACTION
+from flows.stages import EXTRACTION, GROUNDING
 from schemas.errors import UsageError
 from sources.sample import ids_path
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
@@ -84,7 +84,7 @@ def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]
     where = ["--workspace", str(built), "--json", "--dry-run"]
     expected = {
         "extract": [stage.name for stage in EXTRACTION],
-        "ground": ["ground"],
+        "ground": [stage.name for stage in GROUNDING],
         "build": ["visual_context", "visual_context_all"],
     }
     for verb, stages in expected.items():
