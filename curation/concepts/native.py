@@ -45,6 +45,9 @@ _RULES: dict[int, tuple[MatchRule, float]] = {
     SAME_FORMS + GUESSED: ("typo", TYPO),
 }
 
+SHORTEST_ABROAD = 6
+"""Characters of the shortest English name looked for in a language that has no names: not 'das'."""
+
 Span = tuple[int, int]
 Spans = dict[Span, tuple[tuple[Reading, ...], float]]
 
@@ -118,13 +121,19 @@ class NativeMatcher:
 
     def _find_together(self, texts: Sequence[str], language: str, overlaps: bool) -> list[list[Match]]:
         code = base_language(language)
-        lexicon = self._lexicon(code if code in self.about["languages"] else "en")
+        is_known = code in self.about["languages"]
+        shortest = 0 if is_known or code == "en" else SHORTEST_ABROAD
+        lexicon = self._lexicon(code if is_known else "en")
         batch = Batch(texts, lexicon, self._gaps)
         spans = self._judge_all(self._windows.find(batch), batch)
         if code not in self.about["languages"]:
             spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
         return [
-            _matches(text, found, int(base), overlaps)
+            [
+                match
+                for match in _matches(text, found, int(base), overlaps)
+                if match.end - match.start >= shortest
+            ]
             for text, found, base in zip(texts, _parted(spans, batch), batch.bases, strict=True)
         ]
 

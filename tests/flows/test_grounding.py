@@ -67,6 +67,16 @@ def test_one_text(index: Index) -> None:
     )
 
 
+def test_short_english_names_are_not_looked_for_in_other_languages(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    terms = {"MADE:1": ("sao", ["das", "sarcoid"])}
+    verbs.add([verbs.obo_reading(obo(tmp_path, terms, "3"))], str(workspace.root))
+    made = index_in_use(workspace, "native", SilentReporter())
+    text = "As licenças são das casas; sarcoid"
+    assert [row["text"] for row in ground_text(text, made, "pt")] == ["sarcoid"]
+
+
 def test_a_file_keeps_its_order_and_loses_no_line(index: Index, tmp_path: Path) -> None:
     good = [{"id": number, "text": f"fever {number}"} for number in range(1_200)]
     lines = [json.dumps(row).encode() for row in good]
