@@ -6,7 +6,7 @@ import collections
 import json
 from typing import Any
 
-from benchmarks import labels, principal_diagnosis
+from benchmarks import labels, overlap_audit, principal_diagnosis
 from benchmarks.grounding import page as grounding
 from benchmarks.measure import RESULTS, ROOT
 
@@ -308,6 +308,7 @@ def text() -> str:
         labels.section,
         _vocabulary,
         grounding.section,
+        overlap_audit.section,
         _overhead,
         _reading,
     )

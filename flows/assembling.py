@@ -8,12 +8,13 @@ from pathlib import Path
 
 from curation.release.assemble import assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
+from curation.release.query import fetch_one
 from flows.database import query
 from flows.lineage import check_current
 from flows.runner import shards_of, table_files
 from flows.session import Session
 from flows.specs import parameters_of
-from flows.stages import VERSIONS
+from flows.stages import PARTITION, VERSIONS
 from flows.vocabulary import current
 from flows.workspace import STORAGE_VERSION
 from schemas.errors import WorkspaceError
@@ -44,15 +45,18 @@ def assemble_task(
     """
     _check_built(session, built, spec)
     stages = (*BEFORE_TASKS, built.per_article.name, built.over_all.name)
+    every = (*stages, PARTITION)
     tables: dict[str, tuple[Path, ...]] = {
         name: table_files(session.workspace, f"{built.over_all.name}.{name}")
         for name in ("queries", "documents", "qrels", "excluded")
     }
+    for name in ("keys", "assignments", "withheld"):
+        tables[name] = table_files(session.workspace, f"{PARTITION}.{name}")
     for name in ("sources", "passages", "figures"):
         tables[name] = table_files(session.workspace, f"extract.{name}")
     vocabulary = current(session.workspace)
     tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
-    for stage in stages:
+    for stage in every:
         tables[f"drops/{stage}"] = table_files(session.workspace, f"{stage}._dropped")
     return assemble(
         built,
@@ -62,7 +66,7 @@ def assemble_task(
         spec=spec,
         cards=cards,
         version=version,
-        build=_build_record(session, stages, overrides),
+        build=_build_record(session, built, stages, overrides, vocabulary.fingerprint if vocabulary else ""),
         query=query(session.settings.memory_limit),
     )
 
@@ -95,7 +99,13 @@ def _check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
             )
 
 
-def _build_record(session: Session, stages: tuple[str, ...], overrides: Mapping[str, str]) -> BuildRecord:
+def _build_record(
+    session: Session,
+    built: Task,
+    stages: tuple[str, ...],
+    overrides: Mapping[str, str],
+    vocabulary: str,
+) -> BuildRecord:
     """Stage versions, settings and retention, summed over shards.
 
     Raises:
@@ -120,4 +130,23 @@ def _build_record(session: Session, stages: tuple[str, ...], overrides: Mapping[
                     sum(item.units[unit]["kept"] for item in manifests),
                 )
             )
-    return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides)
+    shared = shards_of(session.workspace, PARTITION)["all"]
+    records.append(StageRecord(PARTITION, shared.version, dict(shared.params)))
+    retention.append(_partitioned(session, built))
+    return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides, vocabulary)
+
+
+def _partitioned(session: Session, built: Task) -> Retention:
+    """How many of one task's queries the partition was given and kept."""
+    workspace = session.workspace
+    views = {
+        "queries": table_files(workspace, f"{built.over_all.name}.queries"),
+        "assignments": table_files(workspace, f"{PARTITION}.assignments"),
+    }
+    counts = fetch_one(
+        query(session.settings.memory_limit),
+        f"""SELECT (SELECT count(*) FROM queries) AS entered,
+            (SELECT count(*) FROM assignments WHERE task = '{built.name}') AS kept""",
+        views,
+    )
+    return Retention(PARTITION, "query", counts["entered"], counts["kept"])

@@ -2,77 +2,226 @@
 
 from __future__ import annotations
 
-import json
+import concurrent.futures
+import contextlib
+import multiprocessing
 import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from curation.release.audit import audit, render_page
-from curation.release.manifest import read_manifest
+from curation.audit import RULES, audit, render_page
+from curation.audit.dataset import Dataset, open_release
+from curation.audit.layouts import open_dataset, write_hash_list
+from curation.audit.report import SerialExecutor
+from curation.audit.verify import Difference, read_stated, to_bytes, verify
+from curation.release.manifest import NAME, read_manifest
 from flows.database import query
+from flows.execution import collect_rarely
+from flows.progress import Reporter, SilentReporter
 from flows.workspace import Workspace, write_atomic
 from schemas.audit import AuditReport
 from schemas.errors import UsageError
-from schemas.record import to_dict
+
+JSON, PAGE = "audit.json", "audit.html"
 
 
-def audit_directory(directory: Path, *, report: Path | None = None, write: bool = True) -> AuditReport:
-    """Audit one task directory from its published files alone.
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """One report and the page that shows it."""
+
+    report: AuditReport
+    page: str
+
+
+@contextlib.contextmanager
+def auditor(
+    *,
+    against: Sequence[str] = (),
+    memory_limit: str = "2GB",
+    workers: int = 1,
+    reporter: Reporter | None = None,
+) -> Iterator[Auditor]:
+    """Something that audits directories one after the other, with other benchmarks opened once.
 
     Args:
-        directory: a folder holding release.json and the tables.
-        report: where the page goes; beside the data when not given and the folder is writable.
-        write: whether to write audit.json and the page.
+        against: directories or files of other benchmarks.
+        memory_limit: of DuckDB.
+        workers: processes for the comparing engines.
+        reporter: where progress goes.
+
+    Raises:
+        UsageError: another benchmark's layout is not known.
     """
-    result = audit(directory, query())
-    if write:
-        page = render_page(result, directory)
-        if os.access(directory, os.W_OK):
-            body = json.dumps(to_dict(result), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-            write_atomic(directory / "audit.json", body.encode("utf-8", "surrogatepass"))
-            write_atomic(directory / "audit.html", page.encode("utf-8", "surrogatepass"))
-        if report is not None:
-            write_atomic(report, page.encode("utf-8", "surrogatepass"))
-    return result
+    with tempfile.TemporaryDirectory(prefix="medqrels-audit-") as folder, contextlib.ExitStack() as stack:
+        scratch = Path(folder)
+        pool: concurrent.futures.Executor | None = None
+        if workers > 1:  # processes start when the first part is handed to them
+            pool = stack.enter_context(
+                concurrent.futures.ProcessPoolExecutor(
+                    workers, mp_context=multiprocessing.get_context("spawn"), initializer=collect_rarely
+                )
+            )
+        others = []
+        for number, name in enumerate(against):
+            into = scratch / f"against-{number}"
+            into.mkdir()
+            others.append(open_dataset(Path(name), into, "against"))
+        yield Auditor(tuple(others), memory_limit, pool, scratch, reporter or SilentReporter())
+
+
+@dataclass(frozen=True, slots=True)
+class Auditor:
+    """What the audits of one command share."""
+
+    against: tuple[Dataset, ...]
+    memory_limit: str
+    pool: concurrent.futures.Executor | None
+    scratch: Path
+    reporter: Reporter
+
+    def audit(self, directory: Path, given: Sequence[Path] = (), *, links_siblings: bool = True) -> Audited:
+        """Audit one task directory of ours, or another dataset, from its published files alone.
+
+        Args:
+            directory: a task folder, or a dataset in a layout of `curation.audit.layouts`.
+            given: other directories named in the same command: those of the same release are siblings, as are
+                the task folders beside this one.
+            links_siblings: whether the page links to theirs; not when it goes elsewhere.
+        """
+        with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
+            subject = open_dataset(directory, Path(folder), "audited")
+            siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
+            with self.reporter.stage(f"audit {subject.task}", len(RULES), "rules") as steps:
+                report = audit(
+                    subject,
+                    query(self.memory_limit),
+                    siblings=siblings,
+                    against=self.against,
+                    pool=self.pool,
+                    scratch=Path(folder),
+                    progress=lambda rule: steps.advance(1, rule),
+                )
+            page = render_page(
+                report,
+                subject.directory,
+                datasets=[subject, *siblings, *self.against],
+                links_siblings=links_siblings,
+            )
+            return Audited(report, page)
+
+
+def write(audited: Audited, directory: Path) -> None:
+    """Write report and page beside a release's data; folders of others are left as they are."""
+    if (directory / NAME).is_file() and os.access(directory, os.W_OK):
+        write_atomic(directory / JSON, to_bytes(audited.report))
+        write_atomic(directory / PAGE, audited.page.encode("utf-8", "surrogatepass"))
+
+
+def audit_directory(
+    directory: Path, *, memory_limit: str = "2GB", workers: int = 1, reporter: Reporter | None = None
+) -> AuditReport:
+    """Audit one task directory with the siblings beside it, and write report and page."""
+    with auditor(memory_limit=memory_limit, workers=workers, reporter=reporter) as machine:
+        done = machine.audit(directory)
+        write(done, directory)
+        return done.report
+
+
+def _siblings(subject: Dataset, directory: Path, given: Sequence[Path]) -> list[Path]:
+    """Folders of the other tasks of the same release: named in the command, or beside this one."""
+    if subject.manifest is None:
+        return []
+    wanted = set(subject.manifest.siblings)
+    found: dict[str, Path] = {}
+    beside = [directory.resolve().parent / name for name in sorted(wanted)]
+    for path in (*given, *beside):
+        if not (path / NAME).is_file() or path.resolve() == directory.resolve():
+            continue
+        manifest = read_manifest(path)
+        is_same = (manifest.dataset, manifest.version) == (subject.manifest.dataset, subject.manifest.version)
+        if is_same and manifest.task in wanted:
+            found.setdefault(manifest.task, path)
+    return [found[task] for task in sorted(found)]
 
 
 def task_directories(release: str, workspace: Workspace | None) -> list[Path]:
-    """Task folders of a RELEASE argument: a path to a task or version folder, or NAME@VERSION.
+    """Folders a RELEASE argument means: a task or version folder, NAME@VERSION, or another dataset's folder.
 
     Raises:
-        UsageError: nothing there is a release.
+        UsageError: there is no such folder.
     """
     path = Path(release)
     if not path.exists() and "@" in release and workspace is not None:
         name, _, version = release.partition("@")
         path = workspace.releases / name / version
-    if (path / "release.json").is_file():
-        return [path]
-    found = sorted(item.parent for item in path.glob("*/release.json")) if path.is_dir() else []
-    if not found:
+    if not path.exists():
         raise UsageError(
             f"no release at {release!r}", file=str(path), hint="give a path to a task folder, or NAME@VERSION"
         )
+    found = sorted(item.parent for item in path.glob(f"*/{NAME}")) if path.is_dir() else []
+    if (path / NAME).is_file() or not found:
+        return [path]
     for directory in found:
         read_manifest(directory)
     return found
 
 
-def describe(results: list[AuditReport]) -> str:
+def verified(path: Path, report: AuditReport) -> list[Difference]:
+    """Where a stated audit.json differs from what the audit finds now.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    try:
+        stated = read_stated(path.read_bytes(), str(path))
+    except OSError as error:
+        raise UsageError(
+            f"the report cannot be read: {error}", file=str(path), hint="give an audit.json"
+        ) from error
+    return verify(stated, report)
+
+
+def make_hash_list(source: Path, out: Path) -> dict[str, Any]:
+    """Write the hash list of a benchmark; what it holds."""
+    with tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
+        opened = open_dataset(source, Path(folder), "against")
+        return dict(write_hash_list(opened, out, SerialExecutor(), tool=f"medqrels {version('medqrels')}"))
+
+
+def describe(results: Sequence[AuditReport]) -> str:
     """The verdicts as text for people."""
     lines = []
     for result in results:
         lines.append(f"{result.release} {result.task}: {result.verdict}  ({result.release_hash[:16]})")
+        planted = [item for item in result.canaries if item.is_found]
+        lines.append(
+            f"  {sum(rule.status == 'passed' for rule in result.rules)} of {len(result.rules)} rules passed; "
+            f"{len(planted)} of {len(result.canaries)} planted defects found"
+        )
         for rule in result.rules:
-            if rule.status != "passed":
+            if rule.status not in ("passed", "not_applicable"):
+                count = f"{rule.found} " if rule.found else ""
                 lines.append(
-                    f"  {rule.status:<8} {rule.severity:<8} {rule.rule}: {rule.found} {rule.note}".rstrip()
+                    f"  {rule.status:<11} {rule.severity:<8} {rule.rule}: {count}{rule.note}".rstrip()
                 )
                 lines += [f"    {finding.message}" for finding in rule.findings[:3]]
+        lines += [
+            f"  missed canary  {item.rule}: {item.canary}" for item in result.canaries if not item.is_found
+        ]
         if not result.publishable:
             lines.append("  not publishable: see the declared findings")
     return "\n".join(lines)
 
 
-def has_errors(results: list[AuditReport]) -> bool:
+def has_errors(results: Sequence[AuditReport]) -> bool:
     """Whether any audit found an error or could not run a rule."""
-    return any(result.verdict != "clean" for result in results)
+    return any(result.verdict not in ("clean", "partial") for result in results)
+
+
+def is_invalid(results: Sequence[AuditReport]) -> bool:
+    """Whether any audit missed a defect it had planted itself."""
+    return any(result.verdict == "invalid" for result in results)

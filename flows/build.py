@@ -1,16 +1,18 @@
-"""The build flow: each benchmark task from extracted records, per article, then over all of them."""
+"""The build flow: each benchmark task per article, then over all of them, then the partition."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from curation.tasks.registry import TASKS
 from flows.execution import workers
 from flows.orchestration import THREADS, flow, run_jobs
-from flows.runner import plan
+from flows.partitioning import partition_jobs
+from flows.runner import plan, shards_of
 from flows.session import write_session
-from flows.specs import chosen_tasks, task_params
+from flows.specs import chosen_tasks, read_spec, task_params
 from flows.stages import VERSIONS
 
 
@@ -21,7 +23,10 @@ def build(
     spec: str | None = None,
     overrides: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Build tasks; `spec` (a spec.toml path) sets their parameters. Returns one summary per stage."""
+    """Build tasks and, once every task of the spec is built, share their queries out among tasks and splits.
+
+    `spec` (a spec.toml path) sets their parameters. Returns one summary per stage.
+    """
     summaries = []
     params = task_params(spec, overrides)
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
@@ -32,4 +37,9 @@ def build(
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
             jobs = plan(session.workspace, task.over_all, memory_limit=limit, versions=VERSIONS)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
+        if spec is not None:
+            wanted = read_spec(Path(spec), overrides)
+            if all(shards_of(session.workspace, TASKS[name].over_all.name) for name in wanted.tasks):
+                jobs = partition_jobs(session, wanted)
+                summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
     return [summary.to_dict() for summary in summaries]

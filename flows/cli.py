@@ -17,6 +17,7 @@ from typing import Annotated, Any, NoReturn
 import cyclopts
 from cyclopts import App, Parameter
 
+from flows.cli_audit import audit_app
 from flows.cli_common import (
     DEFAULT,
     FAILURE,
@@ -44,6 +45,7 @@ app = App(
     help_format="plaintext",
 )
 
+app.command(audit_app)
 app.command(crawl_app)
 app.command(vocabulary_app)
 app.command(ground)
@@ -124,33 +126,6 @@ def release(
     result = with_progress(common, lambda: release_flow(dataset, version, common.root, pairs))
     emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in result))
     return OK if all(item["audit"] == "clean" for item in result) else FINDING
-
-
-@app.command
-def audit(
-    *releases: Annotated[str, Parameter(help="Paths of task or version folders, or NAME@VERSION.")],
-    report: Annotated[Path | None, Parameter(help="Also write the page here (one task only).")] = None,
-    dry_run: DryRun = False,
-    common: Common = DEFAULT,
-) -> int:
-    """Check a published release from its own files; exit 1 when something is wrong."""
-    from flows.auditing import audit_directory, describe, has_errors, task_directories
-    from flows.settings import load_settings
-    from flows.workspace import Workspace
-    from schemas.errors import UsageError
-    from schemas.record import to_dict
-
-    if not releases:
-        raise UsageError(
-            "audit needs a release", hint="medqrels audit NAME@VERSION, or a path to a task folder"
-        )
-    workspace = Workspace(load_settings(workspace=common.workspace).workspace)
-    directories = [item for name in releases for item in task_directories(name, workspace)]
-    if report is not None and len(directories) != 1:
-        raise UsageError("--report takes one task folder", hint="name a single task folder")
-    results = [audit_directory(item, report=report, write=not dry_run) for item in directories]
-    emit(common, [to_dict(item) for item in results], lambda: describe(results))
-    return FINDING if has_errors(results) else OK
 
 
 @app.command

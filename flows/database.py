@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
+import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,7 @@ def add_view(
     """Make Parquet files visible under `name`; no files means an empty table of the row's columns."""
     if files:
         listed = ", ".join(_literal(path) for path in files)
-        connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])')
+        connection.execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])')
     elif row is not None:
         connection.register(name, arrow_schema(row).empty_table())
     else:
@@ -210,15 +212,25 @@ def _count(connection: duckdb.DuckDBPyConnection, text: str) -> int:
 def query(
     memory_limit: str = "4GB",
 ) -> Callable[[str, Mapping[str, Sequence[Path]]], Iterator[pa.RecordBatch]]:
-    """A function that runs one SELECT over Parquet views, for code that may not open a database itself."""
+    """A function that runs one SELECT over Parquet views, for code that may not open a database itself.
+
+    One database serves all its calls, each with views of its own; it is closed with the function.
+    """
+    opened = contextlib.ExitStack()
+    shared: list[duckdb.DuckDBPyConnection] = []
+    lock = threading.Lock()
 
     def run(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
-        with connect(memory_limit) as connection:
+        with lock:  # opening costs more than most questions
+            if not shared:
+                shared.append(opened.enter_context(connect(memory_limit)))
+        with contextlib.closing(shared[0].cursor()) as cursor:
             for name, files in views.items():
-                add_view(connection, name, files, None)
+                add_view(cursor, name, files, None)
             try:
-                yield from connection.sql(text).to_arrow_reader(ROW_GROUP)
+                yield from cursor.sql(text).to_arrow_reader(ROW_GROUP)
             except duckdb.Error as error:
                 raise MedqrelsError(f"SQL failed: {error}") from error
 
+    weakref.finalize(run, opened.close)
     return run

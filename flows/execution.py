@@ -16,6 +16,9 @@ from flows.runner import Job, execute
 from schemas.errors import MedqrelsError
 
 
+MANY_TABLES = 8
+
+
 @dataclass(slots=True)
 class StageSummary:
     """What one stage did: shards made and reused, units in, kept and dropped, rows per table."""
@@ -52,7 +55,10 @@ class StageSummary:
 
     def line(self) -> str:
         """One line for people."""
-        rows = ", ".join(f"{count:,} {name}" for name, count in self.to_dict()["rows"].items())
+        tables = self.to_dict()["rows"]
+        if len(tables) > MANY_TABLES:  # most are steps on the way
+            tables = {name: count for name, count in tables.items() if count}
+        rows = ", ".join(f"{count:,} {name}" for name, count in tables.items())
         lost = collections.Counter(self.dropped)
         tail = f"; dropped {lost.total():,}" if lost else ""
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in lost.most_common(4))

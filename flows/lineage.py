@@ -12,6 +12,7 @@ from flows.workspace import Workspace
 from schemas.errors import WorkspaceError
 
 VERBS = {
+    "published": "release",
     "crawl": "crawl",
     **dict.fromkeys(("parse", "extract", "cases", "images", "questions"), "extract"),
     **dict.fromkeys(("ground", "ground_questions", "labels", "diagnoses"), "ground"),

@@ -1,4 +1,4 @@
-"""The release flow: assemble each task's tables, card and manifest, then audit what was written."""
+"""The release flow: partition, assemble each task's tables, card and manifest, audit what was written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from curation.release.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
 from flows.assembling import assemble_task
 from flows.auditing import audit_directory
-from flows.orchestration import flow
+from flows.execution import workers
+from flows.orchestration import flow, run_jobs
+from flows.partitioning import partition_jobs
 from flows.session import Session, write_session
 from flows.specs import read_spec, spec_path
 
@@ -24,17 +26,24 @@ def release(
     """Assemble and audit a release of every task in a dataset's spec; `dataset` is its name or spec path."""
     path = spec_path(dataset)
     spec = read_spec(path, overrides)
-    with write_session(workspace) as session:
-        results = []
-        for name in sorted(spec.tasks):
-            manifest = assemble_task(session, TASKS[name], spec, path.parent, version, overrides or {})
-            results.append(_audited(session, manifest))
-    return results
+    with write_session(workspace) as session, workers(1) as pool:
+        run_jobs(partition_jobs(session, spec, version), session.workspace, pool, session.reporter)
+        manifests = [
+            assemble_task(session, TASKS[name], spec, path.parent, version, overrides or {})
+            for name in sorted(spec.tasks)
+        ]
+        return [_audited(session, manifest) for manifest in manifests]
 
 
 def _audited(session: Session, manifest: ReleaseManifest) -> dict[str, Any]:
     directory = session.workspace.releases / manifest.dataset / manifest.version / manifest.task
-    report = audit_directory(directory)
+    settings = session.settings
+    report = audit_directory(
+        directory,
+        memory_limit=settings.memory_limit,
+        workers=settings.worker_count,
+        reporter=session.reporter,
+    )
     counts = ", ".join(f"{count:,} {table}" for table, count in manifest.counts.items())
     name = f"{manifest.dataset}@{manifest.version} {manifest.task}"
     session.reporter.line(f"release {name}: {counts}; audit {report.verdict}")

@@ -164,7 +164,7 @@ def _tables(stage: RecordStage | SetStage) -> tuple[dict[str, str], list[tuple[s
 
 
 def _settings(stage: RecordStage | SetStage, given: Mapping[str, Any]) -> dict[str, Any]:
-    own: Mapping[str, Any] = {} if isinstance(stage, SetStage) else stage.params
+    own: Mapping[str, Any] = stage.params
     unknown = sorted(set(given) - set(own))
     if unknown:
         raise UsageError(

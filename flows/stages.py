@@ -10,6 +10,7 @@ from curation.diagnosis.stage import DIAGNOSES
 from curation.extract.stage import EXTRACT
 from curation.images.stage import IMAGES
 from curation.labels.stage import LABELS
+from curation.partition.stage import VERSION as PARTITION_VERSION
 from curation.tasks.registry import TASKS
 from flows import crawling
 from schemas.stages import RecordStage
@@ -22,8 +23,12 @@ EXTRACTION: tuple[RecordStage, ...] = (PARSE, EXTRACT, CASES, IMAGES, QUESTIONS)
 GROUNDING: tuple[RecordStage, ...] = (GROUND, GROUND_QUESTIONS, LABELS, DIAGNOSES)
 """What `medqrels ground` runs, in order."""
 
+PARTITION = "partition"
+"""The stage that shares queries out among tasks and splits; which tasks, a spec says."""
+
 VERSIONS: Mapping[str, int] = {
     crawling.STAGE: crawling.VERSION,
     **{stage.name: stage.version for stage in (*EXTRACTION, *GROUNDING)},
+    PARTITION: PARTITION_VERSION,
     **{stage.name: stage.version for task in TASKS.values() for stage in (task.per_article, task.over_all)},
 }

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Literal
 
 from schemas.article import Graphic
+from schemas.overlap_policy import Dimension
 from schemas.record import column, record
 
 LabelStatus = Literal["structural", "judge", "expert", "adjudicated"]
+Split = Literal["test", "dev"]
 
 
 @record
@@ -43,13 +45,23 @@ class Query:
     text_sha256: str = column("hex SHA-256 of the source text")
     transforms: tuple[Transform, ...] = column("from source text to query text", default=())
     is_synthetic: bool = column("made from synthetic input", default=False)
+    family: str = column("id shared by a query's translations and variants, '' when it has none", default="")
+    targets: tuple[str, ...] = column("target concepts (CURIEs) the labels rest on", default=())
+    hides_target: bool = column("no name of a target may stand in the query", default=False)
+    patient_id: str = column("case the query tells of, '' when it is of none", default="")
+    specialty: str = column("main specialty, '' when undecided", default="")
+    modality: str = column(
+        "imaging modality of the query or of what it asks for, '' when undecided", default=""
+    )
+    region: str = column("anatomical region, '' when undecided", default="")
+    tier: str = column("difficulty tier of tasks that have tiers, else ''", default="")
 
 
 @record
 class Document:
     """One corpus document of a task."""
 
-    id: str = column("record it is, e.g. a passage id")
+    id: str = column("record it is, e.g. a passage, image or case id")
     task: str = column("task name")
     title: str = column("article title")
     text: str = column("released text")
@@ -60,6 +72,12 @@ class Document:
     text_sha256: str = column("hex SHA-256 of the source text")
     transforms: tuple[Transform, ...] = column("from source text to released text", default=())
     is_synthetic: bool = column("made from synthetic input", default=False)
+    image: Graphic | None = column("document image", default=None)
+    patient_id: str = column("case the document tells of or shows, '' when it is of none", default="")
+    specialty: str = column("main specialty, '' when undecided", default="")
+    genre: str = column(
+        "kind of source, e.g. case-report, research-article, book; '' when unknown", default=""
+    )
 
 
 @record
@@ -83,6 +101,28 @@ class Qrel:
     rule: str = column("named, versioned rule, e.g. visual_context/cites@1")
     label_status: LabelStatus = column("who or what judged it")
     evidence: tuple[Evidence, ...] = column("spans the label rests on", default=())
+    via: str = column("concept (CURIE) that links query and document, '' where none does", default="")
+
+
+@record
+class OverlapKey:
+    """One thing a query or one of its positives rests on; no two tasks or splits may share one."""
+
+    task: str = column("task name")
+    query_id: str = column("query")
+    dimension: Dimension = column("target_concept, query, article, patient or image_family")
+    key: str = column("concept, hash of the normalised text, article without version, case, image hash")
+
+
+@record
+class Assignment:
+    """Where the partition put one query."""
+
+    task: str = column("task name")
+    query_id: str = column("query")
+    split: Split = column("test or dev")
+    group: str = column("smallest query id of its group inside the task: groups never straddle splits")
+    since: str = column("version of the release that first published it, '' when none has", default="")
 
 
 @record

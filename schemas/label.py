@@ -1,4 +1,4 @@
-"""What a record is about: specialty, body system, domain, imaging modality, country, with the evidence."""
+"""What a record is about: specialty, body system, domain, modality, region, country, with the evidence."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Literal
 
 from schemas.record import column, record
 
-Facet = Literal["specialty", "body_system", "domain", "modality", "country"]
-"""specialty, body_system: articles, cases, figures; domain and country: articles; modality: figures."""
+Facet = Literal["specialty", "body_system", "domain", "modality", "country", "region"]
+"""specialty, body_system: articles, cases, figures; domain and country: articles; modality: figures; region:
+figures and cases."""
 Place = Literal[
     "type",
     "journal",
@@ -25,7 +26,16 @@ Place = Literal[
     "case",
     "affiliation",
 ]
-Undecided = Literal["", "no_evidence", "weak_evidence", "tie", "no_affiliation", "no_country", "not_medical"]
+Undecided = Literal[
+    "",
+    "no_evidence",
+    "weak_evidence",
+    "tie",
+    "no_affiliation",
+    "no_country",
+    "not_medical",
+    "not_anatomical",
+]
 
 
 @record
@@ -48,7 +58,7 @@ class Label:
     rank: int = column("1 is the main label, 2 and on further ones that hold as well")
     value: str = column("id in the facet's taxonomy (ISO 3166-1 alpha-2 for country), '' when undecided")
     parent: str = column(
-        "the level above: modality group of a modality, WHO region of a country, else ''", default=""
+        "the level above: group of a modality, region of a part, WHO region of a country, else ''", default=""
     )
     confidence: float = column("0 to 1, rounded to two decimals; 0 when undecided")
     evidence: tuple[LabelEvidence, ...] = column("what decided, most points first", default=())
@@ -74,3 +84,5 @@ class RecordLabels:
     )
     country: str = column("ISO 3166-1 alpha-2, '' when undecided", default="")
     who_region: str = column("AFR, AMR, EMR, EUR, SEAR, WPR, '' for none or undecided", default="")
+    regions: tuple[str, ...] = column("of a figure or case: main region first", default=())
+    region_parts: tuple[str, ...] = column("parts of `regions` that were told", default=())

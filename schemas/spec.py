@@ -82,6 +82,21 @@ class Grounding(BaseModel):
     overlaps: bool = Field(default=False, description="names inside longer names too")
 
 
+class Partition(BaseModel):
+    """How queries are shared out among tasks and splits."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dev_share: Annotated[float, Field(ge=0, le=0.5)] = Field(
+        default=0.05, description="share of each task's queries for the split dev"
+    )
+    weights: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default={},
+        description="task -> how much its queries count when two tasks want one article; 1 is usual",
+    )
+    leave_out: tuple[str, ...] = Field(default=(), description="ids of queries that may not be released")
+
+
 class DatasetSpec(BaseModel):
     """One dataset: every release of it is built from this file and the code's version."""
 
@@ -99,6 +114,7 @@ class DatasetSpec(BaseModel):
     sources: Sources = Sources()
     images: Images = Images()
     grounding: Grounding = Grounding()
+    partition: Partition = Partition()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
 
     @field_validator("tasks")

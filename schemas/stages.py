@@ -59,6 +59,31 @@ class Reason(enum.StrEnum):
     MANY_FIGURES = "many_figures"
     DUPLICATE_QUERY = "duplicate_query"
     DUPLICATE_DOCUMENT = "duplicate_document"
+    # partition
+    OVERLAP_OTHER_TASK = "overlap_other_task"
+    OVERLAP_OTHER_SPLIT = "overlap_other_split"
+    OVERLAP_WITHDRAWN = "overlap_withdrawn"
+    NAMED_IN_SPEC = "named_in_spec"
+    # case_study
+    SHORT_CASE = "short_case"
+    OPEN_DIAGNOSIS = "open_diagnosis"
+    WEAK_DIAGNOSIS = "weak_diagnosis"
+    GENERAL_DIAGNOSIS = "general_diagnosis"
+    NO_CLINICAL_IMAGE = "no_clinical_image"
+    FLAGGED_IMAGE = "flagged_image"
+    NO_RELEVANT_CASE = "no_relevant_case"
+    ONLY_SAME_ARTICLE = "only_same_article"
+    # summary
+    NOTICE = "notice"
+    NO_ABSTRACT = "no_abstract"
+    SHORT_ABSTRACT = "short_abstract"
+    OTHER_ABSTRACT = "other_abstract"
+    NO_FIGURE = "no_figure"
+    SHORT_CONTEXT = "short_context"
+    # image_search
+    LONG_CAPTION = "long_caption"
+    VAGUE_CAPTION = "vague_caption"
+    LABEL_IN_IMAGE = "label_in_image"
 
 
 @record
@@ -149,7 +174,8 @@ class SetAccount:
 class SetStage:
     """SQL over Parquet. `inputs` maps view name -> `stage.table` (all shards); `outputs` run in order.
 
-    An output named `drops` must select Drop rows.
+    An output named `drops` must select Drop rows. `params` are the settings its statements were written with:
+    they are part of its identity.
     """
 
     name: str
@@ -157,6 +183,7 @@ class SetStage:
     inputs: Mapping[str, tuple[str, type]]
     outputs: Mapping[str, Sql]
     accounts: tuple[SetAccount, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,16 @@ from pathlib import Path
 from curation.tasks.registry import TASKS
 from flows.crawling import crawl_shard, finished, identity, shard_params
 from flows.execution import Workers, split_done, workers
+from flows.partitioning import partition_jobs
 from flows.progress import SilentReporter
 from flows.runner import Job, Resource, plan
 from flows.selection import select
+from flows.session import Session
 from flows.settings import Settings
 from flows.stages import EXTRACTION, GROUNDING
 from flows.vocabulary.indexes import index_in_use
 from flows.workspace import Workspace, open_workspace
+from schemas.spec import DatasetSpec
 from sources import litarch, pmc
 from sources.http import ClientSettings, PoliteClient
 from sources.ledger import Ledger
@@ -94,6 +97,13 @@ def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> 
             made += run_jobs(plan(workspace, task.per_article), pool)
             made += run_jobs(plan(workspace, task.over_all), pool)
     return made
+
+
+def run_partition(workspace: Workspace, spec: DatasetSpec, version: str | None = None) -> int:
+    """Share the queries of a spec's tasks out; how many shards were made."""
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    with workers(1) as pool:
+        return run_jobs(partition_jobs(session, spec, version), pool)
 
 
 def new_workspace(root: Path) -> Workspace:

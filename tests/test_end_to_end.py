@@ -33,7 +33,7 @@ from flows.workspace import Workspace, open_workspace
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
-from tests.pipeline import crawl_bookshelf, crawl_bucket, new_workspace, run_stages
+from tests.pipeline import crawl_bookshelf, crawl_bucket, new_workspace, run_partition, run_stages
 
 MEDQRELS = Path(sys.executable).with_name("medqrels")
 DATASET = "medqrels-sample"
@@ -81,6 +81,7 @@ def release_in(workspace: Workspace, version: str = "1.0.0") -> Path:
     """Assemble the sample dataset without Prefect."""
     path = spec_path(DATASET)
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    run_partition(workspace, read_spec(path), version)
     assemble_task(session, TASKS[TASK], read_spec(path), path.parent, version, {})
     return workspace.releases / DATASET / version / TASK
 

@@ -1,4 +1,4 @@
-"""The stage `labels`: specialty, body system, domain and country of articles, modality of figures.
+"""The stage `labels`: specialty, body system, domain and country of articles, modality and region of figures.
 
 A case or figure gets a topic row of its own only where its text decides for another one than its article's.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from curation.labels import country, domain, modality, topic
+from curation.labels import country, domain, modality, region, topic
 from curation.labels.concepts import named_in, parents_in
 from curation.labels.summary import summaries
 from curation.labels.taxonomy import load
@@ -69,22 +69,29 @@ def label(
         rows += made
     rows += country.labels(article.id, article.affiliations)
     known = {passage.id: passage.text for passage in passages}
-    kinds = _kinds(images)
+    kinds, names = _kinds(images), _names(mentions)
     for figure in figures:
-        rows += _of_figure(figure, known, kinds.get(figure.id, ()), held if is_medical else {})
-    for case in cases if len(cases) > 1 or texts.is_book else ():
-        rows += _of_case(case, known, held)
+        rows += _of_figure(
+            figure, known, kinds.get(figure.id, ()), names.get(figure.id, ()), held if is_medical else {}
+        )
+    is_shared = len(cases) > 1 or texts.is_book
+    captions = {figure.id: figure.caption for figure in figures}
+    for case in cases:
+        rows += _of_case(case, known, held) if is_shared else ()
+        rows += _region_of(case, captions, () if is_shared else texts.titles)
     yield from rows
     yield from summaries(article.id, (item.id for item in figures), (item.id for item in cases), rows)
 
 
 def _of_figure(
-    figure: Figure, passages: Mapping[str, str], kinds: Sequence[str], held: Held
+    figure: Figure, passages: Mapping[str, str], kinds: Sequence[str], names: Sequence[str], held: Held
 ) -> Iterator[Label]:
-    made = list(
-        modality.labels(figure.id, figure.article_id, figure.caption, _citing(figure, passages), kinds)
-    )
+    citing = _citing(figure, passages)
+    made = list(modality.labels(figure.id, figure.article_id, figure.caption, citing, kinds))
     yield from made
+    groups = [row.parent or row.value for row in made if row.value]
+    tallies = region.of_figure(figure.caption, citing, names)
+    yield from region.labels(figure.id, figure.article_id, tallies, figure.caption, groups)
     if held and (made[0].parent or made[0].value) in _CLINICAL:
         yield from _own_system(figure, held["body_system"])
 
@@ -94,6 +101,15 @@ def _kinds(images: Sequence[FigureImage]) -> Mapping[str, list[str]]:
     for image in images:
         if image.kind:
             found.setdefault(image.figure_id, []).append(image.kind)
+    return found
+
+
+def _names(mentions: Sequence[Mention]) -> Mapping[str, list[str]]:
+    """Names of the concepts that captions affirm, by figure."""
+    found: dict[str, list[str]] = {}
+    for item in mentions:
+        if not (item.is_negated or item.is_hypothetical or item.is_historical or item.is_family):
+            found.setdefault(item.text_id, []).append(item.name)
     return found
 
 
@@ -125,6 +141,13 @@ def _of_case(case: Case, passages: Mapping[str, str], held: Held) -> Iterator[La
         yield from _where_different(case.id, case.article_id, facet, tallies, held[facet])
 
 
+def _region_of(case: Case, captions: Mapping[str, str], titles: Sequence[str]) -> Iterator[Label]:
+    """The region of the body a case is about: its story names many, its diagnosis and its images few."""
+    stated = [item.text for item in case.statements if item.place != "title"]
+    shown = [captions[name] for name in case.figures if name in captions]
+    yield from region.labels(case.id, case.article_id, region.of_case(stated, titles, shown), "")
+
+
 def _where_different(
     record: str, article: str, facet: topic.TopicFacet, tallies: Tallies, held: frozenset[str]
 ) -> Iterator[Label]:
@@ -142,7 +165,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=1,
+    version=2,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -40,7 +40,7 @@ def _summary(name: str, article: str, unit: Unit, held: dict[tuple[str, Facet], 
         return held.get((name, facet)) or held.get((article, facet), [])
 
     domains, countries = own("domain"), own("country")
-    modalities = held.get((name, "modality"), [])
+    modalities, regions = held.get((name, "modality"), []), held.get((name, "region"), [])
     return RecordLabels(
         id=name,
         article_id=article,
@@ -52,4 +52,6 @@ def _summary(name: str, article: str, unit: Unit, held: dict[tuple[str, Facet], 
         modality_groups=tuple(row.parent or row.value for row in modalities),
         country=countries[0].value if countries else "",
         who_region=countries[0].parent if countries else "",
+        regions=tuple(dict.fromkeys(row.parent or row.value for row in regions)),
+        region_parts=tuple(row.value for row in regions if row.parent),
     )

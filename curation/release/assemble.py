@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 
 from curation.release import card, facts
-from curation.release.images import read_image
 from curation.release.manifest import (
     FORMAT_VERSION,
     NAME,
@@ -24,7 +23,8 @@ from curation.release.manifest import (
     hash_files,
     read_manifest,
 )
-from curation.release.query import QueryRunner, fetch, fetch_one
+from curation.release.pictured import Pair, write_pair
+from curation.release.query import QueryRunner, fetch
 from curation.release.restricted import check_strings
 from curation.release.rights import combined_family
 from curation.release.tables import (
@@ -32,6 +32,8 @@ from curation.release.tables import (
     DROPS,
     EXCLUDED,
     FUNNEL,
+    IMAGE_CORPUS,
+    KEYS,
     MAX_SHARD_BYTES,
     ORIGIN_CORPUS,
     ORIGIN_QRELS,
@@ -39,10 +41,12 @@ from curation.release.tables import (
     QRELS,
     QUERIES,
     SOURCES,
+    TARGET_NAMES,
     TEXT_QUERIES,
     Published,
     write_table,
 )
+from curation.release.target_names import target_names
 from schemas.errors import ConservationError, ReleaseError
 from schemas.grades import EXCLUSIONS, GRADES
 from schemas.hashing import canonical_json, sha256_text
@@ -51,28 +55,45 @@ from schemas.licences import PROFILES, is_allowed
 from schemas.spec import DatasetSpec
 from schemas.stages import Task
 
-REQUIRED = ("queries", "documents", "qrels", "excluded", "sources")
+REQUIRED = ("queries", "documents", "qrels", "excluded", "sources", "keys", "assignments", "withheld")
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
-_USED = "(SELECT article_id FROM queries UNION SELECT article_id FROM documents)"
+_KEPT = """
+    WITH placed AS (SELECT query_id, split, since FROM assignments WHERE task = '{task}'),
+    kept AS (SELECT q.*, a.split, coalesce(nullif(a.since, ''), '{version}') AS since
+        FROM queries q JOIN placed a ON a.query_id = q.id),
+    held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
+    judged AS (SELECT r.*, a.split FROM qrels r JOIN placed a USING (query_id)
+        ANTI JOIN held USING (query_id, corpus_id)),
+    apart AS (SELECT e.query_id, e.corpus_id, e.reason, a.split FROM excluded e JOIN placed a USING (query_id)
+        UNION ALL SELECT h.query_id, h.corpus_id, 'held_elsewhere', a.split
+        FROM held h JOIN placed a USING (query_id)),
+    rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
+        WHERE k.task = '{task}')
+"""
+"""What the partition left of a task: its queries with their split, and all that hangs on them."""
+_USED = "(SELECT article_id FROM kept UNION SELECT article_id FROM documents)"
 _SELECT: dict[str, str] = {
-    "corpus": "SELECT id, title, text, language, license, is_synthetic FROM documents ORDER BY id",
-    "provenance_corpus": """SELECT id, article_id, license_evidence, text_sha256, transforms
-        FROM documents ORDER BY id""",
-    "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule
-        FROM qrels ORDER BY query_id, corpus_id""",
+    "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule, split
+        FROM judged ORDER BY query_id, corpus_id""",
     "provenance_qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", evidence
-        FROM qrels ORDER BY query_id, corpus_id""",
-    "excluded": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", reason
-        FROM excluded ORDER BY query_id, corpus_id""",
+        FROM judged ORDER BY query_id, corpus_id""",
+    "excluded": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", reason, split
+        FROM apart ORDER BY query_id, corpus_id""",
+    "keys": """SELECT query_id AS "query-id", dimension, key FROM rests ORDER BY query_id, dimension, key""",
     "sources": f"""SELECT id, title, authors, journal, year, doi, pmid, pmcid, article_type, language,
         subjects, licence.spdx AS license, licence.url AS license_url, licence.evidence AS license_evidence,
         licence.statement AS license_statement, is_retracted, is_synthetic, scope_evidence, raw_sha256
         FROM sources WHERE id IN {_USED} ORDER BY id""",
-    "queries": "SELECT id, text, language, license, is_synthetic FROM queries ORDER BY id",
 }
-_QUERY_ORIGINS = """SELECT id, source_id, article_id, license_evidence, text_sha256, transforms, image_count,
-    image.path AS image_path, image.sha256 AS image_stored_sha256,
-    text, language, license, is_synthetic FROM queries ORDER BY id"""
+_COMMON = """id, text, language, license, is_synthetic, article_id, patient_id, license_evidence, text_sha256,
+    transforms, image.path AS image_path, image.sha256 AS image_stored_sha256"""
+_QUERY_ROWS = f"""SELECT {_COMMON}, split, source_id, family, hides_target, since, image_count
+    FROM kept ORDER BY id"""
+_DOCUMENT_ROWS = f"SELECT {_COMMON}, title FROM documents ORDER BY id"
+_PAIRS = {
+    "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
+    "documents": Pair(IMAGE_CORPUS, CORPUS, ORIGIN_CORPUS, by_id=False),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +109,21 @@ class _Job:
     query: QueryRunner
     max_shard_bytes: int
 
-    def write(self, table: Published, chunks: Iterator[pa.Table], directory: Path) -> None:
-        write_table(table, chunks, directory, self.max_shard_bytes)
+    def write(
+        self, table: Published, chunks: Iterator[pa.Table], directory: Path, split: str = "test"
+    ) -> None:
+        write_table(table, chunks, directory, self.max_shard_bytes, split=split)
 
     def select(self, text: str) -> Iterator[pa.Table]:
+        """Rows of a SELECT over the work tables and what the partition left of them."""
         views = {name: self.tables[name] for name in REQUIRED}
-        for batch in self.query(text, views):
+        kept = _KEPT.format(task=self.task.name, version=self.version)
+        for batch in self.query(kept + text, views):
             yield pa.Table.from_batches([batch])
+
+    def one(self, text: str) -> Any:
+        """The first column of the one row of an aggregate."""
+        return next(self.select(text)).column(0)[0].as_py()
 
 
 def assemble(
@@ -174,13 +203,28 @@ def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseMa
 def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> ReleaseManifest:
     """Write every table, then the card, then release.json."""
     _check_rights(job)
-    check_strings(job.query, job.tables)
-    _write_queries(job, directory)
-    for table in (CORPUS, ORIGIN_CORPUS, QRELS, ORIGIN_QRELS, EXCLUDED, SOURCES):
+    made_texts = check_strings(job.query, job.tables)
+    splits = ["test", *(["dev"] if job.one("SELECT count(*) FROM kept WHERE split = 'dev'") else [])]
+    for name, text in (("queries", _QUERY_ROWS), ("documents", _DOCUMENT_ROWS)):
+        write_pair(
+            _PAIRS[name],
+            job.select,
+            text,
+            lambda table, chunks, split: job.write(table, chunks, directory, split),
+            raw=job.raw,
+            with_images=job.one(f"SELECT count(image) FROM {'kept' if name == 'queries' else name}") > 0,
+            splits=splits if name == "queries" else ("test",),
+        )
+    for table in (QRELS, EXCLUDED):
+        for split in splits:
+            text = f"SELECT * FROM ({_SELECT[table.name]}) WHERE split = '{split}' ORDER BY 1, 2"
+            job.write(table, job.select(text), directory, split)
+    for table in (ORIGIN_QRELS, KEYS, SOURCES):
         job.write(table, job.select(_SELECT[table.name]), directory)
+    _write_target_names(job, directory)
     _write_funnel(job, directory)
     numbers = facts.compute(directory, job.query)
-    head = _head(job, numbers)
+    head = replace(_head(job, numbers), made_texts=made_texts)
     text = card.render(head, numbers, card.render_prose(prose, numbers, folder))
     (directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
     manifest = replace(head, files=hash_files(directory))
@@ -205,76 +249,28 @@ def _check_rights(job: _Job) -> None:
                 record=row["id"],
                 hint=f"medqrels build {job.task.name}; the build must drop it with a reason",
             )
-    retracted = fetch(
-        job.query,
-        f"SELECT id FROM sources WHERE is_retracted AND id IN {_USED} ORDER BY id LIMIT 1",
-        {name: job.tables[name] for name in REQUIRED},
+    retracted = list(
+        job.select(f"SELECT id FROM sources WHERE is_retracted AND id IN {_USED} ORDER BY id LIMIT 1")
     )
-    if retracted:
+    if any(rows.num_rows for rows in retracted):
         raise ReleaseError(
             "a retracted article is among the sources",
-            record=retracted[0]["id"],
+            record=retracted[0].column("id")[0].as_py(),
             hint=f"medqrels build {job.task.name}",
         )
 
 
-def _write_queries(job: _Job, directory: Path) -> None:
-    """Queries and their provenance in one pass, so that each image is read once."""
-    view = {"queries": job.tables["queries"]}
-    with_images = fetch_one(job.query, "SELECT count(image) AS n FROM queries", view)["n"] > 0
-    table = QUERIES if with_images else TEXT_QUERIES
-    origins: list[pa.Table] = []
-
-    def chunks() -> Iterator[pa.Table]:
-        for big in job.select(_QUERY_ORIGINS):
-            for start in range(0, big.num_rows, QUERIES.rows_per_group):
-                rows = big.slice(start, QUERIES.rows_per_group)
-                images = _image_columns(job, rows)
-                origins.append(
-                    _with(rows, {name: values for name, values in images.items() if name != "image"})
-                )
-                yield _with(rows, {"image": images["image"]}) if with_images else rows
-
-    job.write(table, chunks(), directory)
-    names = ORIGIN_QUERIES.schema.names
-    job.write(ORIGIN_QUERIES, (rows.select(names) for rows in origins), directory)
-
-
-def _with(rows: pa.Table, columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Rows with columns added in the types of the published tables."""
-    for name, values in columns.items():
-        schema = QUERIES.schema if name == "image" else ORIGIN_QUERIES.schema
-        rows = rows.append_column(name, pa.array(values, type=schema.field(name).type))
-    if "image" in columns:
-        return rows
-    return rows.drop_columns(
-        ["text", "language", "license", "is_synthetic", "image_path", "image_stored_sha256"]
-    )
-
-
-def _image_columns(job: _Job, rows: pa.Table) -> dict[str, list[Any]]:
-    """Image bytes and provenance of some queries; files are named by query id, never as their source."""
-    columns: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "image",
-            "image_source_sha256",
-            "image_sha256",
-            "image_transform",
-            "image_width",
-            "image_height",
+def _write_target_names(job: _Job, directory: Path) -> None:
+    """Hashes of every name of the target concepts, so that an auditor can look for them; no name is shipped."""
+    targets = [
+        row["key"]
+        for part in job.select(
+            "SELECT DISTINCT key FROM rests WHERE dimension = 'target_concept' ORDER BY key"
         )
-    }
-    for row in rows.select(["id", "license", "image_path", "image_stored_sha256"]).to_pylist():
-        values: tuple[Any, ...] = (None, None, None, "", None, None)
-        if row["image_path"] is not None:
-            stored = row["image_stored_sha256"]
-            found = read_image(job.raw, row["image_path"], stored, row["id"], license=row["license"])
-            image = {"bytes": found.data, "path": f"{row['id']}.{found.extension}"}
-            values = (image, found.source_sha256, found.sha256, found.transform, found.width, found.height)
-        for name, value in zip(columns, values, strict=True):
-            columns[name].append(value)
-    return columns
+        for row in part.to_pylist()
+    ]
+    if targets and job.tables.get("names"):
+        job.write(TARGET_NAMES, target_names(job.query, job.tables["names"], targets), directory)
 
 
 def _write_funnel(job: _Job, directory: Path) -> None:
@@ -284,7 +280,8 @@ def _write_funnel(job: _Job, directory: Path) -> None:
     parts: list[pa.Table] = []
     for name in stages:
         stage = name.removeprefix("drops/")
-        text = "SELECT unit, id, article_id, reason, detail FROM drops ORDER BY unit, id, reason, detail"
+        mine = f"WHERE starts_with(id, '{job.task.name}-')" if stage == "partition" else ""
+        text = f"SELECT unit, id, article_id, reason, detail FROM drops {mine} ORDER BY ALL"
         for batch in job.query(text, {"drops": job.tables[name]}):
             rows = pa.Table.from_batches([batch])
             for unit in rows.column("unit").to_pylist():
@@ -362,4 +359,6 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         overrides=dict(job.build.overrides),
         counts=numbers["counts"],
         files={},
+        siblings=tuple(sorted(set(job.spec.tasks) - {job.task.name})),
+        vocabulary=job.build.vocabulary if TARGET_NAMES.name in numbers["tables"] else "",
     )

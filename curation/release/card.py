@@ -7,7 +7,7 @@ in years and in licence versions; anything else must be an expression over the f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import jinja2
 from curation.release.facts import Facts
 from curation.release.manifest import ReleaseManifest
 from curation.release.rights import hub_licence
-from curation.release.tables import MAIN, PROVENANCE, QUERIES, TEXT_QUERIES, Published
+from curation.release.tables import CORPUS, IMAGE_CORPUS, MAIN, PROVENANCE, QUERIES, TEXT_QUERIES, Published
 from schemas.errors import ReleaseError
 
 PROSE = ("summary", "intended_use", "limitations", "collection", "acknowledgement")
@@ -112,8 +112,8 @@ def prose_of(card: str) -> dict[str, str]:
     return {section: text for section, text in _BLOCK.findall(card)}
 
 
-def _described(table: Published) -> dict[str, Any]:
-    """Name, folder and (name, type, content) of each column."""
+def _described(table: Published, splits: Sequence[str]) -> dict[str, Any]:
+    """Name, folder, splits and (name, type, content) of each column."""
     columns = [
         (
             column.name,
@@ -122,12 +122,21 @@ def _described(table: Published) -> dict[str, Any]:
         )
         for column in table.schema
     ]
-    return {"name": table.name, "folder": table.folder, "columns": columns}
+    return {
+        "name": table.name,
+        "folder": table.folder,
+        "columns": columns,
+        "splits": splits if table.has_splits else ["test"],
+    }
 
 
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
     """The whole README.md of one task directory: a function of the published data and the prose alone."""
-    queries = QUERIES if facts["images"]["images"] else TEXT_QUERIES
+    with_images = {
+        "queries": QUERIES if facts["images"]["images"] else TEXT_QUERIES,
+        "corpus": IMAGE_CORPUS if facts["corpus_images"]["images"] else CORPUS,
+    }
+    splits = [row["split"] for row in facts["splits"]] or ["test"]
     corpus_rows = facts["counts"]["corpus"]
     context: dict[str, Any] = {
         **facts,
@@ -136,7 +145,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "hub": hub_licence(head.license),
         "hub_languages": sorted({row["language"].split("-")[0] for row in facts["languages"]} - {"und"}),
         "size": next((name for limit, name in _SIZES if corpus_rows < limit), "1M<n<10M"),
-        "columns": [_described(queries if table.name == "queries" else table) for table in MAIN],
-        "provenance": PROVENANCE,
+        "columns": [_described(with_images.get(table.name, table), splits) for table in MAIN],
+        "provenance": [table for table in PROVENANCE if table.name in facts["tables"]],
     }
     return _environment().get_template("card.md.jinja").render(context)

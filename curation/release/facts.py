@@ -11,7 +11,7 @@ from curation.release.tables import TABLES
 
 Facts = Mapping[str, Any]
 
-_WORDS = "len(string_split(text, ' '))"
+_WORDS = "length(text) - length(replace(text, ' ', '')) + 1"
 _LENGTHS = f"""
     SELECT min({_WORDS}) AS shortest, quantile_disc({_WORDS}, 0.5) AS median,
            quantile_disc({_WORDS}, 0.95) AS p95, max({_WORDS}) AS longest FROM """
@@ -35,7 +35,9 @@ _IMAGES = """
     SELECT count(image_sha256) AS images, count(DISTINCT image_sha256) AS distinct_images,
            count(*) FILTER (image_transform <> '') AS normalised,
            quantile_disc(image_width, 0.5) AS median_width, quantile_disc(image_height, 0.5) AS median_height
-    FROM provenance_queries"""
+    FROM """
+_SPLITS = """
+    SELECT split, count(*) AS queries FROM provenance_queries GROUP BY split ORDER BY split = 'test' DESC, split"""
 _SYNTHETIC = """
     SELECT (SELECT count(*) FROM queries WHERE is_synthetic) AS queries,
            (SELECT count(*) FROM corpus WHERE is_synthetic) AS corpus"""
@@ -90,7 +92,10 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "positives": fetch_one(query, _POSITIVES, given),
         "funnel": funnel(query, given),
         "sources": fetch_one(query, _SOURCES, given),
-        "images": fetch_one(query, _IMAGES, given),
+        "images": fetch_one(query, _IMAGES + "provenance_queries", given),
+        "corpus_images": fetch_one(query, _IMAGES + "provenance_corpus", given),
+        "splits": fetch(query, _SPLITS, given),
+        "tables": sorted(given),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "experts": fetch_one(query, _EXPERTS, given),
     }

@@ -15,7 +15,7 @@ from typing import Any
 from schemas.errors import ReleaseError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 NAME = "release.json"
 AUDIT_FILES = frozenset({"audit.json", "audit.html"})
 
@@ -43,18 +43,23 @@ class Retention:
 class BuildRecord:
     """What the workspace knows about the way from crawl to build, in the order of the way.
 
-    `overrides` are the `--set` changes to the spec.
+    `overrides` are the `--set` changes to the spec; `vocabulary` is the fingerprint of the vocabulary in use.
     """
 
     storage_version: int
     stages: tuple[StageRecord, ...]
     retention: tuple[Retention, ...]
     overrides: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    vocabulary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseManifest:
-    """The content of release.json."""
+    """The content of release.json.
+
+    `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
+    no source's own words; `vocabulary` is the fingerprint of the vocabulary its targets are named by, '' without.
+    """
 
     format_version: int
     dataset: str
@@ -77,6 +82,9 @@ class ReleaseManifest:
     overrides: Mapping[str, str]
     counts: Mapping[str, int]
     files: Mapping[str, str]
+    siblings: tuple[str, ...] = ()
+    made_texts: int = 0
+    vocabulary: str = ""
     release_hash: str = ""
 
     def content(self) -> dict[str, Any]:
@@ -133,6 +141,6 @@ def read_manifest(directory: Path) -> ReleaseManifest:
             file=str(path),
             hint="use the medqrels version that wrote it",
         )
-    for name in ("not_publishable_because", "stages"):
+    for name in ("not_publishable_because", "stages", "siblings"):
         content[name] = tuple(content[name])
     return ReleaseManifest(**content)

@@ -7,7 +7,7 @@ hold no name that only restricted sources give (UMLS restriction level > 0, WHO 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,8 @@ _SOURCES = {"passages": "SELECT text_sha256 FROM passages", "figures": "SELECT s
 _NAMES = "SELECT name, bool_and(tier = 'restricted') AS is_restricted FROM names GROUP BY name ORDER BY name"
 
 
-def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> None:
-    """Refuse a release with a restricted string in a text that is no article's.
+def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> int:
+    """Refuse a release with a restricted string in a text that is no article's; return how many such texts.
 
     Args:
         query: runs SQL over Parquet.
@@ -44,11 +44,10 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> N
     Raises:
         ReleaseError: names the row and the source's name.
     """
-    if not tables.get("names"):
-        return
-    pieces = _pieces(_made_texts(query, tables))
+    made = list(_made_texts(query, tables))
+    pieces = _pieces(made) if tables.get("names") else {}
     if not pieces:
-        return
+        return len(made)
     open_names = set()
     found: dict[str, str] = {}
     for batch in query(_NAMES, {"names": tables["names"]}):
@@ -67,6 +66,7 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> N
             record=pieces[wrong[0]],
             hint="build the task from names of open sources; `medqrels vocabulary info` lists licence tiers",
         )
+    return len(made)
 
 
 def _made_texts(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str]]:
@@ -97,7 +97,7 @@ def _key(name: str) -> str:
     return " ".join(words[:MAX_WORDS])
 
 
-def _pieces(texts: Iterator[tuple[str, str]]) -> dict[str, str]:
+def _pieces(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Every piece of some texts that could be a name, and the row it stands in."""
     found: dict[str, str] = {}
     for row, text in texts:

@@ -45,13 +45,21 @@ def _feature(kind: pa.DataType) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One published table. `folder` holds its shards; `key` is its unique, sorted key."""
+    """One published table. `folder` holds its shards; `key` is its unique, sorted key.
+
+    A table that `has_splits` has one set of files per split; the others have one set, called `test`, because
+    tools of the field want a split's name. An `optional` table is left out where a task has no rows for it.
+    `other` are further column sets it may have.
+    """
 
     name: str
     folder: str
     schema: pa.Schema
     key: tuple[str, ...]
     rows_per_group: int = 10_000
+    has_splits: bool = False
+    is_optional: bool = False
+    other: tuple[pa.Schema, ...] = ()
 
     def files(self, directory: Path) -> list[Path]:
         """Its shards inside a task directory, in order."""
@@ -72,25 +80,40 @@ _ORIGIN = (
 )
 _QUERY = (("id", _STR, "query id, a hash of its content"), ("text", _STR, "query text"))
 
+_PAIR_COLUMNS = ("query-id", "corpus-id")
+_IMAGE_ORIGIN = (
+    ("image_source_sha256", _STR, "hex SHA-256 of the image file as fetched"),
+    ("image_sha256", _STR, "hex SHA-256 of the released image bytes"),
+    ("image_transform", _STR, "'' when the bytes were copied, else how they were normalised"),
+    ("image_width", _INT, "pixels"),
+    ("image_height", _INT, "pixels"),
+)
+_DOCUMENT = (
+    ("id", _STR, "document id; says which article and record it is"),
+    ("title", _STR, "title of the article"),
+    ("text", _STR, "document text"),
+)
+_TEXT_QUERY_SCHEMA = _columns(*_QUERY, *_RIGHTS)
+_TEXT_CORPUS_SCHEMA = _columns(*_DOCUMENT, *_RIGHTS)
+
 QUERIES = Published(
     "queries",
     "queries",
     _columns(*_QUERY, ("image", IMAGE, "query image; decodes to a PIL image"), *_RIGHTS),
     ("id",),
     rows_per_group=100,
+    has_splits=True,
+    other=(_TEXT_QUERY_SCHEMA,),
 )
-TEXT_QUERIES = Published("queries", "queries", _columns(*_QUERY, *_RIGHTS), ("id",))
-CORPUS = Published(
+TEXT_QUERIES = Published("queries", "queries", _TEXT_QUERY_SCHEMA, ("id",), has_splits=True)
+IMAGE_CORPUS = Published(
     "corpus",
     "corpus",
-    _columns(
-        ("id", _STR, "document id; says which article and passage it is"),
-        ("title", _STR, "title of the article"),
-        ("text", _STR, "document text"),
-        *_RIGHTS,
-    ),
+    _columns(*_DOCUMENT, ("image", IMAGE, "document image; decodes to a PIL image"), *_RIGHTS),
     ("id",),
+    rows_per_group=100,
 )
+CORPUS = Published("corpus", "corpus", _TEXT_CORPUS_SCHEMA, ("id",), other=(IMAGE_CORPUS.schema,))
 QRELS = Published(
     "qrels",
     "qrels",
@@ -100,27 +123,30 @@ QRELS = Published(
         ("label_status", _STR, "structural, judge, expert or adjudicated"),
         ("rule", _STR, "named, versioned rule or verdict"),
     ),
-    ("query-id", "corpus-id"),
+    _PAIR_COLUMNS,
+    has_splits=True,
 )
 EXCLUDED = Published(
     "excluded",
     "excluded",
     _columns(*_ID_PAIR, ("reason", _STR, "why the pair is neither positive nor negative")),
-    ("query-id", "corpus-id"),
+    _PAIR_COLUMNS,
+    has_splits=True,
 )
 ORIGIN_QUERIES = Published(
     "provenance_queries",
     "provenance/queries",
     _columns(
         ("id", _STR, "query id"),
+        ("split", _STR, "test or dev"),
         ("source_id", _STR, "record the query was made from"),
         ("article_id", _STR, "article it was made from"),
+        ("patient_id", _STR, "case it tells of, '' when it is of none"),
+        ("family", _STR, "id shared by its translations and variants, '' when it has none"),
+        ("hides_target", _BOOL, "no name of its target concepts may stand in it"),
+        ("since", _STR, "version of the release that first published it"),
         *_ORIGIN,
-        ("image_source_sha256", _STR, "hex SHA-256 of the image file as fetched"),
-        ("image_sha256", _STR, "hex SHA-256 of the released image bytes"),
-        ("image_transform", _STR, "'' when the bytes were copied, else how they were normalised"),
-        ("image_width", _INT, "pixels"),
-        ("image_height", _INT, "pixels"),
+        *_IMAGE_ORIGIN,
         ("image_count", _INT, "images the source figure has; the first is released"),
     ),
     ("id",),
@@ -128,14 +154,46 @@ ORIGIN_QUERIES = Published(
 ORIGIN_CORPUS = Published(
     "provenance_corpus",
     "provenance/corpus",
-    _columns(("id", _STR, "document id"), ("article_id", _STR, "article it comes from"), *_ORIGIN),
+    _columns(
+        ("id", _STR, "document id"),
+        ("article_id", _STR, "article it comes from"),
+        ("patient_id", _STR, "case it tells of or shows, '' when it is of none"),
+        *_ORIGIN,
+        *_IMAGE_ORIGIN,
+    ),
     ("id",),
 )
 ORIGIN_QRELS = Published(
     "provenance_qrels",
     "provenance/qrels",
     _columns(*_ID_PAIR, ("evidence", EVIDENCE, "spans of source texts the label rests on")),
-    ("query-id", "corpus-id"),
+    _PAIR_COLUMNS,
+)
+KEYS = Published(
+    "keys",
+    "provenance/keys",
+    _columns(
+        ("query-id", _STR, "id in queries"),
+        ("dimension", _STR, "target_concept, query, article, patient or image_family"),
+        ("key", _STR, "what the query or a positive rests on; no two tasks or splits share one"),
+    ),
+    ("query-id", "dimension", "key"),
+)
+TARGET_NAMES = Published(
+    "target_names",
+    "provenance/target_names",
+    _columns(
+        ("concept", _STR, "target concept (CURIE)"),
+        ("language", _STR, "BCP-47 language of the name"),
+        (
+            "words",
+            _INT,
+            "words of the normalised name; minus its characters where the script writes no spaces",
+        ),
+        ("name_hash", _STR, "first 16 hex digits of SHA-256 over '<concept> <normalised name>'"),
+    ),
+    ("concept", "language", "name_hash"),
+    is_optional=True,
 )
 SOURCES = Published(
     "sources",
@@ -190,7 +248,16 @@ DROPS = Published(
     ("stage", "unit", "id", "reason", "detail"),
 )
 MAIN: tuple[Published, ...] = (CORPUS, QUERIES, QRELS, EXCLUDED)
-PROVENANCE: tuple[Published, ...] = (ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, SOURCES, FUNNEL, DROPS)
+PROVENANCE: tuple[Published, ...] = (
+    ORIGIN_QUERIES,
+    ORIGIN_CORPUS,
+    ORIGIN_QRELS,
+    KEYS,
+    TARGET_NAMES,
+    SOURCES,
+    FUNNEL,
+    DROPS,
+)
 TABLES: tuple[Published, ...] = MAIN + PROVENANCE
 
 
@@ -222,6 +289,12 @@ def _open(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
         "stage",
         "unit",
         "title",
+        "split",
+        "family",
+        "since",
+        "dimension",
+        "key",
+        "concept",
     }
     return pq.ParquetWriter(
         path,
@@ -233,15 +306,20 @@ def _open(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def write_table(
-    table: Published, chunks: Iterable[pa.Table], directory: Path, max_shard_bytes: int = MAX_SHARD_BYTES
+    table: Published,
+    chunks: Iterable[pa.Table],
+    directory: Path,
+    max_shard_bytes: int = MAX_SHARD_BYTES,
+    *,
+    split: str = "test",
 ) -> int:
-    """Write rows, already in key order, as `<folder>/test-00000-of-0000N.parquet`; return the number of rows.
+    """Write rows, already in key order, as `<folder>/<split>-00000-of-0000N.parquet`; return their number.
 
     Row groups and shards are cut by rows and payload only, so neither the size of the incoming chunks nor the
     machine shows in the bytes. An empty table is one file without rows.
     """
     folder = directory / table.folder
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     writer: pq.ParquetWriter | None = None
     payload, rows = 0, 0
@@ -259,7 +337,7 @@ def write_table(
         writer = _open(written[-1], table.schema)
     writer.close()
     for number, path in enumerate(written):
-        path.rename(folder / f"test-{number:05d}-of-{len(written):05d}.parquet")
+        path.rename(folder / f"{split}-{number:05d}-of-{len(written):05d}.parquet")
     return rows
 
 

@@ -28,7 +28,7 @@ _DOCUMENTS = f"""
     SELECT d.* FROM all_documents AS d JOIN ({_KEPT_DOCUMENTS}) AS k ON d.id = k.id AND d.id = k.kept
 """
 _QRELS = f"""
-    SELECT query_id, kept AS corpus_id, score, task, rule, label_status, evidence
+    SELECT query_id, kept AS corpus_id, score, task, rule, label_status, evidence, via
     FROM all_qrels JOIN ({_KEPT_DOCUMENTS}) AS k ON corpus_id = k.id
     QUALIFY row_number() OVER (PARTITION BY query_id, kept ORDER BY score DESC, corpus_id, rule) = 1
 """

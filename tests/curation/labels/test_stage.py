@@ -86,7 +86,7 @@ def test_every_record_has_a_row_for_each_of_its_facets() -> None:
         for name in {row.id for row in rows}
     }
     assert by_record["pmc:PMC1.1"] == {"specialty", "body_system", "domain", "country"}
-    assert by_record["pmc:PMC1.1#F1"] == by_record["pmc:PMC1.1#F2"] == {"modality"}
+    assert by_record["pmc:PMC1.1#F1"] == by_record["pmc:PMC1.1#F2"] == {"modality", "region"}
     assert all((row.value == "") == bool(row.reason) == (row.confidence == 0) for row in rows)
     assert all(row.evidence for row in rows if row.value)
 
@@ -145,8 +145,8 @@ def test_a_case_of_another_topic_has_its_own() -> None:
     assert records["pmc:PMC1.1#case1"].specialties == ("oncology",)
     assert records["pmc:PMC1.1#case2"].specialties == ("neurology",)
     assert records["pmc:PMC1.1#case2"].country == "PE"
-    assert {row.facet for row in rows if row.id == "pmc:PMC1.1#case2"} == {"specialty", "body_system"}
-    assert not [row for row in rows if row.id == "pmc:PMC1.1#case1"]
+    assert {row.facet for row in rows if row.id == "pmc:PMC1.1#case2"} == {"specialty", "body_system", "region"}
+    assert {row.facet for row in rows if row.id == "pmc:PMC1.1#case1"} == {"region"}
 
 
 def test_the_only_case_of_an_article_takes_its_topic() -> None:
@@ -154,7 +154,7 @@ def test_the_only_case_of_an_article_takes_its_topic() -> None:
     second = made.passages[1]
     rows, records = run(made, **{"cases.cases": [case(1, second.id, len(second.text))]})
     assert records["pmc:PMC1.1#case1"].specialties == ("oncology",)
-    assert not [row for row in rows if "#case" in row.id]
+    assert {row.facet for row in rows if "#case" in row.id} == {"region"}
 
 
 def test_a_non_medical_article_has_no_topic() -> None:

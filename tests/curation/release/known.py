@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,14 +15,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from curation.partition.records import Withheld
 from curation.release.assemble import assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from schemas.article import Graphic, Licence
-from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query, Transform
+from schemas.benchmark import (
+    Assignment,
+    Document,
+    Evidence,
+    Excluded,
+    OverlapKey,
+    Qrel,
+    Query,
+    Transform,
+)
 from schemas.extracted import Source
-from schemas.hashing import sha256_bytes, sha256_text
-from schemas.ids import query_id
-from schemas.record import to_table
+from schemas.hashing import normalise_text, sha256_bytes, sha256_text
+from schemas.ids import family_key, query_id
+from schemas.record import column, record, to_table
 from schemas.spec import DatasetSpec
 from schemas.stages import Drop, Reason, RecordStage, SetStage, Task
 
@@ -46,7 +57,7 @@ CAPTIONS = {
     ],
     "pmc:PMC902.2": ["Colour photograph of the retina.", "Late phase of the angiogram, temporal arcade."],
 }
-STAGES = ("crawl", "extract", "visual_context", "visual_context_all")
+STAGES = ("crawl", "extract", "visual_context", "visual_context_all", "partition")
 
 
 _DATABASE = duckdb.connect()
@@ -54,21 +65,35 @@ _DATABASE = duckdb.connect()
 
 def run_sql(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
     """A plain runner with tiny batches; flows/ has the real one."""
-    parts = []
+    cursor = _DATABASE.cursor()
     for name, files in views.items():
-        listed = ", ".join(f"'{path}'" for path in files)
-        parts.append(f"{name} AS (SELECT * FROM read_parquet([{listed}]))")
-    yield from _DATABASE.cursor().sql(f"WITH {', '.join(parts)} {text}").to_arrow_reader(3)
+        listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
+        cursor.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])')
+    yield from cursor.sql(text).to_arrow_reader(3)
 
 
 def noise_image(kind: str, seed: int, mode: str = "RGB") -> bytes:
-    """A deterministic small image."""
+    """A deterministic small image; no two seeds look alike."""
     size = (40 + seed, 30)
     count = size[0] * size[1] * (1 if mode in ("L", "P") else 3)
-    image = Image.frombytes(mode, size, bytes(place * seed * 7 // 3 % 256 for place in range(count)))
+    image = Image.frombytes(mode, size, random.Random(seed).randbytes(count))
     out = io.BytesIO()
     image.save(out, format=kind)
     return out.getvalue()
+
+
+@record
+class Text:
+    """What the gate for restricted strings reads of a passage."""
+
+    text_sha256: str = column("hex SHA-256 of its text")
+
+
+@record
+class Caption:
+    """What it reads of a figure."""
+
+    caption: str = column("caption")
 
 
 @dataclass
@@ -85,6 +110,9 @@ class World:
     retention: list[Retention] = field(default_factory=list)
     profile: str = "open"
     more: dict[str, list[Path]] = field(default_factory=dict)
+    dev: set[str] = field(default_factory=set)
+    withheld: list[Withheld] = field(default_factory=list)
+    tasks: tuple[str, ...] = ("visual_context",)
 
     @property
     def cards(self) -> Path:
@@ -102,6 +130,15 @@ class World:
             ("qrels", Qrel, self.qrels),
             ("excluded", Excluded, self.excluded),
             ("sources", Source, self.sources),
+            (
+                "passages",
+                Text,
+                [Text(text_sha256=sha256_text(text)) for of in PASSAGES.values() for text in of],
+            ),
+            ("figures", Caption, [Caption(caption=text) for of in CAPTIONS.values() for text in of]),
+            ("keys", OverlapKey, self.keys()),
+            ("assignments", Assignment, self.assignments()),
+            ("withheld", Withheld, self.withheld),
             *((f"drops/{stage}", Drop, rows) for stage, rows in self.drops.items()),
         ]
         for name, kind, rows in kinds:
@@ -110,6 +147,44 @@ class World:
                 pq.write_table(to_table(kind, part), path)
                 found.setdefault(name, []).append(path)
         return {**found, **self.more}
+
+    def assignments(self) -> list[Assignment]:
+        """Every query's split; queries of `dev` are in dev."""
+        return [
+            Assignment(
+                task=query.task,
+                query_id=query.id,
+                split="dev" if query.id in self.dev else "test",
+                group=query.id,
+            )
+            for query in self.queries
+        ]
+
+    def keys(self) -> list[OverlapKey]:
+        """What each query and its positives rest on, as the partition writes it."""
+        documents = {document.id: document for document in self.documents}
+        found: set[tuple[str, str, str, str]] = set()
+        for query in self.queries:
+            positives = [
+                documents[qrel.corpus_id]
+                for qrel in self.qrels
+                if qrel.query_id == query.id and qrel.score > 0 and qrel.corpus_id in documents
+            ]
+            keys = [("query", sha256_text(normalise_text(query.text)))]
+            keys += [("target_concept", target) for target in query.targets]
+            keys += [("query", f"family:{query.family}")] if query.family else []
+            for row in (query, *positives):
+                keys.append(("article", family_key(row.article_id)))
+                if row.patient_id:
+                    article, _, case = row.patient_id.partition("#")
+                    keys.append(("patient", f"{family_key(article)}#{case}"))
+                if row.image is not None:
+                    keys.append(("image_family", f"sha256:{row.image.sha256}"))
+            found |= {(query.task, query.id, dimension, key) for dimension, key in keys}
+        return [
+            OverlapKey(task=task, query_id=name, dimension=dimension, key=key)  # type: ignore[arg-type]
+            for task, name, dimension, key in sorted(found)
+        ]
 
     def release(self, out: str = "releases", version: str = "1.0.0", **options: Any) -> Path:
         """Assemble; the task directory."""
@@ -124,7 +199,7 @@ class World:
                 "title": "Known release",
                 "licence_profile": self.profile,
                 "expert_minimum": 5,
-                "tasks": {"visual_context": {}},
+                "tasks": {name: {} for name in self.tasks},
             }
         )
         build = BuildRecord(
@@ -164,7 +239,7 @@ def _document(article: str, number: int, text: str) -> Document:
     return Document(
         id=f"{article}#p{number}",
         task="visual_context",
-        title=f"Report {article[4:10]}",
+        title=f"Report {article}",
         text=released,
         language="en",
         article_id=article,
@@ -176,7 +251,7 @@ def _document(article: str, number: int, text: str) -> Document:
 
 
 def _query(root: Path, article: str, number: int, caption: str, kind: str) -> Query:
-    data = noise_image(kind, number + len(article), "P" if kind == "gif" else "RGB")
+    data = noise_image(kind, 2 * number + int(article[9]), "P" if kind == "gif" else "RGB")
     name = f"{article[4:]}/f{number}.{kind}"
     path = root / "raw" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -227,6 +302,7 @@ def make_world(root: Path) -> World:
         Retention("extract", "article", 2, 2),
         Retention("visual_context", "figure", 5, 4),
         Retention("visual_context_all", "query", 4, 4),
+        Retention("partition", "query", 4, 4),
     ]
     world.cards.mkdir(parents=True)
     for section in ("summary", "intended_use", "limitations", "collection", "acknowledgement"):

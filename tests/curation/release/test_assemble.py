@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from curation.release.audit import audit
+from curation.audit import audit
 from curation.release.manifest import hash_files, read_manifest
 from curation.release.tables import QUERIES, write_table
 from schemas.article import Graphic

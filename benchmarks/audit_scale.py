@@ -1,0 +1,254 @@
+"""The whole audit at 100 k, 300 k and 1.2 M documents: seconds, seconds per rule, peak memory of all processes.
+
+The release is made up (benchmarks/generate_release.py): two sibling tasks, 164 K queries with pictures at full
+size. Then one defect of each family is planted at full size, and the audit has to name it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.generate_release import generate
+from benchmarks.measure import ROOT, save
+from benchmarks.planted_defects import PLANTED, plant
+from curation.audit import RULES
+from flows.auditing import auditor, write
+from flows.progress import Steps
+
+FULL = 1_200_000
+SIZES = (100_000, 300_000, FULL)
+QUERIES_PER_DOCUMENT = 164 / 1_200
+WORKERS, MEMORY = 2, "1GB"
+SECONDS, MEGABYTES = 300, 4_096
+"""What is aimed at for the largest size."""
+_EVERY = 0.2
+_SHOWN = 12
+
+
+class _Clock:
+    """A reporter that notes when each rule was done."""
+
+    def __init__(self) -> None:
+        self.rules: dict[str, dict[str, float]] = {}
+        self.ended: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int, unit: str) -> Iterator[Steps]:
+        """Time the audit of one task."""
+        self.rules[name] = {}
+        yield _Lap(self.rules[name])
+        self.ended[name] = time.perf_counter()
+
+    def line(self, text: str) -> None:
+        """Nothing to show."""
+
+
+class _Lap:
+    def __init__(self, rules: dict[str, float]) -> None:
+        self.rules, self.before = rules, time.perf_counter()
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        """One rule is done."""
+        now = time.perf_counter()
+        self.rules[note] = self.rules.get(note, 0.0) + now - self.before
+        self.before = now
+
+
+def run(directories: Sequence[Path]) -> dict[str, Any]:
+    """Audit the tasks of a release as the command does, in this process, and say how long each rule took."""
+    clock = _Clock()
+    result: dict[str, Any] = {}
+    with auditor(workers=WORKERS, memory_limit=MEMORY, reporter=clock) as machine:
+        for directory in directories:
+            started = time.perf_counter()
+            done = machine.audit(directory, directories)
+            write(done, directory)
+            seconds = time.perf_counter() - started
+            (name,) = [name for name in clock.rules if name.endswith(directory.name)]
+            rules = clock.rules[name]
+            after = clock.ended[name] - started - sum(rules.values())
+            result[directory.name] = {
+                "seconds": round(seconds, 1),
+                "seconds_rules": round(sum(rules.values()), 1),
+                "seconds_canaries": round(after, 1),
+                "seconds_page": round(started + seconds - clock.ended[name], 1),
+                "seconds_by_rule": {rule: round(value, 2) for rule, value in rules.items()},
+                **_said(done.report),
+            }
+    return result
+
+
+def _said(report: Any) -> dict[str, Any]:
+    """Verdict, statuses, what was found."""
+    return {
+        "verdict": report.verdict,
+        "statuses": dict(Counter(rule.status for rule in report.rules)),
+        "found": {rule.rule: rule.found for rule in report.rules if rule.found},
+        "not_proven": [f"{item.rule}: {item.canary}" for item in report.canaries if not item.is_found],
+        "canaries": len(report.canaries),
+        "notes": {rule.rule: rule.note for rule in report.rules if rule.status == "not_run"},
+        "named": {
+            rule.rule: sorted({side.id for finding in rule.findings for side in finding.sides})
+            for rule in report.rules
+            if rule.found and rule.severity != "declared"
+        },
+    }
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all its descendants."""
+    found, waiting = [], [pid]
+    while waiting:
+        one = waiting.pop()
+        found.append(one)
+        for path in Path(f"/proc/{one}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                waiting += [int(child) for child in path.read_text().split()]
+    return found
+
+
+def _kilobytes(pid: int, file: str, field: str) -> int:
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path(f"/proc/{pid}/{file}").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith(field)).split()[1])
+    return 0
+
+
+class _Peak(threading.Thread):
+    """Highest resident memory of a process and its descendants, five times a second.
+
+    `resident` counts pages that processes share once for each; `proportional` counts them once.
+    """
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.pid, self.resident, self.proportional = pid, 0, 0
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        """Sample until told to stop."""
+        while not self.done.wait(_EVERY):
+            pids = _family(self.pid)
+            self.resident = max(self.resident, sum(_kilobytes(pid, "status", "VmRSS:") for pid in pids))
+            shares = (_kilobytes(pid, "smaps_rollup", "Pss:") for pid in pids)
+            self.proportional = max(self.proportional, sum(shares))
+
+
+def measure(directories: Sequence[Path]) -> dict[str, Any]:
+    """One audit in a process of its own."""
+    before = os.getloadavg()[0]
+    started = time.perf_counter()
+    command = [sys.executable, "-m", "benchmarks.audit_scale", "--run", *map(str, directories)]
+    child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    peak = _Peak(child.pid)
+    peak.start()
+    out, _ = child.communicate()
+    seconds = time.perf_counter() - started
+    peak.done.set()
+    peak.join()
+    if child.returncode:
+        raise RuntimeError(f"the audit ended with {child.returncode}")
+    usage = os.times()
+    return {
+        "seconds": round(seconds, 1),
+        "peak_rss_mb": peak.resident // 1024,
+        "peak_pss_mb": peak.proportional // 1024,
+        "load_before": round(before, 1),
+        "load_after": round(os.getloadavg()[0], 1),
+        "cpu_seconds_so_far": round(usage.children_user + usage.children_system, 1),
+        "tasks": json.loads(out),
+    }
+
+
+def size(documents: int, scratch: Path, *, with_defects: bool) -> dict[str, Any]:
+    """Make a release of this many documents, audit it, and again with defects planted in it."""
+    folder = scratch / str(documents)
+    folder.mkdir()
+    started = time.perf_counter()
+    queries = round(documents * QUERIES_PER_DOCUMENT)
+    directories = generate(folder, documents, queries)
+    made = time.perf_counter() - started
+    cpu = os.times()
+    result = {"documents": documents, "queries": queries, "seconds_to_generate": round(made, 1)}
+    result |= measure(directories)
+    result["cpu_seconds"] = round(
+        result.pop("cpu_seconds_so_far") - cpu.children_user - cpu.children_system, 1
+    )
+    if with_defects:
+        wanted = plant(directories[0])
+        damaged = measure(directories[:1])
+        found = damaged["tasks"][directories[0].name]
+        result["with_defects"] = {
+            "seconds": damaged["seconds"],
+            "verdict": found["verdict"],
+            "found": found["found"],
+            "planted": [
+                {"defect": PLANTED[rule], "rule": rule, "is_named": set(ids) <= set(found["named"].get(rule, ()))}
+                for rule, ids in wanted.items()
+            ],
+        }
+    for task in result["tasks"].values():
+        del task["named"]
+    shutil.rmtree(folder)
+    return result
+
+
+def slowest(result: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Rules by seconds over all tasks."""
+    total: Counter[str] = Counter()
+    for task in result["tasks"].values():
+        total.update(task["seconds_by_rule"])
+    return [(rule, round(seconds, 1)) for rule, seconds in total.most_common(_SHOWN)]
+
+
+def main() -> int:
+    """Measure every size, or (internally) audit once."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", nargs="+", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", nargs="+", type=Path, help="audit these folders and show the times")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    chosen = parser.parse_args()
+    if chosen.run:
+        print(json.dumps(run(chosen.run)))
+        return 0
+    if chosen.measure:
+        result = measure(chosen.measure)
+        print(json.dumps(result, indent=1))
+        print(slowest(result))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="audit-scale-") as scratch:
+        results = {
+            f"{documents}_documents": size(
+                documents, Path(scratch), with_defects=documents == max(chosen.sizes)
+            )
+            for documents in chosen.sizes
+        }
+    for result in results.values():
+        result["slowest_rules"] = slowest(result)
+    print(json.dumps(results, indent=1))
+    if tuple(chosen.sizes) == SIZES:
+        target = {"seconds": SECONDS, "peak_mb": MEGABYTES}
+        print(
+            save(
+                "audit_scale",
+                {"workers": WORKERS, "duckdb_memory": MEMORY, "rules": len(RULES), "target": target, **results},
+            )
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,569 @@
+"""A made-up release of any size: two sibling tasks, clean, with every published table, true to one another.
+
+Texts, pictures, names and articles are invented and marked synthetic. Written row group by row group with the
+product's own writer, card and hashes, so that `medqrels audit` reads it like any other release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.generated_pictures import pictures
+from benchmarks.generated_texts import Writer
+from curation.release import card, facts
+from curation.release.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
+from curation.release.rights import combined_family
+from curation.release.tables import (
+    CORPUS,
+    DROPS,
+    EXCLUDED,
+    FUNNEL,
+    KEYS,
+    ORIGIN_CORPUS,
+    ORIGIN_QRELS,
+    ORIGIN_QUERIES,
+    QRELS,
+    QUERIES,
+    SOURCES,
+    TARGET_NAMES,
+    Published,
+    write_table,
+)
+from curation.release.target_names import names_rows
+from flows.database import query as database
+from schemas.grades import EXCLUSIONS
+from schemas.hashing import normalise_text, sha256_bytes, sha256_text
+from schemas.ids import family_key, query_id
+
+DATASET, VERSION = "made-up", "1.0.0"
+PER_ARTICLE, CITABLE = 20, 14
+"""Documents of an article; only the first are positives, the others may hold boilerplate or near copies."""
+_CHUNK = 10_000
+_PICTURES = 400
+_DEV, _SECOND_POSITIVE, _NEAR, _BOILERPLATE = 0.04, 0.4, 0.004, 0.3
+_LICENCES = ("CC-BY-4.0", "CC0-1.0")
+_READ = "jats:license/@href"
+
+Row = dict[str, Any]
+Array = Any
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shape:
+    """One task. In a task about cases the queries of an article are answered by the article it is paired with,
+    hide their diagnosis and rest on a target concept; in the other a query is a figure, answered by passages
+    of its own article."""
+
+    name: str
+    number: int
+    articles: int
+    queries: int
+    seed: int
+    is_about_cases: bool
+    sibling: str
+
+    def article(self, number: int) -> str:
+        """Id of an article."""
+        return f"pmc:PMC{10_000_000 * (self.number + 1) + number}.1"
+
+    def document(self, number: int) -> str:
+        """Id of a document; ids sort as numbers do."""
+        return f"{self.article(number // PER_ARTICLE)}#p{10 + number % PER_ARTICLE}"
+
+    def article_of(self, query: Array) -> Array:
+        """Article a query was made of."""
+        return query * self.articles // self.queries
+
+    def answering(self, article: Array) -> Array:
+        """Article that answers an article's queries."""
+        return article ^ 1 if self.is_about_cases else article
+
+    def random(self, *names: int) -> np.random.Generator:
+        """A generator for one part of the task, whatever was drawn for the others."""
+        return np.random.default_rng([self.seed, self.number, *names])
+
+
+def shapes(documents: int, queries: int, seed: int) -> tuple[Shape, Shape]:
+    """Two thirds of everything are figures and passages, one third cases."""
+    articles = documents // PER_ARTICLE
+    cases = max(articles // 3 & ~1, 2)
+    asked = max(queries // 3, 2)
+    one, other = "visual_context", "clinical_case"
+    return (
+        Shape(one, 0, max(articles - cases, 2), max(queries - asked, 2), seed, False, other),
+        Shape(other, 1, cases, asked, seed, True, one),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Judged:
+    """Query -> positive documents; both by number. `splits` is 1 for dev."""
+
+    first: Array
+    second: Array
+    is_dev: Array
+
+    def of(self, query: int) -> list[int]:
+        """Numbers of its positives, ascending."""
+        found = {int(self.first[query]), int(self.second[query])}
+        return sorted(found)
+
+
+def judge(shape: Shape) -> Judged:
+    """Choose the positives and the split of every query; articles that belong together are in one split."""
+    random = shape.random(0)
+    query = np.arange(shape.queries)
+    article = shape.article_of(query)
+    base = shape.answering(article) * PER_ARTICLE
+    place = random.integers(0, CITABLE - 1, shape.queries)
+    second = place + (random.random(shape.queries) < _SECOND_POSITIVE)
+    of_group = random.random(shape.articles) < _DEV
+    of_group[:2], of_group[-2:] = True, False
+    group = article & ~1
+    return Judged(base + place, base + second, of_group[group])
+
+
+class Task:
+    """Writes one task directory."""
+
+    def __init__(self, shape: Shape, directory: Path, pool: ProcessPoolExecutor, scratch: Path) -> None:
+        self.shape, self.directory, self.pool, self.scratch = shape, directory, pool, scratch
+        self.judged = judge(shape)
+        self.writer = Writer(shape.seed)
+        random = shape.random(1)
+        self.licence = random.choice(len(_LICENCES), shape.articles, p=(0.8, 0.2))
+        self.titles = self.writer.titles(shape.random(2), shape.articles)
+        self.evidence: dict[int, tuple[int, int, str]] = {}
+
+    def write(self) -> None:
+        """Every table, the card and release.json."""
+        self.corpus()
+        self.queries()
+        self.sources()
+        self.funnel()
+        if self.shape.is_about_cases:
+            self.target_names()
+        self.head()
+
+    def table(self, table: Published, chunks: Iterator[pa.Table], split: str = "test") -> None:
+        """One table, or one split of it."""
+        write_table(table, chunks, self.directory, split=split)
+
+    def corpus(self) -> None:
+        """Documents and their provenance."""
+        origins: list[pa.Table] = []
+        cited = np.unique(np.concatenate([self.judged.first, self.judged.second]))
+        total = self.shape.articles * PER_ARTICLE
+
+        def chunks() -> Iterator[pa.Table]:
+            for start in range(0, total, _CHUNK):
+                released, origin = self._documents(start, min(start + _CHUNK, total), cited)
+                origins.append(origin)
+                yield released
+
+        self.table(CORPUS, chunks())
+        self.table(ORIGIN_CORPUS, iter(origins))
+
+    def _documents(self, start: int, end: int, cited: Array) -> tuple[pa.Table, pa.Table]:
+        shape = self.shape
+        random = shape.random(3, start)
+        texts = self.writer.texts(random, np.clip(random.normal(150, 40, end - start), 40, 320).astype(int))
+        number = np.arange(start, end)
+        place = number % PER_ARTICLE
+        with_common = (place >= CITABLE) & (random.random(len(number)) < _BOILERPLATE)
+        for at in np.flatnonzero(with_common):
+            texts[at] += " " + self.writer.boilerplate(random)
+        for at in np.flatnonzero((place == PER_ARTICLE - 1) & (random.random(len(number)) < _NEAR)):
+            texts[at] = self.writer.nearly(random, texts[at - 1])
+        sources, transforms = list(texts), [[] for _ in texts]
+        for at in (cited[(cited >= start) & (cited < end)] - start).tolist():
+            sources[at], transforms[at] = self._cite(start + at, texts[at])
+        article = number // PER_ARTICLE
+        ids = [shape.document(one) for one in number]
+        released = {
+            "id": ids,
+            "title": [self.titles[one] for one in article],
+            "text": texts,
+            **self._rights(article),
+        }
+        own = [shape.article(one) for one in article]
+        origin = {
+            "id": ids,
+            "article_id": own,
+            "patient_id": [f"{name}#case1" if shape.is_about_cases else "" for name in own],
+            "license_evidence": [_READ] * len(ids),
+            "text_sha256": [sha256_text(text) for text in sources],
+            "transforms": transforms,
+            **{name: [None] * len(ids) for name in _IMAGE_COLUMNS},
+            "image_transform": [""] * len(ids),
+        }
+        return _table(CORPUS, released), _table(ORIGIN_CORPUS, origin)
+
+    def _cite(self, number: int, text: str) -> tuple[str, list[Row]]:
+        """A positive's source text and what was changed in it; remembers the words its labels rest on."""
+        at = text.index(" ", 40)
+        if self.shape.is_about_cases:
+            self.evidence[number] = (0, at, text[:at])
+            return text, []
+        pointer = f" (Fig. {1 + number % 5})"
+        source = text[:at] + pointer + text[at:]
+        self.evidence[number] = (at - 20, at + len(pointer), source[at - 20 : at + len(pointer)])
+        return source, [{"start": at, "end": at, "original": pointer, "rule": "figure_pointer"}]
+
+    def _rights(self, article: Array) -> dict[str, list[Any]]:
+        """Language, licence and mark of rows by their article."""
+        return {
+            "language": ["en"] * len(article),
+            "license": [_LICENCES[one] for one in self.licence[article]],
+            "is_synthetic": [True] * len(article),
+        }
+
+    def queries(self) -> None:
+        """Queries with their pictures, and all that hangs on them, in order of their ids."""
+        texts, digests, spool = self._asked()
+        names = [
+            query_id(self.shape.name, text, digest) for text, (digest, *_) in zip(texts, digests, strict=True)
+        ]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        origins: list[pa.Table] = []
+        with spool.open("rb") as pictures_of:
+            for split in ("test", "dev"):
+                chosen = [number for number in order if bool(self.judged.is_dev[number]) == (split == "dev")]
+
+                def chunks(chosen: Sequence[int] = chosen) -> Iterator[pa.Table]:
+                    for start in range(0, len(chosen), 1_000):
+                        part = chosen[start : start + 1_000]
+                        yield self._query_rows(part, names, texts, digests, pictures_of)
+
+                self.table(QUERIES, chunks(), split)
+                self._labels(chosen, names, split)
+        for start in range(0, len(order), _CHUNK):
+            origins.append(self._origins(order[start : start + _CHUNK], names, texts, digests))
+        self.table(ORIGIN_QUERIES, iter(origins))
+        self._keys(order, names, texts, digests)
+        self._evidence(order, names)
+
+    def _asked(self) -> tuple[list[str], list[tuple[str, int, int, int, int]], Path]:
+        """Texts; (digest, offset, bytes, width, height) of each picture; the file they lie in."""
+        shape, count = self.shape, self.shape.queries
+        words = (40, 110) if shape.is_about_cases else (14, 45)
+        texts: list[str] = []
+        for start in range(0, count, _CHUNK):
+            random = shape.random(4, start)
+            texts += self.writer.texts(random, random.integers(*words, min(_CHUNK, count - start)))
+        spool = self.scratch / f"{shape.name}.pictures"
+        found: list[tuple[str, int, int, int, int]] = []
+        offset = 0
+        tasks = [
+            (shape.seed, shape.number, start, min(_PICTURES, count - start))
+            for start in range(0, count, _PICTURES)
+        ]
+        with spool.open("wb") as out:
+            for part in self.pool.map(pictures, tasks):
+                for data, width, height in part:
+                    out.write(data)
+                    found.append((sha256_bytes(data), offset, len(data), width, height))
+                    offset += len(data)
+        return texts, found, spool
+
+    def _query_rows(self, part: Sequence[int], names: Any, texts: Any, digests: Any, source: Any) -> pa.Table:
+        images = []
+        for number in part:
+            digest, offset, length, _, _ = digests[number]
+            source.seek(offset)
+            images.append({"bytes": source.read(length), "path": f"{digest[:32]}.jpeg"})
+        rights = self._rights(self.shape.article_of(np.array(part, np.int64)))
+        columns = {"id": [names[one] for one in part], "text": [texts[one] for one in part], "image": images}
+        return _table(QUERIES, columns | rights)
+
+    def _origins(self, part: Sequence[int], names: Any, texts: Any, digests: Any) -> pa.Table:
+        shape, count = self.shape, len(part)
+        articles = [shape.article(int(one)) for one in shape.article_of(np.array(part, np.int64))]
+        record = "case1" if shape.is_about_cases else "F{}"
+        return _table(
+            ORIGIN_QUERIES,
+            {
+                "id": [names[one] for one in part],
+                "split": ["dev" if self.judged.is_dev[one] else "test" for one in part],
+                "source_id": [
+                    f"{name}#{record.format(one)}" for name, one in zip(articles, part, strict=True)
+                ],
+                "article_id": articles,
+                "patient_id": [f"{name}#case1" if shape.is_about_cases else "" for name in articles],
+                "family": [""] * count,
+                "hides_target": [shape.is_about_cases] * count,
+                "since": [VERSION] * count,
+                "license_evidence": [_READ] * count,
+                "text_sha256": [sha256_text(texts[one]) for one in part],
+                "transforms": [[] for _ in part],
+                "image_source_sha256": [digests[one][0] for one in part],
+                "image_sha256": [digests[one][0] for one in part],
+                "image_transform": [""] * count,
+                "image_width": [digests[one][3] for one in part],
+                "image_height": [digests[one][4] for one in part],
+                "image_count": [1] * count,
+            },
+        )
+
+    def _labels(self, chosen: Sequence[int], names: Sequence[str], split: str) -> None:
+        """Positives of some queries, and the other documents of their own articles set aside."""
+        shape = self.shape
+        rule = "same-diagnosis" if shape.is_about_cases else "cites-xref"
+
+        def positives() -> Iterator[pa.Table]:
+            for start in range(0, len(chosen), _CHUNK):
+                pairs = [
+                    (names[one], shape.document(other))
+                    for one in chosen[start : start + _CHUNK]
+                    for other in self.judged.of(one)
+                ]
+                yield _table(
+                    QRELS,
+                    {
+                        "query-id": [one for one, _ in pairs],
+                        "corpus-id": [other for _, other in pairs],
+                        "score": [2] * len(pairs),
+                        "label_status": ["structural"] * len(pairs),
+                        "rule": [f"{shape.name}/{rule}@1"] * len(pairs),
+                    },
+                )
+
+        def aside() -> Iterator[pa.Table]:
+            for start in range(0, len(chosen), 1_000):
+                pairs = []
+                for one in chosen[start : start + 1_000]:
+                    first = int(shape.article_of(one)) * PER_ARTICLE
+                    taken = self.judged.of(one)
+                    others = (other for other in range(first, first + PER_ARTICLE) if other not in taken)
+                    pairs += [(names[one], shape.document(other)) for other in others]
+                columns = {
+                    "query-id": [one for one, _ in pairs],
+                    "corpus-id": [other for _, other in pairs],
+                    "reason": ["own_article"] * len(pairs),
+                }
+                yield _table(EXCLUDED, columns)
+
+        self.table(QRELS, positives(), split)
+        self.table(EXCLUDED, aside(), split)
+
+    def _keys(self, order: Sequence[int], names: Any, texts: Any, digests: Any) -> None:
+        """What each query and its positives rest on."""
+        shape = self.shape
+
+        def chunks() -> Iterator[pa.Table]:
+            for start in range(0, len(order), _CHUNK):
+                rows: list[tuple[str, str, str]] = []
+                for one in order[start : start + _CHUNK]:
+                    own = int(shape.article_of(one))
+                    articles = {family_key(shape.article(place)) for place in (own, shape.answering(own))}
+                    keys = [
+                        ("query", sha256_text(normalise_text(texts[one]))),
+                        ("image_family", f"sha256:{digests[one][0]}"),
+                        *(("article", name) for name in articles),
+                    ]
+                    if shape.is_about_cases:
+                        keys += [("patient", f"{name}#case1") for name in articles]
+                        keys.append(("target_concept", _concept(own)))
+                    rows += [(names[one], *key) for key in sorted(keys)]
+                columns = zip(*rows, strict=True)
+                yield _table(KEYS, dict(zip(KEYS.schema.names, map(list, columns), strict=True)))
+
+        self.table(KEYS, chunks())
+
+    def _evidence(self, order: Sequence[int], names: Sequence[str]) -> None:
+        """The words each label rests on."""
+
+        def chunks() -> Iterator[pa.Table]:
+            for start in range(0, len(order), _CHUNK):
+                pairs = [
+                    (names[one], other)
+                    for one in order[start : start + _CHUNK]
+                    for other in self.judged.of(one)
+                ]
+                spans = [self.evidence[other] for _, other in pairs]
+                documents = [self.shape.document(other) for _, other in pairs]
+                columns = {
+                    "query-id": [one for one, _ in pairs],
+                    "corpus-id": documents,
+                    "evidence": [
+                        [{"text_id": name, "start": first, "end": last, "text": words}]
+                        for name, (first, last, words) in zip(documents, spans, strict=True)
+                    ],
+                }
+                yield _table(ORIGIN_QRELS, columns)
+
+        self.table(ORIGIN_QRELS, chunks())
+
+    def sources(self) -> None:
+        """The articles."""
+
+        def chunks() -> Iterator[pa.Table]:
+            for start in range(0, self.shape.articles, _CHUNK):
+                numbers = range(start, min(start + _CHUNK, self.shape.articles))
+                yield pa.Table.from_pylist([self._source(one) for one in numbers], schema=SOURCES.schema)
+
+        self.table(SOURCES, chunks())
+
+    def _source(self, number: int) -> Row:
+        name = self.shape.article(number)
+        digits = name.removeprefix("pmc:PMC").removesuffix(".1")
+        return {
+            "id": name,
+            "title": self.titles[number],
+            "authors": ["A. Nobody"],
+            "journal": f"Journal of Inventions {number % 300}",
+            "year": 2000 + number % 26,
+            "doi": f"10.5555/{digits}",
+            "pmid": digits,
+            "pmcid": f"PMC{digits}",
+            "article_type": "case-report",
+            "language": "en",
+            "subjects": [],
+            "license": _LICENCES[self.licence[number]],
+            "license_url": "https://creativecommons.org/licenses/by/4.0/",
+            "license_evidence": _READ,
+            "license_statement": "",
+            "is_retracted": False,
+            "is_synthetic": True,
+            "scope_evidence": [],
+            "raw_sha256": sha256_text(name),
+        }
+
+    def funnel(self) -> None:
+        """The way from crawled articles to released queries, one article in twenty dropped."""
+        shape = self.shape
+        lost = [shape.article(9_000_000 + number) for number in range(shape.articles // 20)]
+        drops = {
+            "stage": ["crawl"] * len(lost),
+            "unit": ["article"] * len(lost),
+            "id": lost,
+            "article_id": lost,
+            "reason": ["licence_not_allowed"] * len(lost),
+            "detail": [""] * len(lost),
+        }
+        self.table(DROPS, iter([_table(DROPS, drops)]))
+        steps = [
+            (1, "crawl", "article", shape.articles + len(lost), shape.articles, len(lost)),
+            (2, shape.name, "query", shape.queries, shape.queries, 0),
+        ]
+        columns = dict(zip(FUNNEL.schema.names, map(list, zip(*steps, strict=True)), strict=True))
+        self.table(FUNNEL, iter([_table(FUNNEL, columns)]))
+
+    def target_names(self) -> None:
+        """Names of the target concepts, in three languages; none of them can stand in a text made here."""
+
+        def chunks() -> Iterator[pa.Table]:
+            for start in range(0, self.shape.articles, _CHUNK):
+                rows = []
+                for number in range(start, min(start + _CHUNK, self.shape.articles), 2):
+                    rows += names_rows(_concept(number), self.writer.names(self.shape.random(5, number)))
+                yield pa.Table.from_pylist(rows, schema=TARGET_NAMES.schema)
+
+        self.table(TARGET_NAMES, chunks())
+
+    def head(self) -> None:
+        """The card and release.json, from the files themselves."""
+        numbers = facts.compute(self.directory, database("1GB"))
+        used = {row["reason"] for row in numbers["exclusions"]}
+        manifest = ReleaseManifest(
+            format_version=FORMAT_VERSION,
+            dataset=DATASET,
+            title="Made-up release",
+            version=VERSION,
+            task=self.shape.name,
+            task_title=self.shape.name.replace("_", " ").capitalize(),
+            task_description="Made up to measure the audit.",
+            licence_profile="open",
+            license=combined_family(row["license"] for row in numbers["licences"]) or "",
+            label="silver",
+            expert_minimum=80,
+            publishable=False,
+            not_publishable_because=("It contains rows made from synthetic input.",),
+            accessed=None,
+            grades={"2": "Made up to be relevant."},
+            exclusions={reason: meaning for reason, meaning in EXCLUSIONS.items() if reason in used},
+            versions={"generator": 1},
+            stages=(),
+            overrides={},
+            counts=numbers["counts"],
+            files={},
+            siblings=(self.shape.sibling,),
+        )
+        prose = dict.fromkeys(card.PROSE, "Every text, picture, name and article here is made up.")
+        text = card.render(manifest, numbers, prose)
+        (self.directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
+        seal(self.directory, manifest)
+
+
+_IMAGE_COLUMNS = ("image_source_sha256", "image_sha256", "image_width", "image_height")
+
+
+def _concept(article: int) -> str:
+    """Target concept of an article and of the one it is paired with."""
+    return f"MADEUP:{article // 2:07d}"
+
+
+def _table(table: Published, columns: dict[str, list[Any]]) -> pa.Table:
+    return pa.table(
+        [pa.array(columns[field.name], field.type) for field in table.schema], schema=table.schema
+    )
+
+
+def seal(directory: Path, manifest: ReleaseManifest) -> None:
+    """Write release.json with the hashes of the files as they are now."""
+    head = dataclasses.replace(manifest, files=hash_files(directory))
+    head = dataclasses.replace(head, release_hash=head.computed_hash())
+    (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
+
+
+def generate(out: Path, documents: int, queries: int, seed: int = 5, workers: int = 2) -> list[Path]:
+    """Write `<out>/made-up/1.0.0/<task>/` for both tasks and return their folders.
+
+    Args:
+        out: where the release goes.
+        documents: of both tasks together; rounded down to whole articles.
+        queries: of both tasks together.
+        seed: of everything that is drawn by chance; the same arguments give the same bytes.
+        workers: processes that draw pictures.
+    """
+    made = []
+    with (
+        tempfile.TemporaryDirectory(prefix="generate-", dir=out if out.is_dir() else None) as scratch,
+        ProcessPoolExecutor(workers) as pool,
+    ):
+        for shape in shapes(documents, queries, seed):
+            directory = out / DATASET / VERSION / shape.name
+            directory.mkdir(parents=True)
+            Task(shape, directory, pool, Path(scratch)).write()
+            made.append(directory)
+    return made
+
+
+def main() -> int:
+    """Write a release of the wanted size."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--documents", type=int, required=True)
+    parser.add_argument("--queries", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=5)
+    chosen = parser.parse_args()
+    started = time.perf_counter()
+    for directory in generate(chosen.out, chosen.documents, chosen.queries, chosen.seed):
+        print(directory)
+    print(f"{time.perf_counter() - started:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

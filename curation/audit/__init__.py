@@ -1,0 +1,9 @@
+"""The audit of published datasets: from their files alone, no workspace, no network.
+
+rules/ what is checked; texts/ and images/ the comparing engines; layouts/ other benchmarks' files; page/ the page.
+"""
+
+from curation.audit.page.render import render_page
+from curation.audit.report import RULES, audit
+
+__all__ = ["RULES", "audit", "render_page"]

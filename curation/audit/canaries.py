@@ -1,0 +1,224 @@
+"""Plants the defects every rule must find into a small copy of the release, and checks that it finds them.
+
+Where the release cannot show that a rule works (nothing to plant in, a broken table, the same defect already
+there), an invented release is used instead: so a rule is proven on every run, whatever it was handed, and one
+that misses what was planted fails the audit. See `copying`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from curation.audit.copying import Copy, Unusable, clone, cut, invent
+from curation.audit.dataset import Dataset
+from curation.audit.rule import Canary, Context, Rows, Rule
+from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
+
+RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
+_LONGEST_NOTE = 300
+_DID_NOT_LOOK = frozenset({"not_run", "not_covered", "not_asked", "not_applicable"})
+
+
+def run(rules: Sequence[Rule], context: Context, run_rule: RunRule) -> tuple[CanaryResult, ...]:
+    """Plant and look for every canary of some rules, in their order.
+
+    A rule that said nothing about the release (not applicable, not covered, not asked) still has its canaries
+    planted: what it could find is proven all the same. A rule without canaries counts as one that missed.
+    """
+    folder = context.scratch / "canaries"
+    folder.mkdir(parents=True)
+    try:
+        field = _Field(context, run_rule, folder)
+        results: list[CanaryResult] = []
+        for rule in rules:
+            results += field.results(rule)
+            if not rule.canaries:
+                note = "the rule names no defect that it must find"
+                results.append(CanaryResult(rule=rule.id, canary="none", is_found=False, note=note))
+        return tuple(results)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What came of planting one canary in one copy; `is_found` is None when that proves nothing."""
+
+    is_found: bool | None
+    note: str = ""
+
+
+class _Field:
+    """The copies of one run, and what each rule says of them before anything is planted."""
+
+    def __init__(self, context: Context, run_rule: RunRule, folder: Path) -> None:
+        self.context = context
+        self.run_rule = run_rule
+        self.folder = folder
+        self.before: dict[tuple[str, str, str], frozenset[Finding]] = {}
+        self._invented: Copy | None = None
+        self.own: Copy | None = None
+        self.no_own = ""
+        try:
+            self.own = cut(context, folder / "own")
+        except Unusable as reason:
+            self.no_own = str(reason)
+        except Exception as error:  # a release can be broken in any way; its own rules say what is wrong
+            self.no_own = f"the release could not be copied: {self._reason(error)}"
+
+    @property
+    def invented(self) -> Copy:
+        """The invented release, made when first needed."""
+        if self._invented is None:
+            self._invented = invent(self.context, self.folder / "invented")
+        return self._invented
+
+    def results(self, rule: Rule) -> list[CanaryResult]:
+        """Plant every canary of a rule: several at once where they cannot be mistaken, the others alone."""
+        together: set[int] = set()
+        for second in ("", "sibling", "against"):
+            numbers = [
+                number for number, item in enumerate(rule.canaries) if item.plant and item.second == second
+            ]
+            if len(numbers) > 1 and self.own:
+                together |= self._together(rule, numbers, self.own)
+        return [
+            CanaryResult(rule=rule.id, canary=canary.name, is_found=True)
+            if number in together
+            else self._alone(rule, canary)
+            for number, canary in enumerate(rule.canaries)
+        ]
+
+    def _together(self, rule: Rule, numbers: Sequence[int], base: Copy) -> set[int]:
+        """Numbers of the canaries found when all that name different rows are planted in one copy.
+
+        A canary counts only by findings that were not there before and name no other canary's row.
+        """
+        folder = self.folder / "planted"
+        rows, other = base.rows_to_damage(), base.no_rows()
+        wanted: dict[int, frozenset[str]] = {}
+        for number in numbers:
+            trial, beside = clone(rows), clone(other)
+            try:
+                plant = rule.canaries[number].plant
+                ids = frozenset(plant(trial, beside) or ()) if plant else frozenset()
+            except Exception:  # it is planted alone later, and its reason kept
+                continue
+            if ids and not any(ids & taken for taken in wanted.values()):
+                wanted[number], rows, other = ids, trial, beside
+        first = rule.canaries[numbers[0]]
+        try:
+            result, _ = self.run_rule(rule, self._given(first, base, folder, rows, other))
+            before = self._before(rule, first, base)
+        except Exception:
+            return set()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        new = [_named([finding]) for finding in result.findings if finding not in before]
+        found: set[int] = set()
+        for number, ids in wanted.items():
+            others = frozenset().union(*(item for of, item in wanted.items() if of != number))
+            if ids <= frozenset().union(*(names for names in new if not names & others)):
+                found.add(number)
+        return found
+
+    def _alone(self, rule: Rule, canary: Canary) -> CanaryResult:
+        """Plant one canary: in the release's own rows, else in invented ones."""
+        first = self._attempt(rule, canary, self.own) if self.own else _Attempt(None, self.no_own)
+        if first.is_found is not None:
+            return CanaryResult(rule=rule.id, canary=canary.name, is_found=first.is_found, note=first.note)
+        second = self._attempt(rule, canary, self.invented)
+        if second.is_found:
+            note = f"planted in invented rows: {first.note}"
+        else:
+            note = f"{second.note} (in the release's own rows: {first.note})"
+        return CanaryResult(
+            rule=rule.id, canary=canary.name, is_found=bool(second.is_found), note=note[:_LONGEST_NOTE]
+        )
+
+    def _attempt(self, rule: Rule, canary: Canary, base: Copy) -> _Attempt:
+        folder = self.folder / "planted"
+        try:
+            ids, given = self._planted(canary, base, folder)
+            if ids is None:
+                return _Attempt(None, "nothing there it could be planted in")
+            if not ids:
+                return _Attempt(None, "the canary names no row")
+            result, _ = self.run_rule(rule, given)
+        except Exception as error:  # a canary that cannot be planted proves nothing; the reason is kept
+            return _Attempt(None, f"could not be planted: {self._reason(error)}")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return self._compared(rule, canary, base, ids, result)
+
+    def _planted(self, canary: Canary, base: Copy, folder: Path) -> tuple[Sequence[str] | None, Context]:
+        """A damaged copy on disk, and the ids the rule must name."""
+        if canary.files:
+            base.link(folder / "copy")
+            ids = canary.files(folder / "copy")
+            return ids, self._context(folder, base.reopened(folder / "copy"))
+        rows, other = base.rows_to_damage(), base.no_rows()
+        ids = canary.plant(rows, other) if canary.plant else None
+        return ids, self.context if not ids else self._given(canary, base, folder, rows, other)
+
+    def _given(self, canary: Canary, base: Copy, folder: Path, rows: Rows, other: Rows) -> Context:
+        """Rows written out, with the dataset beside them that the canary needs."""
+        given = self._context(folder, base.write(rows, folder / "copy", canary.second))
+        if not canary.second:
+            return given
+        second = base.write_second(other, folder / "other", canary.second)
+        if canary.second == "sibling":
+            return dataclasses.replace(given, siblings=(second,))
+        return dataclasses.replace(given, against=(second,))
+
+    def _context(self, folder: Path, subject: Dataset) -> Context:
+        scratch = folder / "scratch"
+        scratch.mkdir(parents=True, exist_ok=True)
+        return dataclasses.replace(self.context, subject=subject, scratch=scratch, siblings=(), against=())
+
+    def _compared(
+        self, rule: Rule, canary: Canary, base: Copy, ids: Sequence[str], result: RuleResult
+    ) -> _Attempt:
+        """Whether findings that were not there before name every id."""
+        said = f"{result.status} {result.note}".strip()
+        missing = sorted(set(ids) - _named(result.findings))
+        if missing:
+            note = f"not named: {', '.join(missing)}; the rule says: {said}"[:_LONGEST_NOTE]
+            is_cut = result.found > len(result.findings)
+            return _Attempt(None if is_cut or result.status in _DID_NOT_LOOK else False, note)
+        if not canary.files and not base.ids.intersection(ids):
+            return _Attempt(True)
+        before = self._before(rule, canary, base)
+        if set(ids) <= _named([finding for finding in result.findings if finding not in before]):
+            return _Attempt(True)
+        return _Attempt(None, "the same was found before anything was planted")
+
+    def _before(self, rule: Rule, canary: Canary, base: Copy) -> frozenset[Finding]:
+        """What the rule finds in the undamaged copy."""
+        key = (rule.id, base.name, "files" if canary.files else canary.second)
+        if key not in self.before:
+            folder = self.folder / "undamaged"
+            try:
+                if canary.files:
+                    base.link(folder / "copy")
+                    given = self._context(folder, base.reopened(folder / "copy"))
+                else:
+                    given = self._given(canary, base, folder, base.rows, base.no_rows())
+                self.before[key] = frozenset(self.run_rule(rule, given)[0].findings)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+        return self.before[key]
+
+    def _reason(self, error: Exception) -> str:
+        """Type and first line of an error, without the folders of this machine."""
+        text = (str(error).splitlines() or [""])[0]
+        for place in (self.folder, self.context.directory):
+            text = text.replace(str(place), ".")
+        return f"{type(error).__name__}: {text}"[:_LONGEST_NOTE]
+
+
+def _named(findings: Sequence[Finding]) -> set[str]:
+    return {item.id for finding in findings for item in finding.sides}

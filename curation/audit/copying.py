@@ -1,0 +1,340 @@
+"""Small copies of a release to plant canaries in: cut from its own rows, or invented.
+
+A cut holds a few queries of each split (the first, the last and some by chance), documents judged, excluded
+and unjudged for them, and everything that hangs on those rows; what is left out is left out in SQL.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.audit import invented
+from curation.audit.dataset import Dataset, open_release
+from curation.audit.rule import Context, Rows
+from curation.release import card, facts
+from curation.release.manifest import NAME, ReleaseManifest, hash_files
+from curation.release.tables import TABLES, Published
+from schemas.audit import Kind, Role
+
+SIBLING = "canary"
+"""Task name of the invented sibling."""
+_PER_SPLIT = {"ends": 2, "chance": 8}
+_DOCUMENTS = {"qrels": 70, "excluded": 25, "": 25}
+_LONGEST_TEXT, _LARGEST_IMAGE = 100_000, 3_000_000
+_FEWEST_QUERIES, _FEWEST_DOCUMENTS = 2, 4
+_BY_NAME = {table.name: table for table in TABLES}
+_CHOSEN = """
+    SELECT id FROM (
+        SELECT id FROM (SELECT id FROM queries ORDER BY id LIMIT {ends})
+        UNION SELECT id FROM (SELECT id FROM queries ORDER BY id DESC LIMIT {ends})
+        UNION SELECT id FROM (SELECT id FROM queries ORDER BY md5(id), id LIMIT {chance}))
+    WHERE id IS NOT NULL ORDER BY id"""
+
+
+class Unusable(Exception):  # noqa: N818 - a reason, not a fault
+    """The release has too little in it to plant anything in; the text says what."""
+
+
+@dataclass
+class Copy:
+    """Rows of a small release, and how it is written."""
+
+    name: str
+    kind: Kind
+    rows: Rows
+    schemas: Mapping[str, pa.Schema]
+    split_of: Mapping[str, Mapping[str, str]]
+    """Table -> query id -> split whose file the row is in."""
+    manifest: ReleaseManifest | None
+    prose: Mapping[str, str]
+    directory: Path
+    context: Context
+    ids: frozenset[str] = field(init=False)
+    """Every id of the copy: a rule that names another one names what was planted."""
+    has_head: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        columns = ("id", "query-id", "corpus-id", "article_id", "source_id", "concept", "key", "stage")
+        self.ids = frozenset(
+            str(row[name]) for rows in self.rows.values() for row in rows for name in columns if name in row
+        )
+        self._write_tables(self.rows, self.directory)
+
+    def rows_to_damage(self) -> Rows:
+        """The rows, to be changed at will."""
+        return {name: [clone(row) for row in rows] for name, rows in self.rows.items()}
+
+    def no_rows(self) -> Rows:
+        """Every published table, without rows."""
+        return {table.name: [] for table in TABLES}
+
+    def link(self, target: Path) -> None:
+        """The whole directory as published, with card and release.json, in files of its own."""
+        if self.manifest is not None and not self.has_head:
+            self._write_head(self.manifest)
+            self.has_head = True
+        shutil.copytree(self.directory, target)
+
+    def reopened(self, target: Path) -> Dataset:
+        """A directory made by `link`, as it is now."""
+        return open_release(target) if self.manifest is not None else self._dataset(target, None)
+
+    def write(self, rows: Rows, target: Path, second: str = "") -> Dataset:
+        """Rows as a dataset like the audited one, in `target` unless they are as they were.
+
+        The manifest knows the sibling when there is one.
+        """
+        if rows is self.rows:
+            target = self.directory
+        else:
+            self._write_tables(rows, target)
+        manifest = self.manifest
+        if manifest is not None:
+            siblings = (SIBLING,) if second == "sibling" else ()
+            manifest = dataclasses.replace(manifest, siblings=siblings)
+        return self._dataset(target, manifest)
+
+    def _dataset(self, target: Path, manifest: ReleaseManifest | None) -> Dataset:
+        found = {name: files for name, files in facts.views(target).items() if files}
+        subject = self.context.subject
+        name = subject.name if self.name == "own" else "invented"
+        return Dataset(name, "audited", self.kind, target, "copy", found, manifest)
+
+    def write_second(self, rows: Rows, target: Path, role: str) -> Dataset:
+        """The dataset beside the copy: a sibling task, or another benchmark."""
+        self._write_tables(rows, target, all_tables=True)
+        found = facts.views(target)
+        if role == "sibling":
+            one = self.manifest or invented.manifest()
+            manifest = dataclasses.replace(one, task=SIBLING, siblings=(one.task,))
+            return Dataset(SIBLING, "sibling", "release", target, SIBLING, found, manifest)
+        kept = {name: found[name] for name in found if rows[name]}
+        place: Role = "against"
+        return Dataset(SIBLING, place, "beir", target, SIBLING, kept)
+
+    def _write_tables(self, rows: Rows, target: Path, *, all_tables: bool = False) -> None:
+        """One file per table and split; a table that is as it was is linked from the first copy."""
+        target.mkdir(parents=True)
+        for table in TABLES:
+            if table.name not in self.schemas and not all_tables:
+                continue
+            schema = self.schemas.get(table.name, table.schema)
+            is_same = target != self.directory and rows[table.name] == self.rows[table.name]
+            folder = target / table.folder
+            if is_same and not all_tables:
+                shutil.copytree(self.directory / table.folder, folder, copy_function=_link)
+                continue
+            folder.mkdir(parents=True)
+            for split, part in self._by_split(table, rows).items():
+                path = folder / f"{split}-00000-of-00001.parquet"
+                pq.write_table(pa.Table.from_pylist(part, schema=_widened(schema, part)), path)
+
+    def _by_split(self, table: Published, rows: Rows) -> dict[str, list[dict[str, Any]]]:
+        """Rows of a table by their file's split: the one they were cut from, else that of their query."""
+        found: dict[str, list[dict[str, Any]]] = {"test": []}
+        if not table.has_splits:
+            return {"test": rows[table.name]}
+        before = self.split_of.get(table.name, {})
+        stated = {
+            str(row["id"]): row["split"] for row in rows.get("provenance_queries", ()) if "split" in row
+        }
+        column = "id" if table.name == "queries" else "query-id"
+        for row in rows[table.name]:
+            name = str(row.get(column))
+            split = before.get(name) or stated.get(name) or "test"
+            found.setdefault(split if split in ("test", "dev") else "test", []).append(row)
+        return dict(sorted(found.items(), reverse=True))
+
+    def _write_head(self, manifest: ReleaseManifest) -> None:
+        """Card and release.json, true to the rows."""
+        numbers = facts.compute(self.directory, self.context.query)
+        head = dataclasses.replace(manifest, counts=numbers["counts"], files={}, release_hash="", siblings=())
+        text = card.render(head, numbers, self.prose)
+        (self.directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
+        head = dataclasses.replace(head, files=hash_files(self.directory))
+        head = dataclasses.replace(head, release_hash=head.computed_hash())
+        (self.directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
+
+
+def invent(context: Context, directory: Path) -> Copy:
+    """The invented release."""
+    rows = invented.rows()
+    schemas = {table.name: table.schema for table in TABLES} | invented.SCHEMAS
+    splits = {row["id"]: row["split"] for row in rows["provenance_queries"]}
+    prose = dict.fromkeys(card.PROSE, "Invented.")
+    of = {table.name: splits for table in TABLES if table.has_splits}
+    return Copy("invented", "release", rows, schemas, of, invented.manifest(), prose, directory, context)
+
+
+def cut(context: Context, directory: Path) -> Copy:
+    """A small part of the audited dataset.
+
+    Raises:
+        Unusable: there are too few queries or documents.
+    """
+    subject = context.subject
+    if not {"queries", "corpus"} <= set(subject.views):
+        raise Unusable("no queries or no corpus")
+    queries = _chosen_queries(context)
+    documents = _chosen_documents(context, queries)
+    rows: Rows = {table.name: [] for table in TABLES}
+    split_of: dict[str, dict[str, str]] = {}
+    for name, where in _filters(queries, documents).items():
+        if name in subject.views:
+            small = f" AND {_small(subject.views[name][0])}" if name in ("queries", "corpus") else ""
+            rows[name], split_of[name] = _cut_table(context, name, where + small)
+    _settle(rows)
+    for name, where in _filters_of_rest(rows).items():
+        if name in subject.views:
+            rows[name], _ = _cut_table(context, name, where)
+    for step in rows["funnel"]:
+        step["entered"], step["dropped"] = step["kept"], 0
+    if len(rows["queries"]) < _FEWEST_QUERIES or len(rows["corpus"]) < _FEWEST_DOCUMENTS:
+        raise Unusable("too few queries or documents")
+    schemas = {name: pq.read_schema(subject.views[name][0]) for name in _BY_NAME if name in subject.views}
+    readme = subject.directory / "README.md"
+    prose = dict.fromkeys(card.PROSE, "None.")
+    if subject.manifest is not None and readme.is_file():
+        prose |= card.prose_of(readme.read_text(encoding="utf-8", errors="replace"))
+    return Copy("own", subject.kind, rows, schemas, split_of, subject.manifest, prose, directory, context)
+
+
+def _chosen_queries(context: Context) -> list[str]:
+    found: set[str] = set()
+    for _, files in _files_by_split(context, "queries"):
+        text = _CHOSEN.format(**_PER_SPLIT)
+        found.update(row["id"] for row in _rows(context, text, {"queries": files}))
+    return sorted(found)
+
+
+def _chosen_documents(context: Context, queries: Sequence[str]) -> list[str]:
+    """Documents judged, excluded and unjudged for some queries."""
+    views = context.subject.views
+    found: list[str] = []
+    for name, limit in _DOCUMENTS.items():
+        if name and name in views:
+            text = f"""SELECT id FROM corpus WHERE id IN (SELECT "corpus-id" FROM {name}
+                WHERE "query-id" IN {_listed(queries)}) ORDER BY md5(id), id LIMIT {limit}"""
+            found += [row["id"] for row in context.rows(text, "corpus", name)]
+        elif not name:
+            text = f"SELECT id FROM corpus ORDER BY md5(id), id LIMIT {limit}"
+            found += [row["id"] for row in context.rows(text, "corpus")]
+    return sorted({name for name in found if name is not None})
+
+
+def _small(path: Path) -> str:
+    """SQL for rows that are cheap to copy many times."""
+    names = pq.read_schema(path).names
+    image = f" AND coalesce(octet_length(image.bytes), 0) < {_LARGEST_IMAGE}" if "image" in names else ""
+    return f"coalesce(length(text), 0) < {_LONGEST_TEXT}{image}"
+
+
+def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]:
+    """What of each table belongs to some queries and documents."""
+    of_queries, of_documents = f"id IN {_listed(queries)}", f"id IN {_listed(documents)}"
+    pair = f'"query-id" IN {_listed(queries)} AND "corpus-id" IN {_listed(documents)}'
+    return {
+        "queries": of_queries,
+        "corpus": of_documents,
+        "provenance_queries": of_queries,
+        "provenance_corpus": of_documents,
+        "qrels": pair,
+        "excluded": pair,
+        "provenance_qrels": pair,
+        "keys": f'"query-id" IN {_listed(queries)}',
+    }
+
+
+def _filters_of_rest(rows: Rows) -> dict[str, str]:
+    """What of the other tables the rows point to."""
+    origins = (*rows["provenance_queries"], *rows["provenance_corpus"])
+    articles = {row["article_id"] for row in origins}
+    targets = {row["key"] for row in rows["keys"] if row["dimension"] == "target_concept"}
+    return {
+        "sources": f"id IN {_listed(articles)}",
+        "target_names": f"concept IN {_listed(targets)}",
+        "funnel": "true",
+        "drops": "false",
+    }
+
+
+def _files_by_split(context: Context, name: str) -> list[tuple[str, list[Path]]]:
+    """Files of a table by split, as their names say; other layouts have one."""
+    files = list(context.subject.views[name])
+    if context.subject.kind != "release" or not _BY_NAME[name].has_splits:
+        return [("test", files)]
+    found: dict[str, list[Path]] = {}
+    for path in files:
+        found.setdefault(path.name.split("-")[0], []).append(path)
+    return sorted(found.items(), reverse=True)
+
+
+def _cut_table(context: Context, name: str, where: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Rows of a table in key order, and which split's file each query's rows were in."""
+    key = ", ".join(f'"{column}"' for column in _BY_NAME[name].key)
+    found: list[dict[str, Any]] = []
+    splits: dict[str, str] = {}
+    for split, files in _files_by_split(context, name):
+        rows = _rows(context, f'SELECT * FROM "{name}" WHERE {where} ORDER BY {key}', {name: files})
+        for row in rows:
+            splits.setdefault(str(row.get("query-id", row.get("id"))), split)
+        found += rows
+    return found, splits
+
+
+def _rows(context: Context, text: str, views: Mapping[str, Sequence[Path]]) -> list[dict[str, Any]]:
+    return [row for batch in context.query(text, views) for row in batch.to_pylist()]
+
+
+def _settle(rows: Rows) -> None:
+    """Leave out what hangs on rows too large to copy, then queries left without a positive."""
+    documents = {row["id"] for row in rows["corpus"]}
+    rows["provenance_corpus"] = [row for row in rows["provenance_corpus"] if row["id"] in documents]
+    queries = {row["id"] for row in rows["queries"]}
+    for name in ("qrels", "excluded", "provenance_qrels"):
+        rows[name] = [
+            row for row in rows[name] if row["query-id"] in queries and row["corpus-id"] in documents
+        ]
+    if not rows["qrels"]:
+        return
+    kept = {row["query-id"] for row in rows["qrels"] if (row["score"] or 0) > 0}
+    for name in ("queries", "provenance_queries"):
+        rows[name] = [row for row in rows[name] if row["id"] in kept]
+    for name in ("qrels", "excluded", "provenance_qrels", "keys"):
+        rows[name] = [row for row in rows[name] if row["query-id"] in kept]
+
+
+def _widened(schema: pa.Schema, rows: Iterable[Mapping[str, Any]]) -> pa.Schema:
+    """Columns a canary added are strings."""
+    for name in sorted({name for row in rows for name in row} - set(schema.names)):
+        schema = schema.append(pa.field(name, pa.string()))
+    return schema
+
+
+def clone(value: Any) -> Any:
+    """Dicts and lists anew, strings and bytes shared."""
+    if isinstance(value, dict):
+        return {name: clone(item) for name, item in value.items()}
+    return [clone(item) for item in value] if isinstance(value, list) else value
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without hard links
+        shutil.copy2(source, target)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    """Values as a SQL list, never empty."""
+    quoted = sorted("'" + str(value).replace("'", "''") + "'" for value in values if value is not None)
+    return f"({', '.join(quoted) or 'NULL'})"

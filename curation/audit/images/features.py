@@ -1,0 +1,219 @@
+"""What the audit knows of every published image: hash of its bytes, whether it decodes, what it looks like.
+
+Work is cut by file and row group and may be spread over processes; what is kept of an image is under 3 kB.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from PIL import Image
+
+from curation.audit.images import greys, points
+from schemas.errors import InputError
+from schemas.hashing import sha256_bytes
+from schemas.stages import Reason
+
+TABLES: tuple[str, ...] = ("queries", "corpus")
+THUMB = 32
+MIN_SPREAD = 4.0
+"""Standard deviation of the thumbnail in grey levels below which a picture is too uniform to be compared."""
+_ROWS_PER_TASK = 400
+_LOW = 8
+_COSINES = np.cos(np.pi * np.arange(_LOW)[:, None] * (2 * np.arange(THUMB)[None, :] + 1) / (2 * THUMB))
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFeatures:
+    """One entry per published image, in order of table, file and row.
+
+    `table` indexes TABLES; `file` indexes `files`; `group` and `row` say where the image lies in its file.
+    `sha256` is of the bytes as hex, '' when there are none. `problem` is '' or why it does not decode.
+    `is_flat`: too uniform to be compared by sight. `thumbs` is (n, 32, 32) grey; `phash` the 64-bit pHash.
+    Keypoints of image i are entries `first[i]` to `first[i + 1]` of `x`, `y`, `size` and `code`, at a copy
+    that is `scale[i]` times the file's size.
+    """
+
+    files: tuple[Path, ...]
+    ids: NDArray[np.object_]
+    table: NDArray[np.uint8]
+    file: NDArray[np.int32]
+    group: NDArray[np.int32]
+    row: NDArray[np.int32]
+    sha256: NDArray[np.str_]
+    problem: NDArray[np.object_]
+    width: NDArray[np.int32]
+    height: NDArray[np.int32]
+    is_flat: NDArray[np.bool_]
+    phash: NDArray[np.uint64]
+    thumbs: NDArray[np.uint8]
+    scale: NDArray[np.float32]
+    first: NDArray[np.int64]
+    x: NDArray[np.float32]
+    y: NDArray[np.float32]
+    size: NDArray[np.float32]
+    code: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def is_ok(self) -> NDArray[np.bool_]:
+        """Whether each image decoded."""
+        found: NDArray[np.bool_] = self.problem == ""
+        return found
+
+    def table_of(self, place: int) -> str:
+        """Name of the table an image is in."""
+        return TABLES[int(self.table[place])]
+
+
+def features(views: Mapping[str, Sequence[Path]], pool: Executor) -> ImageFeatures:
+    """Look at every image of a dataset's queries and corpus.
+
+    Args:
+        views: table -> Parquet files; only `queries` and `corpus` are read, where they have an image column.
+        pool: where files are read and decoded, part by part.
+
+    Returns:
+        Features in order of table, file and row; empty arrays when there are no images.
+    """
+    files: list[Path] = []
+    tasks: list[tuple[int, int, Path, tuple[int, ...]]] = []
+    for number, table in enumerate(TABLES):
+        for path in views.get(table, ()):
+            if greys.has_images(path):
+                tasks += [(number, len(files), path, groups) for groups in _parts(path)]
+                files.append(path)
+    parts = list(pool.map(_look, tasks)) if tasks else []
+    return _joined(tuple(files), parts)
+
+
+def _parts(path: Path) -> list[tuple[int, ...]]:
+    """Row groups of a file in parts of a few hundred rows."""
+    parts: list[tuple[int, ...]] = []
+    pending: list[int] = []
+    held = 0
+    metadata = pq.read_metadata(path)
+    for group in range(metadata.num_row_groups):
+        pending.append(group)
+        held += metadata.row_group(group).num_rows
+        if held >= _ROWS_PER_TASK:
+            parts.append(tuple(pending))
+            pending, held = [], 0
+    return [*parts, tuple(pending)] if pending else parts
+
+
+def _look(task: tuple[int, int, Path, tuple[int, ...]]) -> dict[str, Any]:
+    """Features of some row groups of one file, as columns."""
+    table, file, path, groups = task
+    seen = [(item, _one(item.data)) for item in greys.rows(path, groups)]
+    looks = [look for _, look in seen]
+    count = len(seen)
+    thumbs = np.array([look.thumb for look in looks], np.uint8).reshape(count, THUMB, THUMB)
+    return {
+        "ids": [item.id for item, _ in seen],
+        "table": np.full(count, table, np.uint8),
+        "file": np.full(count, file, np.int32),
+        "group": np.array([item.group for item, _ in seen], np.int32),
+        "row": np.array([item.row for item, _ in seen], np.int32),
+        "sha256": [look.sha256 for look in looks],
+        "problem": [look.problem for look in looks],
+        "width": np.array([look.width for look in looks], np.int32),
+        "height": np.array([look.height for look in looks], np.int32),
+        "is_flat": thumbs.reshape(count, -1).std(axis=1) < MIN_SPREAD if count else np.zeros(0, bool),
+        "phash": perceptual_hashes(thumbs),
+        "thumbs": thumbs,
+        "scale": np.array([look.scale for look in looks], np.float32),
+        "points": np.array([len(look.points.x) for look in looks], np.int64),
+        **{
+            name: np.concatenate([getattr(look.points, name) for look in looks] or [empty])
+            for name, empty in zip(("x", "y", "size", "code"), _columns(_NOTHING), strict=True)
+        },
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    sha256: str
+    problem: str
+    width: int
+    height: int
+    thumb: NDArray[np.uint8]
+    scale: float
+    points: points.Points
+
+
+_NOTHING = points.keypoints(np.zeros((1, 1), np.uint8))
+_BLANK = np.zeros((THUMB, THUMB), np.uint8)
+
+
+def _columns(found: points.Points) -> tuple[NDArray[Any], ...]:
+    return tuple(getattr(found, item.name) for item in fields(found))
+
+
+def _one(data: bytes | None) -> _Look:
+    if not data:
+        return _Look("", Reason.IMAGE_MISSING.value, 0, 0, _BLANK, 0.0, _NOTHING)
+    digest = sha256_bytes(data)
+    try:
+        grey = greys.decode(data)
+    except InputError as error:
+        return _Look(digest, str(error), 0, 0, _BLANK, 0.0, _NOTHING)
+    small, scale = _copy(grey.image)
+    thumb = np.asarray(grey.image.resize((THUMB, THUMB), Image.Resampling.LANCZOS))
+    shown = scale * grey.image.width / grey.width
+    return _Look(digest, "", grey.width, grey.height, thumb, shown, points.keypoints(small))
+
+
+def _copy(image: Image.Image) -> tuple[NDArray[np.uint8], float]:
+    """The picture at about points.AREA pixels, and how much smaller or larger that is."""
+    scale = min(math.sqrt(points.AREA / (image.width * image.height)), points.LONGEST / max(image.size))
+    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    return np.asarray(image.resize(size, Image.Resampling.HAMMING)), scale
+
+
+def perceptual_hashes(thumbs: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """64-bit pHash of 32 x 32 grey thumbnails, shape (n, 32, 32): the bits of `imagehash.phash`."""
+    if not len(thumbs):
+        return np.zeros(0, np.uint64)
+    terms = (_COSINES @ thumbs.astype(np.float64) @ _COSINES.T).reshape(-1, _LOW * _LOW)
+    bits = terms > np.median(terms, axis=1)[:, None]
+    return np.packbits(bits, axis=1).view(">u8").reshape(-1).astype(np.uint64)
+
+
+def _joined(files: tuple[Path, ...], parts: Sequence[Mapping[str, Any]]) -> ImageFeatures:
+    parts = parts or [_look_at_nothing()]
+    made: dict[str, Any] = {}
+    for name in parts[0]:
+        columns = [part[name] for part in parts]
+        if name in {"ids", "problem"}:
+            made[name] = np.array([value for column in columns for value in column], dtype=object)
+        elif name == "sha256":
+            made[name] = np.array([value for column in columns for value in column], dtype="U64")
+        else:
+            made[name] = np.concatenate(columns)
+    counts = made.pop("points")
+    return ImageFeatures(files=files, first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), **made)
+
+
+def _look_at_nothing() -> dict[str, Any]:
+    none: dict[str, Any] = {"ids": [], "sha256": [], "problem": []}
+    kinds = {
+        "table": np.uint8, "file": np.int32, "group": np.int32, "row": np.int32, "width": np.int32,
+        "height": np.int32, "is_flat": np.bool_, "phash": np.uint64, "scale": np.float32, "points": np.int64,
+        "x": np.float32, "y": np.float32, "size": np.float32, "code": np.uint64,
+    }  # fmt: skip
+    return (
+        none
+        | {name: np.zeros(0, kind) for name, kind in kinds.items()}
+        | {"thumbs": np.zeros((0, THUMB, THUMB), np.uint8)}
+    )

@@ -1,0 +1,229 @@
+"""An invented release: six queries of a case task in two splits, two documents each, pictures, keys, names.
+
+Canaries are planted in it where the audited release has nothing they could be planted in. No one is real.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import operator
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
+from curation.release.tables import IMAGE_CORPUS, QUERIES, TABLES
+from curation.release.target_names import names_rows
+from schemas.hashing import normalise_text, sha256_bytes, sha256_text
+from schemas.ids import family_key
+
+Row = dict[str, Any]
+SCHEMAS = {"queries": QUERIES.schema, "corpus": IMAGE_CORPUS.schema}
+TASK = "clinical_case"
+_POINTER = " (Fig. 1)"
+_SIZE = (160, 120)
+_CASES = (
+    (
+        "A glazier of forty years came with burning soles, brittle nails and a rash that faded each winter.",
+        "On review the joiner described tender heels (Fig. 1), ridged fingers and patches worse in the cold.",
+        "Pathology of the excised nodule revealed clear cells set in a fibrous stroma without any necrosis.",
+        (("en", "Varnholt keratosis"), ("de", "Varnholt-Keratose"), ("ja", "ヴァルンホルト角化症")),
+    ),
+    (
+        "Her mother reported night sweats, a hoarse cry and slow weight gain since the second month of life.",
+        "The infant slept poorly, sounded rough when weeping (Fig. 1) and stayed below the third percentile.",
+        "Enzyme activity measured in cultured fibroblasts was absent, while both parents had half as much.",
+        (("en", "Oskeran deficiency"), ("fr", "déficit en oskérane")),
+    ),
+    (
+        "After a long flight the violinist noticed double images on downward gaze and a drooping left lid.",
+        "While walking downstairs this patient saw two steps instead of one (Fig. 1), worst in the evening.",
+        "Repetitive stimulation of the facial nerve gave a decrement which an inhibitor restored in minutes.",
+        (("en", "Tulmer palsy"), ("es", "parálisis de Tulmer")),
+    ),
+    (
+        "Sudden flank ache woke the beekeeper, who had passed rusty urine twice during the previous week.",
+        "He complained of cramps beneath the ribs and brownish voids (Fig. 1) which fluids made clear.",
+        "Polarised light showed hexagonal plates in sediment, and cystine was raised twice.",
+        (("en", "Quessary lithiasis"), ("ru", "литиаз Квессари")),
+    ),
+    (
+        "Two days following dental work a retired tram driver developed rigors, a murmur and splinter marks.",
+        "Fever began soon after an extraction (Fig. 1); thin dark lines were visible under several nails.",
+        "Growth appeared in all three bottles within a day, sensitive to penicillin but not to macrolides.",
+        (("en", "Harnel valvulitis"), ("it", "valvulite di Harnel")),
+    ),
+    (
+        "For six weeks the swimmer heard ringing on one side and swayed whenever she closed both eyes.",
+        "Unsteady stance in the dark and a constant tone in the right ear (Fig. 1) troubled this athlete.",
+        "Contrast imaging outlined a smooth mass widening the canal, and caloric response was lost there.",
+        (("en", "Dorvik neuroma"), ("zh", "多维克神经瘤")),
+    ),
+)
+_DEV = frozenset({4, 5})
+
+
+@functools.cache
+def _picture(seed: int) -> bytes:
+    """A drawn picture unlike any other seed's."""
+    image = Image.new("L", _SIZE, 20 + seed * 7 % 60)
+    draw = ImageDraw.Draw(image)
+    state = seed * 2_654_435_761 % 2**32
+
+    def chance(limit: int) -> int:
+        nonlocal state
+        state = (state * 1_664_525 + 1_013_904_223) % 2**32
+        return (state >> 8) % limit
+
+    for _ in range(40):
+        left, top = chance(_SIZE[0]), chance(_SIZE[1])
+        box = (left, top, left + 6 + chance(50), top + 6 + chance(40))
+        (draw.ellipse if chance(2) else draw.rectangle)(box, fill=chance(256))
+    out = io.BytesIO()
+    image.save(out, format="PNG")
+    return out.getvalue()
+
+
+def _origin(text: str, article: str, patient: str, picture: bytes | None, pointer: str = "") -> Row:
+    """What provenance says of a text and its picture; `pointer` was cut out of the source text."""
+    at = text.find(pointer) if pointer else -1
+    change = {"start": at, "end": at, "original": pointer, "rule": "figure_pointer"}
+    digest = sha256_bytes(picture) if picture else None
+    return {
+        "article_id": article,
+        "patient_id": patient,
+        "license_evidence": "jats:license/@href",
+        "text_sha256": sha256_text(text),
+        "transforms": [change] if at >= 0 else [],
+        "image_source_sha256": digest,
+        "image_sha256": digest,
+        "image_transform": "",
+        "image_width": _SIZE[0] if picture else None,
+        "image_height": _SIZE[1] if picture else None,
+    }
+
+
+def _image(picture: bytes | None) -> Row | None:
+    return {"bytes": picture, "path": f"{sha256_bytes(picture)[:32]}.png"} if picture else None
+
+
+def _rights() -> Row:
+    return {"language": "en", "license": "CC-BY-4.0", "is_synthetic": False}
+
+
+def _source(article: str, title: str) -> Row:
+    number = article.split("PMC")[1].split(".")[0]
+    return {
+        "id": article,
+        "title": title,
+        "authors": ["A. Nobody"],
+        "journal": "Journal of Inventions",
+        "year": 2024,
+        "doi": f"10.5555/{number}",
+        "pmid": number,
+        "pmcid": f"PMC{number}",
+        "article_type": "case-report",
+        "language": "en",
+        "subjects": [],
+        "license": "CC-BY-4.0",
+        "license_url": "https://creativecommons.org/licenses/by/4.0/",
+        "license_evidence": "jats:license/@href",
+        "license_statement": "",
+        "is_retracted": False,
+        "is_synthetic": False,
+        "scope_evidence": [],
+        "raw_sha256": sha256_text(article),
+    }
+
+
+def rows() -> dict[str, list[Row]]:
+    """Every published table of the invented release, in key order."""
+    found: dict[str, list[Row]] = {table.name: [] for table in TABLES}
+    for number in range(len(_CASES)):
+        _add_case(found, number)
+    found["funnel"] = [
+        {"step": 1, "stage": "crawl", "unit": "article", "entered": 13, "kept": 12, "dropped": 1},
+        {"step": 2, "stage": TASK, "unit": "query", "entered": 6, "kept": 6, "dropped": 0},
+    ]
+    lost = "pmc:PMC990000999.1"
+    drop = {"stage": "crawl", "unit": "article", "id": lost, "article_id": lost}
+    found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
+    for table in TABLES:
+        found[table.name].sort(key=operator.itemgetter(*table.key))
+    return found
+
+
+def _add_case(found: dict[str, list[Row]], number: int) -> None:
+    """One query, the case of another patient that answers it, and a passage set aside."""
+    text, answer, aside, names = _CASES[number]
+    own, other = f"pmc:PMC99000010{number}.1", f"pmc:PMC99000020{number}.1"
+    query, concept = f"{TASK}-{sha256_text(text)[:24]}", f"INV:{number:04d}"
+    picture, shown = _picture(2 * number + 1), _picture(2 * number + 2)
+    found["queries"].append({"id": query, "text": text, "image": _image(picture), **_rights()})
+    found["provenance_queries"].append(
+        {
+            "id": query,
+            "split": "dev" if number in _DEV else "test",
+            "source_id": f"{own}#case1",
+            "family": "",
+            "hides_target": True,
+            "since": "1.0.0",
+            "image_count": 1,
+            **_origin(text, own, f"{own}#case1", picture),
+        }
+    )
+    documents = ((f"{other}#p1", answer, shown), (f"{other}#p2", aside, None))
+    title = f"Invented report {number}"
+    for name, source, drawn in documents:
+        released = {"id": name, "title": title, "text": source.replace(_POINTER, "")}
+        found["corpus"].append({**released, "image": _image(drawn), **_rights()})
+        origin = _origin(source, other, f"{other}#case1" if drawn else "", drawn, _POINTER)
+        found["provenance_corpus"].append({"id": name, **origin})
+    _judge(found, query, documents[0][0], documents[1][0], answer)
+    found["sources"] += [_source(own, f"Invented history {number}"), _source(other, title)]
+    found["target_names"] += names_rows(concept, names)
+    keys = [
+        ("target_concept", concept),
+        ("query", sha256_text(normalise_text(text))),
+        *(("article", family_key(article)) for article in (own, other)),
+        *(("patient", f"{family_key(article)}#case1") for article in (own, other)),
+        *(("image_family", f"sha256:{sha256_bytes(data)}") for data in (picture, shown)),
+    ]
+    found["keys"] += [{"query-id": query, "dimension": kind, "key": key} for kind, key in keys]
+
+
+def _judge(found: dict[str, list[Row]], query: str, positive: str, aside: str, answer: str) -> None:
+    pair = {"query-id": query, "corpus-id": positive}
+    rule = "clinical_case/same-diagnosis@1"
+    found["qrels"].append({**pair, "score": 2, "label_status": "structural", "rule": rule})
+    span = {"text_id": positive, "start": 0, "end": 12, "text": answer[:12]}
+    found["provenance_qrels"].append({**pair, "evidence": [span]})
+    found["excluded"].append({"query-id": query, "corpus-id": aside, "reason": "own_article"})
+
+
+def manifest() -> ReleaseManifest:
+    """Its release.json, before anything is counted."""
+    return ReleaseManifest(
+        format_version=FORMAT_VERSION,
+        dataset="invented",
+        title="Invented release",
+        version="1.0.0",
+        task=TASK,
+        task_title="Clinical case",
+        task_description="Find the case with the same diagnosis.",
+        licence_profile="open",
+        license="by",
+        label="silver",
+        expert_minimum=5,
+        publishable=True,
+        not_publishable_because=(),
+        accessed=None,
+        grades={"2": "The same principal diagnosis.", "1": "A parent or sibling of it."},
+        exclusions={"own_article": "From the same article, not judged."},
+        versions={},
+        stages=(),
+        overrides={},
+        counts={},
+        files={},
+    )

@@ -1,0 +1,216 @@
+"""Runs every rule over one task directory, plants canaries, and states a verdict bound to the inputs' hashes."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from curation.audit import canaries
+from curation.audit.dataset import Dataset, open_release
+from curation.audit.rule import CannotRun, Context, Outcome, Rule
+from curation.audit.rules import (
+    contamination,
+    evidence,
+    files,
+    images,
+    integrity,
+    judgement,
+    languages,
+    layouts,
+    leakage,
+    mteb,
+    overlap,
+    privacy,
+    rights,
+    statistics,
+    texts,
+)
+from curation.release.query import QueryRunner
+from schemas.audit import AuditInput, AuditReport, CanaryResult, OverlapCell, RuleResult, Verdict
+
+RULES: tuple[Rule, ...] = (
+    *files.RULES,
+    *layouts.RULES,
+    *integrity.RULES,
+    *overlap.RULES,
+    *leakage.RULES,
+    *texts.RULES,
+    *images.RULES,
+    *evidence.RULES,
+    *judgement.RULES,
+    *rights.RULES,
+    *privacy.RULES,
+    *languages.RULES,
+    *statistics.RULES,
+    *mteb.RULES,
+    *contamination.RULES,
+)
+_LONGEST_REASON = 300
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class SerialExecutor(Executor):
+    """Runs what is submitted at once, in this process."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run and return the finished future."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def audit(
+    subject: Dataset | Path,
+    query: QueryRunner,
+    *,
+    siblings: Sequence[Dataset] = (),
+    against: Sequence[Dataset] = (),
+    pool: Executor | None = None,
+    scratch: Path | None = None,
+    rules: Sequence[Rule] | None = None,
+    plant: bool = True,
+    progress: Callable[[str], None] = lambda rule: None,
+) -> AuditReport:
+    """Check one published task directory, or another dataset, from its files alone.
+
+    Args:
+        subject: a task directory of ours, or any dataset opened by `curation.audit.layouts`.
+        query: runs SQL over Parquet.
+        siblings: the other tasks of the same release, for rules across tasks.
+        against: other benchmarks, for contamination.
+        pool: where comparing engines run their parts; in this process when not given.
+        scratch: where copies and intermediate files go; the system's temporary folder when not given.
+        rules: rules to run, all when not given.
+        plant: whether canaries are planted; without them the verdict is at best incomplete.
+        progress: told each rule's id when the rule has run.
+
+    Returns:
+        The report; the same files give the same report. Its hash is computed from the files as they are now,
+        so a report on changed files never carries the original release's hash.
+
+    Raises:
+        ReleaseError: the directory has no readable release.json.
+    """
+    opened = open_release(subject) if isinstance(subject, Path) else subject
+    chosen = RULES if rules is None else tuple(rules)
+    with _scratch(scratch) as folder:
+        given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against)
+        results, cells = [], []
+        for rule in chosen:
+            result, matrix = run_rule(rule, given)
+            results.append(result)
+            cells += matrix
+            progress(rule.id)
+        planted = canaries.run(chosen, given, run_rule) if plant else ()
+    results = [_proven(result, planted) for result in results]
+    manifest = opened.manifest
+    return AuditReport(
+        release=f"{manifest.dataset}@{manifest.version}" if manifest else opened.name,
+        task=opened.task,
+        release_hash=opened.sha256,
+        verdict=_verdict(results, planted, plant),
+        publishable=(manifest is None or manifest.publishable)
+        and not any(result.status == "declared" for result in results),
+        rules=tuple(results),
+        rows=tuple(_rows(given, opened)),
+        inputs=tuple(
+            AuditInput(
+                name=item.name,
+                role=item.role,
+                kind=item.kind,
+                sha256=item.sha256,
+                rows=tuple(_rows(given, item)),
+            )
+            for item in (opened, *siblings, *against)
+        ),
+        canaries=tuple(planted),
+        matrix=tuple(cells),
+    )
+
+
+@contextlib.contextmanager
+def _scratch(given: Path | None) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="medqrels-audit-", dir=given) as folder:
+        yield Path(folder)
+
+
+def _verdict(results: Sequence[RuleResult], planted: Sequence[CanaryResult], was_planted: bool) -> Verdict:
+    statuses = {result.status for result in results}
+    if any(not canary.is_found for canary in planted):
+        return "invalid"
+    if any(result.severity == "error" and result.status == "failed" for result in results):
+        return "findings"
+    if "not_run" in statuses or not was_planted:
+        return "incomplete"
+    return "partial" if "not_covered" in statuses else "clean"
+
+
+def _proven(result: RuleResult, planted: Sequence[CanaryResult]) -> RuleResult:
+    """A rule that missed its own canary is not passed, whatever it said of the release."""
+    missed = [item.canary for item in planted if item.rule == result.rule and not item.is_found]
+    if not missed:
+        return result
+    note = f"did not find what was planted: {'; '.join(missed)}. {result.note}".strip()
+    return dataclasses.replace(result, status="unproven", note=note)
+
+
+def run_rule(rule: Rule, context: Context) -> tuple[RuleResult, tuple[OverlapCell, ...]]:
+    """One rule; whatever stops it is written down as the reason why it did not run."""
+    severity = rule.severity_for(context.subject.task)
+    status: str = "not_run"
+    outcome = Outcome(0, 0)
+    try:
+        outcome = rule.check(context)
+        note = ". ".join(part for part in (outcome.note, outcome.missed) if part)
+        if outcome.found:
+            status = "declared" if severity == "declared" else "failed"
+        else:
+            status = "not_covered" if outcome.missed else "passed"
+    except CannotRun as reason:
+        status, note = reason.status, str(reason)
+    except (
+        Exception
+    ) as error:  # files an auditor is handed can be broken in any way; that must be said, not raised
+        note = _reason(error, context.directory)
+    result = RuleResult(
+        rule=rule.id,
+        version=rule.version,
+        title=rule.title,
+        definition=rule.definition,
+        severity=severity,
+        status=status,  # type: ignore[arg-type]  # one of RuleStatus by construction
+        compared=outcome.compared,
+        unit=rule.unit,
+        found=outcome.found,
+        findings=tuple(dataclasses.replace(item, severity=severity) for item in outcome.findings),
+        note=note,
+        coverage=outcome.coverage,
+    )
+    return result, outcome.matrix
+
+
+def _reason(error: Exception, directory: Path) -> str:
+    """First line of an error, without the place the directory happens to lie in."""
+    lines = str(error).splitlines() or [""]
+    text = lines[0].replace(str(directory), ".").replace(str(directory.resolve()), ".")
+    return f"{type(error).__name__}: {text}"[:_LONGEST_REASON]
+
+
+def _rows(context: Context, dataset: Dataset) -> list[str]:
+    rows = []
+    for name, files_of in dataset.views.items():
+        try:
+            counted = context.query(f'SELECT count(*) AS n FROM "{name}"', {name: files_of})
+            rows.append(f"{name}: {next(iter(counted)).to_pylist()[0]['n']}")
+        except Exception as error:  # see run_rule
+            rows.append(f"{name}: {_reason(error, dataset.directory)}")
+    return rows

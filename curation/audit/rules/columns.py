@@ -1,0 +1,311 @@
+"""Rules on the files' columns: declared names, types, nulls; shards that agree; rows in their split."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.audit.rule import Canary, CannotRun, Collector, Context, NotCovered, Outcome, Rows, Rule, side
+from curation.audit.rules import planting
+from curation.release.tables import TABLES, Published
+
+_OUTSIDE = ("year", "doi", "pmid", "pmcid", "license_url")
+_IMAGE = ("image", "image_source_sha256", "image_sha256", "image_width", "image_height")
+_MAY_BE_NULL = frozenset((*_OUTSIDE, *_IMAGE))
+_SPLITS = ("test", "dev")
+_SHARD = re.compile(r"^(?P<of>.*?)-?\d+(?:-of-\d+)?\.parquet$")
+
+
+def _schema(context: Context) -> Outcome:
+    found = Collector("schema", "error")
+    _ = context.manifest  # other layouts declare no columns
+    files = 0
+    for table in TABLES:
+        shards = table.files(context.directory)
+        if not shards and not table.is_optional:
+            found.add(f"table {table.name} has no file", side(table.name, table.folder))
+        for path in shards:
+            files += 1
+            name = path.relative_to(context.directory).as_posix()
+            actual = pq.read_schema(path)
+            allowed = (table.schema, *table.other)
+            if not any(actual.equals(schema, check_metadata=False) for schema in allowed):
+                _compare(found, table, name, actual, _nearest(actual, allowed))
+    for table in TABLES:
+        _find_nulls(context, found, table)
+    return found.outcome(files)
+
+
+def _nearest(actual: pa.Schema, allowed: Sequence[pa.Schema]) -> pa.Schema:
+    """The declared columns a file comes closest to."""
+    return min(allowed, key=lambda schema: len(set(schema.names) ^ set(actual.names)))
+
+
+def _compare(found: Collector, table: Published, name: str, actual: pa.Schema, wanted: pa.Schema) -> None:
+    """Say how a file's columns differ from the declared ones."""
+    before = found.found
+    for column in sorted({item for item in actual.names if actual.names.count(item) > 1}):
+        found.add(f"{name}: column {column} stands twice", side(table.name, column))
+    for column in sorted(set(actual.names) - set(wanted.names)):
+        found.add(f"{name}: unknown column {column}", side(table.name, column))
+    for column in sorted(set(wanted.names) - set(actual.names)):
+        found.add(f"{name}: column {column} is missing", side(table.name, column))
+    for field in wanted:
+        if actual.names.count(field.name) != 1:
+            continue
+        other = actual.field(field.name)
+        if other.type != field.type:
+            found.add(
+                f"{name}: column {field.name} is {other.type}, not {field.type}", side(table.name, field.name)
+            )
+        elif other.nullable != field.nullable:
+            may = "may" if other.nullable else "may not"
+            found.add(f"{name}: column {field.name} {may} hold nulls", side(table.name, field.name))
+    if found.found == before:
+        found.add(f"{name}: columns are in another order", side(table.name, name))
+
+
+def _find_nulls(context: Context, found: Collector, table: Published) -> None:
+    """Rows without a value where one must be; read only where the files' statistics count some."""
+    for column in table.schema.names:
+        if column in _MAY_BE_NULL or not _may_have_nulls(table.files(context.directory), column):
+            continue
+        named = ["id"] if "id" in table.schema.names else [name for name in table.key if name != "dimension"]
+        listed = ", ".join(f'"{name}"' for name in named)
+        text = f'SELECT {listed} FROM "{table.name}" WHERE "{column}" IS NULL ORDER BY ALL'
+        for row in context.rows(text, table.name):
+            found.add(f"{column} of {table.name} is null", *(side(table.name, row[name]) for name in named))
+
+
+def _may_have_nulls(files: Sequence[Path], column: str) -> bool:
+    for path in files:
+        meta = pq.read_metadata(path)
+        places = [place for place in range(meta.num_columns) if meta.schema.column(place).path == column]
+        for group in range(meta.num_row_groups):
+            for place in places:
+                statistics = meta.row_group(group).column(place).statistics
+                if statistics is None or not statistics.has_null_count or statistics.null_count:
+                    return True
+    return False
+
+
+def _shards(context: Context) -> Outcome:
+    """Files of one table must agree: readers take the first file's types and cast, or drop, the others'."""
+    found = Collector("shards", "error")
+    files = 0
+    for table, paths in _sets_of_shards(context):
+        first: pa.Schema | None = None
+        for path in paths:
+            files += 1
+            schema = pq.read_schema(path)
+            if first is None:
+                first, kept = schema, path
+            elif not schema.equals(first, check_metadata=False):
+                one, other = (_place(context, item) for item in (kept, path))
+                for column, said in _differences(first, schema):
+                    message = f"{one} and {other}: column {column} {said}"
+                    found.add(message, side(table, column), side(table, other))
+    return found.outcome(files)
+
+
+def _sets_of_shards(context: Context) -> Iterator[tuple[str, list[Path]]]:
+    """Every set of files that readers take for one table."""
+    seen: set[Path] = set()
+    for table, files in sorted(context.views.items()):
+        seen.update(path.resolve() for path in files)
+        yield table, sorted(files)
+    if context.subject.kind == "release" or not context.directory.is_dir():
+        return
+    loose = [path for path in sorted(context.directory.rglob("*.parquet")) if path.resolve() not in seen]
+
+    def shard_of(path: Path) -> tuple[str, str]:
+        split = _SHARD.match(path.name)
+        return path.parent.as_posix(), split["of"] if split else path.name
+
+    for _, group in groupby(sorted(loose, key=shard_of), key=shard_of):
+        paths = list(group)
+        yield _place(context, paths[0].parent), paths
+
+
+def _place(context: Context, path: Path) -> str:
+    """A file's path inside the audited directory."""
+    inside = path.is_relative_to(context.directory)
+    return path.relative_to(context.directory).as_posix() if inside else path.name
+
+
+def _differences(one: pa.Schema, other: pa.Schema) -> Iterator[tuple[str, str]]:
+    """Columns two files differ in, and how."""
+    if one.names != other.names and sorted(one.names) == sorted(other.names):
+        yield one.names[0], "stands at another place"
+    for column in sorted(set(one.names) | set(other.names)):
+        if column not in other.names:
+            yield column, "is missing in the second"
+        elif column not in one.names:
+            yield column, "is missing in the first"
+        elif one.names.count(column) == other.names.count(column) == 1:
+            first, second = one.field(column), other.field(column)
+            if first.type != second.type:
+                yield column, f"is {first.type} and {second.type}"
+            elif first.nullable != second.nullable:
+                yield column, "may hold nulls in one of them"
+
+
+def _splits(context: Context) -> Outcome:
+    found = Collector("splits", "error")
+    if "provenance_queries" not in context.views:
+        raise (CannotRun if context.subject.kind == "release" else NotCovered)(
+            "nothing says which split a query is in: no provenance_queries"
+        )
+    compared = 0
+    origin = context.views["provenance_queries"]
+    for row in context.rows(
+        f"SELECT id, split FROM provenance_queries WHERE split IS NULL OR split NOT IN {_SPLITS} ORDER BY id",
+        "provenance_queries",
+    ):
+        found.add(f"split {row['split']!r} is neither test nor dev", side("provenance_queries", row["id"]))
+    for table in (table for table in TABLES if table.has_splits and table.name in context.views):
+        column = "id" if table.name == "queries" else "query-id"
+        for split, files in _by_split(context.views[table.name]):
+            if split not in _SPLITS:
+                found.add(f"files of {table.name} are of split {split!r}", side(table.name, split))
+                continue
+            views = {"rows": files, "origins": origin}
+            compared += _first(context, "SELECT count(*) AS n FROM rows", {"rows": files})
+            text = f"""SELECT DISTINCT r."{column}" AS id, o.split FROM rows r
+                JOIN origins o ON o.id = r."{column}" WHERE o.split IS DISTINCT FROM '{split}' ORDER BY ALL"""
+            for batch in context.query(text, views):
+                for row in batch.to_pylist():
+                    found.add(
+                        f"the row is in a {split} file of {table.name}; its query is in {row['split']!r}",
+                        side(table.name, row["id"]),
+                    )
+    return found.outcome(compared)
+
+
+def _by_split(files: Sequence[Path]) -> list[tuple[str, list[Path]]]:
+    found: dict[str, list[Path]] = {}
+    for path in files:
+        found.setdefault(path.name.split("-")[0], []).append(path)
+    return sorted(found.items())
+
+
+def _first(context: Context, text: str, views: dict[str, list[Path]]) -> int:
+    return int(next(iter(context.query(text, views))).to_pylist()[0]["n"])
+
+
+def _without_file(directory: Path) -> list[str] | None:
+    path = planting.table_file(directory, "excluded")
+    if path is None:
+        return None
+    for other in path.parent.glob("*.parquet"):
+        other.unlink()
+    return ["excluded"]
+
+
+def _in_other_split(rows: Rows, second: Rows) -> Sequence[str] | None:
+    if not rows["provenance_queries"]:
+        return None
+    row = rows["provenance_queries"][0]
+    row["split"] = "dev" if row["split"] == "test" else "test"
+    return [row["id"]]
+
+
+def _qrels_in_other_split(directory: Path) -> Sequence[str] | None:
+    """One query's qrels written into a file of the other split."""
+    path = planting.table_file(directory, "qrels")
+    if path is None or not pq.read_metadata(path).num_rows:
+        return None
+    split = "dev" if path.name.startswith("test") else "test"
+    pq.write_table(pq.read_table(path).slice(0, 1), path.with_name(f"{split}-00007-of-00008.parquet"))
+    return [pq.read_table(path, columns=["query-id"]).column(0)[0].as_py()]
+
+
+RULES = (
+    Rule(
+        "schema",
+        2,
+        "Columns and types",
+        (
+            "Every table is present, with exactly the declared columns, types and nullability; only years, "
+            "outside ids and addresses, and images may be null."
+        ),
+        "error",
+        "files",
+        _schema,
+        canaries=(
+            Canary(
+                "a column of another type",
+                files=planting.columns("qrels", planting.retyped("score", pa.float64()), "score"),
+            ),
+            Canary(
+                "an unknown column",
+                files=planting.columns(
+                    "corpus", lambda table: table.append_column("canary", table.column("id")), "canary"
+                ),
+            ),
+            Canary(
+                "a column missing",
+                files=planting.columns("queries", lambda table: table.drop_columns(["language"]), "language"),
+            ),
+            Canary(
+                "a column of other nullability",
+                files=planting.columns("corpus", planting.not_null("id"), "id"),
+            ),
+            Canary(
+                "columns in another order",
+                files=planting.columns(
+                    "excluded",
+                    lambda table: table.select(table.column_names[::-1]),
+                    "",
+                ),
+            ),
+            Canary("a table without files", files=_without_file),
+            Canary("a null where a value must be", planting.cell("provenance_corpus", "article_id", None)),
+        ),
+    ),
+    Rule(
+        "shards",
+        1,
+        "Files of a table agree",
+        "All files of a table have the same columns and types; a reader casts or drops what differs.",
+        "error",
+        "files",
+        _shards,
+        canaries=(
+            Canary(
+                "a file in which a column has another type",
+                files=planting.columns(
+                    "corpus", planting.retyped("title", pa.binary()), "title", beside=True
+                ),
+            ),
+            Canary(
+                "a file in which a column is missing",
+                files=planting.columns(
+                    "queries", lambda table: table.drop_columns(["text"]), "text", beside=True
+                ),
+            ),
+        ),
+    ),
+    Rule(
+        "splits",
+        1,
+        "Rows are in their split's files",
+        (
+            "Every query is in split test or dev, and its rows in queries, qrels and excluded are in files "
+            "of that split."
+        ),
+        "error",
+        "rows",
+        _splits,
+        canaries=(
+            Canary("a query whose provenance states the other split", _in_other_split),
+            Canary("a split that is none", planting.cell("provenance_queries", "split", "train", at=1)),
+            Canary("qrels in a file of the other split", files=_qrels_in_other_split),
+        ),
+    ),
+)

@@ -1,0 +1,235 @@
+"""Rules on duplicates and near-duplicates among documents and among queries.
+
+Exact duplicates must be merged, near-duplicate documents must share their labels: a near copy of a positive
+that nobody judged is scored as a miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from curation.audit.rule import MAX_EXAMPLES, Collector, Context, Outcome, Rule, side
+from curation.audit.rules import duplicate_canaries as planted
+from curation.audit.rules.text_rows import About, about, both_sides, by_id, differ, images, write_pairs
+from curation.audit.texts.engine import NEAR, SPAN, Match, Texts, exact_rows, near_pairs
+from curation.audit.texts.ngrams import GRAM
+from schemas.audit import Coverage
+
+_NEAR_TEXT = (
+    f"Texts, one of {SPAN} words or more, are nearly the same when {NEAR:.0%} of the words of both stand in "
+    "both in the same order; two shorter ones when they have the same words in any order, or all but one and "
+    f"that one, of five letters or more, differs by one letter. Candidates share fingerprints of {GRAM} "
+    "words; in scripts without spaces each character is a token and counts as half a word."
+)
+
+
+def _exact(context: Context, table: str, texts: Texts, message: str) -> Outcome:
+    """Rows with the same words in the same order and the same picture."""
+    found = Collector(f"duplicate_{'documents' if table == 'corpus' else table}", "error")
+    groups = [sorted(texts.names(rows)) for rows in exact_rows(texts)]
+    pictures = images(context, table, (name for group in groups for name in group)) if groups else {}
+    pairs: list[tuple[str, str]] = []
+    for group in groups:
+        first: dict[str | None, str] = {}
+        for name in group:
+            kept = first.setdefault(pictures.get(name), name)
+            if kept != name:
+                pairs.append((kept, name))
+    pairs.sort()
+    quoted = by_id(texts, (name for pair in pairs[:MAX_EXAMPLES] for name in pair))
+    for one, other in pairs:
+        sides = (side(table, name, quoted.get(name, "")) for name in (one, other))
+        found.add(message, *sides)
+    alike = sum(len(group) - 1 for group in groups) - len(pairs)
+    outcome = found.outcome(len(texts))
+    rows = [Coverage(compared_with="", compared=len(texts), unit="texts")]
+    if empty := int((texts.sketch.counts == 0).sum()):
+        why = "no letter or digit in the text"
+        rows.append(Coverage(compared_with="", compared=0, unit="texts", skipped=empty, why=why))
+    if alike > 0:
+        why = "same text with another picture: not a duplicate"
+        rows.append(Coverage(compared_with="", compared=alike, unit="texts with another picture", why=why))
+    return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=tuple(rows))
+
+
+def _duplicate_documents(context: Context) -> Outcome:
+    return _exact(
+        context, "corpus", context.corpus, "two documents have the same normalised text and picture"
+    )
+
+
+def _duplicate_queries(context: Context) -> Outcome:
+    return _exact(
+        context, "queries", context.queries, "two queries have the same normalised text and picture"
+    )
+
+
+def _near_documents(context: Context) -> Outcome:
+    """Near copies of a positive that are not judged as it is."""
+    found = Collector("near_duplicate_documents", "error")
+    matches = near_pairs(context.corpus)
+    pictures = images(context, "corpus", (name for pair in matches.pairs for name in (pair.one, pair.other)))
+    pairs = [pair for pair in matches.pairs if not differ(pictures, pair.one, pair.other)]
+    coverage = matches.coverage(unit="pairs of documents")
+    if "qrels" not in context.views:
+        coverage += (_counted(len(pairs), "near-duplicate pairs", "no qrels: labels not compared"),)
+        return Outcome(matches.compared, 0, coverage=coverage, missed="no qrels: labels not compared")
+    rows = _unlike(context, pairs) if pairs else []
+    shown = rows[:MAX_EXAMPLES]
+    documents = by_id(context.corpus, (name for _, one, other, _ in shown for name in (one, other)))
+    queries = by_id(context.queries, (query for query, _, _, _ in shown))
+    for query, one, other, value in rows:
+        quoted = ((name, documents.get(name, "")) for name in (one, other))
+        found.add(
+            f"a document {value:.0%} the same as a positive one is neither labelled alike nor excluded",
+            *(both_sides("corpus", next(quoted), "corpus", next(quoted)) if one in documents else ()),
+            side("queries", query, queries.get(query, "")),
+        )
+    conflicting = {frozenset((one, other)) for _, one, other, _ in rows}
+    agreeing = len(pairs) - len(conflicting)
+    coverage += (_counted(agreeing, "near-duplicate pairs whose labels agree", ""),)
+    outcome = found.outcome(matches.compared)
+    return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=coverage)
+
+
+def _counted(count: int, unit: str, why: str) -> Coverage:
+    return Coverage(compared_with="", compared=count, unit=unit, why=why)
+
+
+def _unlike(context: Context, pairs: Sequence[Match]) -> list[tuple[str, str, str, float]]:
+    """(query, positive, near copy, similarity) where the copy has another grade or none, and is not excluded.
+
+    Two documents of different grades are told once.
+    """
+    views = {"qrels": context.views["qrels"], **write_pairs(context, "near_documents", pairs)}
+    aside = ""
+    if "excluded" in context.views:
+        views["excluded"] = context.views["excluded"]
+        aside = """AND NOT EXISTS (SELECT 1 FROM excluded e
+            WHERE e."query-id" = r."query-id" AND e."corpus-id" = p.other)"""
+    text = f"""SELECT DISTINCT r."query-id" AS query, p.one, p.other, p.value
+        FROM (SELECT one, other, value FROM pairs UNION ALL SELECT other, one, value FROM pairs) p
+        JOIN qrels r ON r."corpus-id" = p.one AND r.score > 0
+        LEFT JOIN qrels o ON o."query-id" = r."query-id" AND o."corpus-id" = p.other
+        WHERE (o.score IS NULL OR (o.score <> r.score AND (o.score <= 0 OR p.one < p.other))) {aside}
+        ORDER BY query, one, other, value"""
+    return [
+        (row["query"], row["one"], row["other"], row["value"])
+        for batch in context.query(text, views)
+        for row in batch.to_pylist()
+    ]
+
+
+def _near_queries(context: Context, rule: str, wanted: Callable[[About, About], bool]) -> Outcome:
+    """Near-duplicate queries, of one split or of two."""
+    found = Collector(rule, "warn")
+    texts = context.queries
+    matches = near_pairs(texts)
+    names = {name for pair in matches.pairs for name in (pair.one, pair.other)}
+    known, pictures = about(context, names), images(context, "queries", names)
+    kept, left = [], {"of one family": 0, "on other target concepts": 0, "with another picture": 0}
+    for pair in matches.pairs:
+        one, other = known.get(pair.one, About()), known.get(pair.other, About())
+        if not wanted(one, other):
+            continue
+        if one.family and one.family == other.family:
+            left["of one family"] += 1
+        elif one.targets and other.targets and not one.targets & other.targets:
+            left["on other target concepts"] += 1
+        elif differ(pictures, pair.one, pair.other):
+            left["with another picture"] += 1
+        else:
+            kept.append(pair)
+    quoted = by_id(texts, (name for pair in kept[:MAX_EXAMPLES] for name in (pair.one, pair.other)))
+    for pair in kept:
+        rows = ((name, quoted.get(name, "")) for name in (pair.one, pair.other))
+        sides = both_sides("queries", next(rows), "queries", next(rows)) if pair.one in quoted else ()
+        found.add(f"two queries are {pair.value:.0%} the same", *sides)
+    outcome = found.outcome(matches.compared)
+    coverage = matches.coverage(unit="pairs of queries") + tuple(
+        _counted(count, f"near-duplicate pairs {unit}: not a finding", "")
+        for unit, count in left.items()
+        if count
+    )
+    return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=coverage)
+
+
+def _within_split(context: Context) -> Outcome:
+    return _near_queries(context, "near_duplicate_queries", lambda one, other: one.split == other.split)
+
+
+def _across_splits(context: Context) -> Outcome:
+    outcome = _near_queries(
+        context, "near_queries_across_splits", lambda one, other: one.split != other.split
+    )
+    if "provenance_queries" not in context.views and not outcome.found:
+        return Outcome(
+            outcome.compared, 0, coverage=outcome.coverage, missed="no table says the split of a query"
+        )
+    return outcome
+
+
+RULES = (
+    Rule(
+        "duplicate_documents",
+        2,
+        "No duplicate document",
+        (
+            "No two documents have the same words in the same order and the same picture, once case, width, "
+            "punctuation and spacing are folded."
+        ),
+        "error",
+        "documents",
+        _duplicate_documents,
+        canaries=planted.DUPLICATE_DOCUMENTS,
+    ),
+    Rule(
+        "near_duplicate_documents",
+        1,
+        "Near-duplicate documents share labels",
+        (
+            "A document that is nearly the same as a positive one, with the same picture if any, has the "
+            f"same grade for that query or is excluded. {_NEAR_TEXT}"
+        ),
+        "error",
+        "pairs of documents",
+        _near_documents,
+        canaries=planted.NEAR_DOCUMENTS,
+    ),
+    Rule(
+        "duplicate_queries",
+        2,
+        "No duplicate query",
+        "No two queries have the same words in the same order and the same picture.",
+        "error",
+        "queries",
+        _duplicate_queries,
+        canaries=planted.DUPLICATE_QUERIES,
+    ),
+    Rule(
+        "near_duplicate_queries",
+        1,
+        "No near-duplicate query",
+        (
+            "No two queries of a split are nearly the same, unless they are of one family, have other "
+            f"pictures or ask about target concepts of which they share none. {_NEAR_TEXT}"
+        ),
+        "warn",
+        "pairs of queries",
+        _within_split,
+        canaries=planted.NEAR_QUERIES,
+    ),
+    Rule(
+        "near_queries_across_splits",
+        1,
+        "No near-duplicate query across splits",
+        (
+            "No query of one split is nearly the same as a query of another, unless they are of one family, "
+            f"have other pictures or ask about target concepts of which they share none. {_NEAR_TEXT}"
+        ),
+        "error",
+        "pairs of queries",
+        _across_splits,
+        canaries=planted.NEAR_ACROSS,
+    ),
+)

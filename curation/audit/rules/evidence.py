@@ -1,0 +1,236 @@
+"""Rules on evidence: a released text leads back to its source, what a label rests on re-extracts.
+
+Texts with at most one recorded change are checked in SQL, the others one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from curation.audit.rule import MAX_EXAMPLES, Canary, Collector, Context, Outcome, Rows, Rule, side
+from curation.audit.rules.planting import Plant, cell
+from schemas.audit import Coverage
+from schemas.hashing import normalise_text, sha256_text
+
+_ORIGINS = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
+_WHOLE = """SELECT t.id FROM {table} t JOIN {origin} p ON p.id = t.id
+    WHERE coalesce(len(p.transforms), 0) = 0
+        AND sha256(coalesce(t.text, '')) IS DISTINCT FROM p.text_sha256"""
+_CHANGED_ONCE = """
+    SELECT id FROM (
+        SELECT t.id, coalesce(t.text, '') AS text, p.text_sha256, p.transforms[1] AS c
+        FROM {table} t JOIN {origin} p ON p.id = t.id WHERE len(p.transforms) = 1)
+    WHERE NOT coalesce(c."start" >= 0 AND c."start" <= c."end" AND c."end" <= length(text) AND text_sha256
+        = sha256(substr(text, 1, c."start") || c.original || substr(text, c."end" + 1)), false)"""
+_CHANGED = """SELECT t.id, t.text, p.text_sha256, p.transforms FROM {table} t JOIN {origin} p ON p.id = t.id
+    WHERE len(p.transforms) > 1"""
+_COUNT = "SELECT count(*) AS n FROM {table} t JOIN {origin} p ON p.id = t.id"
+_QUOTES = "SELECT coalesce(sum(len(evidence)), 0)::BIGINT AS n FROM provenance_qrels"
+_WITHOUT = """SELECT "query-id" AS q, "corpus-id" AS c FROM provenance_qrels
+    WHERE coalesce(len(evidence), 0) = 0 ORDER BY q, c"""
+_UNSURE = """
+    WITH spans AS (SELECT "query-id" AS q, "corpus-id" AS c, unnest(evidence) AS e FROM provenance_qrels)
+    SELECT q, c, e.text_id AS place, e."start" AS first, e."end" AS stop, e.text AS words,
+        d.text, o.transforms
+    FROM spans LEFT JOIN (SELECT id, text FROM corpus WHERE id IN (SELECT c FROM spans)) d ON d.id = c
+    LEFT JOIN (SELECT id, transforms FROM provenance_corpus WHERE id IN (SELECT c FROM spans)) o ON o.id = c
+    WHERE NOT coalesce(coalesce(len(o.transforms), 0) = 0 AND e.text_id = c AND e."start" >= 0
+        AND e."end" > e."start" AND substr(d.text, e."start" + 1, e."end" - e."start") = e.text, false)"""
+"""Quotes that SQL alone does not confirm: those of changed texts, of merged documents, and wrong ones."""
+
+
+def undo(text: str, transforms: Iterable[Mapping[str, Any]]) -> str | None:
+    """The source text: every transform undone, last first; None when one does not fit the text."""
+    for change in reversed(list(transforms)):
+        start, end, original = change["start"], change["end"], change["original"]
+        if start is None or end is None or original is None or not 0 <= start <= end <= len(text):
+            return None
+        text = text[:start] + original + text[end:]
+    return text
+
+
+def untraced(context: Context) -> tuple[int, list[tuple[str, str]]]:
+    """How many texts have provenance, and (table, id) of those that do not lead back to their source.
+
+    Two rules ask; the answer is kept with the context.
+    """
+    kept = vars(context)
+    if "untraced" not in kept:
+        kept["untraced"] = _untraced(context)
+    answer: tuple[int, list[tuple[str, str]]] = kept["untraced"]
+    return answer
+
+
+def _untraced(context: Context) -> tuple[int, list[tuple[str, str]]]:
+    compared = 0
+    wrong: list[tuple[str, str]] = []
+    for table, origin in _ORIGINS:
+        names = {"table": table, "origin": origin}
+        compared += context.rows(_COUNT.format(**names), table, origin)[0]["n"]
+        ids = [
+            str(row["id"])
+            for text in (_WHOLE, _CHANGED_ONCE)
+            for row in context.rows(text.format(**names), table, origin)
+        ]
+        for batch in context.batches(_CHANGED.format(**names), table, origin):
+            for row in batch.to_pylist():
+                source = undo(row["text"] or "", row["transforms"])
+                if source is None or sha256_text(source) != row["text_sha256"]:
+                    ids.append(str(row["id"]))
+        wrong += [(table, name) for name in sorted(ids)]
+    return compared, wrong
+
+
+def texts_of(context: Context, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Texts of some rows, by (table, id)."""
+    found: dict[tuple[str, str], str] = {}
+    wanted = sorted(set(places))
+    for table in sorted({table for table, _ in wanted}):
+        listed = ", ".join("'" + name.replace("'", "''") + "'" for of, name in wanted if of == table)
+        for row in context.rows(f"SELECT id, text FROM {table} WHERE id IN ({listed})", table):
+            found[table, row["id"]] = row["text"] or ""
+    return found
+
+
+def _source_texts(context: Context) -> Outcome:
+    found = Collector("source_texts", "error")
+    compared, wrong = untraced(context)
+    texts = texts_of(context, wrong[:MAX_EXAMPLES])
+    for table, name in wrong:
+        found.add(
+            "undoing the recorded changes does not give the source text",
+            side(table, name, texts.get((table, name))),
+        )
+    return found.outcome(compared)
+
+
+def _spans(context: Context) -> Outcome:
+    found = Collector("evidence", "error")
+    compared = context.rows(_QUOTES, "provenance_qrels")[0]["n"]
+    for row in context.rows(_WITHOUT, "provenance_qrels"):
+        found.add("the label has no evidence", side("queries", row["q"]), side("corpus", row["c"]))
+    wrong: list[tuple[str, str, int, int, str, str]] = []
+    unpublished = 0
+    for batch in context.batches(_UNSURE, "provenance_qrels", "corpus", "provenance_corpus"):
+        for row in batch.to_pylist():
+            source = undo(row["text"] or "", row["transforms"] or ())
+            words = row["words"] or ""
+            if row["place"] != row["c"]:
+                # A merged duplicate: its own passage is not published; only its words can be sought.
+                unpublished += not words or normalise_text(words) not in normalise_text(source or "")
+            elif not _stands(source, row["first"], row["stop"], words):
+                wrong.append(
+                    (
+                        row["q"],
+                        row["c"],
+                        row["first"] or 0,
+                        row["stop"] or 0,
+                        words,
+                        (row["text"] or "")[:300],
+                    )
+                )
+    for q, c, start, end, words, text in sorted(wrong):
+        found.add(
+            f"the quote is not at {start}–{end} of its passage",
+            side("queries", q),
+            side("corpus", c, text),
+            side("provenance_qrels", f"{q} {c}", words),
+        )
+    why = "they lie in passages merged into other documents and not published" if unpublished else ""
+    note = f"{unpublished} quotes: {why}" if unpublished else ""
+    coverage = Coverage(
+        compared_with="", compared=compared - unpublished, unit="quotes", skipped=unpublished, why=why
+    )
+    return Outcome(compared, found.found, tuple(found.kept), note, (coverage,))
+
+
+def _stands(source: str | None, start: int | None, end: int | None, words: str) -> bool:
+    """Whether some words stand at their offsets."""
+    if source is None or start is None or end is None or not words:
+        return False
+    return 0 <= start < end <= len(source) and source[start:end] == words
+
+
+def _rewritten(table: str) -> Plant:
+    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
+        if not rows[table] or not rows[f"provenance_{table}"]:
+            return None
+        rows[table][0]["text"] = "Somebody wrote this by hand after the release was made."
+        return [rows[table][0]["id"]]
+
+    return plant
+
+
+def _other_change(rows: Rows, second: Rows) -> Sequence[str] | None:
+    """A change recorded where none was made."""
+    if not rows["provenance_corpus"]:
+        return None
+    row = rows["provenance_corpus"][-1]
+    row["transforms"] = [{"start": 0, "end": 0, "original": "canary ", "rule": "canary"}]
+    return [row["id"]]
+
+
+def _impossible_change(rows: Rows, second: Rows) -> Sequence[str] | None:
+    """A change outside the text."""
+    if not rows["provenance_queries"]:
+        return None
+    row = rows["provenance_queries"][-1]
+    row["transforms"] = [{"start": 10**9, "end": 10**9, "original": "", "rule": "canary"}]
+    return [row["id"]]
+
+
+def _evidence(change: dict[str, Any], *, at: int) -> Plant:
+    """The first span of a pair whose passage is published, changed."""
+
+    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
+        for row in rows["provenance_qrels"][at:]:
+            if row["evidence"] and row["evidence"][0]["text_id"] == row["corpus-id"]:
+                span = dict(row["evidence"][0]) | change
+                if "start" in change:
+                    span["start"] = row["evidence"][0]["start"] + change["start"]
+                row["evidence"] = [span, *row["evidence"][1:]]
+                return [row["query-id"], row["corpus-id"]]
+        return None
+
+    return plant
+
+
+RULES = (
+    Rule(
+        "source_texts",
+        2,
+        "Released text leads back to its source",
+        (
+            "Undoing the recorded changes of every query and document gives a text with the recorded "
+            "hash of the source text."
+        ),
+        "error",
+        "texts",
+        _source_texts,
+        canaries=(
+            Canary("a query rewritten by hand", _rewritten("queries")),
+            Canary("a document rewritten by hand", _rewritten("corpus")),
+            Canary("a recorded change that was not made", _other_change),
+            Canary("a recorded change outside the text", _impossible_change),
+        ),
+    ),
+    Rule(
+        "evidence",
+        2,
+        "Evidence re-extracts",
+        (
+            "Every label has evidence, and each quote stands at its offsets in the source passage; quotes "
+            "from passages merged into another document are counted, not checked."
+        ),
+        "error",
+        "quotes",
+        _spans,
+        canaries=(
+            Canary("a label without evidence", cell("provenance_qrels", "evidence", [])),
+            Canary("a quote one character off", _evidence({"start": 1}, at=1)),
+            Canary("a quote of other words", _evidence({"text": "words nobody wrote"}, at=2)),
+            Canary("a quote without words", _evidence({"text": ""}, at=3)),
+        ),
+    ),
+)

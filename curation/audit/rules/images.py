@@ -1,0 +1,312 @@
+"""Rules on published images: whole, as recorded, and no picture twice where that would be scored wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.audit.images import ImageFeatures, ImagePair, confirm
+from curation.audit.images.shared import features_of, pairs_of
+from curation.audit.rule import (
+    MAX_EXAMPLES,
+    CannotRun,
+    Collector,
+    Context,
+    NotApplicable,
+    NotCovered,
+    Outcome,
+    Rule,
+    side,
+)
+from curation.audit.rules import images_canaries as canaries
+from curation.audit.rules.images_overlap import OVERLAP
+from schemas.audit import Coverage, Finding, Severity
+from schemas.stages import Reason
+
+_ORIGINS = {"queries": "provenance_queries", "corpus": "provenance_corpus"}
+_HOW = {"bytes": "with equal bytes", "rescaled": "re-encoded or rescaled", "cropped": "cropped"}
+_PAIRS = pa.schema(
+    [("place", pa.int64()), ("one", pa.string()), ("other", pa.string()), ("how", pa.string())]
+)
+SAME = (
+    "the same picture: equal bytes, or (after alignment) a correlation of the common area of at least "
+    f"{confirm.MIN_CORRELATION} with details that agree in {confirm.MIN_AGREEING:.0%} of its textured blocks"
+)
+
+
+def require_images(context: Context) -> ImageFeatures:
+    """Features of the audited images.
+
+    Raises:
+        CannotRun: a table of a release is absent.
+        NotApplicable: there is no image.
+    """
+    if context.subject.kind == "release":
+        for table in _ORIGINS:
+            if table not in context.views:
+                raise CannotRun(f"table absent: {table}")
+    found = features_of(context, context.subject)
+    if not len(found):
+        raise NotApplicable("the dataset has no image")
+    return found
+
+
+def left_out(seen: ImageFeatures) -> tuple[int, str]:
+    """How many images cannot be compared by sight, and why."""
+    broken, flat = int((~seen.is_ok).sum()), int((seen.is_ok & seen.is_flat).sum())
+    why = [f"{broken} do not decode" if broken else "", f"{flat} are nearly of one tone" if flat else ""]
+    return broken + flat, " and ".join(part for part in why if part)
+
+
+def _whole(context: Context) -> Outcome:
+    """Decode every released image and compare its bytes with the recorded hash."""
+    found = Collector("images", "error")
+    recorded, missed = _recorded(context)
+    if context.subject.kind == "release" and not any(any(rows.values()) for rows in recorded.values()):
+        seen = features_of(context, context.subject)
+        if not len(seen):
+            raise NotApplicable("the release has no image")
+    else:
+        seen = features_of(context, context.subject) if recorded else require_images(context)
+    told = _messages(seen, recorded)
+    for table, name, message in sorted(told):
+        found.add(message, side(table, name))
+    outcome = found.outcome(int((seen.sha256 != "").sum()))
+    return Outcome(outcome.compared, outcome.found, outcome.findings, missed=missed)
+
+
+def _recorded(context: Context) -> tuple[dict[str, dict[str, str | None]], str]:
+    """Hashes provenance records, by table and id, and what could not be read of them."""
+    recorded: dict[str, dict[str, str | None]] = {}
+    for table, origin in _ORIGINS.items():
+        try:
+            text = f"SELECT id, image_sha256 FROM {origin} WHERE image_sha256 IS NOT NULL"
+            rows = context.rows(text, origin)
+        except NotCovered:
+            return {}, "no provenance: hashes are not compared"
+        if table not in context.views:
+            raise CannotRun(f"table absent: {table}")
+        recorded[table] = {row["id"]: row["image_sha256"] for row in rows}
+    return recorded, ""
+
+
+def _messages(
+    seen: ImageFeatures, recorded: Mapping[str, Mapping[str, str | None]]
+) -> Iterator[tuple[str, str, str]]:
+    """Table, id and what is wrong, for every image and every record without one."""
+    wanted = {table: dict(rows) for table, rows in recorded.items()}
+    for place in range(len(seen)):
+        table, name = seen.table_of(place), str(seen.ids[place])
+        digest, problem = str(seen.sha256[place]), str(seen.problem[place])
+        stated = wanted[table].pop(name, recorded[table].get(name)) if table in wanted else digest
+        if problem == Reason.IMAGE_MISSING.value:
+            if stated or not recorded:
+                yield table, name, "the image has no bytes"
+            continue
+        if digest != stated:
+            yield table, name, "the image's bytes are not those provenance records"
+        if problem:
+            yield table, name, f"the image does not decode: {problem}"
+    for table, rows in wanted.items():
+        for name in rows:
+            yield table, name, "the image that provenance records is missing"
+
+
+class _Duplicates:
+    """Same pictures whose labels differ; `hows` are the kinds of copies this rule speaks of."""
+
+    def __init__(self, rule: str, severity: Severity, hows: frozenset[str]) -> None:
+        self.rule, self.severity, self.hows = rule, severity, hows
+
+    def __call__(self, context: Context) -> Outcome:
+        """Pairs of queries, and of documents, of which one's label is unjudged for the other."""
+        seen = require_images(context)
+        if "qrels" not in context.views:
+            raise (CannotRun if context.subject.kind == "release" else NotCovered)("table absent: qrels")
+        pairs = [pair for pair in pairs_of(context) if pair.how in self.hows]
+        told: list[tuple[str, str, str, Finding]] = []
+        for number, table in enumerate(_ORIGINS):
+            chosen = [pair for pair in pairs if seen.table[pair.one] == seen.table[pair.other] == number]
+            chosen = [pair for pair in chosen if seen.ids[pair.one] != seen.ids[pair.other]]
+            told += self._unjudged(context, seen, table, chosen)
+        told.sort(key=lambda item: item[:3])
+        skipped, why = left_out(seen)
+        covered = (Coverage(compared_with="", compared=len(seen), unit="images", skipped=skipped, why=why),)
+        findings = tuple(item[3] for item in told[:MAX_EXAMPLES])
+        note = f"{len(pairs)} pairs of the same picture" if pairs else ""
+        return Outcome(len(seen), len(told), findings, note, covered)
+
+    def _unjudged(
+        self, context: Context, seen: ImageFeatures, table: str, pairs: list[ImagePair]
+    ) -> Iterator[tuple[str, str, str, Finding]]:
+        if not pairs:
+            return
+        path = context.scratch / f"{self.rule}-{table}.parquet"
+        rows = [
+            {"place": place, "one": str(seen.ids[one]), "other": str(seen.ids[other]), "how": pair.how}
+            for place, pair in enumerate(pairs)
+            for one, other in ((pair.one, pair.other), (pair.other, pair.one))
+        ]
+        pq.write_table(pa.Table.from_pylist(rows, schema=_PAIRS), path)
+        views = {name: files for name, files in context.views.items() if name in _JUDGED}
+        whose = "query-id" if table == "queries" else "corpus-id"
+        text = _UNJUDGED.format(
+            whose=whose,
+            its="corpus-id" if table == "queries" else "query-id",
+            text=table,
+            excluded=_EXCLUDED if "excluded" in views else "",
+            apart=_APART if table == "queries" and "provenance_queries" in views else "",
+        )
+        found = [
+            row for batch in context.query(text, {**views, "pairs": [path]}) for row in batch.to_pylist()
+        ]
+        for row in found:
+            yield row["one"], row["other"], table, self._finding(table, row)
+
+    def _finding(self, table: str, row: Mapping[str, Any]) -> Finding:
+        if table == "queries":
+            message = (
+                f"two queries show the same picture ({_HOW[row['how']]}), but {row['count']} of the first's "
+                f"positives are neither labelled nor excluded for the second"
+            )
+        else:
+            message = (
+                f"two documents show the same picture ({_HOW[row['how']]}), but for {row['count']} queries "
+                "the first is positive and the second neither labelled nor excluded"
+            )
+        sides = (
+            side(table, row["one"], row["one_text"]),
+            side(table, row["other"], row["other_text"]),
+            side("corpus" if table == "queries" else "queries", row["label"]),
+        )
+        return Finding(rule=self.rule, severity=self.severity, message=message, sides=sides)
+
+
+_JUDGED = frozenset({"queries", "corpus", "qrels", "excluded", "provenance_queries"})
+_EXCLUDED = 'UNION ALL SELECT "query-id", "corpus-id" FROM excluded'
+_APART = """
+    AND (SELECT count(DISTINCT o.split) FROM provenance_queries o WHERE o.id IN (p.one, p.other)) < 2"""
+_UNJUDGED = """
+    WITH judged AS (SELECT DISTINCT "query-id", "corpus-id" FROM (
+        SELECT "query-id", "corpus-id" FROM qrels {excluded})),
+    lacking AS (
+        SELECT p.place, p.one, p.other, p.how, r."{its}" AS label
+        FROM pairs p JOIN qrels r ON r."{whose}" = p.one AND r.score > 0
+        LEFT JOIN judged j ON j."{whose}" = p.other AND j."{its}" = r."{its}"
+        WHERE j."{its}" IS NULL {apart}),
+    grouped AS (
+        SELECT place, min_by(one, (one, other)) AS one, min_by(other, (one, other)) AS other,
+            count(*) AS count, min(how) AS how, min_by(label, (one, other, label)) AS label
+        FROM (SELECT *, min(one) OVER (PARTITION BY place) AS first FROM lacking) WHERE one = first
+        GROUP BY place)
+    SELECT g.*, a.text AS one_text, b.text AS other_text FROM grouped g
+    LEFT JOIN (SELECT id, any_value(text) AS text FROM {text}
+        WHERE id IN (SELECT one FROM grouped) GROUP BY id) a ON a.id = g.one
+    LEFT JOIN (SELECT id, any_value(text) AS text FROM {text}
+        WHERE id IN (SELECT other FROM grouped) GROUP BY id) b ON b.id = g.other
+    ORDER BY g.one, g.other, g.place"""
+
+
+def _self_match(context: Context) -> Outcome:
+    """A query's picture among the documents it is scored against."""
+    seen = require_images(context)
+    tables = set(np.unique(seen.table).tolist())
+    if tables != {0, 1}:
+        raise NotApplicable("not both queries and documents have images")
+    pairs = [pair for pair in pairs_of(context) if seen.table[pair.one] != seen.table[pair.other]]
+    excluded, scores = _labels(context, [str(seen.ids[pair.one]) for pair in pairs])
+    told = []
+    for pair in pairs:
+        query, document = str(seen.ids[pair.one]), str(seen.ids[pair.other])
+        if (query, document) not in excluded:
+            score = scores.get((query, document))
+            kind = "unlabelled" if score is None else "positive" if score > 0 else "labelled 0"
+            told.append((query, document, pair.how, kind))
+    found = Collector("image_self_match", "error")
+    for query, document, how, kind in sorted(told):
+        found.add(
+            f"the query's own picture ({_HOW[how]}) is a document, {kind} for it",
+            side("queries", query),
+            side("corpus", document),
+        )
+    outcome = found.outcome(len(seen))
+    skipped, why = left_out(seen)
+    return Outcome(
+        len(seen),
+        outcome.found,
+        outcome.findings,
+        "",
+        (Coverage(compared_with="", compared=len(seen), unit="images", skipped=skipped, why=why),),
+    )
+
+
+def _labels(context: Context, queries: list[str]) -> tuple[set[tuple[str, str]], dict[tuple[str, str], int]]:
+    """Excluded pairs and scores of some queries."""
+    if not queries:
+        return set(), {}
+    path = context.scratch / "image-self-match.parquet"
+    pq.write_table(pa.table({"id": pa.array(sorted(set(queries)), pa.string())}), path)
+    pairs: dict[str, list[dict[str, Any]]] = {"excluded": [], "qrels": []}
+    for table, score in (("excluded", "0"), ("qrels", "score")):
+        if table in context.views:
+            text = f"""SELECT "query-id" AS q, "corpus-id" AS c, max({score}) AS score FROM {table}
+                WHERE "query-id" IN (SELECT id FROM wanted) GROUP BY q, c ORDER BY q, c"""
+            given = {table: context.views[table], "wanted": [path]}
+            pairs[table] = [row for batch in context.query(text, given) for row in batch.to_pylist()]
+    excluded = {(row["q"], row["c"]) for row in pairs["excluded"]}
+    return excluded, {(row["q"], row["c"]): row["score"] for row in pairs["qrels"]}
+
+
+RULES = (
+    Rule(
+        "images",
+        2,
+        "Images decode",
+        "Every image that provenance records is there, has the recorded hash, and decodes whole.",
+        "error",
+        "images",
+        _whole,
+        canaries.WHOLE,
+    ),
+    Rule(
+        "image_duplicates",
+        1,
+        "Equal pictures share their labels",
+        (
+            f"Where two queries of one split, or two documents, show {SAME}, what is positive for one is "
+            "labelled or excluded for the other."
+        ),
+        "error",
+        "images",
+        _Duplicates("image_duplicates", "error", frozenset({"bytes", "rescaled"})),
+        canaries.DUPLICATES,
+    ),
+    Rule(
+        "image_crops",
+        1,
+        "Cut pictures share their labels",
+        (
+            "The same for pictures of which one is a cut of the other, or both of a third: the common area "
+            f"is at least {confirm.MIN_COMMON:.0%} of one of them."
+        ),
+        "warn",
+        "images",
+        _Duplicates("image_crops", "warn", frozenset({"cropped"})),
+        canaries.CROPS,
+    ),
+    Rule(
+        "image_self_match",
+        1,
+        "No query finds its own picture",
+        f"No document that a query is scored against shows {SAME}, whole or cut; excluded pairs may.",
+        "error",
+        "images",
+        _self_match,
+        canaries.SELF_MATCH,
+    ),
+    OVERLAP,
+)

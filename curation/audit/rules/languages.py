@@ -1,0 +1,369 @@
+"""Rules on languages: the stated BCP-47 tag against the scripts and the small words of the text.
+
+Every text is looked at in SQL; texts that look wrong are read again with the words of all languages
+(languages.toml), so that nothing rests on a sample.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from curation.audit.rule import (
+    MAX_EXAMPLES,
+    Canary,
+    Collector,
+    Context,
+    NotCovered,
+    Outcome,
+    Rows,
+    Rule,
+    SqlCheck,
+    side,
+)
+from schemas.audit import Coverage, Side
+
+MIN_FOREIGN, MIN_GREEK = 2, 5
+"""Letters of a foreign script a text needs before it counts."""
+FOREIGN_PERCENT = 30
+MIN_LATIN = 30
+"""Latin letters of a text without any letter of its own script."""
+MIN_HAN, MIN_HANJA = 24, 6
+"""Han letters of a Japanese text without kana, of a Korean text without Hangul."""
+FEWEST_WORDS, LONG_TEXT = 8, 25
+OWN_PERCENT, OTHER_PERCENT, MOST_OWN = 4, 8, 1
+MOST_CANDIDATES = 20_000
+_TAG = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
+_WORD = re.compile(r"[^\W\d_]+")
+_OTHERS = (
+    r"\p{Arabic}\p{Armenian}\p{Bengali}\p{Cyrillic}\p{Devanagari}\p{Georgian}\p{Han}\p{Hangul}\p{Hebrew}\p{Hiragana}"
+    r"\p{Katakana}\p{Tamil}\p{Telugu}\p{Thai}"
+)
+"""Scripts other than Latin and Greek; Greek letters stand in texts of every language."""
+_KANA, _HAN, _HANGUL = r"\p{Hiragana}\p{Katakana}", r"\p{Han}", r"\p{Hangul}"
+_LATIN, _GREEK = r"\p{Latin}", r"\p{Greek}"
+_LOOKALIKE = r"[A-Za-z][аесорхуіјѕһԁАВЕКМНОРСТХІЈЅ]|[аесорхуіјѕһԁАВЕКМНОРСТХІЈЅ][A-Za-z]"
+
+
+@cache
+def _data() -> dict[str, Any]:
+    with Path(__file__).with_suffix(".toml").open("rb") as handle:
+        return tomllib.load(handle)
+
+
+@cache
+def words_of() -> Mapping[str, frozenset[str]]:
+    """Language -> its small words that no other language here has."""
+    listed = {
+        language: {word for word in text.split() if len(word) > 1 or not word.isascii()}
+        for language, text in _data()["words"].items()
+    }
+    counts = Counter(word for words in listed.values() for word in words)
+    return {
+        language: frozenset(word for word in words if counts[word] == 1) for language, words in listed.items()
+    }
+
+
+@cache
+def script_of(language: str) -> tuple[str, str]:
+    """(ISO 15924 code, character class) of a language's script; a script subtag wins. ('', '') if unknown."""
+    primary, *subtags = language.split("-")
+    stated = next((subtag.title() for subtag in subtags if len(subtag) == 4 and subtag.isalpha()), "")
+    stated = {"Hant": "Hans", "Hani": "Hans"}.get(stated, stated)
+    for code, entry in _data()["scripts"].items():
+        if code == stated or (not stated and primary.lower() in entry["languages"]):
+            return code, entry["letters"]
+    return "", ""
+
+
+def small_words(text: str) -> tuple[int, dict[str, Counter[str]]]:
+    """How many words a text has, and which small words of each language."""
+    found = Counter(_WORD.findall(text.lower()))
+    listed = {
+        language: Counter({word: found[word] for word in sorted(words) if found[word]})
+        for language, words in words_of().items()
+    }
+    return found.total(), listed
+
+
+def _literal(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _count(letters: str) -> str:
+    return f"length(regexp_replace(text, '[^{letters}]', '', 'g'))"
+
+
+def _has(letters: str) -> str:
+    return f"regexp_matches(text, '[{letters}]')"
+
+
+_ALL = _count(r"\p{L}")
+
+
+def _many(letters: str, fewest: int = MIN_FOREIGN) -> str:
+    """SQL condition: many letters are of some scripts."""
+    counted = _count(letters)
+    return f"{_has(letters)} AND {counted} >= {fewest} AND {counted} * 100 > {_ALL} * {FOREIGN_PERCENT}"
+
+
+@cache
+def _wrong_script(language: str) -> tuple[tuple[str, str], ...]:
+    """(what is wrong, SQL condition) for texts stated to be in a language; cheap conditions first."""
+    code, own = script_of(language)
+    if not code:
+        return ()
+    found = []
+    if code == "Jpan":
+        chinese = "".join("".join(_data()["chinese"][kind].split()) for kind in ("simplified", "traditional"))
+        no_kana = f"NOT {_has(_KANA)}"
+        found.append(("it has characters of Chinese and no kana", f"{_has(chinese)} AND {no_kana}"))
+        found.append(
+            (f"{MIN_HAN} or more Han letters, no kana", f"{no_kana} AND {_count(_HAN)} >= {MIN_HAN}")
+        )
+    if code == "Kore":
+        no_hangul = f"NOT {_has(_HANGUL)} AND {_count(_HAN)} >= {MIN_HANJA}"
+        found.append((f"{MIN_HANJA} or more Han letters, no Hangul", no_hangul))
+    if code == "Hans":
+        twice = "regexp_matches(text, '[\\p{Hiragana}].*[\\p{Hiragana}]')"
+        found.append(("it has hiragana, so it looks Japanese", twice))
+    if code != "Grek":
+        found.append(("many letters are Greek", _many(_GREEK, MIN_GREEK)))
+    if code != "Latn":
+        latin_only = f"NOT {_has(own)} AND {_count(_LATIN)} >= {MIN_LATIN}"
+        found.append((f"no letter is of its script ({code})", latin_only))
+    parts = set(re.findall(r"\\p\{\w+\}", own))
+    foreign = "".join(part for part in re.findall(r"\\p\{\w+\}", _OTHERS) if part not in parts)
+    found.append((f"many letters are not of its script ({code})", _many(foreign)))
+    return tuple(found)
+
+
+def _few_own_words(language: str) -> str:
+    """SQL condition: a text with too few of its language's small words."""
+    listed = ", ".join(_literal(word) for word in sorted(words_of()[language]))
+    own = f"len(list_filter(string_split(lower(text), ' '), lambda w: w IN ({listed})))"
+    words = "(length(text) - length(replace(text, ' ', '')) + 1)"
+    return (
+        f"{words} >= {FEWEST_WORDS} AND {own} * 100 < CASE WHEN {words} >= {LONG_TEXT} "
+        f"THEN {words} * {OWN_PERCENT} ELSE {(MOST_OWN + 1) * 100} END"
+    )
+
+
+def _tables(context: Context) -> list[str]:
+    found = []
+    for table in ("queries", "corpus"):
+        if table in context.views:
+            names = context.rows(f"SELECT column_name AS name FROM (DESCRIBE SELECT * FROM {table})", table)
+            if "language" in {row["name"] for row in names}:
+                found.append(table)
+    if not found:
+        raise NotCovered("no table states languages")
+    return found
+
+
+def _stated(context: Context, table: str) -> list[dict[str, Any]]:
+    """(language, number of texts, first id) of a table, by language."""
+    return context.rows(
+        f"SELECT language, count(*) AS n, min(id) AS first FROM {table} GROUP BY language ORDER BY language",
+        table,
+    )
+
+
+def _left_out(compared: int, skipped: int, why: str) -> Coverage:
+    return Coverage(compared_with="", compared=compared, unit="texts", skipped=skipped, why=why)
+
+
+def _language_script(context: Context) -> Outcome:
+    found = Collector("language_script", "error")
+    compared, coverage = 0, []
+    for table in _tables(context):
+        for row in _stated(context, table):
+            language, count = row["language"], int(row["n"])
+            compared += count
+            if language is None or not re.match(_TAG, language):
+                message = f"{count} texts state no language (BCP-47) but {language!r}, first {row['first']}"
+                found.add(message, side(table, row["first"], language))
+            elif not script_of(language)[0]:
+                compared -= count
+                why = "no script is known for this language tag"
+                coverage.append(_left_out(0, count, f"{table} in {language}: {why}"))
+            else:
+                _scripts(context, table, language, found)
+    return dataclasses.replace(found.outcome(compared), coverage=tuple(coverage))
+
+
+def _language_mismatch(context: Context) -> Outcome:
+    found = Collector("language_mismatch", "warn")
+    compared, coverage = 0, []
+    for table in _tables(context):
+        for row in _stated(context, table):
+            language, count = row["language"] or "", int(row["n"])
+            if language.split("-")[0].lower() in words_of():
+                left, why = _words(context, table, language, found), "too many texts to read again"
+            else:
+                left, why = count, "no small words are listed for this language; see language_script"
+            if left:
+                coverage.append(_left_out(count - left, left, f"{table} in {language}: {why}"))
+            compared += count - left
+    return dataclasses.replace(found.outcome(compared), coverage=tuple(coverage))
+
+
+def _scripts(context: Context, table: str, language: str, found: Collector) -> None:
+    conditions = _wrong_script(language)
+    if not conditions:
+        return
+    cases = " ".join(f"WHEN {test} THEN {number}" for number, (_, test) in enumerate(conditions))
+    text = (
+        f"""SELECT id, text, CASE {cases} END AS wrong FROM {table} WHERE language = {_literal(language)}"""
+    )
+    count = int(context.rows(f"SELECT count(*) AS n FROM ({text}) WHERE wrong IS NOT NULL", table)[0]["n"])
+    if not count:
+        return
+    shown = f"SELECT * FROM ({text}) WHERE wrong IS NOT NULL ORDER BY id LIMIT {MAX_EXAMPLES}"
+    for row in context.rows(shown, table):
+        message = f"the text is stated to be in {language}; {conditions[row['wrong']][0]}"
+        found.add(message, side(table, row["id"], row["text"]))
+    found.found += max(0, count - MAX_EXAMPLES)
+
+
+def _words(context: Context, table: str, language: str, found: Collector) -> int:
+    """Texts whose small words are another language's; returns how many candidates were not looked at."""
+    primary = language.split("-")[0].lower()
+    if primary not in words_of():
+        return 0
+    few = _few_own_words(primary)
+    text = f"SELECT id, text FROM {table} WHERE language = {_literal(language)} AND {few} ORDER BY id"
+    seen = 0
+    for batch in context.batches(text, table):
+        rows = batch.to_pydict()
+        for name, said in zip(rows["id"], rows["text"], strict=True):
+            seen += 1
+            if seen > MOST_CANDIDATES:
+                continue
+            other = another_language(said, primary)
+            if other:
+                message = f"the text is stated to be in {language}; its small words look like {other}"
+                found.add(message, side(table, name, said))
+    return max(0, seen - MOST_CANDIDATES)
+
+
+def another_language(text: str, stated: str) -> str:
+    """The language whose small words a text has instead of those of the stated one, '' if none."""
+    total, listed = small_words(text)
+    own = listed.pop(stated).total()
+    best = max(sorted(listed), key=lambda language: listed[language].total())
+    other = listed[best].total()
+    if total >= LONG_TEXT:
+        is_other = (
+            own * 100 < total * OWN_PERCENT and other * 100 >= total * OTHER_PERCENT and other >= 3 * own
+        )
+    else:
+        is_other = total >= FEWEST_WORDS and own <= MOST_OWN and other >= 3 + own and len(listed[best]) >= 2
+    return best if is_other else ""
+
+
+_mixed = SqlCheck(
+    "mixed_script_words",
+    "warn",
+    ("queries", "corpus"),
+    "SELECT (SELECT count(*) FROM queries) + (SELECT count(*) FROM corpus) AS n",
+    f"""SELECT * FROM (SELECT 'queries' AS tab, id, text FROM queries
+        UNION ALL SELECT 'corpus', id, text FROM corpus) WHERE regexp_matches(text, '{_LOOKALIKE}')""",
+    "tab, id",
+    lambda row: ("a word mixes Latin letters with Cyrillic look-alikes", (_mixed_side(row),)),
+)
+
+
+def _mixed_side(row: Mapping[str, Any]) -> Side:
+    match = re.search(rf"\w*(?:{_LOOKALIKE})\w*", row["text"])
+    assert match is not None, "the same pattern chose the row"
+    return side(row["tab"], row["id"], row["text"], *match.span())
+
+
+Plant = Callable[[Rows, Rows], Sequence[str] | None]
+
+
+def _plant(table: str, text: str, language: str, place: int) -> Plant:
+    """A canary: one row's text and stated language replaced."""
+
+    def plant(rows: Rows, _: Rows) -> Sequence[str] | None:
+        if not rows[table] or "language" not in rows[table][0]:
+            return None
+        row = rows[table][place % len(rows[table])]
+        row["text"], row["language"] = text, language
+        return [str(row["id"])]
+
+    return plant
+
+
+def _homoglyph(rows: Rows, _: Rows) -> Sequence[str] | None:
+    if not rows["corpus"] or not rows["queries"]:
+        return None
+    row = rows["corpus"][0]
+    row["text"] = f"{row['text'] or ''} c\u0430nary"
+    return [str(row["id"])]
+
+
+_GERMAN = "Die Patientin wurde mit Fieber und Husten aufgenommen, und die Bildgebung zeigte einen Erguss."
+_ENGLISH = "She was admitted with a fever and a cough, and the films that were taken had shown an effusion."
+
+RULES = (
+    Rule(
+        "language_script",
+        1,
+        "The script fits the language",
+        f"Every text states a BCP-47 language, and no more than {FOREIGN_PERCENT} % of its letters are of "
+        "another script than that language's (Latin letters are met in all languages; Greek ones count from "
+        f"{MIN_GREEK} on). A text of {MIN_LATIN} or more Latin letters has some of its own script. Japanese "
+        f"texts have no characters of Chinese only, and kana when they have {MIN_HAN} or more Han letters, "
+        f"Korean ones Hangul when they have {MIN_HANJA}; Chinese texts have no two hiragana.",
+        "error",
+        "texts",
+        _language_script,
+        canaries=(
+            Canary("a Chinese string among Japanese", _plant("queries", "糖尿病应该怎样治疗？", "ja", 0)),
+            Canary("a Japanese string among Chinese", _plant("corpus", "糖尿病の治療について", "zh", 1)),
+            Canary("Cyrillic in English", _plant("corpus", "Больной поступил с жалобами", "en", 2)),
+            Canary("English among Russian", _plant("queries", _ENGLISH, "ru", 1)),
+            Canary("no language", _plant("corpus", "A plain text.", "", 3)),
+        ),
+    ),
+    Rule(
+        "language_mismatch",
+        1,
+        "The words fit the language",
+        f"Of texts with {LONG_TEXT} or more words, fewer than {OWN_PERCENT} % small words (the, of, and, "
+        "…) of the "
+        f"stated language and {OTHER_PERCENT} % or more of another, three times as many, is a mismatch; of "
+        "texts "
+        f"with {FEWEST_WORDS} to {LONG_TEXT - 1} words, at most {MOST_OWN} of the stated language and "
+        "three more of "
+        "another.",
+        "warn",
+        "texts",
+        _language_mismatch,
+        canaries=(
+            Canary("a German text among English", _plant("queries", _GERMAN, "en", 0)),
+            Canary(
+                "an English text among Portuguese", _plant("corpus", _ENGLISH + " " + _ENGLISH, "pt-BR", 1)
+            ),
+        ),
+    ),
+    Rule(
+        "mixed_script_words",
+        1,
+        "No look-alike letters",
+        "No word mixes Latin letters with Cyrillic letters that look the same: it reads well and matches "
+        "nothing.",
+        "warn",
+        "texts",
+        _mixed,
+        canaries=(Canary("a Cyrillic letter in an English word", _homoglyph),),
+    ),
+)

@@ -1,0 +1,113 @@
+"""Ways to damage a copy of a release that several rules' canaries share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.audit.rule import Rows
+from curation.release.manifest import NAME
+from curation.release.tables import TABLES
+
+GONE = "canary:gone"
+"""An id that no row has."""
+Plant = Callable[[Rows, Rows], Sequence[str] | None]
+_FOLDERS = {table.name: table.folder for table in TABLES}
+
+
+def row_ids(row: dict[str, Any]) -> list[str]:
+    """What a finding calls a row: its id, or both ids of a pair."""
+    if "id" in row:
+        return [str(row["id"])]
+    return [str(row["query-id"]), str(row["corpus-id"])]
+
+
+def cell(table: str, column: str, value: object, names: Sequence[str] | None = None, *, at: int = 0) -> Plant:
+    """Set one cell of row `at` of a table, or of its last; the rule must name the row, or `names`."""
+
+    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
+        if not rows[table] or column not in rows[table][0]:
+            return None
+        row = rows[table][min(at, len(rows[table]) - 1)]
+        row[column] = value
+        return row_ids(row) if names is None else names
+
+    return plant
+
+
+def twice(table: str, *, at: int = 0) -> Plant:
+    """Row `at` of a table, or its last, stands twice."""
+
+    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
+        if not rows[table]:
+            return None
+        rows[table].append(dict(rows[table][min(at, len(rows[table]) - 1)]))
+        return row_ids(rows[table][-1])
+
+    return plant
+
+
+def manifest(**changes: object) -> Callable[[Path], Sequence[str] | None]:
+    """Fields of release.json changed by hand; the finding names the field."""
+
+    def damage(directory: Path) -> Sequence[str] | None:
+        path = directory / NAME
+        if not path.is_file():
+            return None
+        content = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(content | changes), encoding="utf-8")
+        return sorted(changes)
+
+    return damage
+
+
+def table_file(directory: Path, table: str) -> Path | None:
+    """The first file of a table in a copy, None when it has none."""
+    return next(iter(sorted((directory / _FOLDERS[table]).glob("*.parquet"))), None)
+
+
+def columns(
+    table: str, change: Callable[[pa.Table], pa.Table], name: str, *, beside: bool = False
+) -> Callable[[Path], Sequence[str] | None]:
+    """One file of a table written with other columns; `beside` makes it a further shard.
+
+    The rule must name the column `name`, or the file when it is ''.
+    """
+
+    def damage(directory: Path) -> Sequence[str] | None:
+        path = table_file(directory, table)
+        if path is None:
+            return None
+        changed = change(pq.read_table(path))
+        if beside:
+            split = path.name.split("-")[0]
+            changed, path = changed.slice(0, 0), path.with_name(f"{split}-00001-of-00002.parquet")
+        pq.write_table(changed, path)
+        return [name or path.relative_to(directory).as_posix()]
+
+    return damage
+
+
+def retyped(column: str, kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
+    """A column of another type."""
+
+    def change(table: pa.Table) -> pa.Table:
+        place = table.column_names.index(column)
+        return table.set_column(place, column, table.column(column).cast(kind))
+
+    return change
+
+
+def not_null(column: str) -> Callable[[pa.Table], pa.Table]:
+    """A column declared to hold no null."""
+
+    def change(table: pa.Table) -> pa.Table:
+        field = table.schema.field(column).with_nullable(False)
+        return table.cast(table.schema.set(table.column_names.index(column), field))
+
+    return change

@@ -1,0 +1,166 @@
+"""Rules on words copied between queries and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from curation.audit.rule import MAX_EXAMPLES, Canary, Collector, Context, Outcome, Rows, Rule
+from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, add_document, positive, set_text
+from curation.audit.rules.text_rows import both_sides, by_id, rows_of, write_pairs
+from curation.audit.texts.candidates import COMMON
+from curation.audit.texts.engine import SPAN, Match, copied_in, copied_spans, standing_in
+from schemas.audit import Coverage, Side
+
+MIN_VERBATIM = 5
+
+
+def _self_match(context: Context) -> Outcome:
+    """Positive pairs that share a run of words, or whose short query stands whole in the document."""
+    found = Collector("self_match", "error")
+    queries, corpus = context.queries, context.corpus
+    text = 'SELECT DISTINCT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE score > 0 ORDER BY q, c'
+    batches = list(context.batches(text, "qrels"))
+    rows, other = rows_of(queries, _column(batches, 0)), rows_of(corpus, _column(batches, 1))
+    here = (rows >= 0) & (other >= 0)
+    rows, other = rows[here], other[here]
+    halves = queries.sketch.halves[rows]
+    words = {(a, b): value for a, b, value in copied_in(queries, corpus, rows, other)}
+    short = (halves >= 2 * MIN_VERBATIM) & (halves < 2 * SPAN)
+    for a, b in standing_in(queries, corpus, rows[short], other[short]):
+        words[a, b] = queries.sketch.halves[a] / 2
+    names = (queries.names([a for a, _ in words]), corpus.names([b for _, b in words]))
+    pairs = sorted(zip(*names, words.values(), strict=True))
+    texts = by_id(queries, (query for query, _, _ in pairs[:MAX_EXAMPLES]))
+    documents = by_id(corpus, (document for _, document, _ in pairs[:MAX_EXAMPLES]))
+    for query, document, count in pairs:
+        sides: tuple[Side, ...] = ()
+        if len(found.kept) < MAX_EXAMPLES:
+            sides = both_sides("queries", (query, texts[query]), "corpus", (document, documents[document]))
+        found.add(f"query and positive document share {count:g} consecutive words", *sides)
+    few = int((halves < 2 * MIN_VERBATIM).sum())
+    compared = len(rows) - few
+    coverage = _pairs_covered(compared, few, int((~here).sum()))
+    return Outcome(compared, found.found, tuple(found.kept), coverage=coverage)
+
+
+def _pairs_covered(compared: int, few: int, missing: int) -> tuple[Coverage, ...]:
+    rows = [Coverage(compared_with="", compared=compared, unit="positive pairs")]
+    left = {f"the query has less than {MIN_VERBATIM} words": few, "an id of the pair is in no table": missing}
+    for why, skipped in left.items():
+        if skipped:
+            rows.append(
+                Coverage(compared_with="", compared=0, unit="positive pairs", skipped=skipped, why=why)
+            )
+    return tuple(rows)
+
+
+def _column(batches: Sequence[pa.RecordBatch], at: int) -> pa.Array:
+    parts = [batch.column(at).cast(pa.large_string()) for batch in batches]
+    return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+
+
+def _copied_span(context: Context) -> Outcome:
+    """Documents nobody judged that share a run of words with a query."""
+    found = Collector("copied_span", "warn")
+    matches = copied_spans(context.queries, context.corpus)
+    pairs = _unjudged(context, matches.pairs)
+    shown = pairs[:MAX_EXAMPLES]
+    queries = by_id(context.queries, (pair.one for pair in shown))
+    documents = by_id(context.corpus, (pair.other for pair in shown))
+    for pair in pairs:
+        sides: tuple[Side, ...] = ()
+        if len(found.kept) < MAX_EXAMPLES:
+            one, other = (pair.one, queries[pair.one]), (pair.other, documents[pair.other])
+            sides = both_sides("queries", one, "corpus", other)
+        found.add(f"an unjudged document shares {pair.value:g} consecutive words with the query", *sides)
+    outcome = found.outcome(matches.compared)
+    coverage = matches.coverage(unit="pairs of query and document")
+    short = int(np.count_nonzero(context.queries.sketch.halves < 2 * SPAN))
+    if short:
+        why = f"less than {SPAN} words: no run that long"
+        coverage += (Coverage(compared_with="", compared=0, unit="queries", skipped=short, why=why),)
+    return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=coverage)
+
+
+def _unjudged(context: Context, pairs: Sequence[Match]) -> list[Match]:
+    """Pairs that stand in none of the judgement tables that are there."""
+    tables = [table for table in ("qrels", "excluded") if table in context.views]
+    if not pairs or not tables:
+        return list(pairs)
+    views = {table: context.views[table] for table in tables} | write_pairs(context, "copied", pairs)
+    known = " UNION ALL ".join(f'SELECT "query-id", "corpus-id" FROM {table}' for table in tables)
+    text = f"""SELECT DISTINCT p.one, p.other FROM pairs p
+        JOIN ({known}) k ON k."query-id" = p.one AND k."corpus-id" = p.other ORDER BY p.one, p.other"""
+    judged = {(row["one"], row["other"]) for batch in context.query(text, views) for row in batch.to_pylist()}
+    return [pair for pair in pairs if (pair.one, pair.other) not in judged]
+
+
+def _copied_answer(query_text: str, document_text: str) -> Canary:
+    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
+        pair = positive(rows)
+        if pair is None:
+            return None
+        set_text(rows, "queries", pair[0], query_text)
+        set_text(rows, "corpus", pair[1], document_text)
+        return list(pair)
+
+    return Canary(f"a query copied from its answer: {query_text[:40]}…", plant)
+
+
+def _copied_elsewhere(query_text: str, document_text: str) -> Canary:
+    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
+        if not rows["queries"] or not rows["corpus"]:
+            return None
+        query = rows["queries"][0]["id"]
+        set_text(rows, "queries", query, query_text)
+        add_document(rows, rows["corpus"][0]["id"], "canary:document", document_text)
+        return [query, "canary:document"]
+
+    return Canary(f"words of a query in an unjudged document: {query_text[:40]}…", plant)
+
+
+_RUN = " ".join(LONG.split()[:SPAN])
+_SIGNS = UNSPACED[: 2 * SPAN]
+_IN_QUERY, _IN_DOCUMENT = f"What became of {_RUN.upper()}?", f"An old sheet shows {_RUN}, it is said."
+_SIGN_QUERY, _SIGN_DOCUMENT = f"問い:{_SIGNS}か", f"昔の話。{_SIGNS}、という。"
+
+RULES = (
+    Rule(
+        "self_match",
+        2,
+        "No query copies its answer",
+        (
+            f"No query shares {SPAN} consecutive words with a positive document, and no query of "
+            f"{MIN_VERBATIM} to {SPAN - 1} words stands whole in one. In scripts without spaces a character "
+            "counts as half a word."
+        ),
+        "error",
+        "positive pairs",
+        _self_match,
+        canaries=(
+            _copied_answer(_IN_QUERY, _IN_DOCUMENT),
+            _copied_answer(SHORT, f"We saw {SHORT.lower()}, then rain fell."),
+            _copied_answer(_SIGN_QUERY, _SIGN_DOCUMENT),
+        ),
+    ),
+    Rule(
+        "copied_span",
+        2,
+        "No unjudged copy",
+        (
+            f"No document outside qrels and excluded shares {SPAN} consecutive words with a query: it may "
+            f"be a missed positive. Runs that stand in more than {COMMON} texts are boilerplate and counted "
+            "instead. In scripts without spaces a character counts as half a word."
+        ),
+        "warn",
+        "pairs",
+        _copied_span,
+        canaries=(
+            _copied_elsewhere(_IN_QUERY, _IN_DOCUMENT),
+            _copied_elsewhere(_SIGN_QUERY, _SIGN_DOCUMENT),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Comparing texts at scale: tokens, n-grams, fingerprints, near-duplicates."""

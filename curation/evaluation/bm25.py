@@ -1,0 +1,189 @@
+"""BM25 by bm25s, with the index built in blocks and kept in mapped files, so that memory stays bounded.
+
+bm25s scores and its layout is used; its own builder holds every token of the corpus as Python lists.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bm25s
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.evaluation.ranking import EMPTY, Indices, Ranking, best, keys_of, ranking_of
+from curation.evaluation.terms import Analyser
+
+K1, B = 0.9, 0.4
+"""Anserini's parameters of Lucene's BM25, as R2MED uses them."""
+STEP = 1e-5
+_BLOCK_TERMS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """BM25 with Lucene's formula: idf = ln(1 + (N - df + 0.5) / (df + 0.5)), no factor k1 + 1."""
+
+    k1: float = K1
+    b: float = B
+
+
+class Bm25Index:
+    """A searchable index. Made by :func:`build` or :func:`open_index`."""
+
+    def __init__(self, folder: Path, vocabulary: Mapping[str, int], parameters: Parameters) -> None:
+        self.vocabulary = vocabulary
+        self.parameters = parameters
+        indptr = np.load(folder / "indptr.npy")
+        lengths = np.load(folder / "lengths.npy", mmap_mode="r")
+        size = int(indptr[-1])
+        self.documents = len(lengths)
+        self._scorer = bm25s.BM25(k1=parameters.k1, b=parameters.b, method="lucene", backend="numpy")
+        self._scorer.nonoccurrence_array = None
+        self._scorer.scores = {
+            "data": _mapped(folder / "scores.f32", np.float32, size, "r"),
+            "indices": _mapped(folder / "documents.i32", np.int32, size, "r"),
+            "indptr": indptr,
+            "num_docs": self.documents,
+        }
+
+    def scores(self, terms: Iterable[str]) -> NDArray[np.float32]:
+        """BM25 of every document, shape (documents,), for one analysed query; repeated terms count again."""
+        ids = [self.vocabulary[term] for term in terms if term in self.vocabulary]
+        found: NDArray[np.float32] = self._scorer.get_scores_from_ids(ids)
+        return found
+
+    def search(self, terms: Iterable[str], k: int, left_out: Indices | None = None) -> Ranking:
+        """The k best documents that share a term with the query, ties by id, without those to leave out."""
+        if not self.documents:
+            return EMPTY
+        scores = self.scores(terms)
+        if left_out is not None:
+            scores[left_out] = 0.0
+        found = np.flatnonzero(scores)
+        steps = np.rint(scores[found].astype(np.float64) / STEP).astype(np.int64)
+        return ranking_of(best(keys_of(steps, found), k), STEP)
+
+
+def build(
+    texts: Iterable[tuple[str, str]],
+    folder: Path,
+    analyser: Analyser,
+    parameters: Parameters = Parameters(),
+    block_terms: int = _BLOCK_TERMS,
+) -> Bm25Index:
+    """Index documents.
+
+    Args:
+        texts: (text, language) of each document, in corpus order; read once.
+        folder: an empty folder for the index's files, about 8 bytes per distinct term of each document.
+        analyser: the one queries are analysed with.
+        parameters: k1 and b.
+        block_terms: terms held in memory at a time.
+    """
+    vocabulary: dict[str, int] = {}
+    lengths, blocks = _count(texts, folder, analyser, vocabulary, block_terms)
+    frequencies = np.zeros(len(vocabulary), np.int64)
+    for block in blocks:
+        frequencies += np.bincount(np.load(block)["terms"], minlength=len(vocabulary))
+    indptr = np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64)
+    n = len(lengths)
+    idf = np.log(1 + (n - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
+    mean = lengths.mean() if n else 0.0
+    size = int(indptr[-1])
+    scores = _mapped(folder / "scores.f32", np.float32, size, "w+")
+    documents = _mapped(folder / "documents.i32", np.int32, size, "w+")
+    heads = indptr[:-1].copy()
+    for block in blocks:
+        with np.load(block) as held:
+            terms, owners, counts = held["terms"], held["documents"], held["counts"].astype(np.float32)
+        norm = parameters.k1 * ((1 - parameters.b) + parameters.b * lengths[owners] / mean)
+        weights = (idf[terms] * (counts / (norm + counts))).astype(np.float32)
+        order = np.argsort(terms, kind="stable")
+        ordered = terms[order]
+        starts = np.searchsorted(ordered, ordered, side="left")
+        places = heads[ordered] + np.arange(len(ordered)) - starts
+        scores[places], documents[places] = weights[order], owners[order]
+        heads += np.bincount(terms, minlength=len(vocabulary))
+        block.unlink()
+    np.save(folder / "indptr.npy", indptr)
+    np.save(folder / "lengths.npy", lengths)
+    (folder / "vocabulary.json").write_text(
+        json.dumps({"k1": parameters.k1, "b": parameters.b, "terms": list(vocabulary)}, ensure_ascii=False),
+        encoding="utf-8",
+    )
+    return Bm25Index(folder, vocabulary, parameters)
+
+
+def open_index(folder: Path) -> Bm25Index:
+    """An index built before, from its folder; pages are shared between processes."""
+    content: dict[str, Any] = json.loads((folder / "vocabulary.json").read_text("utf-8"))
+    terms = {term: place for place, term in enumerate(content["terms"])}
+    return Bm25Index(folder, terms, Parameters(content["k1"], content["b"]))
+
+
+def _count(
+    texts: Iterable[tuple[str, str]],
+    folder: Path,
+    analyser: Analyser,
+    vocabulary: dict[str, int],
+    block_terms: int,
+) -> tuple[NDArray[np.int64], list[Path]]:
+    """Write blocks of (document, term, count); returns document lengths and the blocks."""
+    lengths: list[int] = []
+    held: list[int] = []
+    first = 0
+    blocks: list[Path] = []
+
+    def flush() -> None:
+        nonlocal first
+        path = folder / f"block-{len(blocks):06d}.npz"
+        _write_block(path, held, lengths[first:], first)
+        blocks.append(path)
+        held.clear()
+        first = len(lengths)
+
+    for text, language in texts:
+        terms = analyser(text, language)
+        held += [vocabulary.setdefault(term, len(vocabulary)) for term in terms]
+        lengths.append(len(terms))
+        if len(held) >= block_terms:
+            flush()
+    if held:
+        flush()
+    return np.asarray(lengths, np.int64), blocks
+
+
+def _write_block(path: Path, held: list[int], lengths: list[int], first: int) -> None:
+    owners = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    pairs, counts = np.unique((owners << 32) | np.asarray(held, np.int64), return_counts=True)
+    with path.open("wb") as file:
+        np.savez(
+            file,
+            terms=(pairs & 0xFFFFFFFF).astype(np.int32),
+            documents=((pairs >> 32) + first).astype(np.int32),
+            counts=counts.astype(np.int32),
+        )
+
+
+def _mapped(path: Path, kind: type, size: int, mode: Any) -> Any:
+    if not size:  # an empty file cannot be mapped
+        path.touch()
+        return np.empty(0, kind)
+    return np.memmap(path, kind, mode, shape=(size,))
+
+
+def search_all(
+    index: Bm25Index,
+    queries: Iterable[tuple[str, str, str]],
+    left_out: Mapping[str, Indices],
+    k: int,
+    analyser: Analyser,
+) -> Iterator[tuple[str, Ranking]]:
+    """(query id, ranking) of each (query id, text, language)."""
+    for query, text, language in queries:
+        yield query, index.search(analyser(text, language), k, left_out.get(query))

@@ -1,0 +1,227 @@
+"""A published release as a retrieval collection: queries of one split, corpus, labels, pairs to leave out.
+
+Texts and images of the corpus are streamed from the files, never held; the directory is only read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+
+from curation.evaluation.labels import RELEVANT, read_labels, read_left_out, read_origins
+from curation.evaluation.ranking import Indices
+from curation.evaluation.reading import column_names, image_rows, read_corpus_ids, rows, split_files
+from curation.release.manifest import FORMAT_VERSION, NAME
+from curation.release.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES
+from schemas.errors import InputError, ReleaseError
+from schemas.hashing import sha256_file
+from schemas.stages import Reason
+
+FACETS = ("specialty", "modality", "language", "tier", "region")
+"""Columns of the queries table that results are broken down by, where a release has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is used of release.json. `shaped_by` names systems that shaped its queries or pools."""
+
+    dataset: str
+    version: str
+    task: str
+    task_title: str
+    label: str
+    publishable: bool
+    release_hash: str
+    grades: Mapping[str, str]
+    files: Mapping[str, str]
+    shaped_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationQuery:
+    """One query of the split. `group` is the article it was made from: queries of one are not independent."""
+
+    id: str
+    text: str
+    language: str
+    group: str
+    facets: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationDocument:
+    """One document; `text` is title and text with a space between, as BEIR's tools join them."""
+
+    id: str
+    text: str
+    language: str
+    image: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """One split of one task.
+
+    `corpus_ids` are in id order, so that a position stands for an id in sorting too. `qrels` has the queries
+    that have a relevant document; the others (`unlabelled`) are searched, not measured. `left_out` are
+    positions a ranking of the query must not hold: excluded pairs and what is the query's own record.
+    """
+
+    directory: Path
+    head: Head
+    split: str
+    queries: tuple[EvaluationQuery, ...]
+    corpus_ids: tuple[str, ...]
+    qrels: Mapping[str, Mapping[str, int]]
+    left_out: Mapping[str, Indices]
+    facets: tuple[str, ...]
+    has_query_images: bool
+    has_corpus_images: bool
+
+    @property
+    def unlabelled(self) -> int:
+        """Queries of the split without a relevant document."""
+        return len(self.queries) - len(self.qrels)
+
+    def documents(self, *, images: bool = False) -> Iterator[EvaluationDocument]:
+        """Every document in id order; with its image bytes where asked for and held."""
+        wanted = [
+            "id",
+            "title",
+            "text",
+            "language",
+            *(["image"] if images and self.has_corpus_images else []),
+        ]
+        for row in rows(CORPUS.files(self.directory), wanted):
+            held = row.get("image")
+            text = f"{row['title']} {row['text']}".strip()
+            yield EvaluationDocument(row["id"], text, row["language"], held["bytes"] if held else None)
+
+    def query_images(self) -> Iterator[tuple[str, bytes]]:
+        """(query id, image bytes) in id order, for the queries that have an image."""
+        files = split_files(QUERIES, self.directory, self.split)
+        yield from image_rows(files, ORIGIN_QUERIES.files(self.directory))
+
+    def corpus_images(self) -> Iterator[tuple[str, bytes]]:
+        """(document id, image bytes) in id order, for the documents that have an image."""
+        yield from image_rows(CORPUS.files(self.directory), ORIGIN_CORPUS.files(self.directory))
+
+
+def read_head(directory: Path) -> Head:
+    """Read release.json as far as evaluation needs it.
+
+    Raises:
+        ReleaseError: there is none, or it is of another format.
+    """
+    path = directory / NAME
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format_version"] != FORMAT_VERSION:
+            raise ReleaseError(
+                f"release.json is format {content['format_version']}, not {FORMAT_VERSION}",
+                file=str(path),
+                hint="use the medqrels version that wrote it",
+            )
+        return Head(
+            **{name: content[name] for name in Head.__slots__ if name != "shaped_by"},
+            shaped_by=tuple(content.get("shaped_by", ())),
+        )
+    except FileNotFoundError as error:
+        raise ReleaseError(
+            "not a release: no release.json", file=str(path), hint="name a task directory of a release"
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReleaseError(f"release.json cannot be read: {error!r}", file=str(path)) from error
+
+
+def check_files(directory: Path, head: Head) -> None:
+    """Every published file is there with the hash release.json states.
+
+    Raises:
+        ReleaseError: a file is missing or changed; names it.
+    """
+    for name, expected in sorted(head.files.items()):
+        path = directory / name
+        if not path.is_file():
+            raise ReleaseError(
+                "a published file is missing", file=str(path), hint="download the release again"
+            )
+        if sha256_file(path) != expected:
+            raise ReleaseError(
+                "a published file is not what release.json says",
+                file=str(path),
+                hint="download the release again, or see: medqrels audit " + str(directory),
+            )
+
+
+def open_collection(directory: Path, split: str = "test") -> Collection:
+    """Open one split of a task directory.
+
+    Raises:
+        ReleaseError: files are missing, changed, or name ids that are not there.
+        InputError: an image is missing or cannot be opened; names its row.
+    """
+    head = read_head(directory)
+    check_files(directory, head)
+    files = split_files(QUERIES, directory, split)
+    if not files:
+        raise ReleaseError(
+            f"no queries of split {split!r}", file=str(directory / QUERIES.folder), hint="see --split"
+        )
+    corpus_ids = read_corpus_ids(directory)
+    columns, origins = column_names(files), read_origins(directory)
+    facets = [name for name in FACETS if name in columns]
+    found = list(rows(files, ["id", "text", *dict.fromkeys(["language", *facets])]))
+    known = {row["id"] for row in found}
+    grades, statuses = read_labels(directory, split, known, corpus_ids)
+    queries = [
+        EvaluationQuery(
+            row["id"],
+            row["text"],
+            row["language"],
+            origins.get(row["id"], {}).get("article_id") or row["id"],
+            {**{name: row[name] or "" for name in facets}, "label_status": statuses.get(row["id"], "")},
+        )
+        for row in found
+    ]
+    collection = Collection(
+        directory,
+        head,
+        split,
+        tuple(sorted(queries, key=lambda query: query.id)),
+        tuple(corpus_ids.to_pylist()),
+        {query: judged for query, judged in grades.items() if max(judged.values()) >= RELEVANT},
+        read_left_out(directory, split, known, corpus_ids, grades, origins),
+        (*facets, "label_status"),
+        "image" in columns,
+        "image" in column_names(CORPUS.files(directory)),
+    )
+    check_images(collection)
+    return collection
+
+
+def check_images(collection: Collection, *, decode: bool = False) -> None:
+    """Every row of a table with images has one that opens; `decode` reads every pixel too.
+
+    Raises:
+        InputError: image_missing or image_corrupt, with the row's id. Nothing is put in its place.
+    """
+    for images in (collection.query_images(), collection.corpus_images()):
+        for row, data in images:
+            try:
+                with Image.open(io.BytesIO(data)) as image:
+                    if decode:
+                        image.load()
+            except Exception as error:  # decoders raise anything on damaged bytes
+                raise InputError(
+                    f"the image of this row cannot be decoded: {type(error).__name__}",
+                    reason=Reason.IMAGE_CORRUPT,
+                    record=row,
+                    file=str(collection.directory),
+                    hint="download the release again",
+                ) from error

@@ -1,0 +1,127 @@
+"""Exact nearest neighbours over embeddings: whole-number vectors, so scores do not hang on blocks or threads.
+
+Unit vectors are rounded to steps of 2^-15; products and sums of such numbers are exact in 64-bit floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from curation.evaluation.ranking import Indices, Keys, Ranking, best, keys_of, ranking_of
+from schemas.record import arrow_schema, column, record
+
+SCALE = 1 << 15
+STEP = 1.0 / (SCALE * SCALE)
+_QUERIES, _DOCUMENTS = 512, 8_192
+_NOTHING = np.iinfo(np.int64).min
+
+Vectors = NDArray[np.int16]
+
+
+@record
+class EmbedRequest:
+    """One thing to be embedded: a text, an image, or both."""
+
+    id: str = column("query or document id")
+    role: str = column("query or document; models may prompt them differently")
+    text: str = column("text, '' when only the image is wanted")
+    image: bytes | None = column("image file, when it is wanted", default=None)
+
+
+@record
+class Embedding:
+    """One answer to an EmbedRequest."""
+
+    id: str = column("query or document id")
+    vector: bytes = column("unit vector as little-endian 16-bit whole numbers, 1.0 = 32768, capped at 32767")
+    tokens: int = column("tokens of the text, 0 when the model does not count them")
+    tokens_kept: int = column("tokens the model read")
+
+
+def rounded(vectors: NDArray[np.floating]) -> Vectors:
+    """Rows scaled to unit length and rounded to whole numbers; a row of zeros stays zero.
+
+    Args:
+        vectors: (n, dimensions).
+    """
+    wide = np.asarray(vectors, np.float64)
+    norms = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit = np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)
+    whole: Vectors = np.clip(np.rint(unit * SCALE), -SCALE + 1, SCALE - 1).astype(np.int16)
+    return whole
+
+
+def packed(vector: Vectors) -> bytes:
+    """One vector as the bytes an Embedding holds."""
+    return vector.astype("<i2").tobytes()
+
+
+def write_embeddings(rows: Iterable[Embedding], path: Path, rows_per_group: int = 4_096) -> int:
+    """Write answers in the order given; the same rows give the same bytes."""
+    schema = arrow_schema(Embedding)
+    written, held = 0, []
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
+        for row in rows:
+            held.append({name: getattr(row, name) for name in schema.names})
+            written += 1
+            if len(held) == rows_per_group:
+                writer.write_table(pa.Table.from_pylist(held, schema=schema))
+                held = []
+        if held or not written:
+            writer.write_table(pa.Table.from_pylist(held, schema=schema))
+    return written
+
+
+def read_vectors(path: Path, rows: int = _DOCUMENTS) -> Iterator[tuple[list[str], Vectors]]:
+    """Ids and vectors of an Embedding file, block by block."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=rows, columns=["id", "vector"]):
+            joined = b"".join(batch.column("vector").to_pylist())
+            yield batch.column("id").to_pylist(), np.frombuffer(joined, "<i2").reshape(batch.num_rows, -1)
+
+
+def search_vectors(
+    queries: Path,
+    corpus: Path,
+    corpus_ids: Sequence[str],
+    left_out: Mapping[str, Indices],
+    k: int,
+) -> dict[str, Ranking]:
+    """The k documents of highest cosine for every query that has a vector.
+
+    Args:
+        queries: Embedding file of the queries.
+        corpus: Embedding file of the documents, in corpus order; some may be absent, they are not found.
+        corpus_ids: every document id, in order.
+        left_out: positions to leave out, by query.
+        k: depth.
+    """
+    places = {document: place for place, document in enumerate(corpus_ids)}
+    run: dict[str, Ranking] = {}
+    for ids, vectors in read_vectors(queries, _QUERIES):
+        wide = vectors.astype(np.float64)
+        top: Keys = np.full((len(ids), 0), _NOTHING, np.int64)
+        for documents, block in read_vectors(corpus):
+            positions = np.array([places[document] for document in documents], np.int64)
+            steps = np.rint(wide @ block.T.astype(np.float64)).astype(np.int64)
+            keys = keys_of(steps, positions[None, :])
+            _mask(keys, ids, positions, left_out)
+            top = best(np.concatenate([top, keys], axis=1), k)
+        for query, row in zip(ids, top, strict=True):
+            run[query] = ranking_of(row[row != _NOTHING], STEP)
+    return run
+
+
+def _mask(
+    keys: Keys, queries: Sequence[str], positions: NDArray[np.int64], left_out: Mapping[str, Indices]
+) -> None:
+    for row, query in enumerate(queries):
+        out = left_out.get(query)
+        if out is not None and len(out):
+            keys[row, np.isin(positions, out)] = _NOTHING

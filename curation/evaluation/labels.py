@@ -1,0 +1,108 @@
+"""Which documents a query has labels for, and which a ranking of it must not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from curation.evaluation.ranking import Indices
+from curation.evaluation.reading import column_names, pairs, positions_of, rows, split_files
+from curation.release.tables import EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS
+from schemas.errors import ReleaseError
+
+RELEVANT = 1
+"""The lowest grade that counts as relevant in measures without grades."""
+
+
+def read_origins(directory: Path) -> dict[str, dict[str, str]]:
+    """Query -> article, record and patient it was made from."""
+    files = ORIGIN_QUERIES.files(directory)
+    wanted = [name for name in ("article_id", "source_id", "patient_id") if name in column_names(files)]
+    return {row["id"]: row for row in rows(files, ["id", *wanted])}
+
+
+def read_labels(
+    directory: Path, split: str, known: set[str], corpus_ids: pa.Array
+) -> tuple[dict[str, dict[str, int]], dict[str, str]]:
+    """Grades by query and document, and the label status of each query's positives ('mixed' if several)."""
+    grades: dict[str, dict[str, int]] = {}
+    statuses: dict[str, set[str]] = {}
+    files = split_files(QRELS, directory, split)
+    for table in pairs(files, ["query-id", "corpus-id", "score", "label_status"]):
+        positions_of(table, corpus_ids, directory / QRELS.folder)
+        for row in table.to_pylist():
+            query = row["query-id"]
+            if query not in known:
+                raise ReleaseError(
+                    "a label names a query that is not there",
+                    record=query,
+                    file=str(directory / QRELS.folder),
+                )
+            grades.setdefault(query, {})[row["corpus-id"]] = row["score"]
+            if row["score"] >= RELEVANT:
+                statuses.setdefault(query, set()).add(row["label_status"])
+    return grades, {
+        query: next(iter(found)) if len(found) == 1 else "mixed" for query, found in statuses.items()
+    }
+
+
+def read_left_out(
+    directory: Path,
+    split: str,
+    known: set[str],
+    corpus_ids: pa.Array,
+    grades: Mapping[str, Mapping[str, int]],
+    origins: Mapping[str, Mapping[str, str]],
+) -> dict[str, Indices]:
+    """Positions no ranking of a query may hold: excluded pairs, the query's own record and own patient."""
+    parts: dict[str, list[Indices]] = {}
+    for table in pairs(split_files(EXCLUDED, directory, split), ["query-id", "corpus-id"]):
+        positions = positions_of(table, corpus_ids, directory / EXCLUDED.folder)
+        owners = table.column("query-id").combine_chunks().dictionary_encode()
+        codes = owners.indices.to_numpy()
+        order = np.argsort(codes, kind="stable")
+        cuts = np.searchsorted(codes[order], np.arange(len(owners.dictionary) + 1))
+        for code, query in enumerate(owners.dictionary.to_pylist()):
+            parts.setdefault(query, []).append(positions[order[cuts[code] : cuts[code + 1]]])
+    for query, places in _own_records(directory, known, corpus_ids, origins).items():
+        judged = grades.get(query, {})
+        kept = [place for place in places if corpus_ids[place].as_py() not in judged]
+        parts.setdefault(query, []).append(np.asarray(kept, dtype=np.int32))
+    return {query: np.unique(np.concatenate(found)) for query, found in parts.items() if query in known}
+
+
+def _own_records(
+    directory: Path, known: set[str], corpus_ids: pa.Array, origins: Mapping[str, Mapping[str, str]]
+) -> dict[str, list[int]]:
+    """Query -> positions of the record it was made from and of documents of its own patient."""
+    mine = [query for query in sorted(known) if query in origins]
+    patients = {origins[query].get("patient_id") or "" for query in mine} - {""}
+    by_patient = _documents_of(directory, patients, corpus_ids)
+    sources = pa.array([origins[query].get("source_id") or "" for query in mine], pa.string())
+    found: dict[str, list[int]] = {}
+    for query, place in zip(mine, pc.index_in(sources, value_set=corpus_ids).to_pylist(), strict=True):
+        own = [] if place is None else [place]
+        own += by_patient.get(origins[query].get("patient_id") or "", [])
+        if own:
+            found[query] = own
+    return found
+
+
+def _documents_of(directory: Path, patients: set[str], corpus_ids: pa.Array) -> dict[str, list[int]]:
+    """Patient -> positions of the documents that tell of or show them."""
+    found: dict[str, list[int]] = {}
+    files = ORIGIN_CORPUS.files(directory)
+    if not patients or "patient_id" not in column_names(files):
+        return found
+    wanted = pa.array(sorted(patients), pa.string())
+    for table in pairs(files, ["id", "patient_id"]):
+        chosen = table.filter(pc.is_in(table.column("patient_id"), value_set=wanted))
+        places = pc.index_in(chosen.column("id"), value_set=corpus_ids).to_pylist()
+        for place, patient in zip(places, chosen.column("patient_id").to_pylist(), strict=True):
+            if place is not None:
+                found.setdefault(patient, []).append(place)
+    return found

@@ -1,0 +1,69 @@
+"""Measures of a run per query, by ir-measures (trec_eval's conventions), and judged@10.
+
+nDCG has graded gains (the grade itself, log2 discount); the other measures count grade 1 and above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ir_measures
+import numpy as np
+from ir_measures import AP, RR, R, Success, nDCG
+from numpy.typing import NDArray
+
+from curation.evaluation.collection import Collection
+from curation.evaluation.ranking import EMPTY, Run
+
+_BLOCK = 2_000
+_ALL = (nDCG @ 10, R @ 1, R @ 10, R @ 100, AP @ 100, RR, Success @ 1)
+JUDGED = "judged@10"
+PRIMARY = "nDCG@10"
+
+Values = NDArray[np.float64]
+"""(measured queries, measures), in the order of :func:`names` and of `measured`; NaN where undefined."""
+
+
+def names(k: int) -> tuple[str, ...]:
+    """Measures of rankings of depth k; those that look deeper are left out."""
+    return (*(str(measure) for measure in _ALL if _cutoff(measure) <= k), JUDGED)
+
+
+def measured(collection: Collection) -> list[str]:
+    """Ids of the queries that measures are taken over, sorted."""
+    return sorted(collection.qrels)
+
+
+def evaluate(run: Run, collection: Collection, k: int) -> Values:
+    """Measure every query that has a relevant document; one that is not in the run gets zeros.
+
+    `judged@10` is the share of the first ten documents that carry a label, undefined where none was found.
+    Documents keep the order of the ranking: ir-measures is given ranks for scores, so it sees no ties.
+    """
+    chosen = [measure for measure in _ALL if _cutoff(measure) <= k]
+    columns = {str(measure): place for place, measure in enumerate(chosen)}
+    queries = measured(collection)
+    values = np.zeros((len(queries), len(chosen) + 1))
+    for start in range(0, len(queries), _BLOCK):
+        block = queries[start : start + _BLOCK]
+        rows = {query: start + place for place, query in enumerate(block)}
+        qrels = {query: dict(collection.qrels[query]) for query in block}
+        ranked = {query: _ranked(run, query, collection.corpus_ids, k) for query in block}
+        for found in ir_measures.iter_calc(chosen, qrels, ranked):
+            values[rows[found.query_id], columns[str(found.measure)]] = found.value
+        for query in block:
+            values[rows[query], -1] = _judged(list(ranked[query])[:10], qrels[query])
+    return values
+
+
+def _ranked(run: Run, query: str, corpus_ids: Sequence[str], k: int) -> dict[str, float]:
+    documents = run.get(query, EMPTY).documents[:k].tolist()
+    return {corpus_ids[place]: float(k - rank) for rank, place in enumerate(documents)}
+
+
+def _judged(documents: Sequence[str], judged: dict[str, int]) -> float:
+    return sum(document in judged for document in documents) / len(documents) if documents else float("nan")
+
+
+def _cutoff(measure: ir_measures.measures.Measure) -> int:
+    return int(measure.params.get("cutoff", 1))

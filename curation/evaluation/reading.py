@@ -1,0 +1,114 @@
+"""Reading a release's Parquet tables batch by batch; every pair of ids is checked to resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.evaluation.ranking import Indices
+from curation.release.tables import CORPUS, Published
+from schemas.errors import InputError, ReleaseError
+from schemas.stages import Reason
+
+_BATCH, _IMAGE_BATCH = 4_096, 64
+_PAIRS = 1_000_000
+
+
+def split_files(table: Published, directory: Path, split: str) -> list[Path]:
+    """Files of one split of a table."""
+    return [path for path in table.files(directory) if path.name.startswith(f"{split}-")]
+
+
+def column_names(files: list[Path]) -> list[str]:
+    """Columns of a table, none when it has no files."""
+    return list(pq.read_schema(files[0]).names) if files else []
+
+
+def rows(files: list[Path], names: list[str]) -> Iterator[dict[str, Any]]:
+    """Rows of some columns, in file order."""
+    size = _IMAGE_BATCH if "image" in names else _BATCH
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=size, columns=names):
+                yield from batch.to_pylist()
+
+
+def image_rows(files: list[Path], origins: list[Path]) -> Iterator[tuple[str, bytes]]:
+    """(id, image bytes) of every row that has an image by its provenance.
+
+    Raises:
+        InputError: the image of such a row is not there.
+    """
+    if "image" not in column_names(files):
+        return
+    without = _without_image(origins)
+    for row in rows(files, ["id", "image"]):
+        if row["image"] and row["image"]["bytes"]:
+            yield row["id"], row["image"]["bytes"]
+        elif row["id"] not in without:
+            raise InputError(
+                "the image of this row is missing",
+                reason=Reason.IMAGE_MISSING,
+                record=row["id"],
+                file=str(files[0].parent),
+                hint="download the release again",
+            )
+
+
+def _without_image(origins: list[Path]) -> set[str]:
+    """Ids of rows that never had an image: their provenance names none."""
+    if "image_sha256" not in column_names(origins):
+        return set()
+    return {row["id"] for row in rows(origins, ["id", "image_sha256"]) if not row["image_sha256"]}
+
+
+def read_corpus_ids(directory: Path) -> pa.Array:
+    """Every document id; they are unique and in order.
+
+    Raises:
+        ReleaseError: they are not.
+    """
+    files = CORPUS.files(directory)
+    if not files:
+        raise ReleaseError("no corpus", file=str(directory / CORPUS.folder))
+    ids = pa.concat_tables([pq.read_table(path, columns=["id"]) for path in files]).column("id")
+    ids = ids.combine_chunks()
+    if len(ids) > 1 and not pc.all(pc.less(ids[:-1], ids[1:])).as_py():
+        raise ReleaseError(
+            "corpus ids are not unique and in order",
+            file=str(directory / CORPUS.folder),
+            hint="medqrels audit",
+        )
+    return ids
+
+
+def pairs(files: list[Path], names: list[str]) -> Iterator[pa.Table]:
+    """Tables of up to a million rows."""
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_PAIRS, columns=names):
+                yield pa.Table.from_batches([batch])
+
+
+def positions_of(table: pa.Table, corpus_ids: pa.Array, folder: Path) -> Indices:
+    """Where in the corpus the documents of `corpus-id` stand.
+
+    Raises:
+        ReleaseError: one is not there.
+    """
+    found = pc.index_in(table.column("corpus-id"), value_set=corpus_ids)
+    if found.null_count:
+        missing = table.filter(pc.is_null(found)).slice(0, 1).to_pylist()[0]
+        raise ReleaseError(
+            "a pair names a document that is not in the corpus",
+            record=f"{missing['query-id']} {missing['corpus-id']}",
+            file=str(folder),
+            hint="medqrels audit",
+        )
+    return np.asarray(found.to_numpy(), dtype=np.int32)

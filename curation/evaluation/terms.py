@@ -1,0 +1,167 @@
+"""Text into index terms for BM25: words stemmed per language, names with digits kept, bigrams without spaces.
+
+Lucene's English chain (lower case, 33 stop words, Porter) for English; "IL-6", "IL6" and "il 6" would be torn
+apart by it, so hyphenated names of letters and digits become one term.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import Stemmer
+from bm25s import stopwords
+
+from curation.concepts.scripts import UNSPACED
+
+ANALYSER = "medical@1"
+MAX_PARTS = 4
+"""A chain of more hyphens than this is running text or a code, not a name."""
+
+_LANGUAGES: Mapping[str, tuple[str, Sequence[str]]] = {
+    "da": ("danish", stopwords.STOPWORDS_DANISH),
+    "de": ("german", stopwords.STOPWORDS_GERMAN),
+    "en": ("porter", stopwords.STOPWORDS_EN),
+    "es": ("spanish", stopwords.STOPWORDS_SPANISH),
+    "fr": ("french", stopwords.STOPWORDS_FRENCH),
+    "it": ("italian", stopwords.STOPWORDS_ITALIAN),
+    "nl": ("dutch", stopwords.STOPWORDS_DUTCH),
+    "no": ("norwegian", stopwords.STOPWORDS_NORWEGIAN),
+    "pt": ("portuguese", stopwords.STOPWORDS_PORTUGUESE),
+    "ru": ("russian", stopwords.STOPWORDS_RUSSIAN),
+    "sv": ("swedish", stopwords.STOPWORDS_SWEDISH),
+    "tr": ("turkish", stopwords.STOPWORDS_TURKISH),
+}
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρσςτυφχψω",
+        [
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "epsilon",
+            "zeta",
+            "eta",
+            "theta",
+            "iota",
+            "kappa",
+            "lambda",
+            "mu",
+            "nu",
+            "xi",
+            "omicron",
+            "pi",
+            "rho",
+            "sigma",
+            "sigma",
+            "tau",
+            "upsilon",
+            "phi",
+            "chi",
+            "psi",
+            "omega",
+        ],
+        strict=True,
+    )
+)
+_GREEK_NAMES = frozenset(_GREEK.values())
+_ASCII = re.compile(r"\d+(?:[.,]\d+)+(?![a-z0-9])|[a-z0-9]+(?:-[a-z0-9]+)*(?:'s(?![a-z0-9]))?")
+_LETTER = rf"(?:(?![{UNSPACED}])[^\W_])"
+_ANY = re.compile(
+    rf"[{UNSPACED}]+|\d+(?:[.,]\d+)+(?![^\W_])"
+    rf"|{_LETTER}+(?:[-\u2010\u2011]{_LETTER}+)*(?:['\u2019]s(?![^\W_]))?"
+)
+_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_HYPHEN = re.compile(r"[-\u2010\u2011]")
+_POSSESSIVE = re.compile(r"['\u2019]s\Z")
+_DIGIT = re.compile(r"\d")
+_CACHE = 2_000_000
+
+
+class Analyser:
+    """Turns texts into terms; remembers what each word of each language became."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._stemmers: dict[str, Callable[[str], str]] = {}
+
+    def __call__(self, text: str, language: str) -> list[str]:
+        """Terms of a text, in order, repetitions kept.
+
+        Args:
+            text: any text.
+            language: BCP-47; of a language without a stemmer, words are taken as they are.
+        """
+        base = language.split("-")[0].lower()
+        known = self._words.setdefault(base, {})
+        terms: list[str] = []
+        for word in _words(text):
+            made = known.get(word)
+            if made is None:
+                if len(known) >= _CACHE:
+                    known.clear()
+                made = known[word] = self._terms(word, base)
+            terms += made
+        return terms
+
+    def describe(self) -> dict[str, Any]:
+        """What is recorded in results."""
+        return {
+            "analyser": ANALYSER,
+            "stemmers": {language: name for language, (name, _) in sorted(_LANGUAGES.items())},
+            "stemmer_version": Stemmer.version(),
+        }
+
+    def _terms(self, word: str, language: str) -> tuple[str, ...]:
+        if _IS_UNSPACED.match(word):
+            return (word,) if len(word) == 1 else tuple(word[i : i + 2] for i in range(len(word) - 1))
+        parts = _HYPHEN.split(_POSSESSIVE.sub("", word))
+        if len(parts) == 1:
+            return self._plain(parts[0], language)
+        whole = [part for part in parts if len(part) > 2 and not _DIGIT.search(part)]
+        if len(parts) <= MAX_PARTS and any(_is_sign(part) for part in parts):
+            joined = "".join(_GREEK.get(part, part) for part in parts)
+            return (_folded(joined), *(term for part in whole for term in self._plain(part, language)))
+        return tuple(term for part in parts for term in self._plain(part, language))
+
+    def _plain(self, word: str, language: str) -> tuple[str, ...]:
+        stemmer, stops = _LANGUAGES.get(language, ("", ()))
+        if word in _stop_set(language, stops):
+            return ()
+        word = _GREEK.get(word, word)
+        if stemmer and not _DIGIT.search(word):
+            if stemmer not in self._stemmers:
+                self._stemmers[stemmer] = Stemmer.Stemmer(stemmer).stemWord
+            word = self._stemmers[stemmer](word)
+        return (_folded(word),)
+
+
+_STOPS: dict[str, frozenset[str]] = {}
+
+
+def _stop_set(language: str, words: Sequence[str]) -> frozenset[str]:
+    if language not in _STOPS:
+        _STOPS[language] = frozenset(words)
+    return _STOPS[language]
+
+
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII.findall(text.lower())
+    return _ANY.findall(unicodedata.normalize("NFKC", text).lower())
+
+
+def _is_sign(part: str) -> bool:
+    """Whether this part makes a hyphenated word a name: a digit, a lone letter, a Greek letter."""
+    return len(part) == 1 or part in _GREEK_NAMES or _DIGIT.search(part) is not None
+
+
+def _folded(word: str) -> str:
+    """Without accents, so that writings with and without them are one term."""
+    if word.isascii():
+        return word
+    apart = unicodedata.normalize("NFD", word)
+    return "".join(mark for mark in apart if not unicodedata.combining(mark))

@@ -1,0 +1,218 @@
+"""SQL of what every query and its positives rest on: articles, patients, texts, images, target concepts.
+
+Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from curation.partition.components_sql import components
+from schemas.overlap_policy import DIMENSIONS, Dimension, level
+
+NEAR = 4
+"""Bits in which the perceptual hashes of two images of one family may differ."""
+FLAT = 16
+"""A perceptual hash with fewer ones (or zeros) is of a nearly uniform image and says nothing: a usual one has
+32, because its bits are set where a term lies above the median."""
+_PARTS = ((0, 11), (11, 11), (22, 11), (33, 11), (44, 10), (54, 10))
+"""Bits cut into 6 parts: hashes that differ in at most 4 bits agree in at least 2 whole parts."""
+_PIECES = tuple(((1 << width) - 1) << start for start, width in _PARTS)
+_MASKS = tuple(one | other for at, one in enumerate(_PIECES) for other in _PIECES[at + 1 :])
+
+
+def literal(text: str) -> str:
+    """Text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def article_key(column: str) -> str:
+    """`schemas.ids.family_key` in SQL."""
+    name = f"substr({column}, strpos({column}, ':') + 1)"
+    return (
+        f"CASE WHEN starts_with({column}, 'pmc:') THEN 'pmc:' || regexp_replace({name}, '\\.[^.]*$', '')"
+        f" WHEN starts_with({column}, 'europepmc:') AND regexp_full_match({name}, '(?i)(PMC)?[0-9]{{1,12}}')"
+        f" THEN 'pmc:' || {name} ELSE {column} END"
+    )
+
+
+def patient_key(column: str) -> str:
+    """A case id with its article's version left out."""
+    article = f"split_part({column}, '#', 1)"
+    return f"({article_key(article)}) || substr({column}, length({article}) + 1)"
+
+
+def folded(column: str) -> str:
+    """A text with case, punctuation and spacing apart; '' when nothing is left."""
+    return f"trim(regexp_replace(lower(nfc_normalize({column})), '[^\\p{{L}}\\p{{N}}]+', ' ', 'g'))"
+
+
+def dimensions_of(task: str) -> tuple[Dimension, ...]:
+    """Dimensions along which the task may share nothing."""
+    return tuple(dimension for dimension in DIMENSIONS if level(task, task, dimension) == "zero")
+
+
+def union(parts: Sequence[str]) -> str:
+    """UNION ALL of some SELECTs."""
+    return "\n        UNION ALL ".join(parts)
+
+
+def candidates(tasks: Sequence[str], weights: Mapping[str, int], leave_out: Collection[str]) -> str:
+    """Every query with its worth and what is published of it.
+
+    Args:
+        tasks: task names.
+        weights: millionths, for every task.
+        leave_out: ids of queries that may not be released.
+    """
+    listed = union(
+        [f'SELECT {literal(t)} AS task, id AS query_id, article_id FROM "{t}_queries"' for t in tasks]
+    )
+    named = ", ".join(map(literal, sorted(leave_out))) or "NULL"
+    weight = " ".join(f"WHEN {literal(task)} THEN {weights[task]}" for task in tasks)
+    return f"""
+    WITH listed AS (SELECT *, coalesce(query_id IN ({named}), false) AS is_left_out FROM ({listed})),
+    sizes AS (SELECT task, count(*) AS n FROM listed WHERE NOT is_left_out GROUP BY task),
+    earlier AS (
+        SELECT task, query_id, arg_min(split, "order") AS split, arg_min(since, "order") AS since,
+            min("order") AS "order" FROM published GROUP BY ALL)
+    SELECT row_number() OVER (ORDER BY md5(l.query_id), l.task, l.query_id) - 1 AS number, l.task, l.query_id,
+        l.article_id,
+        greatest(1, (CASE l.task {weight} END)::BIGINT * 1000000000 // coalesce(s.n, 1)) AS worth,
+        l.is_left_out, e.split, coalesce(e.since, '') AS since, e."order"
+    FROM listed AS l LEFT JOIN sizes AS s ON s.task = l.task
+    LEFT JOIN earlier AS e ON e.task = l.task AND e.query_id = l.query_id"""
+
+
+def _positives(task: str) -> str:
+    return f'(SELECT DISTINCT query_id, corpus_id FROM "{task}_qrels" WHERE score > 0)'
+
+
+def likenesses(tasks: Sequence[str]) -> str:
+    """Family keys of every perceptual hash in use.
+
+    A published hash stands for itself alone, so that nothing published moves. Another one stands for itself,
+    for the smallest hash of its cluster (closed over other unpublished ones) and for every published one near
+    it: a new image that resembles two published ones belongs to both.
+    """
+    used = union(
+        [f'SELECT image.sha256 AS sha256 FROM "{task}_queries" WHERE image IS NOT NULL' for task in tasks]
+        + [
+            f'SELECT image.sha256 FROM "{task}_documents" WHERE image IS NOT NULL'
+            f" AND id IN (SELECT corpus_id FROM {_positives(task)})"
+            for task in tasks
+        ]
+    )
+    masks = ", ".join(f"({number}, {mask}::UBIGINT)" for number, mask in enumerate(_MASKS))
+    near = "SELECT one::BIGINT AS u, other::BIGINT AS v FROM near_new"
+    return f"""
+    WITH RECURSIVE used AS ({used}),
+    known AS (SELECT DISTINCT substr(key, 7) AS phash FROM published
+        WHERE dimension = 'image_family' AND starts_with(key, 'phash:')),
+    hashes AS MATERIALIZED (
+        SELECT lower(phash) AS phash, try_cast('0x' || phash AS UBIGINT) AS bits,
+            bool_or(is_known) AS is_known, bool_or(NOT is_known) AS is_used
+        FROM (SELECT phash, false AS is_known FROM images WHERE sha256 IN (SELECT sha256 FROM used)
+            UNION ALL SELECT phash, true FROM known)
+        WHERE bits IS NOT NULL AND length(phash) = 16 AND bit_count(bits) BETWEEN {FLAT} AND {64 - FLAT}
+        GROUP BY ALL),
+    numbered AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY phash) AS n FROM hashes),
+    parts AS MATERIALIZED (
+        SELECT h.n, h.bits, h.is_known, (m.number::HUGEINT << 64) | (h.bits & m.mask)::HUGEINT AS part
+        FROM numbered AS h CROSS JOIN (VALUES {masks}) AS m(number, mask)),
+    near AS MATERIALIZED (
+        SELECT DISTINCT a.n AS one, b.n AS other, a.is_known AS one_known, b.is_known AS other_known
+        FROM parts AS a JOIN parts AS b ON a.part = b.part AND a.n < b.n
+        WHERE bit_count(xor(a.bits, b.bits)) <= {NEAR} AND NOT (a.is_known AND b.is_known)),
+    near_new AS (SELECT one, other FROM near WHERE NOT one_known AND NOT other_known),
+    {components("cluster", "SELECT n::BIGINT AS node FROM numbered WHERE NOT is_known", near)}
+    SELECT phash, 'phash:' || phash AS key FROM numbered WHERE is_used
+    UNION SELECT a.phash, 'phash:' || b.phash FROM cluster AS c
+        JOIN numbered AS a ON a.n = c.node JOIN numbered AS b ON b.n = c.root
+    UNION SELECT a.phash, 'phash:' || b.phash FROM near AS p
+        JOIN numbered AS a ON a.n = p.one JOIN numbered AS b ON b.n = p.other
+        WHERE NOT one_known AND other_known
+    UNION SELECT b.phash, 'phash:' || a.phash FROM near AS p
+        JOIN numbered AS a ON a.n = p.one JOIN numbered AS b ON b.n = p.other
+        WHERE one_known AND NOT other_known"""
+
+
+def _image_keys(view: str, id_columns: str) -> list[str]:
+    return [
+        f"SELECT {id_columns}, 'image_family', 'sha256:' || image.sha256 FROM {view}"
+        " WHERE image.sha256 <> ''",
+        f"SELECT {id_columns}, 'image_family', f.key FROM {view} AS v"
+        " JOIN family AS f ON f.sha256 = v.image.sha256",
+    ]
+
+
+def _own(task: str) -> list[str]:
+    view, ids = f'"{task}_queries"', f"{literal(task)}, id"
+    parts = [
+        f"SELECT {ids}, 'article', {article_key('article_id')} FROM {view} WHERE article_id <> ''",
+        f"SELECT {ids}, 'patient', {patient_key('patient_id')} FROM {view} WHERE patient_id <> ''",
+        f"SELECT {ids}, 'query', sha256({folded('text')}) FROM {view} WHERE {folded('text')} <> ''",
+        f"SELECT {ids}, 'query', 'family:' || family FROM {view} WHERE family <> ''",
+        *_image_keys(view, ids),
+    ]
+    if "target_concept" in dimensions_of(task):
+        parts.append(
+            f"SELECT {ids}, 'target_concept', coalesce(c.canonical, t.concept)"
+            f" FROM (SELECT id, unnest(targets) AS concept FROM {view}) AS t"
+            " LEFT JOIN canonical AS c ON c.concept = t.concept WHERE t.concept <> ''"
+        )
+    return parts
+
+
+def _of_documents(task: str) -> list[str]:
+    chosen = f'(SELECT * FROM "{task}_documents" WHERE id IN (SELECT corpus_id FROM {_positives(task)}))'
+    ids = f"{literal(task)}, id"
+    return [
+        f"SELECT {ids}, 'article', {article_key('article_id')} FROM {chosen} WHERE article_id <> ''",
+        f"SELECT {ids}, 'patient', {patient_key('patient_id')} FROM {chosen} WHERE patient_id <> ''",
+        *_image_keys(chosen, ids),
+    ]
+
+
+CANONICAL = f"""
+    WITH RECURSIVE ends AS (SELECT concept AS name FROM merged UNION SELECT canonical FROM merged),
+    named AS MATERIALIZED (SELECT name, row_number() OVER (ORDER BY name) AS n,
+        name NOT IN (SELECT concept FROM merged WHERE concept <> canonical) AS is_last FROM ends),
+    {
+    components(
+        "one",
+        "SELECT n::BIGINT AS node FROM named",
+        "SELECT a.n::BIGINT AS u, b.n::BIGINT AS v FROM merged AS m"
+        " JOIN named AS a ON a.name = m.concept JOIN named AS b ON b.name = m.canonical",
+    )
+}
+    SELECT m.name AS concept, first_value(m.name) OVER (PARTITION BY o.root ORDER BY m.is_last DESC, m.name)
+        AS canonical
+    FROM one AS o JOIN named AS m ON m.n = o.node"""
+"""Merges of merges followed to the end; of concepts merged in a circle the first by name stands for all."""
+
+_FAMILY = """WITH family AS (
+        SELECT DISTINCT i.sha256, l.key FROM images AS i JOIN likenesses AS l ON l.phash = lower(i.phash))"""
+
+
+def own(tasks: Sequence[str]) -> str:
+    """What every query itself rests on."""
+    return f"""{_FAMILY},
+    every(task, query_id, dimension, key) AS ({union([part for task in tasks for part in _own(task)])})
+    SELECT DISTINCT c.number, e.dimension, e.key FROM every AS e
+    JOIN candidates AS c ON c.task = e.task AND c.query_id = e.query_id"""
+
+
+def of_documents(tasks: Sequence[str]) -> str:
+    """What every document that is a positive rests on."""
+    return f"""{_FAMILY},
+    every(task, corpus_id, dimension, key) AS (
+        {union([part for task in tasks for part in _of_documents(task)])})
+    SELECT DISTINCT * FROM every"""
+
+
+def positives(tasks: Sequence[str]) -> str:
+    """Pairs with a positive grade."""
+    pairs = union([f"SELECT {literal(task)} AS task, * FROM {_positives(task)}" for task in tasks])
+    return f"""SELECT c.number, p.task, p.corpus_id FROM ({pairs}) AS p
+    JOIN candidates AS c ON c.task = p.task AND c.query_id = p.query_id"""

@@ -1,0 +1,60 @@
+"""A content-addressed store of model answers: one SQLite file per model, key -> bytes.
+
+A key is a hash of all that was asked; the file's name is a hash of all that shapes the answer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from schemas.errors import WorkspaceError
+
+_ASK = 500
+
+
+class AnswerCache:
+    """Open as a context. Answers are committed in batches: a killed run keeps what it had."""
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"{fingerprint[:24]}.sqlite"
+        try:
+            self._connection = sqlite3.connect(self.path, timeout=60)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, answer BLOB NOT NULL)"
+            )
+        except sqlite3.Error as error:
+            raise WorkspaceError(
+                f"the cache of model answers cannot be opened: {error}", file=str(self.path), hint="delete it"
+            ) from error
+
+    def __enter__(self) -> AnswerCache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Answers that are held."""
+        wanted = sorted(set(keys))
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(wanted), _ASK):
+            part = wanted[start : start + _ASK]
+            marks = ",".join("?" * len(part))
+            found.update(
+                self._connection.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", part)
+            )
+        return found
+
+    def put(self, answers: Mapping[bytes, bytes]) -> None:
+        """Hold answers; those held already stay."""
+        with self._connection:
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?)", sorted(answers.items())
+            )

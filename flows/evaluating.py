@@ -1,0 +1,243 @@
+"""Runs systems on published releases and writes run files, measures and a page; the releases are only read.
+
+Everything but `_run.json` (times) is the same for the same release, systems and models.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from curation.evaluation.collection import Collection, open_collection, read_head
+from curation.evaluation.page.render import render
+from curation.evaluation.ranking import without
+from curation.evaluation.results import Measured, summarise
+from curation.evaluation.runs import SUFFIX, file_stem, read_run, write_run
+from curation.evaluation.systems import System
+from flows.progress import Reporter, SilentReporter
+from flows.retrieval import Bench, Options
+from flows.workspace import is_workspace
+from schemas.errors import ReleaseError, UsageError
+from schemas.hashing import sha256_file
+
+RESULTS, PAGE, PER_QUERY, RUNS, TIMES = (
+    "results.json",
+    "results.html",
+    "per_query.parquet",
+    "runs",
+    "_run.json",
+)
+EVALUATIONS, CACHE = "evaluations", "cache"
+
+
+def evaluate(
+    directory: Path,
+    systems: Sequence[System],
+    runs: Sequence[Path],
+    out: Path,
+    *,
+    cache: Path,
+    options: Options = Options(),  # noqa: B008 - frozen
+    reporter: Reporter | None = None,
+) -> dict[str, Any]:
+    """Evaluate systems and run files on one task directory and write everything into `out`.
+
+    Args:
+        directory: a task folder of a release; nothing in it is changed.
+        systems: what to run.
+        runs: TREC run files of other systems.
+        out: folder of results; one of an earlier evaluation is replaced as a whole.
+        cache: folder of model answers.
+        options: split, depth and parameters.
+        reporter: where progress goes.
+
+    Returns:
+        The content of results.json.
+
+    Raises:
+        ReleaseError: the release or a run file cannot be used, or the release changed meanwhile.
+        InputError: an image is missing or damaged.
+        UsageError: the folder for results holds something else.
+    """
+    _check_out(out, directory)
+    started = time.monotonic()
+    seconds: dict[str, float] = {}
+    before = _states(directory)
+    collection = open_collection(directory, options.split)
+    seconds["open"] = time.monotonic() - started
+    with tempfile.TemporaryDirectory(prefix="medqrels-evaluate-") as folder:
+        bench = Bench(collection, options, cache, Path(folder), reporter or SilentReporter())
+        measured = []
+        for system in systems:
+            since = time.monotonic()
+            measured.append(_flagged(bench.run(system), system.parts, collection))
+            seconds[system.name] = time.monotonic() - since
+        measured += [_given(path, collection, options.k) for path in runs]
+        _check_names(measured)
+    since = time.monotonic()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent) as folder:
+        made = Path(folder) / "made"
+        summary = _write(collection, measured, made, options.k)
+        seconds["measure"] = time.monotonic() - since
+        times = {"seconds": {name: round(value, 3) for name, value in seconds.items()}}
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        _json(made / TIMES, {**times, "peak_rss_kib": peak})
+        if _states(directory) != before:
+            raise ReleaseError("the release changed while it was evaluated", file=str(directory))
+        if out.exists():
+            shutil.rmtree(out)
+        made.rename(out)
+    return summary
+
+
+def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: int) -> dict[str, Any]:
+    (out / RUNS).mkdir(parents=True)
+    queries = [query.id for query in collection.queries]
+    written = []
+    for system in measured:
+        if system.run is None:
+            written.append(system)
+            continue
+        name = f"{RUNS}/{file_stem(system.name)}{SUFFIX}"
+        write_run(system.run, queries, collection.corpus_ids, system.name, out / name)
+        written.append(replace(system, run_file=name, run_sha256=sha256_file(out / name)))
+    results = summarise(collection, written, k)
+    pq.write_table(results.per_query, out / PER_QUERY, compression="zstd")
+    _json(out / RESULTS, results.summary)
+    (out / PAGE).write_text(render(results.summary), encoding="utf-8")
+    return results.summary
+
+
+def _flagged(system: Measured, parts: frozenset[str], collection: Collection) -> Measured:
+    """The system, marked when the release says that it, or a part of it, shaped the benchmark."""
+    return replace(system, shaped=bool(parts & set(collection.head.shaped_by)))
+
+
+def _given(path: Path, collection: Collection, k: int) -> Measured:
+    """A run file as a system: excluded pairs taken out, cut to k, repairs told."""
+    found = read_run(path, [query.id for query in collection.queries], collection.corpus_ids)
+    run, removed, cut = {}, 0, 0
+    for query, ranking in found.run.items():
+        whole = without(ranking, collection.left_out.get(query), len(ranking))
+        run[query] = without(whole, None, k)
+        removed += len(ranking) - len(whole)
+        cut += len(whole) > k
+    notes = list(found.notes)
+    if removed:
+        notes.append(f"{removed} excluded pairs were taken out; the documents below them moved up")
+    if cut:
+        notes.append(f"{cut} rankings were longer than {k} and were cut")
+    system = Measured(
+        found.name, "run", run, {"tag": found.tag, "sha256": sha256_file(path)}, notes=tuple(notes)
+    )
+    return _flagged(system, frozenset({found.name, *found.tag.split(", ")}), collection)
+
+
+def _check_names(systems: Sequence[Measured]) -> None:
+    names = [file_stem(system.name) for system in systems]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"two systems or runs are called {twice[0]!r}", hint="rename the run file")
+
+
+def _check_out(out: Path, directory: Path) -> None:
+    if out.resolve().is_relative_to(directory.resolve()):
+        raise UsageError(
+            "results would change the release", file=str(out), hint="choose an --out outside the release"
+        )
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / RESULTS).is_file())):
+        raise UsageError("this folder holds something else", file=str(out), hint="choose an empty --out")
+
+
+def _states(directory: Path) -> list[tuple[str, int, int]]:
+    """Name, size and time of change of every file: a release must be the same after as before."""
+    found = []
+    for path in sorted(directory.rglob("*")):
+        if path.is_file():
+            state = path.stat()
+            found.append((path.relative_to(directory).as_posix(), state.st_size, state.st_mtime_ns))
+    return found
+
+
+def _json(path: Path, content: Any) -> None:
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def targets(
+    directories: Sequence[Path], out: Path | None, workspace: Path, runs: Sequence[Path], options: Options
+) -> list[tuple[Path, Path]]:
+    """(task folder, folder of its results) of each release named.
+
+    Raises:
+        UsageError: run files are given for several tasks, or an option makes no sense.
+    """
+    if runs and len(directories) != 1:
+        raise UsageError("--run takes one task folder", hint="name a single task folder")
+    if options.k < 1 or options.k1 < 0 or not 0 <= options.b <= 1:
+        raise UsageError("out of range: k is at least 1, k1 at least 0, b between 0 and 1")
+    found = []
+    for directory in directories:
+        head = read_head(directory)
+        base = Path(EVALUATIONS) / head.dataset / head.version / head.task
+        if out is None:
+            target = (workspace / base) if is_workspace(workspace) else base
+        else:
+            target = out if len(directories) == 1 else out / head.task
+        _check_out(target, directory)
+        found.append((directory, target))
+    return found
+
+
+def evaluate_all(
+    places: Sequence[tuple[Path, Path]],
+    systems: Sequence[System],
+    runs: Sequence[Path],
+    workspace: Path,
+    options: Options,
+    reporter: Reporter,
+) -> list[dict[str, Any]]:
+    """Evaluate several task folders; model answers are kept in the workspace, or beside the results."""
+    made = []
+    for directory, target in places:
+        held = workspace if is_workspace(workspace) else target.parent
+        summary = evaluate(
+            directory, systems, runs, target, cache=held / CACHE, options=options, reporter=reporter
+        )
+        made.append({"out": str(target), "page": str(target / PAGE), **summary})
+    return made
+
+
+def describe(made: Sequence[dict[str, Any]]) -> str:
+    """Results as text for people: one line per system, the measures that matter most."""
+    lines = []
+    for item in made:
+        release = item["release"]
+        lines.append(
+            f"{release['dataset']}@{release['version']} {release['task']} ({item['split']}): "
+            f"{item['queries_measured']} queries, {item['corpus']} documents"
+        )
+        width = max((len(system["name"]) for system in item["systems"]), default=0)
+        shown = [name for name in item["measures"] if name not in ("R@1", "Success@1")]
+        lines.append("  " + " " * width + "".join(f"{name:>11}" for name in shown))
+        for system in item["systems"]:
+            if system["status"] != "measured":
+                lines.append(f"  {system['name']:<{width}}  not run: {system['why_not']}")
+                continue
+            means = [system["overall"][name]["mean"] for name in shown]
+            cells = "".join(f"{'-' if mean is None else format(mean, '.3f'):>11}" for mean in means)
+            mark = "  shaped the benchmark" if system["shaped_the_benchmark"] else ""
+            lines.append(f"  {system['name']:<{width}}{cells}{mark}")
+            lines += [f"    {note}" for note in system["notes"]]
+        lines.append(f"  {item['page']}")
+    return "\n".join(lines)

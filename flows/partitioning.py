@@ -1,0 +1,133 @@
+"""Runs the partition over the tasks of a dataset: what earlier releases published keeps its place.
+
+What was published is read from the workspace's releases into a table of its own, an input like any other.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from curation.partition.published import PublishedTask, published_rows
+from curation.partition.records import MergedConcept, PublishedKey
+from curation.partition.stage import partition_stage
+from curation.release.manifest import NAME
+from curation.release.tables import KEYS, ORIGIN_QUERIES
+from flows.database import add_view, connect, write_select
+from flows.manifest import Manifest, Output, publish
+from flows.runner import Job, plan, schema_hashes
+from flows.session import Session
+from flows.stages import VERSIONS
+from flows.vocabulary import current
+from flows.workspace import Workspace
+from schemas.hashing import sha256_file
+from schemas.spec import DatasetSpec, Partition
+from schemas.stages import SetStage, Sql
+
+PUBLISHED = "published"
+PUBLISHED_VERSION = 1
+_MERGED = """
+    SELECT concept, min(canonical) AS canonical FROM (
+        SELECT r.concept, r.replacement AS canonical FROM retired AS r WHERE r.replacement <> ''
+        UNION ALL
+        SELECT n.code, n.concept FROM names AS n WHERE n.code <> '' AND n.code <> n.concept)
+    WHERE concept IN (SELECT key FROM published_keys WHERE dimension = 'target_concept')
+        AND concept NOT IN (SELECT concept FROM names)
+    GROUP BY concept"""
+"""A published concept that is no concept any more goes by the one that replaced or took it in."""
+_NOTHING = "SELECT '' AS concept, '' AS canonical WHERE false"
+_SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
+
+
+def partition_jobs(session: Session, spec: DatasetSpec, version: str | None = None) -> list[Job]:
+    """The partition of a dataset's tasks, planned; the table of what was published is written first.
+
+    Args:
+        session: a session that holds the workspace.
+        spec: the dataset's spec.
+        version: the release to be made; only earlier ones count as published. All when not given.
+    """
+    _write_published(session, spec.name, version)
+    stage = stage_of(spec.partition, sorted(spec.tasks))
+    return plan(session.workspace, stage, memory_limit=session.settings.memory_limit, versions=VERSIONS)
+
+
+def stage_of(settings: Partition, tasks: Sequence[str]) -> SetStage:
+    """The partition stage of some tasks under a spec's settings."""
+    return partition_stage(
+        tasks, dev_share=settings.dev_share, weights=settings.weights, leave_out=settings.leave_out
+    )
+
+
+def earlier_releases(workspace: Workspace, dataset: str, version: str | None) -> list[tuple[str, list[Path]]]:
+    """(version, task folders) of a dataset's releases below `version`, oldest first."""
+    base = workspace.releases / dataset
+    limit = _order(version) if version else None
+    found = []
+    for folder in sorted(base.iterdir()) if base.is_dir() else ():
+        order = _order(folder.name)
+        if order is None or (limit is not None and order >= limit):
+            continue
+        tasks = sorted(path.parent for path in folder.glob(f"*/{NAME}"))
+        if tasks:
+            found.append((order, folder.name, tasks))
+    return [(name, tasks) for _, name, tasks in sorted(found)]
+
+
+def _order(version: str) -> tuple[int, int, int, bool, str] | None:
+    """Sort key of a version; a pre-release comes before its release."""
+    match = _SEMVER.fullmatch(version)
+    if match is None:
+        return None
+    major, minor, patch, pre = match.groups()
+    return int(major), int(minor), int(patch), pre is None, pre or ""
+
+
+def _write_published(session: Session, dataset: str, version: str | None) -> None:
+    """Write `published.keys` and `published.merged`, unless they stand there already."""
+    workspace = session.workspace
+    staged = workspace.temporary / "published"
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    tasks, views = _published_tasks(earlier_releases(workspace, dataset, version))
+    vocabulary = current(workspace)
+    outputs: dict[str, Output] = {}
+    with connect(session.settings.memory_limit, workspace.temporary) as connection:
+        for view, files in views.items():
+            add_view(connection, view, files, None)
+        keys = Sql(published_rows(tasks), PublishedKey, ("task", "query_id", "dimension", "key"))
+        outputs["keys"] = write_select(connection, keys, staged / "keys.parquet")
+        add_view(connection, "published_keys", [staged / "keys.parquet"], PublishedKey)
+        for name in ("names", "retired") if vocabulary else ():
+            add_view(connection, name, [vocabulary.table(name)], None)
+        merged = Sql(_MERGED if vocabulary else _NOTHING, MergedConcept, ("concept",))
+        outputs["merged"] = write_select(connection, merged, staged / "merged.parquet")
+    _settle(workspace, staged, outputs)
+
+
+def _published_tasks(
+    releases: Sequence[tuple[str, Sequence[Path]]],
+) -> tuple[list[PublishedTask], dict[str, Sequence[Path]]]:
+    """Task folders as the views the partition reads them by; releases before there were keys have none."""
+    tasks: list[PublishedTask] = []
+    views: dict[str, Sequence[Path]] = {}
+    for order, (version, folders) in enumerate(releases):
+        for folder in folders:
+            keys, queries = KEYS.files(folder), ORIGIN_QUERIES.files(folder)
+            if keys and queries:
+                number = len(tasks)
+                tasks.append(PublishedTask(number, folder.name, version, order))
+                views |= {f"keys_{number}": keys, f"queries_{number}": queries}
+    return tasks, views
+
+
+def _settle(workspace: Workspace, staged: Path, outputs: Mapping[str, Output]) -> None:
+    """Put the tables in place as a finished shard; equal ones are left alone."""
+    inputs = {name: sha256_file(staged / f"{name}.parquet") for name in sorted(outputs)}
+    columns = schema_hashes([("keys", PublishedKey), ("merged", MergedConcept)])
+    manifest = Manifest(
+        PUBLISHED, PUBLISHED_VERSION, "all", {}, inputs, dict(outputs), {}, {}, columns=columns
+    )
+    publish(workspace.stage(PUBLISHED) / "all", staged, manifest, 0.0)

@@ -1,0 +1,307 @@
+"""Every rule finds what is planted for it; a rule that finds nothing makes the audit invalid, by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.audit import RULES, audit, canaries, copying, invented
+from curation.audit.dataset import Dataset, open_release
+from curation.audit.report import SerialExecutor, run_rule
+from curation.audit.rule import Canary, Collector, Context, NotCovered, Outcome, Rows, Rule, side
+from curation.audit.rules import evidence, files, integrity, rights
+from curation.audit.verify import to_bytes
+from schemas.audit import CanaryResult
+from tests.curation.release.known import edit, run_sql
+
+MINE = (*files.RULES, *integrity.RULES, *rights.RULES, *evidence.RULES)
+HOSTILE = 'it\'s "quoted"\n<b>&amp;\u202e; DROP TABLE queries --'
+
+
+def context(subject: Dataset, scratch: Path) -> Context:
+    return Context(subject, run_sql, scratch, SerialExecutor())
+
+
+def planted(rules: Sequence[Rule], directory: Path, scratch: Path) -> tuple[CanaryResult, ...]:
+    scratch = scratch / "scratch"
+    found = canaries.run(rules, context(open_release(directory), scratch), run_rule)
+    assert not any(scratch.iterdir()), "nothing may be left behind"
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_every_rule_finds_its_canaries(known: Path, tmp_path: Path, rule: Rule) -> None:
+    found = planted([rule], known, tmp_path)
+    assert found and all(item.is_found for item in found), [item for item in found if not item.is_found]
+    assert [item.canary for item in found] == [canary.name for canary in rule.canaries]
+    assert len({item.canary for item in found}) == len(found)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_a_rule_that_finds_nothing_makes_the_audit_invalid(known: Path, rule: Rule) -> None:
+    blind = dataclasses.replace(rule, check=lambda given: Outcome(1, 0))
+    report = audit(known, run_sql, rules=[blind])
+    assert report.verdict == "invalid"
+    assert [(item.rule, item.status) for item in report.rules] == [(rule.id, "unproven")]
+    assert not any(item.is_found for item in report.canaries)
+    assert "did not find what was planted" in report.rules[0].note
+
+
+def test_a_rule_that_never_looks_makes_the_audit_invalid(known: Path) -> None:
+    def absent(given: Context) -> Outcome:
+        raise NotCovered("nothing to see here")
+
+    blind = dataclasses.replace(integrity.RULES[3], check=absent)
+    assert audit(known, run_sql, rules=[blind]).verdict == "invalid"
+
+
+def test_a_rule_that_flags_every_row_proves_nothing(known: Path, tmp_path: Path) -> None:
+    """What it says of the damaged copy it said before anything was damaged."""
+
+    def all_rows(given: Context) -> Outcome:
+        found = Collector("short_texts", "warn")
+        for table in ("queries", "corpus"):
+            for row in given.rows(f"SELECT id FROM {table} ORDER BY id", table):
+                found.add("something is wrong", side(table, row["id"]))
+        return found.outcome(1)
+
+    (rule,) = [item for item in MINE if item.id == "short_texts"]
+    found = planted([dataclasses.replace(rule, check=all_rows)], known, tmp_path)
+    assert not any(item.is_found for item in found)
+    assert "before anything was planted" in found[0].note
+
+
+def test_a_rule_without_canaries_is_unproven(known: Path) -> None:
+    bare = dataclasses.replace(MINE[0], canaries=())
+    report = audit(known, run_sql, rules=[bare])
+    assert report.verdict == "invalid"
+    assert "names no defect" in report.canaries[0].note
+
+
+def test_a_canary_that_breaks_or_names_nothing_is_reported(known: Path, tmp_path: Path) -> None:
+    def breaks(rows: Rows, second: Rows) -> Sequence[str]:
+        raise KeyError("no such column")
+
+    broken = (
+        Canary("breaks", breaks),
+        Canary("nothing", lambda rows, second: None),
+        Canary("nameless", lambda rows, second: []),
+    )
+    found = planted([dataclasses.replace(MINE[2], canaries=broken)], known, tmp_path)
+    assert [item.is_found for item in found] == [False, False, False]
+    assert "KeyError" in found[0].note
+    assert "nothing there" in found[1].note
+    assert str(tmp_path) not in str(found)
+
+
+def _torn(directory: Path) -> None:
+    path = next((directory / "corpus").glob("*.parquet"))
+    path.write_bytes(path.read_bytes()[:-50])
+
+
+def _absent(directory: Path) -> None:
+    shutil.rmtree(directory / "provenance" / "qrels")
+    shutil.rmtree(directory / "excluded")
+
+
+def _retyped(directory: Path) -> None:
+    path = next((directory / "qrels").glob("*.parquet"))
+    table = pq.read_table(path)
+    place = table.column_names.index("score")
+    pq.write_table(table.set_column(place, "score", table.column("score").cast(pa.string())), path)
+
+
+def _empty(directory: Path) -> None:
+    for folder in ("queries", "corpus", "qrels", "excluded"):
+        edit(directory, folder, lambda rows: rows.clear())
+
+
+def _without_card(directory: Path) -> None:
+    (directory / "README.md").unlink()
+
+
+def _unlicensed(directory: Path) -> None:
+    edit(directory, "corpus", lambda rows: [row.update({"license": None}) for row in rows])
+
+
+def _all_short(directory: Path) -> None:
+    edit(directory, "corpus", lambda rows: [row.update({"text": "x"}) for row in rows])
+    edit(directory, "queries", lambda rows: [row.update({"text": "y"}) for row in rows])
+
+
+BROKEN = (_torn, _absent, _retyped, _empty, _without_card, _unlicensed, _all_short)
+
+
+@pytest.mark.parametrize("damage", BROKEN, ids=[item.__name__[1:] for item in BROKEN])
+def test_a_broken_release_does_not_make_the_rules_unproven(copy: Path, damage: object) -> None:
+    damage(copy)  # type: ignore[operator]
+    report = audit(copy, run_sql, rules=MINE)
+    assert report.verdict == "findings"
+    assert [item for item in report.canaries if not item.is_found] == []
+    assert {item.status for item in report.rules} <= {"passed", "failed", "not_run"}
+
+
+def test_hostile_ids_and_texts_are_copied_and_found(copy: Path, tmp_path: Path) -> None:
+    path = next((copy / "queries").glob("*.parquet"))
+    old = pq.read_table(path, columns=["id"]).column(0)[0].as_py()
+    new = HOSTILE + old
+
+    def rename(rows: list[dict[str, object]]) -> None:
+        for row in rows:
+            for name in ("id", "query-id"):
+                if row.get(name) == old:
+                    row[name] = new
+
+    for folder in ("queries", "qrels", "excluded"):
+        edit(copy, folder, rename)
+    for folder in ("queries", "qrels", "keys"):
+        edit(copy, f"provenance/{folder}", rename)
+    given = context(open_release(copy), tmp_path)
+    base = copying.cut(given, tmp_path / "cut")
+    assert new in {row["id"] for row in base.rows["queries"]}
+    assert new in {row["query-id"] for row in base.rows["qrels"]}
+    report = audit(copy, run_sql, rules=integrity.RULES)
+    assert [item for item in report.canaries if not item.is_found] == []
+
+
+def test_the_cut_is_small_whole_and_in_the_same_splits(known: Path, tmp_path: Path) -> None:
+    given = context(open_release(known), tmp_path)
+    base = copying.cut(given, tmp_path / "cut")
+    written = base.write(base.rows, tmp_path / "again")
+    for rule in integrity.RULES:
+        if rule.id not in ("schema", "shards"):
+            result, _ = run_rule(rule, dataclasses.replace(given, subject=written))
+            assert (result.status, result.found) == ("passed", 0), (rule.id, result.findings)
+    assert sorted(written.views) == sorted(given.views)
+
+
+def _multiplied(times: int, *names: str) -> Callable[[list[dict[str, Any]]], None]:
+    """Every row again and again, under other ids."""
+
+    def multiply(rows: list[dict[str, Any]]) -> None:
+        first = list(rows)
+        rows[:] = [
+            row | {name: f"{row[name]}-{number}" for name in names}
+            for number in range(times)
+            for row in first
+        ]
+
+    return multiply
+
+
+def _many(directory: Path, queries: int, documents: int) -> None:
+    """A release of many rows."""
+
+    for folder in ("queries", "provenance/queries"):
+        edit(directory, folder, _multiplied(queries, "id"))
+    for folder in ("corpus", "provenance/corpus"):
+        edit(directory, folder, _multiplied(documents, "id"))
+    for folder in ("qrels", "excluded", "provenance/qrels"):
+        edit(directory, folder, _multiplied(min(queries, documents), "query-id", "corpus-id"))
+    edit(directory, "provenance/keys", _multiplied(queries, "query-id"))
+
+
+def test_a_large_release_is_cut_in_sql(copy: Path, tmp_path: Path) -> None:
+    _many(copy, 50, 100)
+    asked: list[int] = []
+
+    def counting(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        for batch in run_sql(text, views):
+            asked.append(batch.num_rows)
+            yield batch
+
+    given = Context(open_release(copy), counting, tmp_path, SerialExecutor())
+    base = copying.cut(given, tmp_path / "cut")
+    assert 4 <= len(base.rows["queries"]) <= 24
+    assert 20 <= len(base.rows["corpus"]) <= 120
+    assert {row["query-id"] for row in base.rows["qrels"]} == {row["id"] for row in base.rows["queries"]}
+    assert sum(asked) < 700, "rows left out are left out in SQL"
+
+
+def test_rows_too_large_to_copy_often_are_left_out(copy: Path, tmp_path: Path) -> None:
+    edit(copy, "corpus", lambda rows: rows[0].update({"text": "word " * 100_000}))
+    base = copying.cut(context(open_release(copy), tmp_path), tmp_path / "cut")
+    assert max(len(row["text"]) for row in base.rows["corpus"]) < 1_000
+
+
+def test_the_invented_release_passes_every_rule(known: Path, tmp_path: Path) -> None:
+    given = context(open_release(known), tmp_path)
+    base = copying.invent(given, tmp_path / "invented")
+    base.link(tmp_path / "linked")
+    report = audit(tmp_path / "linked", run_sql, rules=MINE, plant=False)
+    assert {item.rule: item.status for item in report.rules if item.status != "passed"} == {}
+    assert {row["split"] for row in invented.rows()["provenance_queries"]} == {"test", "dev"}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_every_canary_can_be_planted_in_the_invented_release(copy: Path, tmp_path: Path, rule: Rule) -> None:
+    _empty(copy)
+    found = planted([rule], copy, tmp_path)
+    assert all(item.is_found for item in found), [item for item in found if not item.is_found]
+
+
+def test_another_layout_is_proven_too(known: Path, tmp_path: Path) -> None:
+    """Three tables without provenance: what cannot be shown on them is shown on invented rows."""
+    views = {}
+    for name in ("queries", "corpus", "qrels"):
+        source = next((known / name).glob("*.parquet"))
+        columns = [
+            c
+            for c in ("id", "title", "text", "query-id", "corpus-id", "score")
+            if c in pq.read_schema(source).names
+        ]
+        views[name] = [tmp_path / f"{name}.parquet"]
+        pq.write_table(pq.read_table(source, columns=columns), views[name][0])
+    foreign = Dataset("foreign", "audited", "beir", tmp_path, "0" * 64, views)
+    report = audit(foreign, run_sql, rules=MINE)
+    assert report.verdict == "partial"
+    status = {item.rule: item.status for item in report.rules}
+    ran = {name for name, value in status.items() if value == "passed"}
+    assert ran == {
+        "shards", "dangling_ids", "duplicate_ids", "duplicate_pairs", "query_without_positive", "empty_texts",
+        "short_texts",
+    }  # fmt: skip
+    assert set(status.values()) == {"passed", "not_covered"}
+    notes = {(item.rule, item.canary): item.note for item in report.canaries}
+    assert notes["short_texts", "a query of one word"] == ""
+    assert notes["retracted", "a retracted article"].startswith("planted in invented rows")
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from curation.audit import audit
+from curation.audit.verify import to_bytes
+from tests.curation.audit.test_canaries import MINE
+from tests.curation.release.known import run_sql
+sys.stdout.buffer.write(to_bytes(audit(Path(sys.argv[1]), run_sql, rules=MINE)))
+"""
+
+
+def test_the_report_is_the_same_anywhere(known: Path, tmp_path: Path) -> None:
+    """Another path, another hash seed, other processes: the same bytes, canaries included."""
+    here = to_bytes(audit(known, run_sql, rules=MINE))
+    moved = tmp_path / "else where" / "copy"
+    shutil.copytree(known, moved)
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo", "TMPDIR": str(tmp_path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(moved)],
+        capture_output=True, env=environment, cwd=Path(__file__).parents[3], check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr.decode()
+    assert ran.stdout == here
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert to_bytes(audit(moved, run_sql, rules=MINE, pool=pool)) == here
+    assert str(known).encode() not in here and str(tmp_path).encode() not in here

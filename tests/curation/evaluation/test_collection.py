@@ -1,0 +1,122 @@
+"""Reading a release: one split, pairs to leave out, facets; anything missing or damaged is named."""
+
+from pathlib import Path
+
+import pytest
+
+from curation.evaluation.collection import check_images, open_collection
+from schemas.errors import InputError, MedqrelsError, ReleaseError
+from tests.curation.evaluation.world import Release, picture, toy
+
+
+def test_a_split_with_its_labels_and_pairs_to_leave_out(tmp_path: Path) -> None:
+    found = open_collection(toy().write(tmp_path))
+    assert [query.id for query in found.queries] == ["q1", "q2", "q3", "q4"]
+    assert found.qrels == {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 2}, "q3": {"d4": 2}}
+    assert found.unlabelled == 1
+    assert {query: places.tolist() for query, places in found.left_out.items()} == {"q1": [4], "q2": [5]}
+    assert found.facets == ("specialty", "modality", "language", "tier", "region", "label_status")
+    facets = {query.id: query.facets for query in found.queries}
+    assert facets["q1"]["label_status"] == "mixed" and facets["q2"]["label_status"] == "structural"
+    assert facets["q1"]["specialty"] == "pulmonology"
+    assert [query.group for query in found.queries] == ["a1", "a2", "a3", "a4"]
+    assert next(found.documents()).text == "Lungs pneumonia of the lower lobe with IL-6 elevation"
+    dev = open_collection(found.directory, "dev")
+    assert [query.id for query in dev.queries] == ["q5"]
+    assert dev.left_out["q5"].tolist() == [4]
+
+
+def test_facets_are_read_only_where_a_release_has_them(tmp_path: Path) -> None:
+    release = toy()
+    release.facets = ()
+    assert open_collection(release.write(tmp_path)).facets == ("language", "label_status")
+
+
+def test_the_own_record_is_left_out_unless_it_is_judged(tmp_path: Path) -> None:
+    release = toy()
+    release.queries[0] |= {"source_id": "d3"}
+    release.queries[2] |= {"source_id": "d4"}
+    found = open_collection(release.write(tmp_path))
+    assert found.left_out["q1"].tolist() == [2, 4]
+    assert "q3" not in found.left_out or 3 not in found.left_out["q3"].tolist()
+
+
+def test_a_changed_or_missing_file_is_named(tmp_path: Path) -> None:
+    folder = toy().write(tmp_path)
+    path = folder / "corpus" / "test-00000-of-00001.parquet"
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(ReleaseError, match=r"not what release\.json says") as raised:
+        open_collection(folder)
+    assert raised.value.file == str(path)
+    path.unlink()
+    with pytest.raises(ReleaseError, match="missing"):
+        open_collection(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.qrels.append(("q1", "d9", 1)), "not in the corpus"),
+        (lambda r: r.excluded.append(("q1", "d9")), "not in the corpus"),
+        (lambda r: r.documents.append(r.documents[0]), "not unique"),
+        (lambda r: r.head.update(format_version=99), "format 99"),
+    ],
+)
+def test_a_broken_release_is_refused(tmp_path: Path, change: object, message: str) -> None:
+    release = toy()
+    change(release)  # type: ignore[operator]
+    with pytest.raises(ReleaseError, match=message):
+        open_collection(release.write(tmp_path))
+
+
+def test_no_release_and_no_such_split(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match=r"no release\.json"):
+        open_collection(tmp_path)
+    with pytest.raises(ReleaseError, match="no queries of split 'train'"):
+        open_collection(toy().write(tmp_path), "train")
+
+
+def pictured() -> Release:
+    release = toy()
+    for number, row in enumerate(release.queries):
+        row["image"] = picture(number)
+    for number, row in enumerate(release.documents):
+        row["image"] = picture(100 + number)
+    return release
+
+
+def test_images_are_read_in_order(tmp_path: Path) -> None:
+    release = pictured()
+    release.queries[1]["image"] = None  # a query that never had one
+    found = open_collection(release.write(tmp_path))
+    assert [row for row, _ in found.query_images()] == ["q1", "q3", "q4"]
+    assert dict(found.corpus_images())["d2"] == picture(101)
+    assert next(document.image for document in found.documents(images=True)) == picture(100)
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "data", "reason"),
+    [
+        ("queries", "q2", b"", "image_missing"),
+        ("documents", "d4", b"", "image_missing"),
+        ("queries", "q3", b"\x89PNG\r\n\x1a\n and noise", "image_corrupt"),
+        ("documents", "d1", b"GIF99a", "image_corrupt"),
+    ],
+)
+def test_a_missing_or_damaged_image_is_an_error_that_names_the_row(
+    tmp_path: Path, kind: str, row: str, data: bytes, reason: str
+) -> None:
+    release = pictured()
+    next(item for item in getattr(release, kind) if item["id"] == row)["image"] = data
+    with pytest.raises(InputError) as raised:
+        open_collection(release.write(tmp_path))
+    assert (raised.value.record, raised.value.reason) == (row, reason)
+
+
+def test_pixels_are_read_where_a_system_needs_them(tmp_path: Path) -> None:
+    release = pictured()
+    release.documents[2]["image"] = picture(102)[:-60]  # the header is whole, the pixels are not
+    found = open_collection(release.write(tmp_path))
+    with pytest.raises(MedqrelsError, match="cannot be decoded") as raised:
+        check_images(found, decode=True)
+    assert raised.value.record == "d3"

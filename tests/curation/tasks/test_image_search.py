@@ -1,0 +1,247 @@
+"""Every rule, exclusion and drop of image search against a synthetic literature whose truth is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from curation.extract.neutralise import restore
+from curation.tasks.image_facts import shared_run
+from curation.tasks.image_search import TASK
+from flows.database import run_set_stage
+from flows.runner import run_records
+from schemas.extracted import Figure, Passage
+from schemas.grades import EXCLUSIONS, GRADES
+from schemas.hashing import sha256_text
+from schemas.record import from_table, to_table
+from tests.curation.tasks.image_world import FINDINGS, HISTORY, World, rows_of, world
+
+OWN, SAME, CASE = (2, "own-image"), (1, "same-case"), (2, "case-image")
+A, B, C, G = "pmc:PMC1.1", "pmc:PMC2.1", "pmc:PMC3.1", "pmc:PMC7.1"
+LABELS: dict[str, dict[str, tuple[int, str]]] = {
+    f"{A}#F1": {f"{A}#F1/1": OWN, f"{A}#F2/1": SAME},
+    f"{A}#F2": {f"{A}#F2/1": OWN, f"{A}#F1/1": SAME},
+    f"{A}#F3": {f"{A}#F3/1": OWN, f"{C}#F4/1": OWN},
+    f"{A}#F4": {f"{A}#F4/1": OWN},
+    f"{A}#F6": {f"{A}#F6/1": OWN, f"{A}#F6/2": OWN},
+    f"{A}#F7": {f"{A}#F7/1": OWN},
+    f"{A}#case1": {f"{A}#F{n}": CASE for n in ("1/1", "2/1", "3/1", "4/1", "6/1", "6/2")},
+    f"{B}#F15": {f"{B}#F15/1": OWN},
+    f"{C}#F1": {f"{A}#F1/1": OWN},
+    f"{C}#F2": {f"{A}#F2/1": OWN},
+    f"{C}#F3": {f"{C}#F3/1": OWN},
+    f"{G}#F1": {f"{G}#F1/1": OWN},
+    f"{G}#F2": {f"{G}#F2/1": OWN},
+    f"{G}#case1": {f"{G}#F1/1": CASE},
+}
+"""Query's record -> image -> grade and rule, over all articles."""
+DROPS = {
+    "document": {
+        f"{A}#F5/1": "no_clinical_image",
+        f"{B}#F1/1": "third_party",
+        f"{B}#F2/1": "licence_not_allowed",
+        f"{B}#F3/1": "image_missing",
+        f"{B}#F9/1": "no_clinical_image",
+        f"{B}#F10/1": "flagged_image",
+        f"{B}#F11/1": "label_in_image",
+        f"{B}#F12/1": "label_in_image",
+        f"{B}#F13/1": "no_clinical_image",
+        f"{B}#F14/1": "no_clinical_image",
+        f"{B}#F16/1": "flagged_image",
+        f"{B}#F17/1": "no_clinical_image",
+        f"{B}#F18/1": "no_clinical_image",
+        "pmc:PMC4.1#F1/1": "retracted",
+        "pmc:PMC5.1#F1/1": "licence_not_allowed",
+        "pmc:PMC6.1#F1/1": "not_human",
+    },
+    "query": {
+        f"{A}#F5": "no_clinical_image",
+        f"{B}#F1": "third_party",
+        f"{B}#F2": "licence_not_allowed",
+        f"{B}#F3": "image_missing",
+        f"{B}#F4": "no_graphic",
+        f"{B}#F5": "no_caption",
+        f"{B}#F6": "short_caption",
+        f"{B}#F7": "long_caption",
+        f"{B}#F8": "vague_caption",
+        f"{B}#F9": "no_clinical_image",
+        f"{B}#F10": "flagged_image",
+        f"{B}#F11": "label_in_image",
+        f"{B}#F12": "label_in_image",
+        f"{B}#F13": "vague_caption",
+        f"{B}#F14": "no_clinical_image",
+        f"{B}#F16": "flagged_image",
+        f"{B}#F17": "no_clinical_image",
+        f"{B}#F18": "no_clinical_image",
+        f"{B}#case1": "short_case",
+        f"{G}#case2": "short_case",
+        f"{G}#case3": "no_graphic",
+        **{f"pmc:PMC4.1#{name}": "retracted" for name in ("F1", "case1")},
+        **{f"pmc:PMC5.1#{name}": "licence_not_allowed" for name in ("F1", "case1")},
+        **{f"pmc:PMC6.1#{name}": "not_human" for name in ("F1", "case1")},
+    },
+}
+MERGED = {
+    ("query", f"{C}#F4", "duplicate_query", f"{A}#F3"),
+    ("document", f"{C}#F1/1", "duplicate_document", f"{A}#F1/1"),
+    ("document", f"{C}#F2/1", "duplicate_document", f"{A}#F2/1"),
+}
+
+
+class Made:
+    """The world and what the task makes of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.world: World = world(folder / "raw")
+        self.tables = self.world.tables()
+        self._bring_near()
+        self.kept, self.drops, self.counts = run_records(
+            TASK.per_article, self.tables, TASK.per_article.params, {}
+        )
+        inputs = {}
+        for view, (name, kind) in TASK.over_all.inputs.items():
+            path = folder / f"{view}.parquet"
+            pq.write_table(to_table(kind, self.kept[name.partition(".")[2]]), path)
+            inputs[view] = [path]
+        out = folder / "out"
+        out.mkdir()
+        files, self.units, _ = run_set_stage(TASK.over_all, inputs, out, "1GB")
+        self.all: dict[str, list[Any]] = {
+            name: from_table(
+                sql.row, pq.read_table(out / files["_dropped" if name == "drops" else name].file)
+            )
+            for name, sql in TASK.over_all.outputs.items()
+        }
+
+    def _bring_near(self) -> None:
+        """Give one image a hash three bits from another's."""
+        images = rows_of(self.tables, type(self.tables["images.images"][0]))
+        bits = int(images[f"{G}#F1/1"].phash, 16) ^ 0b1001 ^ (1 << 60)
+        near = images[f"{C}#F3/1"]
+        rows = self.tables["images.images"]
+        rows[rows.index(near)] = type(near)(**{**_fields(near), "phash": f"{bits:016x}"})
+
+
+def _fields(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("image_search"))
+
+
+def test_every_label_and_no_other(made: Made) -> None:
+    source = {query.id: query.source_id for query in made.all["queries"]}
+    found: dict[str, dict[str, tuple[int, str]]] = {name: {} for name in source.values()}
+    for row in made.all["qrels"]:
+        assert row.rule.startswith("image_search/") and row.rule.endswith("@1")
+        found[source[row.query_id]][row.corpus_id] = (row.score, row.rule[13:-2])
+    assert found == LABELS
+    assert {row.score for row in made.all["qrels"]} == set(GRADES["image_search"])
+
+
+def test_every_image_and_every_record_is_kept_or_dropped_with_its_reason(made: Made) -> None:
+    for unit, reasons in DROPS.items():
+        assert {row.id: row.reason.value for row in made.drops if row.unit == unit} == reasons
+        assert made.counts[unit]["in"] == made.counts[unit]["kept"] + made.counts[unit]["dropped"]
+    assert {(row.unit, row.id, row.reason.value, row.detail) for row in made.all["drops"]} == MERGED
+    held = {image for labels in LABELS.values() for image in labels}
+    unasked = {f"{B}#F{n}/1" for n in (5, 6, 7, 8)}
+    assert {row.id for row in made.all["documents"]} == held | unasked
+
+
+def test_pairs_set_apart(made: Made) -> None:
+    source = {query.id: query.source_id for query in made.all["queries"]}
+    found = {(source[row.query_id], row.corpus_id): row.reason for row in made.all["excluded"]}
+    assert not found.keys() & {(q, d) for q, labels in LABELS.items() for d in labels}
+    assert set(found.values()) == {"own_article", "same_case_image", "near_image"} <= set(EXCLUSIONS)
+    assert found[f"{A}#F1", f"{A}#F3/1"] == found[f"{A}#F1", f"{A}#F4/1"] == "same_case_image"
+    assert found[f"{A}#F1", f"{A}#F7/1"] == found[f"{A}#case1", f"{A}#F7/1"] == "own_article"
+    assert found[f"{G}#case1", f"{G}#F2/1"] == "own_article"
+    assert found[f"{G}#F1", f"{C}#F3/1"] == found[f"{C}#F3", f"{G}#F1/1"] == "near_image"
+    for query in made.all["queries"]:
+        mine = {row.id for row in made.all["documents"] if row.article_id == query.article_id}
+        told = {d for q, d in found if q == query.source_id} | LABELS[query.source_id].keys()
+        assert mine <= told, "an image of the query's own article is left unjudged"
+
+
+def test_documents_are_images_alone(made: Made) -> None:
+    for row in made.all["documents"]:
+        assert (row.text, row.title, row.transforms) == ("", "", ())
+        assert row.text_sha256 == sha256_text("")
+        assert row.image is not None and (made.world.raw / row.image.path).is_file()
+    owners = {row.id: row.patient_id for row in made.all["documents"]}
+    assert (owners[f"{A}#F1/1"], owners[f"{A}#F7/1"]) == (f"{A}#case1", "")
+
+
+def test_queries_lead_back_to_their_source_and_name_no_figure(made: Made) -> None:
+    figures = rows_of(made.tables, Figure)
+    by_source = {query.source_id: query for query in made.all["queries"]}
+    for name, query in by_source.items():
+        source = restore(query.text, query.transforms)
+        assert sha256_text(source) == query.text_sha256
+        assert "Fig" not in query.text and query.image is None and query.targets == ()
+        if "#case" not in name:
+            assert source == figures[name].caption
+    story = by_source[f"{A}#case1"]
+    passages = rows_of(made.tables, Passage)
+    assert restore(story.text, story.transforms) == "\n".join(passages[f"{A}#p{n}"].text for n in (1, 2))
+    assert story.text.startswith(HISTORY) and "operated" not in story.text and FINDINGS not in story.text
+    assert (story.modality, story.region, story.patient_id) == ("", "head_neck", f"{A}#case1")
+    chest = by_source[f"{A}#F3"]
+    assert (chest.modality, chest.region, chest.specialty) == ("ct", "thorax", "oncology")
+
+
+def test_evidence_re_extracts(made: Made) -> None:
+    texts = {name: row.caption for name, row in rows_of(made.tables, Figure).items()}
+    texts |= {name: row.text for name, row in rows_of(made.tables, Passage).items()}
+    rules: Counter[str] = Counter()
+    for row in made.all["qrels"]:
+        rules[row.rule] += 1
+        assert row.evidence
+        for span in row.evidence:
+            assert span.text and texts[span.text_id][span.start : span.end] == span.text
+    (same,) = [row for row in made.kept["qrels"] if row.score == 1 and row.corpus_id == f"{A}#F2/1"]
+    assert {"CT", "brain"} <= {span.text for span in same.evidence}
+    assert any(span.text_id == f"{A}#p2" and "Fig. 2" in span.text for span in same.evidence)
+
+
+def test_an_image_nobody_read_says_so(made: Made) -> None:
+    checks = {row.id: row.text_check for row in made.all["facts"]}
+    assert checks.keys() == {row.id for row in made.all["documents"]}
+    assert checks[f"{A}#F2/1"] == "passed"
+    assert checks[f"{A}#F1/1"] == "not_run"
+
+
+def test_flagged_images_are_released_only_on_demand(made: Made) -> None:
+    params = {**TASK.per_article.params, "release_flagged": True}
+    kept, drops, _ = run_records(TASK.per_article, made.tables, params, {})
+    flags = {row.id: row.flags for row in kept["facts"]}
+    assert flags[f"{B}#F10/1"] == ("face",) and flags[f"{B}#F16/1"] == ("sensitive",)
+    assert "flagged_image" not in {row.reason.value for row in drops}
+
+
+def test_no_inputs_no_rows(made: Made) -> None:
+    tables = made.tables | {"images.images": []}
+    kept, drops, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {})
+    assert not any(kept.values())
+    assert {row.reason.value for row in drops if row.id == f"{A}#F1/1"} == {"image_corrupt"}
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "run"),
+    [
+        ("Axial CT of the brain with a mass.", "R  CT OF THE BRAIN", "ct of the brain"),
+        ("Panels (a) b c d e f.", "A B C D E F", ""),
+        ("Day 12 13 14 15 16 of the stay.", "12 13 14 15 16", ""),
+        ("Axial CT of the brain.", "CT brain axial", ""),
+        ("Axial CT.", "", ""),
+    ],
+)
+def test_words_an_image_shares_with_its_query(text: str, seen: str, run: str) -> None:
+    assert shared_run(text, seen, 4) == run

@@ -1,0 +1,354 @@
+"""The verb evaluate, end to end: results, run files, models, flags, and a release that is only read."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from flows.cli_evaluate import evaluate_app
+from schemas.errors import InputError, MedqrelsError, ReleaseError, UsageError
+from tests.curation.evaluation.world import Release, picture, toy
+
+FAKE = '''
+"""A tiny stand-in with the interface of sentence-transformers: bags of hashed words, cut at a limit."""
+import zlib
+import numpy as np
+
+__version__ = "5.0.fake"
+CALLS = []
+
+
+class Tokenizer:
+    def __call__(self, text, pair=None, truncation=False):
+        words = (text + (" " + pair if pair else "")).lower().split()
+        return {"input_ids": words}
+
+
+class SentenceTransformer:
+    max_seq_length = 4
+    prompts = {"query": "query: ", "passage": "passage: "}
+
+    def __init__(self, name):
+        if name == "broken":
+            raise OSError("no such model")
+        self.tokenizer = Tokenizer()
+
+    def encode(self, inputs, prompt=None, convert_to_numpy=True, show_progress_bar=False):
+        assert prompt == ""
+        CALLS.append(list(inputs))
+        return np.stack([self.one(item) for item in inputs])
+
+    def one(self, item):
+        vector = np.zeros(64)
+        if isinstance(item, str):
+            words = item.lower().split()[: self.max_seq_length]
+            for word in words[1 if words[:1] in (["query:"], ["passage:"]) else 0 :]:
+                vector[zlib.crc32(word.encode()) % 32] += 1
+        else:
+            small = np.asarray(item.convert("L").resize((4, 8))).astype(float).ravel()
+            vector[32:] = small - small.mean()
+        return vector
+
+
+class CrossEncoder:
+    max_length = 6
+
+    def __init__(self, name):
+        self.tokenizer = Tokenizer()
+        self.width = 2 if name == "classifier" else 1
+
+    def predict(self, pairs, show_progress_bar=False):
+        CALLS.append(list(pairs))
+        scores = [float(len(set(a.lower().split()) & set(b.lower().split()))) for a, b in pairs]
+        return np.array([scores] * self.width).T
+'''
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def call(*arguments: str) -> Any:
+        given = [*arguments, "--json", "--workspace", str(tmp_path / "workspace")]
+        code = evaluate_app(given, exit_on_error=False, result_action="return_value")
+        assert code == 0
+        return json.loads(capsys.readouterr().out)
+
+    return call
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "sentence_transformers.py").write_text(FAKE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
+    import sentence_transformers
+
+    yield sentence_transformers.CALLS
+    sys.modules.pop("sentence_transformers", None)
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def pictured() -> Release:
+    release = toy()
+    for number, row in enumerate(release.queries):
+        row["image"] = picture(number)
+    for number, row in enumerate(release.documents):
+        row["image"] = picture(number)  # document n looks like query n
+    return release
+
+
+def mean(system: dict[str, Any], measure: str) -> float:
+    return float(system["overall"][measure]["mean"])
+
+
+def test_offline_systems_leave_the_release_as_it_is_and_repeat(
+    tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    folder = pictured().write(tmp_path)
+    before = hashes(folder)
+    names = [f"--system={name}" for name in ("bm25", "dense", "hybrid", "image")]
+    first, second = tmp_path / "first", tmp_path / "second"
+    summary = run(str(folder), *names, "--out", str(first))[0]
+    run(str(folder), *names, "--out", str(second))
+    assert hashes(folder) == before
+    made, again = hashes(first), hashes(second)
+    assert made.pop("_run.json") and again.pop("_run.json")
+    assert made == again
+    assert set(made) == {
+        "results.json",
+        "results.html",
+        "per_query.parquet",
+        *(f"runs/{name}.trec.gz" for name in ("bm25", "dense", "hybrid", "image")),
+    }
+    systems = {system["name"]: system for system in summary["systems"]}
+    assert all(system["status"] == "measured" for system in systems.values())
+    assert mean(systems["bm25"], "nDCG@10") > 0.6
+    assert mean(systems["image"], "Success@1") == pytest.approx(1 / 3)  # only d1 looks like its query
+    assert "weak baseline" in systems["image"]["notes"][0]
+    assert systems["dense"]["config"]["embeddings"]["corpus"]["share_of_texts_cut"] == 0.0
+    assert systems["bm25"]["config"]["k1"] == 0.9
+    rows = pq.read_table(first / "per_query.parquet").to_pylist()
+    assert len(rows) == 4 * 3
+    left_out = {("q1", "d5"), ("q2", "d6")}
+    for name in systems:
+        with gzip.open(first / "runs" / f"{name}.trec.gz", "rt") as file:
+            assert not left_out & {(line.split()[0], line.split()[2]) for line in file}
+
+
+def test_image_baseline_says_why_it_did_not_run(tmp_path: Path, run: Callable[..., Any]) -> None:
+    folder = toy().write(tmp_path)
+    summary = run(str(folder), "--system=image", "--system=image+rerank:x", "--out", str(tmp_path / "out"))[0]
+    for system in summary["systems"]:
+        assert system["status"] == "not_run"
+        assert system["why_not"] == "the queries and documents of this task have no images"
+
+
+def test_a_run_file_is_measured_with_its_repairs_told(tmp_path: Path, run: Callable[..., Any]) -> None:
+    folder = toy().write(tmp_path)
+    path = tmp_path / "theirs.trec"
+    path.write_text("q1 Q0 d5 1 9 t\nq1 Q0 d1 2 8 t\nq2 Q0 d3 1 1 t\nq3 Q0 d1 1 1 t\nq3 Q0 d4 2 2 t\n")
+    summary = run(str(folder), "--run", str(path), "--out", str(tmp_path / "out"))[0]
+    (system,) = summary["systems"]
+    assert system["name"] == "theirs" and system["config"]["tag"] == "t"
+    assert mean(system, "R@1") == pytest.approx((0.5 + 1 + 1) / 3)  # d5 is excluded, so d1 moves up
+    assert any("1 excluded pairs" in note for note in system["notes"])
+    assert any("not in order of score" in note for note in system["notes"])
+
+
+def test_our_run_files_give_our_numbers_again(tmp_path: Path, run: Callable[..., Any]) -> None:
+    folder = toy().write(tmp_path)
+    first = run(str(folder), "--system=hybrid", "--out", str(tmp_path / "out"))[0]["systems"][0]
+    path = tmp_path / "out" / "runs" / "hybrid.trec.gz"
+    again = run(str(folder), "--run", str(path), "--out", str(tmp_path / "again"))[0]["systems"][0]
+    assert again["overall"] == first["overall"]
+    assert again["facets"] == first["facets"]
+
+
+def test_wrong_run_files_are_refused(tmp_path: Path, run: Callable[..., Any]) -> None:
+    folder = toy().write(tmp_path)
+    path = tmp_path / "bm25.trec"
+    path.write_text("q9 Q0 d1 1 1 t\n")
+    with pytest.raises(ReleaseError, match="not in this split"):
+        run(str(folder), "--run", str(path))
+    path.write_text("q1 Q0 d1 1 1 t\n")
+    with pytest.raises(UsageError, match="two systems or runs are called 'bm25'"):
+        run(str(folder), "--system=bm25", "--run", str(path))
+
+
+@pytest.mark.parametrize("data", [b"", b"not an image"])
+def test_a_missing_image_ends_the_evaluation(tmp_path: Path, run: Callable[..., Any], data: bytes) -> None:
+    release = pictured()
+    release.queries[2]["image"] = data
+    with pytest.raises(InputError) as raised:
+        run(str(release.write(tmp_path)), "--system=bm25", "--out", str(tmp_path / "out"))
+    assert raised.value.record == "q3" and raised.value.exit_code == 3
+    assert not (tmp_path / "out").exists()
+
+
+def test_systems_that_shaped_the_benchmark_are_flagged(tmp_path: Path, run: Callable[..., Any]) -> None:
+    release = toy()
+    release.head["shaped_by"] = ["dense"]
+    path = tmp_path / "dense-large.trec"
+    path.write_text("q1 Q0 d1 1 1 dense\n")
+    names = [f"--system={name}" for name in ("bm25", "dense", "hybrid")]
+    out = tmp_path / "out"
+    summary = run(str(release.write(tmp_path)), *names, "--run", str(path), "--out", str(out))[0]
+    flags = {system["name"]: system["shaped_the_benchmark"] for system in summary["systems"]}
+    assert flags == {"bm25": False, "dense": True, "hybrid": True, "dense-large": True}
+    assert (out / "results.html").read_text().count(">shaped it<") == 3
+
+
+def test_a_text_model_with_its_prompts_and_cuts(
+    tmp_path: Path, run: Callable[..., Any], models: list[Any]
+) -> None:
+    folder = toy().write(tmp_path)
+    summary = run(str(folder), "--system=st:org/tiny", "--out", str(tmp_path / "a"))[0]
+    (system,) = summary["systems"]
+    assert system["config"]["query_prompt"] == "query: "
+    assert system["config"]["document_prompt"] == "passage: "
+    assert system["config"]["max_tokens"] == 4
+    counted = system["config"]["embeddings"]["corpus"]
+    assert counted["texts"] == 6 and counted["share_of_texts_cut"] == 1.0
+    assert counted["tokens_kept"] == 24 < counted["tokens"]
+    assert any(text.startswith("passage: ") for call in models for text in call)
+    asked = len(models)
+    again = run(str(folder), "--system=st:org/tiny", "--out", str(tmp_path / "b"))[0]
+    assert len(models) == asked  # every answer came from the cache
+    assert again["systems"] == summary["systems"]
+    other = run(str(folder), "--system=st:org/tiny", "--query-prompt", "q: ", "--out", str(tmp_path / "c"))[0]
+    assert len(models) > asked
+    assert other["systems"][0]["config"]["query_prompt"] == "q: "
+
+
+def test_a_model_in_a_folder_is_named_without_its_path(
+    tmp_path: Path, run: Callable[..., Any], models: list[Any]
+) -> None:
+    model = tmp_path / "secret" / "mymodel"
+    model.mkdir(parents=True)
+    (model / "weights").write_bytes(b"1")
+    out = tmp_path / "out"
+    summary = run(str(toy().write(tmp_path)), f"--system=st:{model}", "--out", str(out))[0]
+    assert summary["systems"][0]["name"] == "st:mymodel"
+    assert len(summary["systems"][0]["config"]["files"]) == 64
+    assert all(b"secret" not in path.read_bytes() for path in out.rglob("*") if path.is_file())
+
+
+def test_a_clip_model_reads_texts_and_images(
+    tmp_path: Path, run: Callable[..., Any], models: list[Any]
+) -> None:
+    release = pictured()
+    for row in (*release.queries, *release.documents):
+        row["text"] = row["title"] = ""
+    release.queries[1]["image"] = None
+    folder = release.write(tmp_path)
+    system = run(str(folder), "--system=clip:tiny", "--out", str(tmp_path / "out"))[0]["systems"][0]
+    assert system["config"]["fusion"] == "sum of unit vectors"
+    with gzip.open(tmp_path / "out" / "runs" / "clip-tiny.trec.gz", "rt") as file:
+        first = {line.split()[0]: line.split()[2] for line in file if line.split()[3] == "1"}
+    assert first["q1"] == "d1" and first["q3"] == "d3"  # the pictures are the same
+    assert mean(system, "R@1") == pytest.approx(0.5 / 3)
+
+
+def test_a_reranker_reorders_what_its_base_found(
+    tmp_path: Path, run: Callable[..., Any], models: list[Any]
+) -> None:
+    folder = toy().write(tmp_path)
+    out = tmp_path / "out"
+    summary = run(str(folder), "--system=bm25", "--system=bm25+rerank:cross", "--out", str(out))[0]
+    base, system = summary["systems"]
+    assert system["name"] == "bm25+rerank:cross"
+    assert system["config"]["base"]["name"] == "bm25" and system["config"]["share_of_pairs_cut"] > 0
+    runs = {}
+    for name in (base, system):
+        with gzip.open(out / name["run_file"], "rt") as file:
+            runs[name["name"]] = sorted(line.split()[:3] for line in file)
+    assert runs["bm25"] == runs["bm25+rerank:cross"]
+    asked = len(models)
+    run(str(folder), "--system=bm25+rerank:cross", "--out", str(tmp_path / "again"))
+    assert len(models) == asked
+    with pytest.raises(UsageError, match="gives 2 numbers per pair"):
+        run(str(folder), "--system=bm25+rerank:classifier", "--out", str(tmp_path / "third"))
+
+
+@pytest.mark.parametrize("name", ["st:any", "clip:any", "bm25+rerank:any"])
+def test_a_model_without_the_extra_names_the_extra(
+    tmp_path: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(UsageError, match="sentence-transformers") as raised:
+        run(str(toy().write(tmp_path)), f"--system={name}", "--out", str(tmp_path / "out"))
+    assert "EXTRAS=models" in raised.value.hint
+
+
+def test_a_model_that_does_not_load(tmp_path: Path, run: Callable[..., Any], models: list[Any]) -> None:
+    with pytest.raises(UsageError, match=r"'broken' cannot be loaded: OSError"):
+        run(str(toy().write(tmp_path)), "--system=st:broken", "--out", str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    "name", ["", "bm26", "st:", "st", "bm25:x", "bm25+rerank:", "image+st:x", "+rerank:x"]
+)
+def test_unknown_systems_are_refused(tmp_path: Path, run: Callable[..., Any], name: str) -> None:
+    with pytest.raises(UsageError, match="system|no model"):
+        run(str(toy().write(tmp_path)), f"--system={name}")
+
+
+def test_results_never_go_into_the_release_or_over_other_files(
+    tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    folder = toy().write(tmp_path)
+    with pytest.raises(UsageError, match="would change the release"):
+        run(str(folder), "--out", str(folder / "runs"))
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter.txt").write_text("mine")
+    with pytest.raises(UsageError, match="holds something else"):
+        run(str(folder), "--out", str(other))
+    assert (other / "chapter.txt").read_text() == "mine"
+    run(str(folder), "--out", str(tmp_path / "out"))
+    run(str(folder), "--out", str(tmp_path / "out"), "--system=bm25", "--k1", "2")
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert found["systems"][0]["config"]["k1"] == 2
+
+
+def test_a_whole_version_and_where_results_go(tmp_path: Path, run: Callable[..., Any]) -> None:
+    folder = toy().write(tmp_path)
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "workspace.json").write_text('{"storage_version": 1}')
+    planned = run(str(folder.parent), "--dry-run")
+    target = workspace / "evaluations" / "toys" / "1.0.0" / "toy"
+    assert planned == [{"release": str(folder), "out": str(target), "systems": ["bm25"]}]
+    assert not target.exists()
+    assert run(str(folder.parent))[0]["page"] == str(target / "results.html")
+    assert (target / "results.html").is_file()
+
+
+@pytest.mark.parametrize("arguments", [["--k", "0"], ["--b", "2"], ["--k1", "-1"], ["--split", "train"]])
+def test_options_out_of_range(tmp_path: Path, run: Callable[..., Any], arguments: list[str]) -> None:
+    with pytest.raises(MedqrelsError):
+        run(str(toy().write(tmp_path)), *arguments, "--out", str(tmp_path / "out"))
+
+
+def test_the_dev_split_and_a_shallow_depth(tmp_path: Path, run: Callable[..., Any]) -> None:
+    folder = toy().write(tmp_path)
+    summary = run(str(folder), "--split", "dev", "--k", "5", "--out", str(tmp_path / "out"))[0]
+    assert summary["queries"] == 1 and summary["k"] == 5
+    assert "R@100" not in summary["measures"]
+    assert mean(summary["systems"][0], "R@1") == 1.0
