@@ -1,7 +1,7 @@
-"""The whole audit at 100 k, 300 k and 1.2 M documents: seconds, seconds per rule, peak memory of all processes.
+"""The whole audit at 100 k, 300 k and 1.2 M documents: seconds, seconds per rule, peak memory.
 
-The release is made up (benchmarks/generate_release.py): two sibling tasks, 164 K queries with pictures at full
-size. Then one defect of each family is planted at full size, and the audit has to name it.
+The release is made up (benchmarks/generate_release.py): two sibling tasks, at full size 164 K queries with
+pictures. Then one defect of each family is planted at full size, and the audit has to name it.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class _Lap:
     def advance(self, steps: int = 1, note: str = "") -> None:
         """One rule is done."""
         now = time.perf_counter()
+        print(f"{now - self.before:7.1f} s  {note}", file=sys.stderr)
         self.rules[note] = self.rules.get(note, 0.0) + now - self.before
         self.before = now
 
@@ -130,7 +131,8 @@ def _kilobytes(pid: int, file: str, field: str) -> int:
 class _Peak(threading.Thread):
     """Highest resident memory of a process and its descendants, five times a second.
 
-    `resident` counts pages that processes share once for each; `proportional` counts them once.
+    `resident` counts pages that processes share once for each of them; `proportional` counts them once, but is
+    dear to ask for, so only every two seconds.
     """
 
     def __init__(self, pid: int) -> None:
@@ -140,11 +142,16 @@ class _Peak(threading.Thread):
 
     def run(self) -> None:
         """Sample until told to stop."""
+        pids: list[int] = []
+        turn = 0
         while not self.done.wait(_EVERY):
-            pids = _family(self.pid)
+            if turn % 5 == 0:
+                pids = _family(self.pid)
             self.resident = max(self.resident, sum(_kilobytes(pid, "status", "VmRSS:") for pid in pids))
-            shares = (_kilobytes(pid, "smaps_rollup", "Pss:") for pid in pids)
-            self.proportional = max(self.proportional, sum(shares))
+            if turn % 10 == 0:
+                shares = (_kilobytes(pid, "smaps_rollup", "Pss:") for pid in pids)
+                self.proportional = max(self.proportional, sum(shares))
+            turn += 1
 
 
 def measure(directories: Sequence[Path]) -> dict[str, Any]:
@@ -182,7 +189,11 @@ def size(documents: int, scratch: Path, *, with_defects: bool) -> dict[str, Any]
     directories = generate(folder, documents, queries)
     made = time.perf_counter() - started
     cpu = os.times()
-    result = {"documents": documents, "queries": queries, "seconds_to_generate": round(made, 1)}
+    result: dict[str, Any] = {
+        "documents": documents,
+        "queries": queries,
+        "seconds_to_generate": round(made, 1),
+    }
     result |= measure(directories)
     result["cpu_seconds"] = round(
         result.pop("cpu_seconds_so_far") - cpu.children_user - cpu.children_system, 1
@@ -196,7 +207,11 @@ def size(documents: int, scratch: Path, *, with_defects: bool) -> dict[str, Any]
             "verdict": found["verdict"],
             "found": found["found"],
             "planted": [
-                {"defect": PLANTED[rule], "rule": rule, "is_named": set(ids) <= set(found["named"].get(rule, ()))}
+                {
+                    "defect": PLANTED[rule],
+                    "rule": rule,
+                    "is_named": set(ids) <= set(found["named"].get(rule, ())),
+                }
                 for rule, ids in wanted.items()
             ],
         }
@@ -244,7 +259,13 @@ def main() -> int:
         print(
             save(
                 "audit_scale",
-                {"workers": WORKERS, "duckdb_memory": MEMORY, "rules": len(RULES), "target": target, **results},
+                {
+                    "workers": WORKERS,
+                    "duckdb_memory": MEMORY,
+                    "rules": len(RULES),
+                    "target": target,
+                    **results,
+                },
             )
         )
     return 0

@@ -61,9 +61,12 @@ Array = Any
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Shape:
-    """One task. In a task about cases the queries of an article are answered by the article it is paired with,
-    hide their diagnosis and rest on a target concept; in the other a query is a figure, answered by passages
-    of its own article."""
+    """One task.
+
+    In a task about cases the queries of an article are answered by the article it is paired with, hide their
+    diagnosis and rest on a target concept. In the other a query is a figure, answered by passages of its own
+    article.
+    """
 
     name: str
     number: int
@@ -186,19 +189,20 @@ class Task:
             texts[at] += " " + self.writer.boilerplate(random)
         for at in np.flatnonzero((place == PER_ARTICLE - 1) & (random.random(len(number)) < _NEAR)):
             texts[at] = self.writer.nearly(random, texts[at - 1])
-        sources, transforms = list(texts), [[] for _ in texts]
+        sources = list(texts)
+        transforms: list[list[Row]] = [[] for _ in texts]
         for at in (cited[(cited >= start) & (cited < end)] - start).tolist():
             sources[at], transforms[at] = self._cite(start + at, texts[at])
         article = number // PER_ARTICLE
-        ids = [shape.document(one) for one in number]
-        released = {
+        ids = [shape.document(one) for one in number.tolist()]
+        released: dict[str, list[Any]] = {
             "id": ids,
             "title": [self.titles[one] for one in article],
             "text": texts,
             **self._rights(article),
         }
-        own = [shape.article(one) for one in article]
-        origin = {
+        own = [shape.article(one) for one in article.tolist()]
+        origin: dict[str, list[Any]] = {
             "id": ids,
             "article_id": own,
             "patient_id": [f"{name}#case1" if shape.is_about_cases else "" for name in own],
@@ -444,7 +448,7 @@ class Task:
         """The way from crawled articles to released queries, one article in twenty dropped."""
         shape = self.shape
         lost = [shape.article(9_000_000 + number) for number in range(shape.articles // 20)]
-        drops = {
+        drops: dict[str, list[Any]] = {
             "stage": ["crawl"] * len(lost),
             "unit": ["article"] * len(lost),
             "id": lost,
@@ -453,11 +457,13 @@ class Task:
             "detail": [""] * len(lost),
         }
         self.table(DROPS, iter([_table(DROPS, drops)]))
-        steps = [
+        steps: list[tuple[Any, ...]] = [
             (1, "crawl", "article", shape.articles + len(lost), shape.articles, len(lost)),
             (2, shape.name, "query", shape.queries, shape.queries, 0),
         ]
-        columns = dict(zip(FUNNEL.schema.names, map(list, zip(*steps, strict=True)), strict=True))
+        columns: dict[str, list[Any]] = dict(
+            zip(FUNNEL.schema.names, map(list, zip(*steps, strict=True)), strict=True)
+        )
         self.table(FUNNEL, iter([_table(FUNNEL, columns)]))
 
     def target_names(self) -> None:

@@ -1,4 +1,4 @@
-"""Invented pictures, each unlike the others: a look shared by its kind, shapes and grain of its own, as JPEG."""
+"""Invented pictures, each unlike the others: a look of its kind, shapes and grain of its own; as JPEG."""
 
 from __future__ import annotations
 

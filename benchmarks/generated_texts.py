@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_SMALL = (
-    "the of and in to a was with for is were by that on as at from an this no be which not are or had after "
-    "we it his her have been he she but than these has patient patients during who also showed both all most"
-).split()
+_SMALL_WORDS = """
+    the of and in to a was with for is were by that on as at from an this no be which not are or had after we
+    it his her have been he she but than these has patient patients during who also showed both all most"""
+_SMALL = tuple(_SMALL_WORDS.split())
 _NUMBERS = (
     *(str(number) for number in range(2, 100)),
     *(f"{number}%" for number in range(5, 95)),
@@ -20,10 +20,11 @@ _NUMBERS = (
     *(f"{number}-year-old" for number in range(18, 85)),
     *("mg/dL", "(n", "mmHg", "cm", "(p", "<0.05)", "T2-weighted", "CT", "MRI", "II", "β-catenin"),
 )
-_SYLLABLES = (
-    "ba ce di fo gu ka le mi no pu ra se ti vo zu bra cle dri flo gru pla sto tre vin mor len tal pon ser dur"
-).split()
-_ENDINGS = "a us ic al osis itis oma in ent ed ing ly tion ment ar".split()
+_PARTS = """
+    ba ce di fo gu ka le mi no pu ra se ti vo zu bra cle dri flo gru pla sto tre vin mor len tal pon ser"""
+_SYLLABLES = tuple(_PARTS.split())
+_LAST = "a us ic al osis itis oma in ent ed ing ly tion ment ar"
+_ENDINGS = tuple(_LAST.split())
 _CONTENT = 40_000
 _TABLE = 1 << 20
 _PER_SENTENCE = 17

@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 from PIL import Image, ImageDraw
 
 from benchmarks.measure import SHARED, save
+from curation.audit.executor import SerialExecutor
 from curation.audit.images import ImageFeatures, features, same_images
-from curation.audit.report import SerialExecutor
 from curation.release.tables import IMAGE
 from schemas.hashing import sha256_bytes
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from curation.release.assemble import assemble
+from curation.release.assemble import EXTRA_NAMES, assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.release.query import fetch_one
 from flows.database import query
@@ -22,7 +22,8 @@ from schemas.hashing import canonical_json
 from schemas.spec import DatasetSpec
 from schemas.stages import Task
 
-BEFORE_TASKS = ("crawl", "parse", "extract")
+CRAWL = "crawl"
+BEFORE_TASKS = (CRAWL, "parse", "extract")
 
 
 def assemble_task(
@@ -52,8 +53,13 @@ def assemble_task(
     }
     for name in ("keys", "assignments", "withheld"):
         tables[name] = table_files(session.workspace, f"{PARTITION}.{name}")
+    tables["labels"] = table_files(session.workspace, "labels.records")
+    for name in EXTRA_NAMES:
+        if name in built.over_all.outputs:
+            tables[name] = table_files(session.workspace, f"{built.over_all.name}.{name}")
     for name in ("sources", "passages", "figures"):
         tables[name] = table_files(session.workspace, f"extract.{name}")
+    tables["articles"] = table_files(session.workspace, "parse.articles")
     vocabulary = current(session.workspace)
     tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
     for stage in every:
@@ -116,11 +122,15 @@ def _build_record(
         manifests = list(shards_of(session.workspace, name).values())
         if not manifests:
             raise WorkspaceError(f"stage {name!r} has not run", hint="medqrels run --spec …")
-        if len({(item.version, str(item.params)) for item in manifests}) > 1:
+        settings = {canonical_json(dict(item.params)): dict(item.params) for item in manifests}
+        is_mixed = len(settings) > 1 and name != CRAWL  # sources are crawled each in its own way
+        if len({item.version for item in manifests}) > 1 or is_mixed:
             raise WorkspaceError(
                 f"shards of stage {name!r} were made with different settings", hint="run the stage again"
             )
-        records.append(StageRecord(name, manifests[0].version, dict(manifests[0].params)))
+        listed = [settings[key] for key in sorted(settings)]
+        params = listed[0] if len(listed) == 1 else {"settings": listed}
+        records.append(StageRecord(name, manifests[0].version, params))
         for unit in manifests[0].units:
             retention.append(
                 Retention(

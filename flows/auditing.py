@@ -13,10 +13,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from curation.audit import RULES, audit, render_page
 from curation.audit.dataset import Dataset, open_release
+from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import open_dataset, write_hash_list
-from curation.audit.report import SerialExecutor
 from curation.audit.verify import Difference, read_stated, to_bytes, verify
 from curation.release.manifest import NAME, read_manifest
 from flows.database import query
@@ -26,6 +29,8 @@ from flows.workspace import Workspace, write_atomic
 from schemas.audit import AuditReport
 from schemas.errors import UsageError
 
+LARGE_ROWS = 50_000
+LARGE_BYTES = 500_000_000
 JSON, PAGE = "audit.json", "audit.html"
 
 
@@ -70,7 +75,7 @@ def auditor(
             into = scratch / f"against-{number}"
             into.mkdir()
             others.append(open_dataset(Path(name), into, "against"))
-        yield Auditor(tuple(others), memory_limit, pool, scratch, reporter or SilentReporter())
+        yield Auditor(tuple(others), memory_limit, pool, scratch, reporter or SilentReporter(), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ class Auditor:
     pool: concurrent.futures.Executor | None
     scratch: Path
     reporter: Reporter
+    shared: dict[tuple[str, ...], Any]
+    """Pictures are looked at once, however many audits ask."""
 
     def audit(self, directory: Path, given: Sequence[Path] = (), *, links_siblings: bool = True) -> Audited:
         """Audit one task directory of ours, or another dataset, from its published files alone.
@@ -101,8 +108,9 @@ class Auditor:
                     query(self.memory_limit),
                     siblings=siblings,
                     against=self.against,
-                    pool=self.pool,
+                    pool=self.pool if _is_large([subject, *siblings, *self.against]) else None,
                     scratch=Path(folder),
+                    shared=self.shared,
                     progress=lambda rule: steps.advance(1, rule),
                 )
             page = render_page(
@@ -112,6 +120,24 @@ class Auditor:
                 links_siblings=links_siblings,
             )
             return Audited(report, page)
+
+
+def _is_large(datasets: Sequence[Dataset]) -> bool:
+    """Whether starting processes, a second or two each, is worth it."""
+    files = {
+        path
+        for dataset in datasets
+        for table in ("queries", "corpus")
+        for path in dataset.views.get(table, ())
+    }
+    rows = bytes_ = 0
+    for path in files:
+        try:
+            rows += pq.read_metadata(path).num_rows
+        except (OSError, pa.ArrowException):  # its rules will say so
+            continue
+        bytes_ += path.stat().st_size
+    return rows > LARGE_ROWS or bytes_ > LARGE_BYTES
 
 
 def write(audited: Audited, directory: Path) -> None:

@@ -14,6 +14,7 @@ from flows.runner import plan, shards_of
 from flows.session import write_session
 from flows.specs import chosen_tasks, read_spec, task_params
 from flows.stages import VERSIONS
+from flows.task_resources import task_resources
 
 
 @flow(name="build", task_runner=THREADS, validate_parameters=False)
@@ -33,7 +34,13 @@ def build(
         for name in chosen_tasks(tasks or sorted(params)):
             task = TASKS[name]
             limit = session.settings.memory_limit
-            jobs = plan(session.workspace, task.per_article, params=params.get(name), versions=VERSIONS)
+            jobs = plan(
+                session.workspace,
+                task.per_article,
+                params=params.get(name),
+                resources=task_resources(session.workspace, task),
+                versions=VERSIONS,
+            )
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
             jobs = plan(session.workspace, task.over_all, memory_limit=limit, versions=VERSIONS)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))

@@ -5,12 +5,13 @@ Everything but `_run.json` (times) is the same for the same release, systems and
 
 from __future__ import annotations
 
+import contextlib
 import json
 import resource
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def evaluate(
     options: Options = Options(),  # noqa: B008 - frozen
     reporter: Reporter | None = None,
 ) -> dict[str, Any]:
-    """Evaluate systems and run files on one task directory and write everything into `out`.
+    """Evaluate systems and run files on one task directory; returns the content of results.json.
 
     Args:
         directory: a task folder of a release; nothing in it is changed.
@@ -60,44 +61,44 @@ def evaluate(
         options: split, depth and parameters.
         reporter: where progress goes.
 
-    Returns:
-        The content of results.json.
-
     Raises:
         ReleaseError: the release or a run file cannot be used, or the release changed meanwhile.
         InputError: an image is missing or damaged.
         UsageError: the folder for results holds something else.
     """
     _check_out(out, directory)
-    started = time.monotonic()
     seconds: dict[str, float] = {}
     before = _states(directory)
-    collection = open_collection(directory, options.split)
-    seconds["open"] = time.monotonic() - started
+    with _timed(seconds, "open"):
+        collection = open_collection(directory, options.split)
     with tempfile.TemporaryDirectory(prefix="medqrels-evaluate-") as folder:
         bench = Bench(collection, options, cache, Path(folder), reporter or SilentReporter())
         measured = []
         for system in systems:
-            since = time.monotonic()
-            measured.append(_flagged(bench.run(system), system.parts, collection))
-            seconds[system.name] = time.monotonic() - since
-        measured += [_given(path, collection, options.k) for path in runs]
-        _check_names(measured)
-    since = time.monotonic()
+            with _timed(seconds, system.name):
+                measured.append(_flagged(bench.run(system), system.parts, collection))
+    measured += [_given(path, collection, options.k) for path in runs]
+    _check_names(measured)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent) as folder:
         made = Path(folder) / "made"
-        summary = _write(collection, measured, made, options.k)
-        seconds["measure"] = time.monotonic() - since
-        times = {"seconds": {name: round(value, 3) for name, value in seconds.items()}}
+        with _timed(seconds, "measure"):
+            summary = _write(collection, measured, made, options.k)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        _json(made / TIMES, {**times, "peak_rss_kib": peak})
+        _json(made / TIMES, {"seconds": seconds, "peak_rss_kib": peak})
         if _states(directory) != before:
             raise ReleaseError("the release changed while it was evaluated", file=str(directory))
         if out.exists():
             shutil.rmtree(out)
         made.rename(out)
     return summary
+
+
+@contextlib.contextmanager
+def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    seconds[name] = round(time.monotonic() - started, 3)
 
 
 def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: int) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from flows.manifest import Manifest
 from flows.runner import Job, execute
 from schemas.errors import MedqrelsError
 
-
 MANY_TABLES = 8
 
 

@@ -100,8 +100,9 @@ def _write_published(session: Session, dataset: str, version: str | None) -> Non
         keys = Sql(published_rows(tasks), PublishedKey, ("task", "query_id", "dimension", "key"))
         outputs["keys"] = write_select(connection, keys, staged / "keys.parquet")
         add_view(connection, "published_keys", [staged / "keys.parquet"], PublishedKey)
-        for name in ("names", "retired") if vocabulary else ():
-            add_view(connection, name, [vocabulary.table(name)], None)
+        if vocabulary is not None:
+            for name in ("names", "retired"):
+                add_view(connection, name, [vocabulary.table(name)], None)
         merged = Sql(_MERGED if vocabulary else _NOTHING, MergedConcept, ("concept",))
         outputs["merged"] = write_select(connection, merged, staged / "merged.parquet")
     _settle(workspace, staged, outputs)

@@ -99,10 +99,12 @@ def _stages(
         return [(stage, given.get(stage.name, {}), used) for stage in GROUNDING]
     from curation.tasks.registry import TASKS
     from flows.specs import chosen_tasks, task_params
+    from flows.task_resources import task_resources
 
     params = task_params(spec, overrides)
     chosen = [TASKS[name] for name in chosen_tasks(tasks or sorted(params))]
     planned: list[tuple[RecordStage | SetStage, Mapping[str, Any], Mapping[str, Resource]]] = []
     for task in chosen:
-        planned += [(task.per_article, params.get(task.name, {}), {}), (task.over_all, {}, {})]
+        used = task_resources(workspace, task)
+        planned += [(task.per_article, params.get(task.name, {}), used), (task.over_all, {}, {})]
     return planned

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import concurrent.futures
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,12 @@ from curation.evaluation.results import Measured
 from curation.evaluation.runs import file_stem
 from curation.evaluation.systems import System
 from curation.evaluation.terms import Analyser
-from flows.adapters.encoder import Encoder, UseEncoder, answer
+from flows.adapters.encoder import Encoder, UseEncoder, answer, portions
 from flows.progress import Reporter, SilentReporter
 
 DEPTH = 100
+PARALLEL_FROM, PORTION = 4_000, 500
+"""From how many queries BM25 searches in several processes, and how many queries go to one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +56,37 @@ class Bench:
     def run(self, system: System) -> Measured:
         """Run one system; `run` is None with the reason when the collection lacks what it needs."""
         if system.name not in self.made:
-            if system.reranker:
-                found = self._rerank(system)
-            else:
-                make = {
-                    "bm25": self._bm25,
-                    "hybrid": self._hybrid,
-                    "image": self._image,
-                    "dense": self._embedded,
-                    "st": self._embedded,
-                    "clip": self._embedded,
-                }[system.kind]
-                found = make(system)
-            self.made[system.name] = found
+            lacking = self._lacking(system)
+            self.made[system.name] = (
+                Measured(system.name, system.kind, None, why_not=lacking) if lacking else self._make(system)
+            )
         return self.made[system.name]
+
+    def _make(self, system: System) -> Measured:
+        if system.reranker:
+            return self._rerank(system)
+        make: dict[str, Callable[[System], Measured]] = {
+            "bm25": self._bm25,
+            "hybrid": self._hybrid,
+            "image": self._image,
+        }
+        return make.get(system.kind, self._embedded)(system)
+
+    def _lacking(self, system: System) -> str:
+        """Why a system cannot run here, '' when it can; clip: takes whatever there is."""
+        data = self.collection
+        reads_texts = system.kind not in ("image", "clip") or bool(system.reranker)
+        images = "have no images" if system.kind == "image" else ""
+        texts = "have no texts" if reads_texts else ""
+        for what, has in (
+            (images and f"documents of this task {images}", data.has_corpus_images),
+            (images and f"queries of this task {images}", data.has_query_images),
+            (texts and f"documents of this task {texts}", data.has_corpus_texts),
+            (texts and f"queries of this task {texts}", data.has_query_texts),
+        ):
+            if what and not has:
+                return f"the {what}"
+        return ""
 
     def _bm25(self, system: System) -> Measured:
         folder = self.scratch / "bm25"
@@ -81,14 +102,7 @@ class Bench:
                     steps.advance()
 
             index = bm25.build(texts(), folder, analyser, parameters)
-        run: dict[str, Ranking] = {}
-        with self.reporter.stage("bm25 search", len(self.collection.queries), "queries") as steps:
-            asked = ((query.id, query.text, query.language) for query in self.collection.queries)
-            for query, ranking in bm25.search_all(
-                index, asked, self.collection.left_out, self.options.k, analyser
-            ):
-                run[query] = ranking
-                steps.advance()
+        run = self._searched(index, folder, analyser)
         config = {
             "formula": "Lucene",
             "k1": self.options.k1,
@@ -98,6 +112,28 @@ class Bench:
             **analyser.describe(),
         }
         return Measured(system.name, system.kind, run, config)
+
+    def _searched(self, index: bm25.Bm25Index, folder: Path, analyser: Analyser) -> Run:
+        """Rankings of every query; many queries are shared out to processes that map the same index."""
+        data, k = self.collection, self.options.k
+        asked = [(query.id, query.text, query.language) for query in data.queries]
+        run: dict[str, Ranking] = {}
+        with self.reporter.stage("bm25 search", len(asked), "queries") as steps:
+            if len(asked) < PARALLEL_FROM or self.options.threads == 1:
+                for query, ranking in bm25.search_all(index, asked, data.left_out, k, analyser):
+                    run[query] = ranking
+                    steps.advance()
+                return run
+            context = multiprocessing.get_context("spawn")
+            with concurrent.futures.ProcessPoolExecutor(self.options.threads, mp_context=context) as pool:
+                waiting = []
+                for part in portions(asked, PORTION):
+                    out = {query: data.left_out[query] for query, _, _ in part if query in data.left_out}
+                    waiting.append(pool.submit(_search_part, folder, part, out, k))
+                for done in waiting:
+                    run.update(done.result())
+                    steps.advance(len(done.result()))
+        return run
 
     def _embedded(self, system: System) -> Measured:
         encoder = self._encoder(system)
@@ -156,17 +192,6 @@ class Bench:
 
     def _image(self, system: System) -> Measured:
         config = {"features": FEATURES, "similarity": "cosine of vectors rounded to 2^-15"}
-        lacking = [
-            side
-            for side, has in (
-                ("queries", self.collection.has_query_images),
-                ("documents", self.collection.has_corpus_images),
-            )
-            if not has
-        ]
-        if lacking:
-            why = f"the {' and '.join(lacking)} of this task have no images"
-            return Measured(system.name, system.kind, None, config, why_not=why)
         files = {}
         for side, images in (
             ("queries", self.collection.query_images()),
@@ -188,8 +213,7 @@ class Bench:
         from flows.adapters.models import Reranker
 
         base = self.run(system.base)
-        if base.run is None:
-            return Measured(system.name, system.kind, None, why_not=base.why_not)
+        assert base.run is not None  # what the base lacks, the re-ranked system lacks
         model = Reranker(system.reranker)
         places = {document: place for place, document in enumerate(self.collection.corpus_ids)}
         scored: dict[str, list[tuple[int, float]]] = {}
@@ -210,6 +234,20 @@ class Bench:
             "share_of_pairs_cut": round(cut / pairs, 6) if pairs else 0.0,
         }
         return Measured(system.name, system.kind, _by_score(scored), config)
+
+
+_OPEN: dict[Path, tuple[bm25.Bm25Index, Analyser]] = {}
+
+
+def _search_part(
+    folder: Path, asked: list[tuple[str, str, str]], left_out: dict[str, Any], k: int
+) -> dict[str, Ranking]:
+    """Some queries, in a process of the pool; the index is opened once per process."""
+    if folder not in _OPEN:
+        _OPEN.clear()
+        _OPEN[folder] = (bm25.open_index(folder), Analyser())
+    index, analyser = _OPEN[folder]
+    return dict(bm25.search_all(index, asked, left_out, k, analyser))
 
 
 def _by_score(scored: Mapping[str, Sequence[tuple[int, float]]]) -> Run:

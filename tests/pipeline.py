@@ -16,6 +16,7 @@ from flows.selection import select
 from flows.session import Session
 from flows.settings import Settings
 from flows.stages import EXTRACTION, GROUNDING
+from flows.task_resources import task_resources
 from flows.vocabulary.indexes import index_in_use
 from flows.workspace import Workspace, open_workspace
 from schemas.spec import DatasetSpec
@@ -74,6 +75,10 @@ def crawl_bookshelf(workspace: Workspace) -> BookshelfServer:
         return server
 
 
+UNGROUNDED = ("visual_context",)
+"""Tasks that read nothing of what grounding makes."""
+
+
 def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
     """Run what is not done; how many shards were made."""
     _, waiting = split_done(jobs)
@@ -83,7 +88,7 @@ def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
 
 
 def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> int:
-    """Parse, extract, ground and build; how many shards were made."""
+    """Parse, extract, ground and build; how many shards were made. Without grounding only UNGROUNDED."""
     raw = {"raw": Resource(workspace.raw)}
     made = 0
     with workers(count) as pool:
@@ -93,8 +98,10 @@ def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> 
             index = index_in_use(workspace, "native", SilentReporter())
             for stage in GROUNDING:
                 made += run_jobs(plan(workspace, stage, resources=index.resources), pool)
-        for task in TASKS.values():
-            made += run_jobs(plan(workspace, task.per_article), pool)
+        for name in sorted(TASKS) if ground else UNGROUNDED:
+            task = TASKS[name]
+            resources = task_resources(workspace, task)
+            made += run_jobs(plan(workspace, task.per_article, resources=resources), pool)
             made += run_jobs(plan(workspace, task.over_all), pool)
     return made
 

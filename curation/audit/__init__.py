@@ -1,6 +1,6 @@
 """The audit of published datasets: from their files alone, no workspace, no network.
 
-rules/ what is checked; texts/ and images/ the comparing engines; layouts/ other benchmarks' files; page/ the page.
+rules/ what is checked; texts/ and images/ the comparing engines; layouts/ other benchmarks; page/ HTML.
 """
 
 from curation.audit.page.render import render_page

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from curation.audit.copying import Copy, Unusable, clone, cut, invent
 from curation.audit.dataset import Dataset
+from curation.audit.executor import SerialExecutor
 from curation.audit.rule import Canary, Context, Rows, Rule
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
@@ -30,8 +31,9 @@ def run(rules: Sequence[Rule], context: Context, run_rule: RunRule) -> tuple[Can
     """
     folder = context.scratch / "canaries"
     folder.mkdir(parents=True)
+    small = dataclasses.replace(context, pool=SerialExecutor())  # a copy is too small to be shared out
     try:
-        field = _Field(context, run_rule, folder)
+        field = _Field(small, run_rule, folder)
         results: list[CanaryResult] = []
         for rule in rules:
             results += field.results(rule)

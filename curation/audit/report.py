@@ -1,4 +1,4 @@
-"""Runs every rule over one task directory, plants canaries, and states a verdict bound to the inputs' hashes."""
+"""Runs every rule over one task directory, plants canaries, states a verdict bound to the inputs' hashes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import contextlib
 import dataclasses
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
 
 from curation.audit import canaries
 from curation.audit.dataset import Dataset, open_release
+from curation.audit.executor import SerialExecutor
 from curation.audit.rule import CannotRun, Context, Outcome, Rule
 from curation.audit.rules import (
     contamination,
@@ -51,21 +51,6 @@ RULES: tuple[Rule, ...] = (
     *contamination.RULES,
 )
 _LONGEST_REASON = 300
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-class SerialExecutor(Executor):
-    """Runs what is submitted at once, in this process."""
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run and return the finished future."""
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 def audit(
@@ -78,6 +63,7 @@ def audit(
     scratch: Path | None = None,
     rules: Sequence[Rule] | None = None,
     plant: bool = True,
+    shared: dict[tuple[str, ...], Any] | None = None,
     progress: Callable[[str], None] = lambda rule: None,
 ) -> AuditReport:
     """Check one published task directory, or another dataset, from its files alone.
@@ -91,6 +77,7 @@ def audit(
         scratch: where copies and intermediate files go; the system's temporary folder when not given.
         rules: rules to run, all when not given.
         plant: whether canaries are planted; without them the verdict is at best incomplete.
+        shared: what the audits of one command share; empty at first.
         progress: told each rule's id when the rule has run.
 
     Returns:
@@ -103,8 +90,10 @@ def audit(
     opened = open_release(subject) if isinstance(subject, Path) else subject
     chosen = RULES if rules is None else tuple(rules)
     with _scratch(scratch) as folder:
-        given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against)
-        results, cells = [], []
+        held = {} if shared is None else shared
+        given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against, held)
+        results: list[RuleResult] = []
+        cells: list[OverlapCell] = []
         for rule in chosen:
             result, matrix = run_rule(rule, given)
             results.append(result)

@@ -123,6 +123,8 @@ class Context:
     pool: Executor
     siblings: Sequence[Dataset] = ()
     against: Sequence[Dataset] = ()
+    shared: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    """What the audits of one command share, by the hashes of the datasets it was made of."""
 
     @property
     def directory(self) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.evaluation.ranking import EMPTY, Indices, Ranking, best, keys_of, ranking_of
-from curation.evaluation.terms import Analyser
+from curation.evaluation.ranking import Indices, Ranking, best, keys_of, ranking_of
+from curation.evaluation.terms import Analyser, WordMap, words
 
 K1, B = 0.9, 0.4
 """Anserini's parameters of Lucene's BM25, as R2MED uses them."""
@@ -54,13 +55,13 @@ class Bm25Index:
     def scores(self, terms: Iterable[str]) -> NDArray[np.float32]:
         """BM25 of every document, shape (documents,), for one analysed query; repeated terms count again."""
         ids = [self.vocabulary[term] for term in terms if term in self.vocabulary]
+        if not ids:
+            return np.zeros(self.documents, np.float32)
         found: NDArray[np.float32] = self._scorer.get_scores_from_ids(ids)
         return found
 
     def search(self, terms: Iterable[str], k: int, left_out: Indices | None = None) -> Ranking:
         """The k best documents that share a term with the query, ties by id, without those to leave out."""
-        if not self.documents:
-            return EMPTY
         scores = self.scores(terms)
         if left_out is not None:
             scores[left_out] = 0.0
@@ -87,16 +88,29 @@ def build(
     """
     vocabulary: dict[str, int] = {}
     lengths, blocks = _count(texts, folder, analyser, vocabulary, block_terms)
-    frequencies = np.zeros(len(vocabulary), np.int64)
+    indptr = _write_scores(blocks, lengths, len(vocabulary), folder, parameters)
+    np.save(folder / "indptr.npy", indptr)
+    np.save(folder / "lengths.npy", lengths)
+    (folder / "vocabulary.json").write_text(
+        json.dumps({"k1": parameters.k1, "b": parameters.b, "terms": list(vocabulary)}, ensure_ascii=False),
+        encoding="utf-8",
+    )
+    return Bm25Index(folder, vocabulary, parameters)
+
+
+def _write_scores(
+    blocks: list[Path], lengths: NDArray[np.int64], terms_in_all: int, folder: Path, parameters: Parameters
+) -> NDArray[np.int64]:
+    """Write scores and documents by term, documents rising within a term; returns where each term begins."""
+    frequencies = np.zeros(terms_in_all, np.int64)
     for block in blocks:
-        frequencies += np.bincount(np.load(block)["terms"], minlength=len(vocabulary))
+        with np.load(block) as held:
+            frequencies += np.bincount(held["terms"], minlength=terms_in_all)
     indptr = np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64)
-    n = len(lengths)
-    idf = np.log(1 + (n - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
-    mean = lengths.mean() if n else 0.0
-    size = int(indptr[-1])
-    scores = _mapped(folder / "scores.f32", np.float32, size, "w+")
-    documents = _mapped(folder / "documents.i32", np.int32, size, "w+")
+    idf = np.log(1 + (len(lengths) - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
+    mean = lengths.mean() if len(lengths) else 0.0
+    scores = _mapped(folder / "scores.f32", np.float32, int(indptr[-1]), "w+")
+    documents = _mapped(folder / "documents.i32", np.int32, int(indptr[-1]), "w+")
     heads = indptr[:-1].copy()
     for block in blocks:
         with np.load(block) as held:
@@ -108,15 +122,9 @@ def build(
         starts = np.searchsorted(ordered, ordered, side="left")
         places = heads[ordered] + np.arange(len(ordered)) - starts
         scores[places], documents[places] = weights[order], owners[order]
-        heads += np.bincount(terms, minlength=len(vocabulary))
+        heads += np.bincount(terms, minlength=terms_in_all)
         block.unlink()
-    np.save(folder / "indptr.npy", indptr)
-    np.save(folder / "lengths.npy", lengths)
-    (folder / "vocabulary.json").write_text(
-        json.dumps({"k1": parameters.k1, "b": parameters.b, "terms": list(vocabulary)}, ensure_ascii=False),
-        encoding="utf-8",
-    )
-    return Bm25Index(folder, vocabulary, parameters)
+    return indptr
 
 
 def open_index(folder: Path) -> Bm25Index:
@@ -124,6 +132,26 @@ def open_index(folder: Path) -> Bm25Index:
     content: dict[str, Any] = json.loads((folder / "vocabulary.json").read_text("utf-8"))
     terms = {term: place for place, term in enumerate(content["terms"])}
     return Bm25Index(folder, terms, Parameters(content["k1"], content["b"]))
+
+
+class _Codes(dict[str, WordMap[int]]):
+    """Language -> word -> numbers of its terms; a term that is new gets the next number."""
+
+    def __init__(self, analyser: Analyser, vocabulary: dict[str, int]) -> None:
+        super().__init__()
+        self._analyser, self._vocabulary = analyser, vocabulary
+
+    def __missing__(self, language: str) -> WordMap[int]:
+        base = language.split("-")[0].lower()
+
+        def numbers(word: str) -> tuple[int, ...]:
+            numbered = self._vocabulary
+            return tuple(
+                numbered.setdefault(term, len(numbered)) for term in self._analyser.terms(word, base)
+            )
+
+        made = self[language] = WordMap(numbers)
+        return made
 
 
 def _count(
@@ -138,6 +166,7 @@ def _count(
     held: list[int] = []
     first = 0
     blocks: list[Path] = []
+    codes = _Codes(analyser, vocabulary)
 
     def flush() -> None:
         nonlocal first
@@ -148,9 +177,9 @@ def _count(
         first = len(lengths)
 
     for text, language in texts:
-        terms = analyser(text, language)
-        held += [vocabulary.setdefault(term, len(vocabulary)) for term in terms]
-        lengths.append(len(terms))
+        size = len(held)
+        held.extend(chain.from_iterable(map(codes[language].__getitem__, words(text))))
+        lengths.append(len(held) - size)
         if len(held) >= block_terms:
             flush()
     if held:

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 from curation.evaluation.labels import RELEVANT, read_labels, read_left_out, read_origins
 from curation.evaluation.ranking import Indices
-from curation.evaluation.reading import column_names, image_rows, read_corpus_ids, rows, split_files
+from curation.evaluation.reading import (
+    column_names,
+    has_texts,
+    image_rows,
+    read_corpus_ids,
+    rows,
+    split_files,
+)
 from curation.release.manifest import FORMAT_VERSION, NAME
 from curation.release.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES
 from schemas.errors import InputError, ReleaseError
@@ -24,6 +32,9 @@ from schemas.stages import Reason
 
 FACETS = ("specialty", "modality", "language", "tier", "region")
 """Columns of the queries table that results are broken down by, where a release has them."""
+
+
+_LISTS = ("not_publishable_because", "shaped_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,7 @@ class Head:
     task: str
     task_title: str
     label: str
-    publishable: bool
+    not_publishable_because: tuple[str, ...]
     release_hash: str
     grades: Mapping[str, str]
     files: Mapping[str, str]
@@ -80,6 +91,8 @@ class Collection:
     qrels: Mapping[str, Mapping[str, int]]
     left_out: Mapping[str, Indices]
     facets: tuple[str, ...]
+    has_query_texts: bool
+    has_corpus_texts: bool
     has_query_images: bool
     has_corpus_images: bool
 
@@ -128,8 +141,8 @@ def read_head(directory: Path) -> Head:
                 hint="use the medqrels version that wrote it",
             )
         return Head(
-            **{name: content[name] for name in Head.__slots__ if name != "shaped_by"},
-            shaped_by=tuple(content.get("shaped_by", ())),
+            **{name: content[name] for name in Head.__slots__ if name not in _LISTS},
+            **{name: tuple(content.get(name, ())) for name in _LISTS},
         )
     except FileNotFoundError as error:
         raise ReleaseError(
@@ -179,7 +192,33 @@ def open_collection(directory: Path, split: str = "test") -> Collection:
     found = list(rows(files, ["id", "text", *dict.fromkeys(["language", *facets])]))
     known = {row["id"] for row in found}
     grades, statuses = read_labels(directory, split, known, corpus_ids)
-    queries = [
+    queries = _queries(found, facets, origins, statuses)
+    collection = Collection(
+        directory,
+        head,
+        split,
+        queries,
+        tuple(corpus_ids.to_pylist()),
+        {query: judged for query, judged in grades.items() if max(judged.values()) >= RELEVANT},
+        read_left_out(directory, split, known, corpus_ids, grades, origins),
+        (*facets, "label_status"),
+        any(query.text for query in queries),
+        has_texts(CORPUS.files(directory)),
+        "image" in columns,
+        "image" in column_names(CORPUS.files(directory)),
+    )
+    check_images(collection)
+    return collection
+
+
+def _queries(
+    found: Sequence[Mapping[str, Any]],
+    facets: Sequence[str],
+    origins: Mapping[str, Mapping[str, str]],
+    statuses: Mapping[str, str],
+) -> tuple[EvaluationQuery, ...]:
+    """Queries in id order; one without provenance is a group of its own."""
+    made = [
         EvaluationQuery(
             row["id"],
             row["text"],
@@ -189,20 +228,7 @@ def open_collection(directory: Path, split: str = "test") -> Collection:
         )
         for row in found
     ]
-    collection = Collection(
-        directory,
-        head,
-        split,
-        tuple(sorted(queries, key=lambda query: query.id)),
-        tuple(corpus_ids.to_pylist()),
-        {query: judged for query, judged in grades.items() if max(judged.values()) >= RELEVANT},
-        read_left_out(directory, split, known, corpus_ids, grades, origins),
-        (*facets, "label_status"),
-        "image" in columns,
-        "image" in column_names(CORPUS.files(directory)),
-    )
-    check_images(collection)
-    return collection
+    return tuple(sorted(made, key=lambda query: query.id))
 
 
 def check_images(collection: Collection, *, decode: bool = False) -> None:

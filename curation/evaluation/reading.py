@@ -39,6 +39,16 @@ def rows(files: list[Path], names: list[str]) -> Iterator[dict[str, Any]]:
                 yield from batch.to_pylist()
 
 
+def has_texts(files: list[Path]) -> bool:
+    """Whether any row of a corpus has a title or a text."""
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_PAIRS, columns=["title", "text"]):
+                if any(pc.any(pc.not_equal(column, "")).as_py() for column in batch.columns):
+                    return True
+    return False
+
+
 def image_rows(files: list[Path], origins: list[Path]) -> Iterator[tuple[str, bytes]]:
     """(id, image bytes) of every row that has an image by its provenance.
 

@@ -22,20 +22,22 @@ class ScoreRequest:
 
 
 def query_requests(collection: Collection, *, images: bool) -> Iterator[EmbedRequest]:
-    """One request per query in id order; with its image where wanted and held."""
+    """One request per query in id order, with its image where wanted; none where nothing can be read."""
     pictures = collection.query_images() if images else iter(())
     following = next(pictures, None)
     for query in collection.queries:
         image = None
         if following is not None and following[0] == query.id:
             image, following = following[1], next(pictures, None)
-        yield EmbedRequest(id=query.id, role="query", text=query.text, image=image)
+        if query.text or image is not None:
+            yield EmbedRequest(id=query.id, role="query", text=query.text, image=image)
 
 
 def document_requests(collection: Collection, *, images: bool) -> Iterator[EmbedRequest]:
-    """One request per document in id order; with its image where wanted and held."""
+    """One request per document in id order, with its image where wanted; none where nothing can be read."""
     for document in collection.documents(images=images):
-        yield EmbedRequest(id=document.id, role="document", text=document.text, image=document.image)
+        if document.text or document.image is not None:
+            yield EmbedRequest(id=document.id, role="document", text=document.text, image=document.image)
 
 
 def picture_embeddings(images: Iterator[tuple[str, bytes]]) -> Iterator[Embedding]:

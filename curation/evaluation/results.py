@@ -63,27 +63,9 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
         facet: np.array([query.facets.get(facet, "") for query in measured], dtype=object)
         for facet in collection.facets
     }
-    head = collection.head
     summary = {
-        "format": FORMAT_VERSION,
-        "release": {
-            "dataset": head.dataset,
-            "version": head.version,
-            "task": head.task,
-            "task_title": head.task_title,
-            "release_hash": head.release_hash,
-            "label": head.label,
-            "publishable": head.publishable,
-            "shaped_by": list(head.shaped_by),
-            "grades": dict(head.grades),
-        },
-        "split": collection.split,
-        "k": k,
-        "corpus": len(collection.corpus_ids),
-        "queries": len(collection.queries),
+        **_about(collection, k),
         "queries_measured": len(measured),
-        "queries_without_positive": collection.unlabelled,
-        "pairs_left_out": sum(len(found) for found in collection.left_out.values()),
         "measures": list(names),
         "facets": {facet: _count(column) for facet, column in labels.items()},
         "statistics": {
@@ -94,7 +76,6 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
             "seed": statistics.SEED,
             "articles": len(set(groups.tolist())),
         },
-        "tools": {name: version(name) for name in _TOOLS},
         "systems": [_system(system, values.get(system.name), names, groups, labels) for system in systems],
         "comparisons": [
             _clean(dataclasses.asdict(item))
@@ -102,6 +83,32 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
         ],
     }
     return Results(summary, _rows(collection, systems, values, names, measured))
+
+
+def _about(collection: Collection, k: int) -> dict[str, Any]:
+    """What was evaluated on, and with which tools."""
+    head = collection.head
+    return {
+        "format": FORMAT_VERSION,
+        "release": {
+            "dataset": head.dataset,
+            "version": head.version,
+            "task": head.task,
+            "task_title": head.task_title,
+            "release_hash": head.release_hash,
+            "label": head.label,
+            "not_publishable_because": list(head.not_publishable_because),
+            "shaped_by": list(head.shaped_by),
+            "grades": dict(head.grades),
+        },
+        "split": collection.split,
+        "k": k,
+        "corpus": len(collection.corpus_ids),
+        "queries": len(collection.queries),
+        "queries_without_positive": collection.unlabelled,
+        "pairs_left_out": sum(len(found) for found in collection.left_out.values()),
+        "tools": {name: version(name) for name in _TOOLS},
+    }
 
 
 def _system(

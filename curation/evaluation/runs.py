@@ -9,7 +9,8 @@ import gzip
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,25 +95,31 @@ def read_run(path: Path, known: Sequence[str], corpus_ids: Sequence[str]) -> Rea
         scores[place] = score
         order.setdefault(query, []).append((rank, place))
         tags.add(tag)
-    run, reordered, tied = {}, 0, 0
-    for query, scores in found.items():
-        listed = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        run[query] = Ranking(
-            np.array([place for place, _ in listed], np.int32), np.array([score for _, score in listed])
-        )
-        reordered += [place for _, place in sorted(order[query])] != run[query].documents.tolist()
-        tied += len(set(scores.values())) < len(scores)
-    notes = []
-    if reordered:
-        notes.append(
-            f"{reordered} queries were not in order of score; put in order (the rank column is not used)"
-        )
-    if tied:
-        notes.append(f"{tied} queries have equal scores; those are in order of document id")
+    run, notes = _in_order(found, order)
     if missing := len(queries) - len(found):
         notes.append(f"{missing} of {len(queries)} queries are not in the run; they count as nothing found")
     name = path.name.removesuffix(".gz").removesuffix(".trec").removesuffix(".txt").removesuffix(".run")
     return ReadRun(name, ", ".join(sorted(tags)), run, tuple(notes))
+
+
+def _in_order(
+    found: Mapping[str, Mapping[int, float]], order: Mapping[str, Sequence[tuple[float, int]]]
+) -> tuple[dict[str, Ranking], list[str]]:
+    """Rankings by score, then id, and what had to be put right; `order` has the ranks that were stated."""
+    run: dict[str, Ranking] = {}
+    reordered = tied = 0
+    for query, scores in found.items():
+        listed = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        documents = [place for place, _ in listed]
+        run[query] = Ranking(np.array(documents, np.int32), np.array([score for _, score in listed]))
+        reordered += [place for _, place in sorted(order[query])] != documents
+        tied += len(set(scores.values())) < len(scores)
+    notes = []
+    if reordered:
+        notes.append(f"{reordered} queries were not in order of score; put in order (ranks are not used)")
+    if tied:
+        notes.append(f"{tied} queries have equal scores; those are in order of document id")
+    return run, notes
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -121,7 +128,7 @@ def _lines(path: Path) -> Iterator[str]:
             is_packed = raw.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rt", encoding="utf-8") if is_packed else path.open(encoding="utf-8") as file:
             yield from file
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise ReleaseError(f"the run cannot be read: {error}", file=str(path)) from error
 
 

@@ -111,12 +111,7 @@ def compare(
     gaps = [systems[a][1] - systems[b][1] for a, b in pairs]
     known = [(~np.isnan(gap)).sum(0) for gap in gaps]
     sums = np.concatenate([_by_group(np.nan_to_num(gap), groups, count) for gap in gaps], axis=1)
-    seen = np.abs(sums.sum(0))
-    as_large = np.zeros(len(seen), np.int64)
-    generator = np.random.Generator(np.random.PCG64(seed))
-    for size in _portions(permutations, count):
-        signs = generator.integers(0, 2, (size, count), dtype=np.int8).astype(np.float64) * 2 - 1
-        as_large += (np.abs(signs @ sums) >= seen - 1e-9).sum(0)
+    as_large = _as_large(sums, permutations, seed)
     raw = ((as_large + 1) / (permutations + 1)).reshape(len(pairs), len(measures))
     adjusted = np.stack([holm(raw[:, column]) for column in range(len(measures))], axis=1)
     return [
@@ -132,6 +127,17 @@ def compare(
         for row, (a, b) in enumerate(pairs)
         for column, measure in enumerate(measures)
     ]
+
+
+def _as_large(sums: Values, permutations: int, seed: int) -> Codes:
+    """How many random sign changes of the articles' sums give a total at least as far from zero, by column."""
+    seen = np.abs(sums.sum(0))
+    found = np.zeros(len(seen), np.int64)
+    generator = np.random.Generator(np.random.PCG64(seed))
+    for size in _portions(permutations, len(sums)):
+        signs = generator.integers(0, 2, (size, len(sums)), dtype=np.int8).astype(np.float64) * 2 - 1
+        found += (np.abs(signs @ sums) >= seen - 1e-9).sum(0)
+    return found
 
 
 def holm(p: Values) -> Values:

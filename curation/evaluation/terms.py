@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 import Stemmer
 from bm25s import stopwords
@@ -81,11 +82,28 @@ _DIGIT = re.compile(r"\d")
 _CACHE = 2_000_000
 
 
+T = TypeVar("T")
+
+
+class WordMap(dict[str, tuple[T, ...]]):
+    """What each word of one language becomes, made when it is first asked for."""
+
+    def __init__(self, make: Callable[[str], tuple[T, ...]]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, word: str) -> tuple[T, ...]:
+        if len(self) >= _CACHE:
+            self.clear()
+        made = self[word] = self._make(word)
+        return made
+
+
 class Analyser:
     """Turns texts into terms; remembers what each word of each language became."""
 
     def __init__(self) -> None:
-        self._words: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._words: dict[str, WordMap[str]] = {}
         self._stemmers: dict[str, Callable[[str], str]] = {}
 
     def __call__(self, text: str, language: str) -> list[str]:
@@ -96,16 +114,9 @@ class Analyser:
             language: BCP-47; of a language without a stemmer, words are taken as they are.
         """
         base = language.split("-")[0].lower()
-        known = self._words.setdefault(base, {})
-        terms: list[str] = []
-        for word in _words(text):
-            made = known.get(word)
-            if made is None:
-                if len(known) >= _CACHE:
-                    known.clear()
-                made = known[word] = self._terms(word, base)
-            terms += made
-        return terms
+        if base not in self._words:
+            self._words[base] = WordMap(lambda word: self.terms(word, base))
+        return list(chain.from_iterable(map(self._words[base].__getitem__, words(text))))
 
     def describe(self) -> dict[str, Any]:
         """What is recorded in results."""
@@ -115,7 +126,8 @@ class Analyser:
             "stemmer_version": Stemmer.version(),
         }
 
-    def _terms(self, word: str, language: str) -> tuple[str, ...]:
+    def terms(self, word: str, language: str) -> tuple[str, ...]:
+        """What one item of :func:`words` becomes; none, one or several terms."""
         if _IS_UNSPACED.match(word):
             return (word,) if len(word) == 1 else tuple(word[i : i + 2] for i in range(len(word) - 1))
         parts = _HYPHEN.split(_POSSESSIVE.sub("", word))
@@ -148,7 +160,8 @@ def _stop_set(language: str, words: Sequence[str]) -> frozenset[str]:
     return _STOPS[language]
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """Lower-case words, hyphenated names and runs of unspaced scripts, in order."""
     if text.isascii():
         return _ASCII.findall(text.lower())
     return _ANY.findall(unicodedata.normalize("NFKC", text).lower())

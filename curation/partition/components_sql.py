@@ -15,8 +15,8 @@ def components(name: str, nodes: str, edges: str) -> str:
         nodes: SELECT of one BIGINT column `node`, without repeats; it must hold both ends of every edge.
         edges: SELECT of two BIGINT columns `u`, `v`; one direction is enough.
     """
-    # `least` is grouped before it meets `lower`: in one three-way join the planner may join nodes by `<` first,
-    # which is quadratic.
+    # `least` is grouped before it meets `seen` again: in one three-way join the planner may join nodes by `<`
+    # first, which is quadratic.
     return f"""
     {name}_edge AS MATERIALIZED (
         SELECT u, v FROM ({edges}) WHERE u <> v UNION SELECT v, u FROM ({edges}) WHERE u <> v),

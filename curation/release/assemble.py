@@ -31,6 +31,7 @@ from curation.release.tables import (
     CORPUS,
     DROPS,
     EXCLUDED,
+    EXTRA,
     FUNNEL,
     IMAGE_CORPUS,
     KEYS,
@@ -55,12 +56,31 @@ from schemas.licences import PROFILES, is_allowed
 from schemas.spec import DatasetSpec
 from schemas.stages import Task
 
-REQUIRED = ("queries", "documents", "qrels", "excluded", "sources", "keys", "assignments", "withheld")
+REQUIRED = (
+    "queries",
+    "documents",
+    "qrels",
+    "excluded",
+    "sources",
+    "labels",
+    "keys",
+    "assignments",
+    "withheld",
+)
+EXTRA_NAMES = tuple(table.name for table in EXTRA)
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments WHERE task = '{task}'),
-    kept AS (SELECT q.*, a.split, coalesce(nullif(a.since, ''), '{version}') AS since
-        FROM queries q JOIN placed a ON a.query_id = q.id),
+    labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty, coalesce(modalities[1], '') AS modality,
+        coalesce(regions[1], '') AS region FROM labels),
+    kept AS (
+        SELECT q.* REPLACE (
+            coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
+            coalesce(nullif(q.modality, ''), own.modality, '') AS modality,
+            coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
+            a.split, coalesce(nullif(a.since, ''), '{version}') AS since
+        FROM queries q JOIN placed a ON a.query_id = q.id
+        LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
     held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
     judged AS (SELECT r.*, a.split FROM qrels r JOIN placed a USING (query_id)
         ANTI JOIN held USING (query_id, corpus_id)),
@@ -73,7 +93,7 @@ _KEPT = """
 """What the partition left of a task: its queries with their split, and all that hangs on them."""
 _USED = "(SELECT article_id FROM kept UNION SELECT article_id FROM documents)"
 _SELECT: dict[str, str] = {
-    "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule, split
+    "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule, via, split
         FROM judged ORDER BY query_id, corpus_id""",
     "provenance_qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", evidence
         FROM judged ORDER BY query_id, corpus_id""",
@@ -86,10 +106,17 @@ _SELECT: dict[str, str] = {
         FROM sources WHERE id IN {_USED} ORDER BY id""",
 }
 _COMMON = """id, text, language, license, is_synthetic, article_id, patient_id, license_evidence, text_sha256,
-    transforms, image.path AS image_path, image.sha256 AS image_stored_sha256"""
-_QUERY_ROWS = f"""SELECT {_COMMON}, split, source_id, family, hides_target, since, image_count
+    transforms, specialty, image.path AS image_path, image.sha256 AS image_stored_sha256"""
+_QUERY_ROWS = f"""SELECT {_COMMON}, split, source_id, family, hides_target, since, image_count,
+    modality, region, tier
     FROM kept ORDER BY id"""
-_DOCUMENT_ROWS = f"SELECT {_COMMON}, title FROM documents ORDER BY id"
+_DOCUMENT_ROWS = f"SELECT {_COMMON}, title, genre FROM documents ORDER BY id"
+_EXTRA = {
+    "same_article": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, rule, via
+        FROM same_article JOIN placed USING (query_id) ORDER BY 1, 2""",
+    "hard_pool": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", rank, why, label_status
+        FROM hard_pool JOIN placed USING (query_id) ORDER BY 1, 3""",
+}
 _PAIRS = {
     "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
     "documents": Pair(IMAGE_CORPUS, CORPUS, ORIGIN_CORPUS, by_id=False),
@@ -116,7 +143,7 @@ class _Job:
 
     def select(self, text: str) -> Iterator[pa.Table]:
         """Rows of a SELECT over the work tables and what the partition left of them."""
-        views = {name: self.tables[name] for name in REQUIRED}
+        views = {name: self.tables[name] for name in (*REQUIRED, *EXTRA_NAMES) if self.tables.get(name)}
         kept = _KEPT.format(task=self.task.name, version=self.version)
         for batch in self.query(kept + text, views):
             yield pa.Table.from_batches([batch])
@@ -221,6 +248,9 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
             job.write(table, job.select(text), directory, split)
     for table in (ORIGIN_QRELS, KEYS, SOURCES):
         job.write(table, job.select(_SELECT[table.name]), directory)
+    for table in EXTRA:
+        if job.tables.get(table.name):
+            job.write(table, job.select(_EXTRA[table.name]), directory)
     _write_target_names(job, directory)
     _write_funnel(job, directory)
     numbers = facts.compute(directory, job.query)
@@ -261,7 +291,7 @@ def _check_rights(job: _Job) -> None:
 
 
 def _write_target_names(job: _Job, directory: Path) -> None:
-    """Hashes of every name of the target concepts, so that an auditor can look for them; no name is shipped."""
+    """Hashes of every name of the target concepts: an auditor can look for them, nobody can read them."""
     targets = [
         row["key"]
         for part in job.select(
@@ -326,6 +356,8 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
     reasons = (
         ["It contains rows made from synthetic input."] if synthetic["queries"] + synthetic["corpus"] else []
     )
+    if not numbers["counts"]["queries"]:
+        reasons.append("It has no query: its inputs gave none, as the retention table says.")
     used = {row["reason"] for row in numbers["exclusions"]}
     is_silver = numbers["experts"]["queries"] < job.spec.expert_minimum
     return ReleaseManifest(

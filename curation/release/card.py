@@ -16,7 +16,7 @@ import jinja2
 from curation.release.facts import Facts
 from curation.release.manifest import ReleaseManifest
 from curation.release.rights import hub_licence
-from curation.release.tables import CORPUS, IMAGE_CORPUS, MAIN, PROVENANCE, QUERIES, TEXT_QUERIES, Published
+from curation.release.tables import CORPUS, EXTRA, IMAGE_CORPUS, MAIN, PROVENANCE, QUERIES, TEXT_QUERIES, Published
 from schemas.errors import ReleaseError
 
 PROSE = ("summary", "intended_use", "limitations", "collection", "acknowledgement")
@@ -136,6 +136,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "queries": QUERIES if facts["images"]["images"] else TEXT_QUERIES,
         "corpus": IMAGE_CORPUS if facts["corpus_images"]["images"] else CORPUS,
     }
+    present = [*MAIN, *(table for table in EXTRA if table.name in facts["tables"])]
     splits = [row["split"] for row in facts["splits"]] or ["test"]
     corpus_rows = facts["counts"]["corpus"]
     context: dict[str, Any] = {
@@ -145,7 +146,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "hub": hub_licence(head.license),
         "hub_languages": sorted({row["language"].split("-")[0] for row in facts["languages"]} - {"und"}),
         "size": next((name for limit, name in _SIZES if corpus_rows < limit), "1M<n<10M"),
-        "columns": [_described(with_images.get(table.name, table), splits) for table in MAIN],
+        "columns": [_described(with_images.get(table.name, table), splits) for table in present],
         "provenance": [table for table in PROVENANCE if table.name in facts["tables"]],
     }
     return _environment().get_template("card.md.jinja").render(context)

@@ -37,7 +37,8 @@ _IMAGES = """
            quantile_disc(image_width, 0.5) AS median_width, quantile_disc(image_height, 0.5) AS median_height
     FROM """
 _SPLITS = """
-    SELECT split, count(*) AS queries FROM provenance_queries GROUP BY split ORDER BY split = 'test' DESC, split"""
+    SELECT split, count(*) AS queries FROM provenance_queries
+    GROUP BY split ORDER BY split = 'test' DESC, split"""
 _SYNTHETIC = """
     SELECT (SELECT count(*) FROM queries WHERE is_synthetic) AS queries,
            (SELECT count(*) FROM corpus WHERE is_synthetic) AS corpus"""

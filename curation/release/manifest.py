@@ -58,7 +58,7 @@ class ReleaseManifest:
     """The content of release.json.
 
     `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
-    no source's own words; `vocabulary` is the fingerprint of the vocabulary its targets are named by, '' without.
+    no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any.
     """
 
     format_version: int

@@ -1,8 +1,9 @@
 """The gate for restricted vocabulary: no string of it leaves the machine in a release.
 
-Text that traces back to a source (its transforms undone, its hash is that of a passage or caption) is the
-article's own, whatever words it has in common with a vocabulary. Any other text is made by a task, and must
-hold no name that only restricted sources give (UMLS restriction level > 0, WHO ICD).
+Text that traces back to a source is the article's own, whatever words it has in common with a vocabulary: with
+its transforms undone it is a passage or caption by hash, or is pieced together from long stretches of its own
+article (curation.release.pieces). Any other text is made by a task, and must hold no name that only restricted
+sources give (UMLS restriction level > 0, WHO ICD).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from curation.release.pieces import Made, pieced_together
 from curation.release.query import QueryRunner
 from schemas.errors import ReleaseError
 from schemas.hashing import normalise_text, sha256_text
@@ -23,12 +25,13 @@ MIN_LENGTH = 4
 """Shorter names count only when they are the whole text."""
 
 _TEXTS = """
-    SELECT id, text, text_sha256, transforms, title, text_sha256 IN ({sources}) AS has_source,
+    SELECT id, article_id, text, text_sha256, transforms, title,
+        text = '' OR text_sha256 IN ({sources}) AS has_source,
         title = '' OR title IN (SELECT title FROM sources) AS has_title
     FROM (
-        SELECT id, text, text_sha256, transforms, '' AS title FROM queries
-        UNION ALL SELECT id, text, text_sha256, transforms, title FROM documents
-    ) ORDER BY id, text"""
+        SELECT id, article_id, text, text_sha256, transforms, '' AS title FROM queries
+        UNION ALL SELECT id, article_id, text, text_sha256, transforms, title FROM documents
+    ) ORDER BY article_id, id, text"""
 _SOURCES = {"passages": "SELECT text_sha256 FROM passages", "figures": "SELECT sha256(caption) FROM figures"}
 _NAMES = "SELECT name, bool_and(tier = 'restricted') AS is_restricted FROM names GROUP BY name ORDER BY name"
 
@@ -45,7 +48,9 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> i
         ReleaseError: names the row and the source's name.
     """
     made = list(_made_texts(query, tables))
-    pieces = _pieces(made) if tables.get("names") else {}
+    own = pieced_together(query, tables, made)
+    made = [item for item in made if item not in own]
+    pieces = _pieces((item.row, item.text) for item in made) if tables.get("names") else {}
     if not pieces:
         return len(made)
     open_names = set()
@@ -69,18 +74,19 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> i
     return len(made)
 
 
-def _made_texts(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str]]:
-    """(row id, text) of every text and title that is no source's own."""
+def _made_texts(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> Iterator[Made]:
+    """Every text and title that is by hash no source's own; titles and what does not undo have no article."""
     present = [name for name in sorted(_SOURCES) if tables.get(name)]
     views = {name: tables[name] for name in ("queries", "documents", "sources", *present)}
     sources = " UNION ALL ".join(_SOURCES[name] for name in present) or "SELECT '' WHERE false"
     for batch in query(_TEXTS.format(sources=sources), views):
         for row in batch.to_pylist():
-            source = sha256_text(_undone(row["text"], row["transforms"]))
-            if not row["has_source"] or source != row["text_sha256"]:
-                yield row["id"], row["text"]
+            source = _undone(row["text"], row["transforms"])
+            is_true = sha256_text(source) == row["text_sha256"]
+            if not row["has_source"] or not is_true:
+                yield Made(row["id"], row["text"], row["article_id"] if is_true else "", source)
             if not row["has_title"]:
-                yield row["id"], row["title"]
+                yield Made(row["id"], row["title"], "", "")
 
 
 def _undone(text: str, transforms: Sequence[Mapping[str, Any]]) -> str:

@@ -79,6 +79,12 @@ _ORIGIN = (
     ("transforms", TRANSFORMS, "changes from source text to released text; undo last first"),
 )
 _QUERY = (("id", _STR, "query id, a hash of its content"), ("text", _STR, "query text"))
+_FACETS = (
+    ("specialty", _STR, "main specialty, '' when undecided"),
+    ("modality", _STR, "imaging modality of the query or of what it asks for, '' when undecided"),
+    ("region", _STR, "anatomical region, '' when undecided"),
+    ("tier", _STR, "difficulty tier, '' in tasks without tiers"),
+)
 
 _PAIR_COLUMNS = ("query-id", "corpus-id")
 _IMAGE_ORIGIN = (
@@ -93,13 +99,13 @@ _DOCUMENT = (
     ("title", _STR, "title of the article"),
     ("text", _STR, "document text"),
 )
-_TEXT_QUERY_SCHEMA = _columns(*_QUERY, *_RIGHTS)
+_TEXT_QUERY_SCHEMA = _columns(*_QUERY, *_RIGHTS, *_FACETS)
 _TEXT_CORPUS_SCHEMA = _columns(*_DOCUMENT, *_RIGHTS)
 
 QUERIES = Published(
     "queries",
     "queries",
-    _columns(*_QUERY, ("image", IMAGE, "query image; decodes to a PIL image"), *_RIGHTS),
+    _columns(*_QUERY, ("image", IMAGE, "query image; decodes to a PIL image"), *_RIGHTS, *_FACETS),
     ("id",),
     rows_per_group=100,
     has_splits=True,
@@ -122,6 +128,7 @@ QRELS = Published(
         ("score", _INT, "relevance grade"),
         ("label_status", _STR, "structural, judge, expert or adjudicated"),
         ("rule", _STR, "named, versioned rule or verdict"),
+        ("via", _STR, "concept that links query and document (CURIE), '' when none does"),
     ),
     _PAIR_COLUMNS,
     has_splits=True,
@@ -132,6 +139,30 @@ EXCLUDED = Published(
     _columns(*_ID_PAIR, ("reason", _STR, "why the pair is neither positive nor negative")),
     _PAIR_COLUMNS,
     has_splits=True,
+)
+SAME_ARTICLE = Published(
+    "same_article",
+    "same_article",
+    _columns(
+        *_ID_PAIR,
+        ("score", _INT, "relevance grade, were the two not of one article"),
+        ("rule", _STR, "named, versioned rule"),
+        ("via", _STR, "concept that links the two (CURIE)"),
+    ),
+    _PAIR_COLUMNS,
+    is_optional=True,
+)
+HARD_POOL = Published(
+    "hard_pool",
+    "hard_pool",
+    _columns(
+        *_ID_PAIR,
+        ("rank", _INT, "1-based; the document most like the query first"),
+        ("why", _STR, "what the two have in common"),
+        ("label_status", _STR, "unjudged: such a document is hard, not wrong"),
+    ),
+    ("query-id", "rank"),
+    is_optional=True,
 )
 ORIGIN_QUERIES = Published(
     "provenance_queries",
@@ -158,6 +189,8 @@ ORIGIN_CORPUS = Published(
         ("id", _STR, "document id"),
         ("article_id", _STR, "article it comes from"),
         ("patient_id", _STR, "case it tells of or shows, '' when it is of none"),
+        ("specialty", _STR, "main specialty, '' when undecided"),
+        ("genre", _STR, "kind of source, '' when unknown"),
         *_ORIGIN,
         *_IMAGE_ORIGIN,
     ),
@@ -248,6 +281,8 @@ DROPS = Published(
     ("stage", "unit", "id", "reason", "detail"),
 )
 MAIN: tuple[Published, ...] = (CORPUS, QUERIES, QRELS, EXCLUDED)
+EXTRA: tuple[Published, ...] = (SAME_ARTICLE, HARD_POOL)
+"""Further pairs that some tasks publish; they take no part in the qrels."""
 PROVENANCE: tuple[Published, ...] = (
     ORIGIN_QUERIES,
     ORIGIN_CORPUS,
@@ -258,7 +293,7 @@ PROVENANCE: tuple[Published, ...] = (
     FUNNEL,
     DROPS,
 )
-TABLES: tuple[Published, ...] = MAIN + PROVENANCE
+TABLES: tuple[Published, ...] = MAIN + EXTRA + PROVENANCE
 
 
 def _payload(group: pa.Table) -> int:

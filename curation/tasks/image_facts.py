@@ -260,7 +260,7 @@ def _is_clinical(kind: str, groups: Sequence[str]) -> bool:
 
 
 def _is_unsaid(report: Report, figure: Figure, kind: str) -> bool:
-    """Whether pixels leave the kind open and the caption does not tell it, or opens like that of a drawing."""
+    """Whether pixels leave the kind open and the caption does not tell it or opens like that of a drawing."""
     if kind not in _OPEN_KINDS:
         return False
     rows = [row for row in report.labels.get(figure.id, ()) if row.facet == "modality"]

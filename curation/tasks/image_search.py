@@ -180,9 +180,11 @@ def _of_caption(
     source, owners = report.source, report.owners(figure.id)
     text, transforms = neutralise_caption(figure.caption, source.language)
     own = [item for item in held[figure.id] if isinstance(item, Held)]
-    barred = _caption_bar(report, figure, word_count(text), rules) or (
-        None if own else nearest(held[figure.id])
-    )
+    barred = _caption_bar(figure, word_count(text), rules)
+    if barred is None and not own:
+        barred = nearest(held[figure.id])
+    if barred is None and report.is_vague(figure):
+        barred = Reason.VAGUE_CAPTION, "names no concept and no part of the body"
     if barred:
         yield _drop("query", figure.id, report, *barred)
         return
@@ -210,7 +212,7 @@ def _of_caption(
                 yield _judged(report, query, figure, other, item)
 
 
-def _caption_bar(report: Report, figure: Figure, words: int, rules: Rules) -> tuple[Reason, str] | None:
+def _caption_bar(figure: Figure, words: int, rules: Rules) -> tuple[Reason, str] | None:
     """Why a caption makes no query, or None."""
     if figure.is_third_party:
         return Reason.THIRD_PARTY, figure.rights[:200]
@@ -222,8 +224,6 @@ def _caption_bar(report: Report, figure: Figure, words: int, rules: Rules) -> tu
         return Reason.SHORT_CAPTION, f"{words} words"
     if words > rules.max_caption_words:
         return Reason.LONG_CAPTION, f"{words} words"
-    if report.is_vague(figure):
-        return Reason.VAGUE_CAPTION, "names no concept and no part of the body"
     return None
 
 

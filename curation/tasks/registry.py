@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from curation.tasks import visual_context
+from curation.tasks import case_study, image_search, summary, visual_context
 from schemas.stages import Task
 
-TASKS: Mapping[str, Task] = {task.name: task for task in (visual_context.TASK,)}
+TASKS: Mapping[str, Task] = {
+    task.name: task for task in (visual_context.TASK, image_search.TASK, summary.TASK, case_study.TASK)
+}

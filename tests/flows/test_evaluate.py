@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from flows import retrieval
 from flows.cli_evaluate import evaluate_app
 from schemas.errors import InputError, MedqrelsError, ReleaseError, UsageError
 from tests.curation.evaluation.world import Release, picture, toy
+from tests.curation.release.known import make_world
 
 FAKE = '''
 """A tiny stand-in with the interface of sentence-transformers: bags of hashed words, cut at a limit."""
@@ -84,15 +88,15 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any
 
 
 @pytest.fixture
-def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "sentence_transformers.py").write_text(FAKE, encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
-    import sentence_transformers
+    fake: Any = importlib.import_module("sentence_transformers")
 
-    yield sentence_transformers.CALLS
+    yield fake.CALLS
     sys.modules.pop("sentence_transformers", None)
 
 
@@ -151,12 +155,74 @@ def test_offline_systems_leave_the_release_as_it_is_and_repeat(
             assert not left_out & {(line.split()[0], line.split()[2]) for line in file}
 
 
+def test_an_assembled_release_is_read(tmp_path: Path, run: Callable[..., Any]) -> None:
+    folder = make_world(tmp_path).release()
+    before = hashes(folder)
+    summary = run(str(folder), "--system=bm25", "--out", str(tmp_path / "out"))[0]
+    assert hashes(folder) == before
+    manifest = json.loads((folder / "release.json").read_text())
+    assert summary["release"]["release_hash"] == manifest["release_hash"]
+    assert summary["queries"] == manifest["counts"]["queries"] == 4
+    assert summary["queries_measured"] == 4 and summary["corpus"] == manifest["counts"]["corpus"]
+    assert summary["pairs_left_out"] == manifest["counts"]["excluded"]
+    path = next((folder / "queries").glob("*.parquet"))
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    rows[1]["image"] = None
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+    with pytest.raises(ReleaseError, match="is not what"):
+        run(str(folder), "--system=bm25", "--out", str(tmp_path / "again"))
+    manifest["files"] = {name: value for name, value in hashes(folder).items() if name in manifest["files"]}
+    (folder / "release.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match="is missing") as raised:
+        run(str(folder), "--system=bm25", "--out", str(tmp_path / "again"))
+    assert raised.value.record == rows[1]["id"]
+
+
 def test_image_baseline_says_why_it_did_not_run(tmp_path: Path, run: Callable[..., Any]) -> None:
     folder = toy().write(tmp_path)
     summary = run(str(folder), "--system=image", "--system=image+rerank:x", "--out", str(tmp_path / "out"))[0]
     for system in summary["systems"]:
         assert system["status"] == "not_run"
-        assert system["why_not"] == "the queries and documents of this task have no images"
+        assert system["why_not"] == "the documents of this task have no images"
+
+
+def test_text_systems_do_not_run_where_documents_are_only_images(
+    tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    release = pictured()
+    for row in release.documents:
+        row["text"] = row["title"] = ""
+    names = [f"--system={name}" for name in ("bm25", "dense", "hybrid", "image")]
+    summary = run(str(release.write(tmp_path)), *names, "--out", str(tmp_path / "out"))[0]
+    assert [system["status"] for system in summary["systems"]] == ["not_run"] * 3 + ["measured"]
+    assert summary["systems"][2]["why_not"] == "the documents of this task have no texts"
+
+
+def test_rows_with_nothing_to_read_are_not_found(tmp_path: Path, run: Callable[..., Any]) -> None:
+    release = toy()
+    release.documents[3] |= {"title": "", "text": ""}
+    release.queries[0]["text"] = ""
+    out = tmp_path / "out"
+    run(str(release.write(tmp_path)), "--system=dense", "--out", str(out))
+    with gzip.open(out / "runs" / "dense.trec.gz", "rt") as file:
+        lines = [line.split() for line in file]
+    assert {line[0] for line in lines} == {"q2", "q3", "q4"}
+    assert "d4" not in {line[2] for line in lines}
+
+
+def test_several_processes_find_what_one_finds(
+    tmp_path: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = toy().write(tmp_path)
+    run(str(folder), "--out", str(tmp_path / "one"))
+    monkeypatch.setattr(retrieval, "PARALLEL_FROM", 1)
+    monkeypatch.setattr(retrieval, "PORTION", 2)
+    monkeypatch.setenv("MEDQRELS_WORKERS", "2")
+    run(str(folder), "--out", str(tmp_path / "two"))
+    one, two = hashes(tmp_path / "one"), hashes(tmp_path / "two")
+    assert one.pop("_run.json") and two.pop("_run.json")
+    assert one == two
 
 
 def test_a_run_file_is_measured_with_its_repairs_told(tmp_path: Path, run: Callable[..., Any]) -> None:
@@ -305,7 +371,7 @@ def test_a_model_that_does_not_load(tmp_path: Path, run: Callable[..., Any], mod
     "name", ["", "bm26", "st:", "st", "bm25:x", "bm25+rerank:", "image+st:x", "+rerank:x"]
 )
 def test_unknown_systems_are_refused(tmp_path: Path, run: Callable[..., Any], name: str) -> None:
-    with pytest.raises(UsageError, match="system|no model"):
+    with pytest.raises(UsageError, match=r"system|no model"):
         run(str(toy().write(tmp_path)), f"--system={name}")
 
 

@@ -6,8 +6,9 @@ out by the size of their bucket.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,14 @@ from curation.audit.images.features import ImageFeatures
 
 MAX_DISTANCE = 8
 """Bits two pHashes may differ in."""
-MAX_CODE_DISTANCE = 8
 TABLES = 8
 _KEY_BITS = (16, 22)
 _MANY = 1_000_000
+_CODE_BITS = (8, 6)
+"""Bits two descriptors may differ in (of few, of _MANY and more keypoints): chance matches grow with them."""
 _BUCKETS = (128, 32)
 """Keypoints that share a key with more than this many others (of few, of _MANY and more) are a common patch,
 such as a letter or an arrow head, and say nothing."""
-_MOST_MATCHES = 6_000_000
-"""Matches kept of one table, the nearest first."""
 _FEW = 4096
 _AT_ONCE = 256
 _PAIRS_AT_ONCE = 4_000_000
@@ -109,82 +109,74 @@ def _few_pairs(count: Indices) -> Iterator[Indices]:
         yield from np.split(rows, np.flatnonzero(np.diff(share)) + 1)
 
 
-def matching_points(code: NDArray[np.uint64], image: Indices, sets: Sets, pool: Executor) -> Indices:
-    """Pairs of keypoints of two pictures that look alike, shape (n, 2), sorted.
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """One hash table of keypoints: `order` sorts them by key, `rank` is each one's place in it.
 
-    Args:
-        code: (n,) descriptors.
-        image: (n,) picture of each keypoint.
-        sets: by picture, which of the two sets it is in.
-        pool: where hash tables are joined, one task each.
+    Those of key k are `order[start[k]:start[k + 1]]`, in ascending order. `key` is by keypoint.
     """
-    if not len(code):
-        return np.zeros((0, 2), np.int64)
-    bits = int(np.clip(np.ceil(np.log2(len(code))) - 2, *_KEY_BITS))
-    tasks = [(code, image, sets, bits, table) for table in range(TABLES)]
-    unique = np.unique(np.concatenate(list(pool.map(_join, tasks))))
-    return np.stack([unique // len(code), unique % len(code)], axis=1)
+
+    key: NDArray[np.uint32]
+    order: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    start: NDArray[np.int32]
 
 
-def _join(task: tuple[NDArray[np.uint64], Indices, Sets, int, int]) -> Indices:
-    """Keypoints that share the key of one hash table and nearly the whole descriptor, as one * n + other."""
-    code, image, sets, bits, table = task
-    key = _keys(code, bits, table)
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    sizes = np.diff(np.append(starts, len(key)))
-    most = _BUCKETS[len(code) >= _MANY]
-    at = np.flatnonzero(np.repeat((sizes > 1) & (sizes <= most), sizes))
-    nearest = _Nearest()
-    for apart in range(1, most):
-        at = at[at + apart < len(key)]
-        at = at[key[at] == key[at + apart]]
-        for part in np.array_split(at, len(at) // _PAIRS_AT_ONCE + 1):
-            one, other = order[part], order[part + apart]
-            distance = np.bitwise_count(code[one] ^ code[other])
-            keep = (distance <= nearest.limit) & (image[one] != image[other])
-            keep &= _crosses(sets[image[one]], sets[image[other]])
-            one, other = one[keep], other[keep]
-            nearest.add(np.minimum(one, other) * len(code) + np.maximum(one, other), distance[keep])
-    return nearest.all()
+def key_bits(count: int) -> int:
+    """Bits of a hash key, so that few of so many keypoints share one."""
+    return int(np.clip(np.ceil(np.log2(max(count, 1))) - 2, *_KEY_BITS))
 
 
-def _keys(code: NDArray[np.uint64], bits: int, table: int) -> NDArray[np.uint32]:
-    """Some of the stable bits of each descriptor; which, depends on the table."""
+def buckets(task: tuple[NDArray[np.uint64], int]) -> Buckets:
+    """Hash table number `table` of some descriptors."""
+    code, table = task
+    bits = key_bits(len(code))
     key: NDArray[np.uint32] = np.zeros(len(code), np.uint32)
     chosen = np.random.default_rng(table).permutation(len(points.STABLE))[:bits]
     for place, bit in enumerate(sorted(points.STABLE[number] for number in chosen)):
         key |= ((code >> np.uint64(bit)) & np.uint64(1)).astype(np.uint32) << np.uint32(place)
-    return key
+    order = np.argsort(key, kind="stable").astype(np.int32)
+    rank = np.empty(len(code), np.int32)
+    rank[order] = np.arange(len(code), dtype=np.int32)
+    start = np.zeros((1 << bits) + 1, np.int32)
+    np.cumsum(np.bincount(key, minlength=1 << bits), out=start[1:])
+    return Buckets(key, order, rank, start)
 
 
-class _Nearest:
-    """Keeps matches by distance; when there are too many, the farthest distance is given up."""
+def matching_points(
+    code: NDArray[np.uint64], image: NDArray[np.int32], sets: Sets, tables: Iterable[Buckets], block: slice
+) -> Indices:
+    """Pairs of keypoints of two pictures that look alike, shape (n, 2), sorted.
 
-    def __init__(self) -> None:
-        self.limit = MAX_CODE_DISTANCE
-        self.held: list[list[Indices]] = [[] for _ in range(MAX_CODE_DISTANCE + 1)]
-        self.count = [0] * (MAX_CODE_DISTANCE + 1)
+    Args:
+        code: (n,) descriptors.
+        image: (n,) picture of each keypoint, ascending.
+        sets: by picture, which of the two sets it is in.
+        tables: hash tables over all descriptors.
+        block: keypoints of which the first of a pair is one.
+    """
+    is_many = len(code) >= _MANY
+    most, held = _CODE_BITS[is_many], _BUCKETS[is_many]
+    own = np.arange(block.start, block.stop)
+    found = [np.zeros(0, np.int64)]
+    for table in tables:
+        key = table.key[block].astype(np.int64)
+        first, end = table.start[key], table.start[key + 1]
+        after = table.rank[block].astype(np.int64) + 1
+        count = np.where(end - first <= held, end - after, 0)
+        for part in _few_pairs(count):
+            one = np.repeat(own[part], count[part])
+            at = np.arange(len(one)) - np.repeat(np.cumsum(count[part]) - count[part], count[part])
+            other = table.order[np.repeat(after[part], count[part]) + at]
+            keep = np.bitwise_count(code[one] ^ code[other]) <= most
+            one, other = one[keep], other[keep].astype(np.int64)
+            keep = (image[one] != image[other]) & _crosses(sets[image[one]], sets[image[other]])
+            found.append(one[keep] * len(code) + other[keep])
+    unique = np.unique(np.concatenate(found))
+    return np.stack([unique // max(len(code), 1), unique % max(len(code), 1)], axis=1)
 
-    def add(self, matches: Indices, distance: NDArray[np.uint8]) -> None:
-        """Matches and the bits they differ in."""
-        for bits in range(self.limit + 1):
-            found = matches[distance == bits]
-            if len(found):
-                self.held[bits].append(found)
-                self.count[bits] += len(found)
-        while self.limit and sum(self.count) > _MOST_MATCHES:
-            self.held[self.limit], self.count[self.limit] = [], 0
-            self.limit -= 1
 
-    def all(self) -> Indices:
-        """What is held."""
-        found = [part for parts in self.held for part in parts]
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
-
-
-def joint(one: ImageFeatures, other: ImageFeatures | None, name: str) -> NDArray[Any]:
-    """A column of both sets, the one first."""
-    first: NDArray[Any] = getattr(one, name)
-    return first if other is None else np.concatenate([first, getattr(other, name)])
+def joint(parts: Sequence[ImageFeatures], name: str) -> NDArray[Any]:
+    """A column of several sets, one after the other."""
+    columns: list[NDArray[Any]] = [getattr(part, name) for part in parts]
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)

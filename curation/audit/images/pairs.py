@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ MAX_GROUP = 24
 """Of more images with equal bytes, each is paired with the first only; so are their visual copies."""
 _IMAGES_AT_ONCE = 1200
 _PAIRS_PER_TASK = 24
+_POINTS_AT_ONCE = 150_000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,55 +51,81 @@ def same_images(one: ImageFeatures, other: ImageFeatures | None, pool: Executor)
         Sorted pairs; within one dataset `one` comes before `other`. Images that do not decode count by their
         bytes only, and so do pictures too uniform to be told apart.
     """
-    joined = _Joint.of(one, other)
-    pairs = set(joined.equal_bytes())
+    if other is None:
+        return same_among((one,), pool)[0, 0]
+    return _same(_Joint.of((one, other), across=True), pool)[0, 1]
+
+
+def same_among(sets: Sequence[ImageFeatures], pool: Executor) -> Mapping[tuple[int, int], list[ImagePair]]:
+    """Pairs of images that show the same picture, within and between several datasets.
+
+    Returns:
+        (number of the one set, number of the other), in order -> pairs as `same_images` gives them.
+    """
+    return _same(_Joint.of(tuple(sets), across=False), pool)
+
+
+def _same(joined: _Joint, pool: Executor) -> dict[tuple[int, int], list[ImagePair]]:
+    count = len(joined.sets)
+    found: dict[tuple[int, int], set[ImagePair]] = {
+        (one, other): set() for one in range(count) for other in range(one, count)
+    }
+
+    def add(first: int, second: int, how: How, score: float) -> None:
+        (one, a), (other, b) = joined.place(first), joined.place(second)
+        found[one, other].add(ImagePair(a, b, how, score))
+
+    for first, second in joined.equal_bytes():
+        add(first, second, "bytes", 1.0)
     for nominee, agreement in _confirmed(joined, pool):
         how: How = "rescaled" if agreement.is_whole else "cropped"
         for first, second in joined.members(*nominee):
-            pairs.add(ImagePair(first, second, how, agreement.correlation))
-    return sorted(pairs)
+            add(first, second, how, agreement.correlation)
+    return {key: sorted(pairs) for key, pairs in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Joint:
-    """Both sets in one numbering, the one first; `pictures`: distinct ones that can be compared."""
+    """Several sets in one numbering; `pictures`: distinct ones that can be compared.
 
-    one: ImageFeatures
-    other: ImageFeatures | None
+    `across`: whether only pairs of two sets are wanted. `first`: number of each set's first image.
+    """
+
+    sets: tuple[ImageFeatures, ...]
+    across: bool
+    first: NDArray[np.int64]
     groups: dict[str, list[int]]
     pictures: NDArray[np.int64]
 
     @classmethod
-    def of(cls, one: ImageFeatures, other: ImageFeatures | None) -> _Joint:
-        sha256 = nominate.joint(one, other, "sha256").tolist()
+    def of(cls, sets: tuple[ImageFeatures, ...], *, across: bool) -> _Joint:
         groups: dict[str, list[int]] = defaultdict(list)
-        for place, digest in enumerate(sha256):
+        for place, digest in enumerate(nominate.joint(sets, "sha256").tolist()):
             if digest:
                 groups[digest].append(place)
-        usable = (nominate.joint(one, other, "problem") == "") & ~nominate.joint(one, other, "is_flat")
+        usable = (nominate.joint(sets, "problem") == "") & ~nominate.joint(sets, "is_flat")
         firsts = np.array(sorted(members[0] for members in groups.values()), np.int64)
-        return cls(one, other, groups, firsts[usable[firsts]] if len(firsts) else firsts)
+        first = np.cumsum([0, *(len(one) for one in sets)])
+        return cls(sets, across, first, groups, firsts[usable[firsts]] if len(firsts) else firsts)
 
-    @property
-    def across(self) -> bool:
-        return self.other is not None
+    def place(self, image: int) -> tuple[int, int]:
+        """Number of the set an image is in, and its place there."""
+        number = int(np.searchsorted(self.first, image, side="right")) - 1
+        return number, image - int(self.first[number])
 
-    def is_other(self, place: int) -> bool:
-        return self.across and place >= len(self.one)
-
-    def source(self, place: int) -> tuple[ImageFeatures, int]:
+    def source(self, image: int) -> tuple[ImageFeatures, int]:
         """Features an image is in, and its place there."""
-        if self.other is not None and place >= len(self.one):
-            return self.other, place - len(self.one)
-        return self.one, place
+        number, at = self.place(image)
+        return self.sets[number], at
 
-    def equal_bytes(self) -> Iterator[ImagePair]:
+    def equal_bytes(self) -> Iterator[tuple[int, int]]:
+        """Pairs of images with the same bytes."""
         for members in self.groups.values():
-            for first, second in self._combined(members, members):
-                yield ImagePair(first, second, "bytes", 1.0)
+            if len(members) > 1:
+                yield from self._combined(members, members)
 
     def members(self, first: int, second: int) -> Iterator[tuple[int, int]]:
-        """Two pictures as pairs of all images with their bytes, in the numbering of each set."""
+        """Two pictures as pairs of all images with their bytes."""
         sha256 = [features.sha256[at] for features, at in (self.source(first), self.source(second))]
         yield from self._combined(self.groups[str(sha256[0])], self.groups[str(sha256[1])])
 
@@ -107,57 +135,102 @@ class _Joint:
         for a in firsts:
             for b in seconds:
                 low, high = min(a, b), max(a, b)
-                if self.across and self.is_other(low) == self.is_other(high):
-                    continue
-                if low != high:
-                    yield low, high - len(self.one) if self.across else high
+                if low != high and not (self.across and self.place(low)[0] == self.place(high)[0]):
+                    yield low, high
 
     def _few(self, members: Sequence[int]) -> list[int]:
         """The first image of each set."""
-        sides = {self.is_other(place): place for place in reversed(members)}
-        return sorted(sides.values())
+        found = {self.place(image)[0]: image for image in reversed(members)}
+        return sorted(found.values())
+
+    def sides(self) -> nominate.Sets:
+        """Of each picture, on which side of a pair it may stand: the first set's, the others', or both."""
+        if not self.across:
+            return np.full(len(self.pictures), 3, np.uint8)
+        found = []
+        for image in self.pictures.tolist():
+            features, at = self.source(image)
+            members = self.groups[str(features.sha256[at])]
+            found.append(sum({2 if self.place(member)[0] else 1 for member in members}))
+        return np.array(found, np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """What is needed to seek places, written down so that every process maps the same pages."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, joined: _Joint, folder: Path, pool: Executor) -> _Field:
+        """Write keypoints, hash tables and thumbnails of all pictures."""
+        pictures, sets = joined.pictures, joined.sets
+        number = np.full(int(joined.first[-1]), -1, np.int32)
+        number[pictures] = np.arange(len(pictures), dtype=np.int32)
+        image = np.repeat(number, np.concatenate([np.diff(features.first) for features in sets]))
+        keep = image >= 0
+        scale = nominate.joint(sets, "scale")[pictures].astype(np.float64)
+        sizes = [nominate.joint(sets, name)[pictures] * scale for name in ("width", "height")]
+        columns: dict[str, NDArray[Any]] = {
+            "image": image[keep],
+            "sides": joined.sides(),
+            "sizes": np.stack(sizes, axis=1),
+            "thumbs": nominate.joint(sets, "thumbs")[pictures],
+        }
+        for name, values in columns.items():
+            np.save(folder / f"{name}.npy", values)
+        for name in ("x", "y", "size", "code"):
+            np.save(folder / f"{name}.npy", nominate.joint(sets, name)[keep])
+        field = cls(folder)
+        list(pool.map(_write_buckets, [(field, table) for table in range(nominate.TABLES)]))
+        return field
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One array, mapped."""
+        found: NDArray[Any] = np.load(self.folder / f"{name}.npy", mmap_mode="r")
+        return found
+
+    def table(self, number: int) -> nominate.Buckets:
+        """One hash table, mapped."""
+        return nominate.Buckets(*(self.column(f"{number}-{item.name}") for item in fields(nominate.Buckets)))
+
+
+def _write_buckets(task: tuple[_Field, int]) -> None:
+    field, number = task
+    made = nominate.buckets((field.column("code"), number))
+    for item in fields(made):
+        np.save(field.folder / f"{number}-{item.name}.npy", getattr(made, item.name))
 
 
 def _nominees(joined: _Joint, pool: Executor) -> list[places.Places]:
     """Pairs of pictures to compare, in numbers of `joined.pictures`; of one pair in several rounds."""
-    one, other, pictures = joined.one, joined.other, joined.pictures
-    sets = _sets(joined)
-    thumbs = nominate.joint(one, other, "thumbs")[pictures]
-    hashes = nominate.joint(one, other, "phash")[pictures]
-    near = nominate.near_hashes(hashes, sets, pool)
+    thumbs = nominate.joint(joined.sets, "thumbs")[joined.pictures]
+    hashes = nominate.joint(joined.sets, "phash")[joined.pictures]
+    near = nominate.near_hashes(hashes, joined.sides(), pool)
     near = near[places.alike(thumbs, near)]
-    points, code = _points(joined)
-    matches = nominate.matching_points(code, points.image, sets, pool)
-    scale = nominate.joint(one, other, "scale")[pictures].astype(np.float64)
-    sides = [nominate.joint(one, other, name)[pictures] * scale for name in ("width", "height")]
+    del thumbs
+    with tempfile.TemporaryDirectory(prefix="medqrels-images-") as folder:
+        field = _Field.of(joined, Path(folder), pool)
+        total = len(field.column("image"))
+        blocks = [
+            (field, start, min(start + _POINTS_AT_ONCE, total)) for start in range(0, total, _POINTS_AT_ONCE)
+        ]
+        parts = list(pool.map(_places, blocks))
+    rounds = [places.joined([part[number] for part in parts]) for number in range(len(places.BEST))]
+    return [places.Places.unknown(near), *rounds]
+
+
+def _places(task: tuple[_Field, int, int]) -> list[places.Places]:
+    """Best places of all pairs whose first picture has its keypoints in one block."""
+    field, start, end = task
+    image = field.column("image")
+    start, end = (int(np.searchsorted(image, image[at])) if at < len(image) else at for at in (start, end))
+    tables = (field.table(number) for number in range(nominate.TABLES))
+    block = slice(start, end)
+    matches = nominate.matching_points(field.column("code"), image, field.column("sides"), tables, block)
+    points = places.Keypoints(image, *(field.column(name) for name in ("x", "y", "size")))
     rough = places.lying_alike(matches, points)
-    found = places.best_places(rough, thumbs, np.stack(sides, axis=1), points, matches)
-    return [places.Places.unknown(near), *found]
-
-
-def _sets(joined: _Joint) -> nominate.Sets:
-    """Of each picture, which sets hold its bytes."""
-    if not joined.across:
-        return np.full(len(joined.pictures), 3, np.uint8)
-    found = []
-    for place in joined.pictures.tolist():
-        features, at = joined.source(place)
-        members = joined.groups[str(features.sha256[at])]
-        found.append(sum({2 if joined.is_other(member) else 1 for member in members}))
-    return np.array(found, np.uint8)
-
-
-def _points(joined: _Joint) -> tuple[places.Keypoints, NDArray[np.uint64]]:
-    """Keypoints of the distinct pictures, and their descriptors."""
-    number = np.full(len(joined.one) + len(joined.other or ()), -1, np.int64)
-    number[joined.pictures] = np.arange(len(joined.pictures))
-    sets = [features for features in (joined.one, joined.other) if features is not None]
-    image = np.repeat(number, np.concatenate([np.diff(features.first) for features in sets]))
-    keep = image >= 0
-    x, y, size, code = (
-        nominate.joint(joined.one, joined.other, name)[keep] for name in ("x", "y", "size", "code")
-    )
-    return places.Keypoints(image[keep], x, y, size), code
+    return places.best_places(rough, field.column("thumbs"), field.column("sizes"), points, matches)
 
 
 def _confirmed(joined: _Joint, pool: Executor) -> Iterator[tuple[tuple[int, int], confirm.Agreement]]:
@@ -226,10 +299,10 @@ class _Shown:
 
 def _decoded(joined: _Joint, images: Sequence[int], pool: Executor) -> dict[int, _Shown]:
     """Decode some images again, each row group read once."""
-    wanted: dict[tuple[bool, int], list[int]] = defaultdict(list)
+    wanted: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place in images:
         features, at = joined.source(place)
-        wanted[joined.is_other(place), int(features.file[at])].append(place)
+        wanted[joined.place(place)[0], int(features.file[at])].append(place)
     tasks = []
     for _, members in sorted(wanted.items()):
         for start in range(0, len(members), 100):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,7 +13,8 @@ MIN_OVERLAID = 0.5
 """Correlation of the thumbnails' common area below which a place is dropped."""
 _MOST_MATCHES = 24
 _MOST_PLACES = 10
-_BEST = (0, 1)
+BEST = (0, 1)
+"""Of each pair the best place and the second best are tried."""
 _GROWTH = 1.8
 _SLACK = 1.6
 _LEAST_APART = 8.0
@@ -28,7 +29,7 @@ Floats = NDArray[np.float64]
 class Keypoints:
     """Keypoints of all pictures, (n,) each, in order of pictures: picture, place, size."""
 
-    image: Indices
+    image: NDArray[np.int32]
     x: NDArray[np.float32]
     y: NDArray[np.float32]
     size: NDArray[np.float32]
@@ -57,6 +58,12 @@ class Places:
         """Pairs, shape (n, 2), of which nothing more is known."""
         nothing = np.full(len(pairs), np.nan)
         return cls(pairs[:, 0], pairs[:, 1], nothing, nothing, nothing)
+
+
+def joined(parts: Sequence[Places]) -> Places:
+    """Places of several parts, one after the other."""
+    parts = parts or [Places.unknown(np.zeros((0, 2), np.int64))]
+    return Places(*(np.concatenate([getattr(part, item.name) for part in parts]) for item in fields(Places)))
 
 
 def lying_alike(matches: Indices, points: Keypoints) -> Places:
@@ -90,9 +97,9 @@ def lying_alike(matches: Indices, points: Keypoints) -> Places:
     return Places(points.image[a], points.image[b], scale, left, top)
 
 
-def _names(one: Indices, other: Indices) -> Indices:
+def _names(one: NDArray[Any], other: NDArray[Any]) -> Indices:
     """One number for each pair of pictures; fewer than 2**31 pictures."""
-    named: Indices = (one.astype(np.int64) << 31) | other
+    named: Indices = (one.astype(np.int64) << 31) | other.astype(np.int64)
     return named
 
 
@@ -138,7 +145,7 @@ def best_places(
     order = np.lexsort((kept, -agreement[kept], names))
     rank = _rank(names[order])
     pair = _names(points.image[matches[:, 0]], points.image[matches[:, 1]])
-    return [_fitted(rough.at(kept[order[rank == place]]), pair, matches, points) for place in _BEST]
+    return [_fitted(rough.at(kept[order[rank == place]]), pair, matches, points) for place in BEST]
 
 
 def _fitted(rough: Places, pair: Indices, matches: Indices, points: Keypoints) -> Places:

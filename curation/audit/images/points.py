@@ -70,8 +70,8 @@ def _responses(integral: NDArray[np.int32], height: int, width: int) -> NDArray[
         outer = _boxes(integral, 0, 4 * level + 1, rows, columns)
         inner = _boxes(integral, level, 2 * level + 1, rows, columns)
         target = response[level, reach : reach + rows, reach : reach + columns]
-        np.multiply(inner, np.float32(1 / area + 1 / (whole - area)), out=target, casting="unsafe")
-        target -= outer * np.float32(1 / (whole - area))
+        np.multiply(inner.astype(np.float32), np.float32(1 / area + 1 / (whole - area)), out=target)
+        target -= outer.astype(np.float32) * np.float32(1 / (whole - area))
     return response
 
 
@@ -171,6 +171,7 @@ def _cells(integral: NDArray[np.int32], across: Floats, down: Floats, reach: Flo
 _TERMS = tuple(
     (row, column) for total in range(1, 8) for row in range(_GRID) if 0 <= (column := total - row) < _GRID
 )
+_PLACES = np.array([row * _GRID + column for row, column in _TERMS])
 BITS = len(_TERMS)
 """Bits of a descriptor, the lowest frequencies first."""
 STABLE: tuple[int, ...] = (
@@ -184,8 +185,7 @@ _COSINES: Floats = np.rint(
 
 def _codes(cells: Floats) -> NDArray[np.uint64]:
     """Signs of the lowest DCT terms of the cells; whole numbers below 2**53, so exact in any order."""
-    terms = _COSINES @ cells @ _COSINES.T
-    code = np.zeros(len(cells), np.uint64)
-    for bit, (row, column) in enumerate(_TERMS):
-        code |= (terms[:, row, column] > 0).astype(np.uint64) << np.uint64(bit)
-    return code
+    terms = (_COSINES @ cells @ _COSINES.T).reshape(len(cells), _GRID * _GRID)[:, _PLACES]
+    bits = np.zeros((len(cells), 64), bool)
+    bits[:, : len(_TERMS)] = terms > 0
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8").reshape(-1).astype(np.uint64)

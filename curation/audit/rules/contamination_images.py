@@ -9,6 +9,7 @@ import numpy as np
 
 from curation.audit.dataset import Dataset
 from curation.audit.images import ImageFeatures, features, same_images
+from curation.audit.images.shared import features_of
 from curation.audit.layouts.hashlist import Listed, read_hash_list, wide_hashes
 from curation.audit.rule import MAX_EXAMPLES, Context, NotApplicable, Outcome, side
 from curation.audit.rules.overlap_keys import splits_sql
@@ -47,7 +48,7 @@ def check(context: Context) -> Outcome:
     Raises:
         NotApplicable: the audited dataset has no image.
     """
-    own = features(context.views, context.pool)
+    own = features_of(context, context.subject)
     if not len(own):
         raise NotApplicable("the dataset has no image")
     findings: list[Finding] = []

@@ -65,10 +65,11 @@ def _of_texts(context: Context, table: str, field: str) -> Iterator[Check]:
     )
     yield Check(
         f"duplicate_text:{field}_text_statistics",
-        f"""SELECT text, count(*) AS n, min(id) AS id, max(id) AS last FROM {table} WHERE (
-            SELECT count(*) - count(DISTINCT text) > count(*) * {MAX_DUPLICATED_PERCENT} / 100.0 FROM {table})
+        f"""WITH told AS (SELECT id, text FROM {table} WHERE true {pictured})
+            SELECT text, count(*) AS n, min(id) AS id, max(id) AS last FROM told WHERE (
+            SELECT count(*) - count(DISTINCT text) > count(*) * {MAX_DUPLICATED_PERCENT} / 100.0 FROM told)
             GROUP BY text HAVING count(*) > 1""",
-        (table,),
+        tables,
         lambda row: (
             f"{row['n']} rows have this very text, and more than {MAX_DUPLICATED_PERCENT} % of all rows "
             "repeat one",
@@ -76,12 +77,13 @@ def _of_texts(context: Context, table: str, field: str) -> Iterator[Check]:
             side(table, row["last"], row["text"]),
         ),
     )
-    yield Check(
-        f"empty_split:{field}",
-        f"SELECT '{table}' AS id WHERE (SELECT count(*) FROM {table}) = 0",
-        (table,),
-        lambda row: ("no rows at all", side(table, row["id"])),
-    )
+    if context.subject.manifest is None:  # of a release of ours, rule `no_queries` speaks
+        yield Check(
+            f"empty_split:{field}",
+            f"SELECT '{table}' AS id WHERE (SELECT count(*) FROM {table}) = 0",
+            (table,),
+            lambda row: ("no rows at all", side(table, row["id"])),
+        )
     yield Check(
         f"small_image:{field}_image_statistics",
         f"""SELECT id, image_width AS w, image_height AS h FROM {origin}
@@ -119,6 +121,22 @@ _LABELS = (
         ),
     ),
 )
+
+
+def _no_queries(context: Context) -> Outcome:
+    found = Collector("no_queries", "declared")
+    queries = context.count("queries")
+    if not queries:
+        found.add("the release has no query", side("queries", "queries"))
+        if context.manifest.publishable:
+            found.add("release.json calls it publishable all the same", side("release.json", "publishable"))
+    return found.outcome(queries)
+
+
+def _emptied(rows: Rows, _: Rows) -> Sequence[str] | None:
+    for name in ("queries", "qrels", "excluded", "provenance_queries", "provenance_qrels", "keys"):
+        rows[name].clear()
+    return ["queries"]
 
 
 def _fragment(table: str) -> Plant:
@@ -201,5 +219,16 @@ RULES = (
             Canary("a relevant document outside the corpus", _unreachable),
             Canary("a test query that is a dev query too", _in_both_splits),
         ),
+    ),
+    Rule(
+        "no_queries",
+        1,
+        "There is something to ask",
+        "A release without queries measures nothing: its inputs gave none, and the funnel says why. It may "
+        "not be published. (MTEB's empty_split, for a release of ours.)",
+        "declared",
+        "queries",
+        _no_queries,
+        canaries=(Canary("a release without queries", _emptied),),
     ),
 )

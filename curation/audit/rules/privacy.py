@@ -223,7 +223,7 @@ def _plant(table: str, text: str) -> Callable[[Rows, Rows], Sequence[str] | None
         if not rows[table]:
             return None
         row = rows[table][len(text) % len(rows[table])]
-        row["text"] = f"{row['text'] or ''} {text}"
+        row["text"] = text
         return [str(row["id"])]
 
     return plant

@@ -12,6 +12,8 @@ import jinja2
 from curation.evaluation.measures import PRIMARY
 from curation.evaluation.page.plots import Bar, Row, bars
 
+FEW_ARTICLES = 30
+"""Below this the page warns that percentile intervals are too narrow."""
 _FACET_TITLES = {
     "specialty": "By specialty",
     "modality": "By imaging modality",
@@ -39,6 +41,7 @@ def render(summary: Mapping[str, Any]) -> str:
         systems=systems,
         not_run=[system for system in summary["systems"] if system["status"] != "measured"],
         primary=PRIMARY,
+        few=FEW_ARTICLES,
         best=_best(systems, summary["measures"]),
         overall=_overall(systems, summary["measures"]),
         facets=_facets(systems, summary["facets"]),

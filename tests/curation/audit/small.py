@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
-from curation.audit.report import SerialExecutor, run_rule
+from curation.audit.executor import SerialExecutor
+from curation.audit.report import run_rule
 from curation.audit.rule import Context, Rule
 from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
 from curation.release.tables import TABLES, TEXT_QUERIES

@@ -19,7 +19,8 @@ import pytest
 
 from curation.audit import RULES, audit, canaries, copying, invented
 from curation.audit.dataset import Dataset, open_release
-from curation.audit.report import SerialExecutor, run_rule
+from curation.audit.executor import SerialExecutor
+from curation.audit.report import run_rule
 from curation.audit.rule import Canary, Collector, Context, NotCovered, Outcome, Rows, Rule, side
 from curation.audit.rules import evidence, files, integrity, rights
 from curation.audit.verify import to_bytes

@@ -16,9 +16,10 @@ import pytest
 from PIL import Image
 
 from curation.audit.dataset import Dataset
+from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.layouts.hashlist import METADATA, SCHEMA, read_hash_list, wide_hashes
-from curation.audit.report import SerialExecutor, audit
+from curation.audit.report import audit
 from curation.audit.rule import Outcome, Rule
 from curation.audit.rules import contamination
 from schemas.audit import AuditReport, RuleResult

@@ -18,13 +18,13 @@ from PIL import Image, ImageDraw
 
 from benchmarks.image_copies import DRAWN, KNOWN_COPIES, real_pairs, run
 from benchmarks.image_copies import drawn as benchmark_picture
+from curation.audit.executor import SerialExecutor
 from curation.audit.images import ImageFeatures, features, nominate, same_images
 from curation.audit.images.confirm import compare, stretched
 from curation.audit.images.features import perceptual_hashes
 from curation.audit.images.greys import decode
 from curation.audit.images.points import AREA, BITS, MOST, STABLE, keypoints
 from curation.audit.images.thumbs import thumbnail, thumbnail_of
-from curation.audit.report import SerialExecutor
 from curation.audit.rules.images_canaries import bomb, cropped, drawn, encoded, rescaled
 from curation.images.decode import open_image
 from curation.images.fingerprint import perceptual_hash

@@ -13,7 +13,8 @@ import pytest
 
 from curation.audit import audit
 from curation.audit.dataset import Dataset
-from curation.audit.report import SerialExecutor, run_rule
+from curation.audit.executor import SerialExecutor
+from curation.audit.report import run_rule
 from curation.audit.rule import Context, Outcome, Rows
 from curation.audit.rules import images
 from curation.audit.rules.images_canaries import cropped, drawn, encoded, rescaled

@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.audit.dataset import Dataset
-from curation.audit.report import SerialExecutor, audit, run_rule
+from curation.audit.executor import SerialExecutor
+from curation.audit.report import audit, run_rule
 from curation.audit.rule import Context, Outcome
 from curation.audit.rules import overlap
 from curation.audit.rules.overlap_keys import family

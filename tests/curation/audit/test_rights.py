@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from curation.audit import audit
 from curation.audit.rules import rights
 from schemas.audit import RuleResult
-from schemas.hashing import sha256_text
 from tests.curation.audit.small import check, dataset, rule_of
-from tests.curation.release.known import CAPTIONS, PASSAGES, edit, make_world, run_sql
+from tests.curation.release.known import edit, make_world, run_sql
 
 Row = dict[str, Any]
 
@@ -25,15 +21,6 @@ Row = dict[str, Any]
 def traced(tmp_path: Path) -> Path:
     """The known release, built beside the passages and captions its texts come from: no text is made."""
     world = make_world(tmp_path)
-    titles = {source.id: source.title for source in world.sources}
-    world.documents = [
-        dataclasses.replace(document, title=titles[document.article_id]) for document in world.documents
-    ]
-    passages, figures = tmp_path / "passages.parquet", tmp_path / "figures.parquet"
-    hashes = [sha256_text(text) for texts in PASSAGES.values() for text in texts]
-    pq.write_table(pa.table({"text_sha256": hashes}), passages)
-    pq.write_table(pa.table({"caption": [text for of in CAPTIONS.values() for text in of]}), figures)
-    world.more = {"passages": [passages], "figures": [figures]}
     return world.release()
 
 

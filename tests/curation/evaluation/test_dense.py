@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from curation.evaluation import dense
 from curation.evaluation.dense import (
@@ -16,7 +17,7 @@ from curation.evaluation.dense import (
 )
 
 
-def save(path: Path, ids: list[str], vectors: np.ndarray) -> Path:
+def save(path: Path, ids: list[str], vectors: NDArray[np.float64]) -> Path:
     rows = (
         Embedding(id=name, vector=packed(vector), tokens=1, tokens_kept=1)
         for name, vector in zip(ids, rounded(vectors), strict=True)
@@ -38,8 +39,8 @@ def test_the_nearest_are_found_in_exact_order(tmp_path: Path, monkeypatch: pytes
     exact = rounded(questions).astype(np.int64) @ rounded(vectors).astype(np.int64).T
     for row in range(10):
         allowed = [n for n in range(200) if row != 3 or n % 2]
-        expected = sorted(allowed, key=lambda n, row=row: (-exact[row, n], n))[:15]
-        assert found[f"q{row}"].documents.tolist() == expected
+        expected = sorted((-int(exact[row, n]), n) for n in allowed)[:15]
+        assert found[f"q{row}"].documents.tolist() == [n for _, n in expected]
     assert found["q9"].documents.tolist()[:2] == [20, 50]
     assert found["q9"].scores[0] == pytest.approx(1.0, abs=1e-3)
     monkeypatch.setattr(dense, "_QUERIES", 3)

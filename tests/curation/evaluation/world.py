@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from curation.release.manifest import FORMAT_VERSION, hash_files
+from curation.release.manifest import FORMAT_VERSION, ReleaseManifest, hash_files
 from curation.release.tables import IMAGE
 
 
@@ -64,19 +64,31 @@ class Release:
     def seal(self, folder: Path) -> None:
         """Write release.json over the files as they are."""
         (folder / "release.json").unlink(missing_ok=True)
-        content = {
-            "format_version": FORMAT_VERSION,
-            "dataset": "toys",
-            "version": "1.0.0",
-            "task": "toy",
-            "task_title": "Toy retrieval",
-            "label": "silver",
-            "publishable": False,
-            "release_hash": "0" * 64,
-            "grades": {"1": "near", "2": "right"},
-            "files": hash_files(folder),
-            **self.head,
-        }
+        manifest = ReleaseManifest(
+            format_version=FORMAT_VERSION,
+            dataset="toys",
+            title="Toys",
+            version="1.0.0",
+            task="toy",
+            task_title="Toy retrieval",
+            task_description="",
+            licence_profile="open",
+            license="by",
+            label="silver",
+            expert_minimum=1,
+            publishable=False,
+            not_publishable_because=(),
+            accessed=None,
+            grades={"1": "near", "2": "right"},
+            exclusions={},
+            versions={},
+            stages=(),
+            overrides={},
+            counts={},
+            files=hash_files(folder),
+            release_hash="0" * 64,
+        )
+        content = {**manifest.content(), **self.head}
         (folder / "release.json").write_text(json.dumps(content), encoding="utf-8")
 
     def _main(self, folder: Path, kind: str, table: str, more: tuple[str, ...]) -> None:

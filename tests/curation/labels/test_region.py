@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from curation.labels import region
-from curation.labels.modality import load as load_modality
 from curation.labels.stage import LABELS
 from curation.labels.taxonomy import load
 from flows.runner import run_records
@@ -46,7 +45,7 @@ def test_the_taxonomy_is_closed_and_every_phrase_finds_its_label() -> None:
     for entry in taxonomy.entries:
         hits = taxonomy.words.find(entry.phrase.replace("*", ""))
         assert any(entry in hit.entries for hit in hits), entry
-    groups = {name for name, one in load_modality("modality").labels.items() if not one.parent}
+    groups = {name for name, one in load("modality").labels.items() if not one.parent}
     assert groups > region.NOT_ANATOMICAL
 
 
@@ -113,7 +112,7 @@ def test_citing_sentences_and_concepts_help_a_silent_caption() -> None:
     [
         ("Before and after.", (), (), "no_evidence"),
         ("Cortical thinning.", (), (), "weak_evidence"),
-        ("Shown.", ("The liver and the femur.",), (), "tie"),
+        ("Shown.", ("The liver, the gallbladder, the femur and the tibia.",), (), "tie"),
         ("Survival by stage of lung cancer.", (), ("chart",), "not_anatomical"),
     ],
 )

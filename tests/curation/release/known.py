@@ -32,6 +32,7 @@ from schemas.benchmark import (
 from schemas.extracted import Source
 from schemas.hashing import normalise_text, sha256_bytes, sha256_text
 from schemas.ids import family_key, query_id
+from schemas.label import RecordLabels
 from schemas.record import column, record, to_table
 from schemas.spec import DatasetSpec
 from schemas.stages import Drop, Reason, RecordStage, SetStage, Task
@@ -86,6 +87,8 @@ def noise_image(kind: str, seed: int, mode: str = "RGB") -> bytes:
 class Text:
     """What the gate for restricted strings reads of a passage."""
 
+    article_id: str = column("article")
+    text: str = column("its text")
     text_sha256: str = column("hex SHA-256 of its text")
 
 
@@ -93,6 +96,7 @@ class Text:
 class Caption:
     """What it reads of a figure."""
 
+    article_id: str = column("article")
     caption: str = column("caption")
 
 
@@ -112,6 +116,7 @@ class World:
     more: dict[str, list[Path]] = field(default_factory=dict)
     dev: set[str] = field(default_factory=set)
     withheld: list[Withheld] = field(default_factory=list)
+    labels: list[RecordLabels] = field(default_factory=list)
     tasks: tuple[str, ...] = ("visual_context",)
 
     @property
@@ -130,12 +135,9 @@ class World:
             ("qrels", Qrel, self.qrels),
             ("excluded", Excluded, self.excluded),
             ("sources", Source, self.sources),
-            (
-                "passages",
-                Text,
-                [Text(text_sha256=sha256_text(text)) for of in PASSAGES.values() for text in of],
-            ),
-            ("figures", Caption, [Caption(caption=text) for of in CAPTIONS.values() for text in of]),
+            ("passages", Text, self.passages()),
+            ("figures", Caption, self.captions()),
+            ("labels", RecordLabels, self.labels),
             ("keys", OverlapKey, self.keys()),
             ("assignments", Assignment, self.assignments()),
             ("withheld", Withheld, self.withheld),
@@ -147,6 +149,20 @@ class World:
                 pq.write_table(to_table(kind, part), path)
                 found.setdefault(name, []).append(path)
         return {**found, **self.more}
+
+    def passages(self) -> list[Text]:
+        """Source texts of the documents."""
+        return [
+            Text(article_id=article, text=text, text_sha256=sha256_text(text))
+            for article, texts in PASSAGES.items()
+            for text in texts
+        ]
+
+    def captions(self) -> list[Caption]:
+        """Source texts of the queries."""
+        return [
+            Caption(article_id=article, caption=text) for article, texts in CAPTIONS.items() for text in texts
+        ]
 
     def assignments(self) -> list[Assignment]:
         """Every query's split; queries of `dev` are in dev."""
@@ -173,7 +189,8 @@ class World:
             keys = [("query", sha256_text(normalise_text(query.text)))]
             keys += [("target_concept", target) for target in query.targets]
             keys += [("query", f"family:{query.family}")] if query.family else []
-            for row in (query, *positives):
+            rows: list[Query | Document] = [query, *positives]
+            for row in rows:
                 keys.append(("article", family_key(row.article_id)))
                 if row.patient_id:
                     article, _, case = row.patient_id.partition("#")

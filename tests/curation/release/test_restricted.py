@@ -57,7 +57,9 @@ def closed(world: World, tmp_path: Path) -> World:
     pq.write_table(to_table(Passage, passages), path)
     world.more = {"names": names(tmp_path, [*OPEN, *CLOSED]), "passages": [path]}
     captions = tmp_path / "figures.parquet"
-    rows = [{"caption": caption} for texts in CAPTIONS.values() for caption in texts]
+    rows = [
+        {"article_id": article, "caption": caption} for article, texts in CAPTIONS.items() for caption in texts
+    ]
     pq.write_table(pa.Table.from_pylist(rows), captions)
     world.more["figures"] = [captions]
     return world
@@ -112,7 +114,7 @@ def test_a_title_that_is_no_article_s_is_checked(closed: World) -> None:
 
 
 def test_without_the_sources_every_text_is_checked(closed: World) -> None:
-    del closed.more["passages"], closed.more["figures"]
+    closed.more |= {"passages": [], "figures": []}
     with pytest.raises(ReleaseError, match="2 such names"):
         closed.release()
 

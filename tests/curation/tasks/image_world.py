@@ -30,8 +30,8 @@ HISTORY = (
 )
 FINDINGS = (
     "On examination she was drowsy without palsy. Computed tomography showed a mass ([F1|Fig. 1]). Another"
-    " slice is given ([F2|Fig. 2]). The chest was imaged ([F3|Fig. 3]). Tissue was taken ([F4|Fig. 4]) and magnetic"
-    " resonance done ([F6|Fig. 6])."
+    " slice is given ([F2|Fig. 2]). The chest was imaged ([F3|Fig. 3]). Tissue was taken ([F4|Fig. 4])"
+    " and magnetic resonance done ([F6|Fig. 6])."
 )
 COURSE = "She was operated on and went home."
 HELD = {
@@ -201,7 +201,7 @@ def _barred(made: World) -> None:
     more: dict[str, dict[str, Any]] = {
         "pmc:PMC4.1": {"is_retracted": True},
         "pmc:PMC5.1": {"licence": closed},
-        "pmc:PMC6.1": {"title": "Meningioma in a dog: a case report", "journal": "Veterinary Record"},
+        "pmc:PMC6.1": {"title": "Lung cancer in a dog: a case report"},
     }
     for at, (own, changes) in enumerate(more.items(), 1):
         shown = figure(

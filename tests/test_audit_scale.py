@@ -1,0 +1,55 @@
+"""The release of the scale benchmark at a small size: clean, repeatable, planted defects are named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks.generate_release import generate
+from benchmarks.planted_defects import PLANTED, plant
+from curation.audit import audit
+from curation.audit.dataset import open_release
+from curation.release.manifest import read_manifest
+from schemas.audit import AuditReport
+from tests.curation.release.known import run_sql
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two sibling tasks."""
+    return generate(tmp_path_factory.mktemp("generated"), 1_200, 160, seed=7, workers=1)
+
+
+def _audit(directory: Path, beside: Path) -> AuditReport:
+    return audit(directory, run_sql, siblings=[open_release(beside, "sibling")], plant=False)
+
+
+def test_both_tasks_are_clean(release: list[Path]) -> None:
+    for directory, beside in (release, release[::-1]):
+        report = _audit(directory, beside)
+        wrong = {rule.rule: rule.findings[:2] for rule in report.rules if rule.found}
+        assert set(wrong) == {"synthetic"}, wrong
+        assert {rule.rule for rule in report.rules if rule.status == "not_run"} == set()
+        assert {rule.rule for rule in report.rules if rule.status == "not_covered"} == set()
+
+
+def test_the_same_seed_gives_the_same_release(release: list[Path], tmp_path: Path) -> None:
+    again = generate(tmp_path / "again", 1_200, 160, seed=7, workers=2)
+    other = generate(tmp_path / "other", 1_200, 160, seed=8, workers=1)
+    hashes = [[read_manifest(path).release_hash for path in made] for made in (release, again, other)]
+    assert hashes[0] == hashes[1]
+    assert set(hashes[0]).isdisjoint(hashes[2])
+
+
+def test_planted_defects_are_named(release: list[Path], tmp_path: Path) -> None:
+    damaged = shutil.copytree(release[0], tmp_path / release[0].name)
+    wanted = plant(damaged)
+    assert set(wanted) == set(PLANTED)
+    report = _audit(damaged, release[1])
+    for rule in report.rules:
+        if rule.rule in wanted:
+            named = {side.id for finding in rule.findings for side in finding.sides}
+            assert set(wanted[rule.rule]) <= named, (rule.rule, wanted[rule.rule], rule.note)
+    assert report.verdict == "findings"
