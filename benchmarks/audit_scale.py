@@ -131,7 +131,7 @@ def _kilobytes(pid: int, file: str, field: str) -> int:
 class _Peak(threading.Thread):
     """Highest resident memory of a process and its descendants, five times a second.
 
-    `resident` counts pages that processes share once for each of them; `proportional` counts them once, but is
+    `resident` counts pages that processes share once for each; `proportional` counts them once, but is
     dear to ask for, so only every two seconds.
     """
 

@@ -7,19 +7,20 @@ product's own writer, card and hashes, so that `medqrels audit` reads it like an
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.generated_pictures import pictures
+from benchmarks.generated_pictures import Picture, pictures
 from benchmarks.generated_texts import Writer
 from curation.release import card, facts
 from curation.release.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
@@ -43,7 +44,7 @@ from curation.release.tables import (
 from curation.release.target_names import names_rows
 from flows.database import query as database
 from schemas.grades import EXCLUSIONS
-from schemas.hashing import normalise_text, sha256_bytes, sha256_text
+from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import family_key, query_id
 
 DATASET, VERSION = "made-up", "1.0.0"
@@ -140,8 +141,8 @@ def judge(shape: Shape) -> Judged:
 class Task:
     """Writes one task directory."""
 
-    def __init__(self, shape: Shape, directory: Path, pool: ProcessPoolExecutor, scratch: Path) -> None:
-        self.shape, self.directory, self.pool, self.scratch = shape, directory, pool, scratch
+    def __init__(self, shape: Shape, directory: Path, drawn: Sequence[Future[list[Picture]]]) -> None:
+        self.shape, self.directory, self.pictures = shape, directory, drawn
         self.judged = judge(shape)
         self.writer = Writer(shape.seed)
         random = shape.random(1)
@@ -235,63 +236,54 @@ class Task:
 
     def queries(self) -> None:
         """Queries with their pictures, and all that hangs on them, in order of their ids."""
-        texts, digests, spool = self._asked()
+        texts, drawn = self._asked()
         names = [
-            query_id(self.shape.name, text, digest) for text, (digest, *_) in zip(texts, digests, strict=True)
+            query_id(self.shape.name, text, picture.sha256)
+            for text, picture in zip(texts, drawn, strict=True)
         ]
         order = sorted(range(len(names)), key=names.__getitem__)
         origins: list[pa.Table] = []
-        with spool.open("rb") as pictures_of:
+        with contextlib.ExitStack() as held:
+            files = {path: held.enter_context(path.open("rb")) for path in {one.path for one in drawn}}
             for split in ("test", "dev"):
                 chosen = [number for number in order if bool(self.judged.is_dev[number]) == (split == "dev")]
 
                 def chunks(chosen: Sequence[int] = chosen) -> Iterator[pa.Table]:
                     for start in range(0, len(chosen), 1_000):
-                        part = chosen[start : start + 1_000]
-                        yield self._query_rows(part, names, texts, digests, pictures_of)
+                        yield self._query_rows(chosen[start : start + 1_000], names, texts, drawn, files)
 
                 self.table(QUERIES, chunks(), split)
                 self._labels(chosen, names, split)
         for start in range(0, len(order), _CHUNK):
-            origins.append(self._origins(order[start : start + _CHUNK], names, texts, digests))
+            origins.append(self._origins(order[start : start + _CHUNK], names, texts, drawn))
         self.table(ORIGIN_QUERIES, iter(origins))
-        self._keys(order, names, texts, digests)
+        self._keys(order, names, texts, drawn)
         self._evidence(order, names)
 
-    def _asked(self) -> tuple[list[str], list[tuple[str, int, int, int, int]], Path]:
-        """Texts; (digest, offset, bytes, width, height) of each picture; the file they lie in."""
+    def _asked(self) -> tuple[list[str], list[Picture]]:
+        """Texts and pictures of all queries."""
         shape, count = self.shape, self.shape.queries
         words = (40, 110) if shape.is_about_cases else (14, 45)
         texts: list[str] = []
         for start in range(0, count, _CHUNK):
             random = shape.random(4, start)
             texts += self.writer.texts(random, random.integers(*words, min(_CHUNK, count - start)))
-        spool = self.scratch / f"{shape.name}.pictures"
-        found: list[tuple[str, int, int, int, int]] = []
-        offset = 0
-        tasks = [
-            (shape.seed, shape.number, start, min(_PICTURES, count - start))
-            for start in range(0, count, _PICTURES)
-        ]
-        with spool.open("wb") as out:
-            for part in self.pool.map(pictures, tasks):
-                for data, width, height in part:
-                    out.write(data)
-                    found.append((sha256_bytes(data), offset, len(data), width, height))
-                    offset += len(data)
-        return texts, found, spool
+        drawn = (one for part in self.pictures for one in part.result())
+        return texts, list(drawn)
 
-    def _query_rows(self, part: Sequence[int], names: Any, texts: Any, digests: Any, source: Any) -> pa.Table:
+    def _query_rows(
+        self, part: Sequence[int], names: Any, texts: Any, drawn: Sequence[Picture], files: Any
+    ) -> pa.Table:
         images = []
-        for number in part:
-            digest, offset, length, _, _ = digests[number]
-            source.seek(offset)
-            images.append({"bytes": source.read(length), "path": f"{digest[:32]}.jpeg"})
+        for picture in (drawn[number] for number in part):
+            files[picture.path].seek(picture.offset)
+            data = files[picture.path].read(picture.length)
+            images.append({"bytes": data, "path": f"{picture.sha256[:32]}.jpeg"})
         rights = self._rights(self.shape.article_of(np.array(part, np.int64)))
         columns = {"id": [names[one] for one in part], "text": [texts[one] for one in part], "image": images}
         return _table(QUERIES, columns | rights)
 
-    def _origins(self, part: Sequence[int], names: Any, texts: Any, digests: Any) -> pa.Table:
+    def _origins(self, part: Sequence[int], names: Any, texts: Any, drawn: Any) -> pa.Table:
         shape, count = self.shape, len(part)
         articles = [shape.article(int(one)) for one in shape.article_of(np.array(part, np.int64))]
         record = "case1" if shape.is_about_cases else "F{}"
@@ -311,11 +303,11 @@ class Task:
                 "license_evidence": [_READ] * count,
                 "text_sha256": [sha256_text(texts[one]) for one in part],
                 "transforms": [[] for _ in part],
-                "image_source_sha256": [digests[one][0] for one in part],
-                "image_sha256": [digests[one][0] for one in part],
+                "image_source_sha256": [drawn[one].sha256 for one in part],
+                "image_sha256": [drawn[one].sha256 for one in part],
                 "image_transform": [""] * count,
-                "image_width": [digests[one][3] for one in part],
-                "image_height": [digests[one][4] for one in part],
+                "image_width": [drawn[one].width for one in part],
+                "image_height": [drawn[one].height for one in part],
                 "image_count": [1] * count,
             },
         )
@@ -361,7 +353,7 @@ class Task:
         self.table(QRELS, positives(), split)
         self.table(EXCLUDED, aside(), split)
 
-    def _keys(self, order: Sequence[int], names: Any, texts: Any, digests: Any) -> None:
+    def _keys(self, order: Sequence[int], names: Any, texts: Any, drawn: Any) -> None:
         """What each query and its positives rest on."""
         shape = self.shape
 
@@ -373,7 +365,7 @@ class Task:
                     articles = {family_key(shape.article(place)) for place in (own, shape.answering(own))}
                     keys = [
                         ("query", sha256_text(normalise_text(texts[one]))),
-                        ("image_family", f"sha256:{digests[one][0]}"),
+                        ("image_family", f"sha256:{drawn[one].sha256}"),
                         *(("article", name) for name in articles),
                     ]
                     if shape.is_about_cases:
@@ -397,7 +389,7 @@ class Task:
                 ]
                 spans = [self.evidence[other] for _, other in pairs]
                 documents = [self.shape.document(other) for _, other in pairs]
-                columns = {
+                columns: dict[str, list[Any]] = {
                     "query-id": [one for one, _ in pairs],
                     "corpus-id": documents,
                     "evidence": [
@@ -461,7 +453,7 @@ class Task:
             (1, "crawl", "article", shape.articles + len(lost), shape.articles, len(lost)),
             (2, shape.name, "query", shape.queries, shape.queries, 0),
         ]
-        columns: dict[str, list[Any]] = dict(
+        columns: Mapping[str, list[Any]] = dict(
             zip(FUNNEL.schema.names, map(list, zip(*steps, strict=True)), strict=True)
         )
         self.table(FUNNEL, iter([_table(FUNNEL, columns)]))
@@ -520,10 +512,12 @@ def _concept(article: int) -> str:
     return f"MADEUP:{article // 2:07d}"
 
 
-def _table(table: Published, columns: dict[str, list[Any]]) -> pa.Table:
-    return pa.table(
-        [pa.array(columns[field.name], field.type) for field in table.schema], schema=table.schema
-    )
+def _table(table: Published, columns: Mapping[str, list[Any]]) -> pa.Table:
+    """Rows of a table; a text column that is not given is '' everywhere."""
+    count = len(next(iter(columns.values())))
+    empty = [""] * count
+    arrays = [pa.array(columns.get(field.name, empty), field.type) for field in table.schema]
+    return pa.table(arrays, schema=table.schema)
 
 
 def seal(directory: Path, manifest: ReleaseManifest) -> None:
@@ -531,6 +525,16 @@ def seal(directory: Path, manifest: ReleaseManifest) -> None:
     head = dataclasses.replace(manifest, files=hash_files(directory))
     head = dataclasses.replace(head, release_hash=head.computed_hash())
     (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
+
+
+def _draw(shape: Shape, scratch: Path, pool: Executor) -> list[Future[list[Picture]]]:
+    """Pictures of a task's queries, drawn while its texts are written."""
+    found = []
+    for start in range(0, shape.queries, _PICTURES):
+        count = min(_PICTURES, shape.queries - start)
+        path = scratch / f"{shape.name}-{start}"
+        found.append(pool.submit(pictures, path, shape.seed, shape.number, start, count))
+    return found
 
 
 def generate(out: Path, documents: int, queries: int, seed: int = 5, workers: int = 2) -> list[Path]:
@@ -548,10 +552,12 @@ def generate(out: Path, documents: int, queries: int, seed: int = 5, workers: in
         tempfile.TemporaryDirectory(prefix="generate-", dir=out if out.is_dir() else None) as scratch,
         ProcessPoolExecutor(workers) as pool,
     ):
-        for shape in shapes(documents, queries, seed):
+        wanted = shapes(documents, queries, seed)
+        drawn = [_draw(shape, Path(scratch), pool) for shape in wanted]
+        for shape, pictured in zip(wanted, drawn, strict=True):
             directory = out / DATASET / VERSION / shape.name
             directory.mkdir(parents=True)
-            Task(shape, directory, pool, Path(scratch)).write()
+            Task(shape, directory, pictured).write()
             made.append(directory)
     return made
 

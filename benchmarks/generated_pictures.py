@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
+
+from schemas.hashing import sha256_bytes
 
 _KINDS = 40
 _SHARED = 0.35
@@ -14,14 +18,28 @@ _SHARED = 0.35
 Array = Any
 
 
-def pictures(task: tuple[int, int, int, int]) -> list[tuple[bytes, int, int]]:
-    """JPEG bytes, width and height of some pictures: (seed, number of the task, first, how many)."""
-    seed, task_number, first, count = task
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Where a picture's JPEG lies, its SHA-256 and size in pixels."""
+
+    path: Path
+    offset: int
+    length: int
+    sha256: str
+    width: int
+    height: int
+
+
+def pictures(path: Path, seed: int, task: int, first: int, count: int) -> list[Picture]:
+    """Draw some pictures of a task into one file."""
     looks = np.random.default_rng([seed, 2]).normal(size=(_KINDS, 5, 5))
-    return [
-        _picture(np.random.default_rng([seed, task_number, 6, number]), looks)
-        for number in range(first, first + count)
-    ]
+    found: list[Picture] = []
+    with path.open("wb") as out:
+        for number in range(first, first + count):
+            data, width, height = _picture(np.random.default_rng([seed, task, 6, number]), looks)
+            found.append(Picture(path, out.tell(), len(data), sha256_bytes(data), width, height))
+            out.write(data)
+    return found
 
 
 def _picture(random: np.random.Generator, looks: Array) -> tuple[bytes, int, int]:

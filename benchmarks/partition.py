@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from scipy.optimize import linprog  # type: ignore[import-untyped]
-from scipy.sparse import coo_matrix, csr_matrix, vstack  # type: ignore[import-untyped]
-from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix, csr_matrix, vstack
+from scipy.sparse.csgraph import connected_components
 
 from benchmarks.measure import ROOT, save
 from benchmarks.partition_world import SIZES, write_world

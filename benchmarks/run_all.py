@@ -22,6 +22,10 @@ ALL = (
     "grounding",
     "image_kinds",
     "panels",
+    "overlap_audit",
+    "image_copies",
+    "partition",
+    "evaluation",
     "flow_overhead",
 )
 

@@ -33,6 +33,7 @@ from flows.cli_common import (
     with_progress,
 )
 from flows.cli_crawl import crawl_app
+from flows.cli_evaluate import evaluate_app
 from flows.cli_ground import ground
 from flows.cli_vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
@@ -47,6 +48,7 @@ app = App(
 
 app.command(audit_app)
 app.command(crawl_app)
+app.command(evaluate_app)
 app.command(vocabulary_app)
 app.command(ground)
 _SIGINT = threading.Event()

@@ -79,15 +79,31 @@ def evaluate(
                 measured.append(_flagged(bench.run(system), system.parts, collection))
     measured += [_given(path, collection, options.k) for path in runs]
     _check_names(measured)
+    return _replace(collection, measured, out, options.k, seconds, before)
+
+
+def _replace(
+    collection: Collection,
+    measured: Sequence[Measured],
+    out: Path,
+    k: int,
+    seconds: dict[str, float],
+    before: list[tuple[str, int, int]],
+) -> dict[str, Any]:
+    """Write everything beside `out` and move it there, when the release is as it was `before`."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent) as folder:
         made = Path(folder) / "made"
         with _timed(seconds, "measure"):
-            summary = _write(collection, measured, made, options.k)
+            summary = _write(collection, measured, made, k)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         _json(made / TIMES, {"seconds": seconds, "peak_rss_kib": peak})
-        if _states(directory) != before:
-            raise ReleaseError("the release changed while it was evaluated", file=str(directory))
+        if _states(collection.directory) != before:
+            raise ReleaseError(
+                "the release changed while it was evaluated",
+                file=str(collection.directory),
+                hint="run it again",
+            )
         if out.exists():
             shutil.rmtree(out)
         made.rename(out)

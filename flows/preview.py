@@ -105,6 +105,6 @@ def _stages(
     chosen = [TASKS[name] for name in chosen_tasks(tasks or sorted(params))]
     planned: list[tuple[RecordStage | SetStage, Mapping[str, Any], Mapping[str, Resource]]] = []
     for task in chosen:
-        used = task_resources(workspace, task)
-        planned += [(task.per_article, params.get(task.name, {}), used), (task.over_all, {}, {})]
+        planned.append((task.per_article, params.get(task.name, {}), task_resources(workspace, task)))
+        planned.append((task.over_all, {}, {}))
     return planned

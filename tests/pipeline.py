@@ -15,6 +15,7 @@ from flows.runner import Job, Resource, plan
 from flows.selection import select
 from flows.session import Session
 from flows.settings import Settings
+from flows.specs import parameters_of
 from flows.stages import EXTRACTION, GROUNDING
 from flows.task_resources import task_resources
 from flows.vocabulary.indexes import index_in_use
@@ -87,7 +88,9 @@ def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
     return len(waiting)
 
 
-def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> int:
+def run_stages(
+    workspace: Workspace, count: int = 1, *, ground: bool = True, spec: DatasetSpec | None = None
+) -> int:
     """Parse, extract, ground and build; how many shards were made. Without grounding only UNGROUNDED."""
     raw = {"raw": Resource(workspace.raw)}
     made = 0
@@ -101,7 +104,9 @@ def run_stages(workspace: Workspace, count: int = 1, *, ground: bool = True) -> 
         for name in sorted(TASKS) if ground else UNGROUNDED:
             task = TASKS[name]
             resources = task_resources(workspace, task)
-            made += run_jobs(plan(workspace, task.per_article, resources=resources), pool)
+            params = parameters_of(spec)[name] if spec else {}
+            jobs = plan(workspace, task.per_article, params=params, resources=resources)
+            made += run_jobs(jobs, pool)
             made += run_jobs(plan(workspace, task.over_all), pool)
     return made
 

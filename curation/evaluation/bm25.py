@@ -21,7 +21,8 @@ from curation.evaluation.terms import Analyser, WordMap, words
 
 K1, B = 0.9, 0.4
 """Anserini's parameters of Lucene's BM25, as R2MED uses them."""
-STEP = 1e-5
+STEP = 1e-4
+"""What scores are rounded to before they are compared; 32-bit sums of long queries are no finer."""
 _BLOCK_TERMS = 2_000_000
 
 

@@ -140,10 +140,9 @@ def read_head(directory: Path) -> Head:
                 file=str(path),
                 hint="use the medqrels version that wrote it",
             )
-        return Head(
-            **{name: content[name] for name in Head.__slots__ if name not in _LISTS},
-            **{name: tuple(content.get(name, ())) for name in _LISTS},
-        )
+        chosen: dict[str, Any] = {name: content[name] for name in Head.__slots__ if name not in _LISTS}
+        chosen |= {name: tuple(content.get(name, ())) for name in _LISTS}
+        return Head(**chosen)
     except FileNotFoundError as error:
         raise ReleaseError(
             "not a release: no release.json", file=str(path), hint="name a task directory of a release"

@@ -44,7 +44,12 @@ def keys_of(steps: NDArray[np.integer], documents: NDArray[np.integer]) -> Keys:
     Args:
         steps: scores as whole numbers, |score| < 2^32.
         documents: positions of the candidates, of equal shape or broadcastable.
+
+    Raises:
+        ValueError: a score is too large to be told apart.
     """
+    if steps.size and max(-int(steps.min()), int(steps.max())) >= 1 << (63 - _PLACES):
+        raise ValueError(f"a score of {int(steps.max())} steps is out of range")
     return (steps.astype(np.int64) << _PLACES) | (_MASK - documents.astype(np.int64))
 
 

@@ -94,8 +94,8 @@ def compare(
 ) -> list[Comparison]:
     """Paired randomisation test of every two systems, after Smucker, Allan and Carterette 2007, two-sided.
 
-    The sign of an article's summed difference is flipped at random. Holm's correction holds within a measure
-    over all pairs. Queries where a measure is undefined for either system do not count in it.
+    An article's summed difference changes sign at random. Holm's correction holds within a measure. Queries
+    where a measure is undefined for either system do not count in it.
 
     Args:
         systems: (name, (queries, measures)) with the same queries in the same order.
@@ -130,7 +130,7 @@ def compare(
 
 
 def _as_large(sums: Values, permutations: int, seed: int) -> Codes:
-    """How many random sign changes of the articles' sums give a total at least as far from zero, by column."""
+    """By column, how many random sign changes of the articles' sums give a total at least as large."""
     seen = np.abs(sums.sum(0))
     found = np.zeros(len(seen), np.int64)
     generator = np.random.Generator(np.random.PCG64(seed))

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import ndimage  # type: ignore[import-untyped]
+from scipy import ndimage
 
 from curation.images.panel_cuts import Ground, Region, runs
 

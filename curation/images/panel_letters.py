@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
-from scipy import ndimage  # type: ignore[import-untyped]
+from scipy import ndimage
 
 Mask = npt.NDArray[np.bool_]
 Grey = npt.NDArray[np.uint8]

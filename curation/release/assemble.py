@@ -71,8 +71,8 @@ EXTRA_NAMES = tuple(table.name for table in EXTRA)
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments WHERE task = '{task}'),
-    labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty, coalesce(modalities[1], '') AS modality,
-        coalesce(regions[1], '') AS region FROM labels),
+    labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty,
+        coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region FROM labels),
     kept AS (
         SELECT q.* REPLACE (
             coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,

@@ -16,7 +16,16 @@ import jinja2
 from curation.release.facts import Facts
 from curation.release.manifest import ReleaseManifest
 from curation.release.rights import hub_licence
-from curation.release.tables import CORPUS, EXTRA, IMAGE_CORPUS, MAIN, PROVENANCE, QUERIES, TEXT_QUERIES, Published
+from curation.release.tables import (
+    CORPUS,
+    EXTRA,
+    IMAGE_CORPUS,
+    MAIN,
+    PROVENANCE,
+    QUERIES,
+    TEXT_QUERIES,
+    Published,
+)
 from schemas.errors import ReleaseError
 
 PROSE = ("summary", "intended_use", "limitations", "collection", "acknowledgement")

@@ -58,7 +58,8 @@ class ReleaseManifest:
     """The content of release.json.
 
     `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
-    no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any.
+    no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any;
+    `shaped_by` are retrieval systems that shaped queries or pools.
     """
 
     format_version: int
@@ -85,6 +86,7 @@ class ReleaseManifest:
     siblings: tuple[str, ...] = ()
     made_texts: int = 0
     vocabulary: str = ""
+    shaped_by: tuple[str, ...] = ()
     release_hash: str = ""
 
     def content(self) -> dict[str, Any]:
@@ -141,6 +143,6 @@ def read_manifest(directory: Path) -> ReleaseManifest:
             file=str(path),
             hint="use the medqrels version that wrote it",
         )
-    for name in ("not_publishable_because", "stages", "siblings"):
+    for name in ("not_publishable_because", "stages", "siblings", "shaped_by"):
         content[name] = tuple(content[name])
     return ReleaseManifest(**content)

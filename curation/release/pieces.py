@@ -44,7 +44,9 @@ def pieced_together(
         made: texts to look at, grouped by article.
     """
     found: set[Made] = set()
-    groups = [(article, list(items)) for article, items in groupby(made, key=lambda item: item.article) if article]
+    groups = [
+        (article, list(items)) for article, items in groupby(made, key=lambda item: item.article) if article
+    ]
     for start in range(0, len(groups), _AT_ONCE):
         part = groups[start : start + _AT_ONCE]
         texts = _texts_of(query, tables, [article for article, _ in part])

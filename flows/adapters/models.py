@@ -1,4 +1,4 @@
-"""Models of the extra `models`, by sentence-transformers: text encoders, CLIP-like encoders, cross-encoders.
+"""Models by sentence-transformers, which people install beside the lock: text encoders, CLIP-like encoders, cross-encoders.
 
 A model is a local folder or a name on the Hub; what it was told and how much it cut goes into results.
 """
@@ -23,7 +23,8 @@ from flows.adapters.encoder import Encoded, fingerprint, portions
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 
-EXTRA = "models"
+PACKAGE = "sentence-transformers>=5,<6"
+"""Not in the lock: with PyTorch it is ten times the size of everything else, and comes in many builds."""
 _PROMPT_NAMES = {"query": ("query",), "document": ("document", "passage", "corpus")}
 _SCORE = struct.Struct("<dII")
 
@@ -34,7 +35,7 @@ def _library() -> Any:
     except ImportError as error:
         raise UsageError(
             f"this system needs sentence-transformers, which is not installed ({error})",
-            hint=f"install the extra: make setup EXTRAS={EXTRA}",
+            hint=f"install it: .venv/bin/python -m pip install '{PACKAGE}'",
         ) from error
     return sentence_transformers
 

@@ -81,9 +81,9 @@ def test_equal_to_trec_eval_on_the_run_file(tmp_path: Path) -> None:
         "RR": "recip_rank",
         "Success@1": "success_1",
     }
-    for row, query in enumerate(measures.measured(collection)):
+    for row, measured in enumerate(measures.measured(collection)):
         for mine, their_name in pairs.items():
-            expected = theirs[query][their_name] if query in theirs else 0.0
+            expected = theirs[measured][their_name] if measured in theirs else 0.0
             if their_name == "recip_rank" and expected < 1 / 100:
                 expected = 0.0  # found below our depth
-            assert ours[row, names[mine]] == pytest.approx(expected, abs=1e-9), (query, mine)
+            assert ours[row, names[mine]] == pytest.approx(expected, abs=1e-9), (measured, mine)

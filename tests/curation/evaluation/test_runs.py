@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.evaluation.ranking import EMPTY, Ranking, fuse, without
+from curation.evaluation.ranking import EMPTY, Ranking, best, fuse, keys_of, ranking_of, without
 from curation.evaluation.runs import falling, file_stem, read_run, write_run
 from schemas.errors import ReleaseError
 
@@ -96,6 +96,15 @@ def test_fusion_by_hand() -> None:
     assert fused["q"].documents.tolist() == [2, 0, 1]  # 1/63 + 1/61, 1/61, 1/62 (ties d1 and d3: by id)
     assert fused["q"].scores == pytest.approx([1 / 63 + 1 / 61, 1 / 61, 1 / 62], abs=1e-9)
     assert len(fused["r"]) == len(EMPTY) == 0
+
+
+def test_keys_sort_by_score_then_position_and_refuse_what_does_not_fit() -> None:
+    keys = keys_of(np.array([-5, 7, 7, 0]), np.array([0, 9, 3, 1]))
+    found = ranking_of(best(keys, 10), 0.5)
+    assert found.documents.tolist() == [3, 9, 1, 0]
+    assert found.scores.tolist() == [3.5, 3.5, 0.0, -2.5]
+    with pytest.raises(ValueError, match="out of range"):
+        keys_of(np.array([1 << 32]), np.array([0]))
 
 
 def test_names_of_files_are_safe() -> None:

@@ -58,7 +58,9 @@ def closed(world: World, tmp_path: Path) -> World:
     world.more = {"names": names(tmp_path, [*OPEN, *CLOSED]), "passages": [path]}
     captions = tmp_path / "figures.parquet"
     rows = [
-        {"article_id": article, "caption": caption} for article, texts in CAPTIONS.items() for caption in texts
+        {"article_id": article, "caption": caption}
+        for article, texts in CAPTIONS.items()
+        for caption in texts
     ]
     pq.write_table(pa.Table.from_pylist(rows), captions)
     world.more["figures"] = [captions]

@@ -35,8 +35,8 @@ VIA = {"pneumonia fibrosis": "lung", "bacterial viral": "pneumonia"}
 RELATIONS: dict[tuple[str, str], str] = {(name, name): "same-diagnosis" for name in USED}
 for _line in _TABLE.split("\n"):
     if _line:
-        _one, _two, _relation = _line.split()
-        RELATIONS[_one, _two], RELATIONS[_two, _one] = _relation, _TURNED[_relation]
+        _one, _two, _named = _line.split()
+        RELATIONS[_one, _two], RELATIONS[_two, _one] = _named, _TURNED[_named]
 
 
 @dataclass

@@ -348,7 +348,7 @@ def run(reports: Sequence[Report], folder: Path, **params: Any) -> Built:
     out.mkdir(parents=True, exist_ok=True)
     outputs, _, _ = run_set_stage(TASK.over_all, inputs, out, "1GB")
     kinds = {name: sql.row for name, sql in TASK.over_all.outputs.items()}
-    made = {
+    made: dict[str, list[Any]] = {
         name: from_table(kind, pq.read_table(out / outputs["_dropped" if name == "drops" else name].file))
         for name, kind in kinds.items()
     }

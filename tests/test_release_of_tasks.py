@@ -1,0 +1,253 @@
+"""Four tasks built from real articles: shared out without overlap, released, audited, damaged by hand, found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.audit import RULES, audit
+from curation.audit.dataset import open_release
+from curation.tasks.registry import TASKS
+from flows.assembling import assemble_task
+from flows.auditing import auditor
+from flows.cli import run_cli
+from flows.database import query
+from flows.progress import SilentReporter
+from flows.session import Session
+from flows.settings import Settings
+from flows.specs import DATA_CARDS, read_spec
+from schemas.audit import AuditReport
+from tests.pipeline import crawl_bucket, new_workspace, run_partition, run_stages
+
+IDS = [
+    "PMC5845260",
+    "PMC6334730",
+    "PMC5819207",
+    "PMC4745298",
+    "PMC6760546",
+    "PMC5833907",
+    "PMC8194346",
+    "PMC4739453",
+    "PMC4738724",
+    "PMC4738734",
+    "PMC8116530",
+    "PMC4745305",
+    "PMC8149731",
+    "PMC6342895",
+    "PMC4735908",
+    "PMC4738737",
+    "PMC4736587",
+    "PMC7738079",
+]
+"""Articles of the shared data that several tasks want."""
+SPEC = """
+name = "shared-sample"
+title = "Real articles for a test"
+licence_profile = "noncommercial"
+[partition]
+dev_share = 0.2
+[tasks.visual_context]
+[tasks.image_search]
+[tasks.summary]
+[tasks.case_study]
+require_image = false
+"""
+BUILT = ("case_study", "image_search", "summary", "visual_context")
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
+    """The version folder of the four tasks' release."""
+    root = tmp_path_factory.mktemp("tasks")
+    cards = root / "data_cards"
+    shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
+    (cards / "spec.toml").write_text(SPEC, "utf-8")
+    spec = read_spec(cards / "spec.toml")
+    workspace = new_workspace(root / "ws")
+    crawl_bucket(workspace, IDS, roots=[shared_data / "pmc-bucket"], synthetic_images=True)
+    run_stages(workspace, spec=spec)
+    run_partition(workspace, spec, "1.0.0")
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    for task in BUILT:
+        assemble_task(session, TASKS[task], spec, cards, "1.0.0", {})
+    return workspace.releases / "shared-sample" / "1.0.0"
+
+
+@pytest.fixture(scope="module")
+def reports(release: Path) -> dict[str, AuditReport]:
+    """Audits of all tasks, with their canaries."""
+    with auditor() as machine:
+        return {task: machine.audit(release / task).report for task in BUILT}
+
+
+def rows_of(release: Path, task: str, table: str) -> list[Row]:
+    rows: list[Row] = pq.read_table(release / task / table).to_pylist()
+    return rows
+
+
+@pytest.mark.timeout(400)
+def test_every_task_is_clean_and_every_canary_is_found(reports: dict[str, AuditReport]) -> None:
+    for task, report in reports.items():
+        wrong: list[tuple[str, str, str]] = [
+            (item.rule, item.status, item.note) for item in report.rules if item.status == "not_run"
+        ]
+        wrong += [(item.rule, item.canary, item.note) for item in report.canaries if not item.is_found]
+        assert report.verdict == "clean", (
+            task,
+            wrong,
+            [r.rule for r in report.rules if r.status == "failed"],
+        )
+        assert {item.rule for item in report.canaries} == {rule.id for rule in RULES}
+        assert not report.publishable, "its images are made up"
+
+
+@pytest.mark.timeout(400)
+def test_no_two_tasks_share_anything(release: Path, reports: dict[str, AuditReport]) -> None:
+    """The matrix says zero, and so does an independent count over the published keys."""
+    for task, report in reports.items():
+        if not rows_of(release, task, "queries"):  # no two of these reports tell of one diagnosis
+            assert task == "case_study"
+            continue
+        cells = [cell for cell in report.matrix if cell.level == "zero"]
+        assert {cell.dimension for cell in cells} >= {"query", "article", "patient", "image_family"}
+        assert all(cell.shared == 0 for cell in cells)
+    keys: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    counted = 0
+    for task in BUILT:
+        split = {row["id"]: row["split"] for row in rows_of(release, task, "provenance/queries")}
+        for row in rows_of(release, task, "provenance/keys"):
+            keys.setdefault((row["dimension"], row["key"]), set()).add((task, split[row["query-id"]]))
+            counted += 1
+    assert counted > 100
+    assert [key for key, places in keys.items() if len(places) > 1] == []
+
+
+def test_what_the_partition_cost_is_told(release: Path) -> None:
+    for task in ("visual_context", "summary", "image_search"):
+        (step,) = [row for row in rows_of(release, task, "provenance/funnel") if row["stage"] == "partition"]
+        lost = [row for row in rows_of(release, task, "provenance/drops") if row["stage"] == "partition"]
+        assert step["entered"] == step["kept"] + len(lost)
+        assert step["kept"] == len(rows_of(release, task, "queries"))
+        assert {row["reason"] for row in lost} <= {"overlap_other_task", "overlap_other_split"}
+        assert all(row["detail"] for row in lost)
+
+
+@pytest.mark.timeout(200)
+def test_without_a_sibling_its_rules_are_not_covered(release: Path, tmp_path: Path) -> None:
+    for task in BUILT[:-1]:
+        shutil.copytree(release / task, tmp_path / task)
+    shutil.rmtree(tmp_path / "summary")
+    with auditor() as machine:
+        report = machine.audit(tmp_path / "image_search").report
+    statuses = {item.rule: (item.status, item.note) for item in report.rules}
+    for rule in ("overlap_query", "overlap_article", "overlap_patient", "overlap_image_family"):
+        assert statuses[rule][0] == "not_covered"
+        assert "summary" in statuses[rule][1] and "case_study" not in statuses[rule][1]
+    assert report.verdict == "partial"
+
+
+def edit(directory: Path, table: str, change: Callable[[list[Row]], str]) -> str:
+    """Rewrite the first file of a table by hand; the id the audit must name."""
+    path = sorted((directory / table).glob("*.parquet"))[-1]
+    schema = pq.read_schema(path)
+    rows: list[Row] = pq.read_table(path).to_pylist()
+    named = change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
+    return named
+
+
+def setting(column: str, value: object, at: int = 0) -> Callable[[list[Row]], str]:
+    def change(rows: list[Row]) -> str:
+        rows[at][column] = value(rows[at]) if callable(value) else value
+        return str(rows[at].get("id") or rows[at].get("query-id"))
+
+    return change
+
+
+def again(**changes: object) -> Callable[[list[Row]], str]:
+    def change(rows: list[Row]) -> str:
+        rows.append(rows[0] | changes)
+        return str(changes.get("id") or rows[0].get("id") or rows[0]["query-id"])
+
+    return change
+
+
+def cut_image(row: Row) -> dict[str, Any]:
+    return {"bytes": row["image"]["bytes"][:200], "path": row["image"]["path"]}
+
+
+DEFECTS: tuple[tuple[str, str, Callable[[list[Row]], str]], ...] = (
+    ("dangling_ids", "qrels", setting("corpus-id", "pmc:PMC1.1#p1")),
+    ("duplicate_ids", "corpus", again()),
+    ("duplicate_pairs", "qrels", again()),
+    ("empty_texts", "corpus", setting("text", "")),
+    ("short_texts", "corpus", setting("text", "Yes, so it is.")),
+    ("duplicate_documents", "corpus", again(id="pmc:PMC2.1#p1")),
+    ("near_duplicate_documents", "corpus", lambda rows: _nearly(rows)),
+    ("text_debris", "corpus", setting("text", lambda row: row["text"] + " <p>markup</p>")),
+    ("phi_identifiers", "corpus", setting("text", lambda row: row["text"] + " Her MRN: 48291377.")),
+    ("language_script", "corpus", setting("text", lambda row: "Это совсем другой язык, а не тот. " * 4)),
+    ("licence_of_rows", "queries", setting("license", "CC-BY-ND-4.0")),
+    ("source_texts", "corpus", setting("text", lambda row: row["text"] + " Added by hand.")),
+    ("images", "queries", setting("image", cut_image)),
+    ("definitions", "qrels", setting("score", 7)),
+    ("unjudged_negative", "qrels", setting("score", 0)),
+    ("funnel", "provenance/funnel", setting("kept", 1)),
+    ("overlap_keys_true", "provenance/keys", setting("key", "nothing")),
+    ("retracted", "provenance/sources", setting("is_retracted", True)),
+    ("evidence", "provenance/qrels", setting("evidence", [])),
+    ("figure_numbers", "corpus", setting("text", lambda row: row["text"] + " See Figure 12.")),
+)
+NO_ROW = {"funnel"}
+
+
+def _nearly(rows: list[Row]) -> str:
+    for number, row in enumerate([row for row in rows if len(row["text"].split()) > 60]):
+        words = row["text"].split()
+        words[20] = "otherwise"
+        rows.append(row | {"id": f"pmc:PMC3.1#p{number}", "text": " ".join(words)})
+    return "pmc:PMC3.1#p"
+
+
+@pytest.mark.parametrize(("rule", "table", "change"), DEFECTS, ids=[rule for rule, _, _ in DEFECTS])
+def test_one_defect_by_hand_is_found_and_its_row_named(
+    release: Path, tmp_path: Path, rule: str, table: str, change: Callable[[list[Row]], str]
+) -> None:
+    directory = tmp_path / "visual_context"
+    shutil.copytree(release / "visual_context", directory)
+    named = edit(directory, table, change)
+    chosen = [item for item in RULES if item.id == rule]
+    before = audit(release / "visual_context", query(), rules=chosen, plant=False).rules[0]
+    (found,) = audit(directory, query(), rules=chosen, plant=False).rules
+    assert found.found > before.found, found.note
+    assert found.status == "failed"
+    if rule not in NO_ROW:
+        assert named in json.dumps([[side.id for side in item.sides] for item in found.findings])
+
+
+@pytest.mark.timeout(200)
+def test_the_command_says_so_with_its_exit_code(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = tmp_path / "case_study"
+    shutil.copytree(release / "case_study", directory)
+    edit(directory, "corpus", setting("text", ""))
+    assert run_cli(["audit", str(directory), "--json"]) == 1
+    (report,) = json.loads(capsys.readouterr().out)
+    assert report["verdict"] == "findings"
+    assert report["release_hash"] != open_release(release / "case_study").sha256
+    assert (directory / "audit.html").is_file()
+    assert run_cli(["audit", str(directory), "--verify", str(directory / "audit.json")]) == 0
+    stated = json.loads((directory / "audit.json").read_text("utf-8"))
+    stated["rules"][0]["compared"] += 1
+    (tmp_path / "false.json").write_text(json.dumps(stated), "utf-8")
+    assert run_cli(["audit", str(directory), "--verify", str(tmp_path / "false.json")]) == 1
+    assert "compared" in capsys.readouterr().out
