@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.generated_articles import READ, funnel, source
 from benchmarks.generated_pictures import Picture, pictures
+from benchmarks.generated_shape import CITABLE, PER_ARTICLE, Shape, judge, shapes
 from benchmarks.generated_texts import Writer
 from curation.release import card, facts
 from curation.release.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
@@ -48,94 +50,13 @@ from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import family_key, query_id
 
 DATASET, VERSION = "made-up", "1.0.0"
-PER_ARTICLE, CITABLE = 20, 14
-"""Documents of an article; only the first are positives, the others may hold boilerplate or near copies."""
 _CHUNK = 10_000
 _PICTURES = 400
-_DEV, _SECOND_POSITIVE, _NEAR, _BOILERPLATE = 0.04, 0.4, 0.004, 0.3
+_NEAR, _BOILERPLATE = 0.004, 0.3
 _LICENCES = ("CC-BY-4.0", "CC0-1.0")
-_READ = "jats:license/@href"
 
 Row = dict[str, Any]
 Array = Any
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Shape:
-    """One task.
-
-    In a task about cases the queries of an article are answered by the article it is paired with, hide their
-    diagnosis and rest on a target concept. In the other a query is a figure, answered by passages of its own
-    article.
-    """
-
-    name: str
-    number: int
-    articles: int
-    queries: int
-    seed: int
-    is_about_cases: bool
-    sibling: str
-
-    def article(self, number: int) -> str:
-        """Id of an article."""
-        return f"pmc:PMC{10_000_000 * (self.number + 1) + number}.1"
-
-    def document(self, number: int) -> str:
-        """Id of a document; ids sort as numbers do."""
-        return f"{self.article(number // PER_ARTICLE)}#p{10 + number % PER_ARTICLE}"
-
-    def article_of(self, query: Array) -> Array:
-        """Article a query was made of."""
-        return query * self.articles // self.queries
-
-    def answering(self, article: Array) -> Array:
-        """Article that answers an article's queries."""
-        return article ^ 1 if self.is_about_cases else article
-
-    def random(self, *names: int) -> np.random.Generator:
-        """A generator for one part of the task, whatever was drawn for the others."""
-        return np.random.default_rng([self.seed, self.number, *names])
-
-
-def shapes(documents: int, queries: int, seed: int) -> tuple[Shape, Shape]:
-    """Two thirds of everything are figures and passages, one third cases."""
-    articles = documents // PER_ARTICLE
-    cases = max(articles // 3 & ~1, 2)
-    asked = max(queries // 3, 2)
-    one, other = "visual_context", "clinical_case"
-    return (
-        Shape(one, 0, max(articles - cases, 2), max(queries - asked, 2), seed, False, other),
-        Shape(other, 1, cases, asked, seed, True, one),
-    )
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Judged:
-    """Query -> positive documents; both by number. `splits` is 1 for dev."""
-
-    first: Array
-    second: Array
-    is_dev: Array
-
-    def of(self, query: int) -> list[int]:
-        """Numbers of its positives, ascending."""
-        found = {int(self.first[query]), int(self.second[query])}
-        return sorted(found)
-
-
-def judge(shape: Shape) -> Judged:
-    """Choose the positives and the split of every query; articles that belong together are in one split."""
-    random = shape.random(0)
-    query = np.arange(shape.queries)
-    article = shape.article_of(query)
-    base = shape.answering(article) * PER_ARTICLE
-    place = random.integers(0, CITABLE - 1, shape.queries)
-    second = place + (random.random(shape.queries) < _SECOND_POSITIVE)
-    of_group = random.random(shape.articles) < _DEV
-    of_group[:2], of_group[-2:] = True, False
-    group = article & ~1
-    return Judged(base + place, base + second, of_group[group])
 
 
 class Task:
@@ -207,7 +128,7 @@ class Task:
             "id": ids,
             "article_id": own,
             "patient_id": [f"{name}#case1" if shape.is_about_cases else "" for name in own],
-            "license_evidence": [_READ] * len(ids),
+            "license_evidence": [READ] * len(ids),
             "text_sha256": [sha256_text(text) for text in sources],
             "transforms": transforms,
             **{name: [None] * len(ids) for name in _IMAGE_COLUMNS},
@@ -300,7 +221,7 @@ class Task:
                 "family": [""] * count,
                 "hides_target": [shape.is_about_cases] * count,
                 "since": [VERSION] * count,
-                "license_evidence": [_READ] * count,
+                "license_evidence": [READ] * count,
                 "text_sha256": [sha256_text(texts[one]) for one in part],
                 "transforms": [[] for _ in part],
                 "image_source_sha256": [drawn[one].sha256 for one in part],
@@ -407,56 +328,18 @@ class Task:
         def chunks() -> Iterator[pa.Table]:
             for start in range(0, self.shape.articles, _CHUNK):
                 numbers = range(start, min(start + _CHUNK, self.shape.articles))
-                yield pa.Table.from_pylist([self._source(one) for one in numbers], schema=SOURCES.schema)
+                rows = [
+                    source(self.shape, one, self.titles[one], _LICENCES[self.licence[one]]) for one in numbers
+                ]
+                yield pa.Table.from_pylist(rows, schema=SOURCES.schema)
 
         self.table(SOURCES, chunks())
 
-    def _source(self, number: int) -> Row:
-        name = self.shape.article(number)
-        digits = name.removeprefix("pmc:PMC").removesuffix(".1")
-        return {
-            "id": name,
-            "title": self.titles[number],
-            "authors": ["A. Nobody"],
-            "journal": f"Journal of Inventions {number % 300}",
-            "year": 2000 + number % 26,
-            "doi": f"10.5555/{digits}",
-            "pmid": digits,
-            "pmcid": f"PMC{digits}",
-            "article_type": "case-report",
-            "language": "en",
-            "subjects": [],
-            "license": _LICENCES[self.licence[number]],
-            "license_url": "https://creativecommons.org/licenses/by/4.0/",
-            "license_evidence": _READ,
-            "license_statement": "",
-            "is_retracted": False,
-            "is_synthetic": True,
-            "scope_evidence": [],
-            "raw_sha256": sha256_text(name),
-        }
-
     def funnel(self) -> None:
-        """The way from crawled articles to released queries, one article in twenty dropped."""
-        shape = self.shape
-        lost = [shape.article(9_000_000 + number) for number in range(shape.articles // 20)]
-        drops: dict[str, list[Any]] = {
-            "stage": ["crawl"] * len(lost),
-            "unit": ["article"] * len(lost),
-            "id": lost,
-            "article_id": lost,
-            "reason": ["licence_not_allowed"] * len(lost),
-            "detail": [""] * len(lost),
-        }
+        """The way from crawled articles to released queries."""
+        drops, steps = funnel(self.shape)
         self.table(DROPS, iter([_table(DROPS, drops)]))
-        steps: list[tuple[Any, ...]] = [
-            (1, "crawl", "article", shape.articles + len(lost), shape.articles, len(lost)),
-            (2, shape.name, "query", shape.queries, shape.queries, 0),
-        ]
-        columns: Mapping[str, list[Any]] = dict(
-            zip(FUNNEL.schema.names, map(list, zip(*steps, strict=True)), strict=True)
-        )
-        self.table(FUNNEL, iter([_table(FUNNEL, columns)]))
+        self.table(FUNNEL, iter([_table(FUNNEL, steps)]))
 
     def target_names(self) -> None:
         """Names of the target concepts, in three languages; none of them can stand in a text made here."""

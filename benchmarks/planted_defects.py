@@ -49,7 +49,7 @@ def plant(directory: Path) -> dict[str, list[str]]:
         record["id"]: f"{record['text']} Her medical record number is 4482913.",
     }
     _rewrite(directory / "corpus", lambda row: row | {"text": texts.get(row["id"], row["text"])}, set(texts))
-    copy = {"bytes": _smaller(dev["image"]["bytes"]), "path": "copy.jpeg"}
+    copy = {"bytes": smaller(dev["image"]["bytes"]), "path": "copy.jpeg"}
     damage = {changed["id"]: {"text": dev["text"]}, test["id"]: {"image": copy}}
     _rewrite(directory / "queries", lambda row: row | damage.get(row["id"], {}), set(damage))
     gone = {(lost["query-id"], lost["corpus-id"])}
@@ -98,7 +98,8 @@ def _nearly(text: str) -> str:
     return " ".join(words)
 
 
-def _smaller(data: bytes) -> bytes:
+def smaller(data: bytes) -> bytes:
+    """A picture at half its size, re-encoded."""
     with Image.open(io.BytesIO(data)) as image:
         small = image.resize((image.width // 2, image.height // 2), Image.Resampling.LANCZOS)
     out = io.BytesIO()

@@ -16,6 +16,7 @@ from cyclopts import App
 from pydantic import BaseModel
 
 import schemas
+from curation.audit import RULES
 from flows.cli import app
 from flows.host_settings import PmcSettings
 from flows.settings import HttpSettings, Settings
@@ -32,10 +33,11 @@ def commands(parent: App = app, prefix: str = "medqrels") -> Iterator[tuple[str,
         if name.startswith("-"):
             continue
         child = parent[name]
-        if any(not part.startswith("-") for part in child):
-            yield from commands(child, f"{prefix} {name}")
-        else:
+        has_parts = any(not part.startswith("-") for part in child)
+        if not has_parts or child.default_command is not None:
             yield f"{prefix} {name}", child
+        if has_parts:
+            yield from commands(child, f"{prefix} {name}")
 
 
 def _usage(name: str, command: App) -> str:
@@ -124,6 +126,23 @@ def records_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def rules_page() -> str:
+    """docs/rules.md."""
+    lines = [
+        "# Rules of the audit",
+        "",
+        "In the order they run. On each run the defects listed under a rule are planted into a copy of the",
+        "release, and the rule must name them; see [the audit](audit.md).",
+        "",
+    ]
+    for rule in RULES:
+        per_task = "".join(f"; {severity} for {task}" for task, severity in sorted(rule.per_task.items()))
+        lines += [f"## {rule.id}", "", f"**{rule.title}.** {rule.definition}", ""]
+        lines += [f"Version {rule.version}, severity {rule.severity}{per_task}; counts {rule.unit}.", ""]
+        lines += [f"- {canary.name}" for canary in rule.canaries] + [""]
+    return "\n".join(lines)
+
+
 def readme(text: str) -> str:
     """README with its command table renewed."""
     head, rest = text.split(BEGIN)
@@ -139,6 +158,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/commands.md": commands_page(),
         ROOT / "docs/settings.md": settings_page(),
         ROOT / "docs/records.md": records_page(),
+        ROOT / "docs/rules.md": rules_page(),
         readme_path: readme(readme_path.read_text("utf-8")),
     }
 

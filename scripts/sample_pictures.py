@@ -121,10 +121,30 @@ def ribs(x: Field, y: Field) -> Field:
     return f
 
 
+PATIENTS = {
+    "normal": (0.0, 1.0, 1.0, 0.0, 0.0),
+    "hila": (-0.07, 0.9, 1.05, 0.05, 0.06),
+    "opacities": (0.05, 1.1, 0.94, -0.04, -0.08),
+    "cavity": (0.1, 0.98, 1.16, 0.07, 0.1),
+}
+"""Tilt in radians, width, height, and shift of each patient: two people's films are two pictures."""
+
+
+def build(
+    x: Field, y: Field, tilt: float, wide: float, high: float, right: float, down: float
+) -> tuple[Field, Field]:
+    """The grid as one patient's body fills it."""
+    u, v = x - right, y - down
+    return (
+        (u * np.cos(tilt) + v * np.sin(tilt)) / wide,
+        (v * np.cos(tilt) - u * np.sin(tilt)) / high,
+    )
+
+
 def chest(rng: Rng, kind: str = "normal") -> Image.Image:
     """Posteroanterior chest radiograph; kind: hila, opacities or cavity."""
     w, h = 560, 600
-    x, y = grid(w, h)
+    x, y = build(*grid(w, h), *PATIENTS[kind])
     f = 0.05 + 0.62 * blob(x, y, 0, 0.25, 0.97, 1.25, 0.05) + 0.1 * blob(x, y, 0, -0.95, 0.22, 0.3)
     lungs = np.maximum(
         blob(x, y, -0.47, 0.0, 0.36, 0.72, 0.03, 0.12), blob(x, y, 0.47, 0.0, 0.36, 0.72, 0.03, -0.12)

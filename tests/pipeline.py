@@ -101,7 +101,7 @@ def run_stages(
             index = index_in_use(workspace, "native", SilentReporter())
             for stage in GROUNDING:
                 made += run_jobs(plan(workspace, stage, resources=index.resources), pool)
-        for name in sorted(TASKS) if ground else UNGROUNDED:
+        for name in sorted(spec.tasks if spec else TASKS) if ground else UNGROUNDED:
             task = TASKS[name]
             resources = task_resources(workspace, task)
             params = parameters_of(spec)[name] if spec else {}

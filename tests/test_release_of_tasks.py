@@ -1,4 +1,4 @@
-"""Four tasks built from real articles: shared out without overlap, released, audited, damaged by hand, found."""
+"""Four tasks built from real articles: shared out without overlap, released, audited, damaged by hand."""
 
 from __future__ import annotations
 

@@ -32,10 +32,10 @@ class Difference:
 
     where: str
     stated: str
-    now: str
+    found: str
 
     def __str__(self) -> str:
-        return f"{self.where}: stated {self.stated}, now {self.now}"
+        return f"{self.where}: stated {self.stated}, now {self.found}"
 
 
 def to_bytes(report: AuditReport) -> bytes:

@@ -20,7 +20,8 @@ _AT_ONCE = 200
 _TEXTS = {
     "passages": "SELECT article_id, text FROM passages WHERE article_id IN ({listed})",
     "figures": "SELECT article_id, caption FROM figures WHERE article_id IN ({listed})",
-    "articles": "SELECT id, a.text FROM (SELECT id, unnest(abstracts) AS a FROM articles WHERE id IN ({listed}))",
+    "articles": """SELECT id, a.text FROM (
+        SELECT id, unnest(abstracts) AS a FROM articles WHERE id IN ({listed}))""",
 }
 
 

@@ -1,8 +1,8 @@
 """The gate for restricted vocabulary: no string of it leaves the machine in a release.
 
-Text that traces back to a source is the article's own, whatever words it has in common with a vocabulary: with
-its transforms undone it is a passage or caption by hash, or is pieced together from long stretches of its own
-article (curation.release.pieces). Any other text is made by a task, and must hold no name that only restricted
+Text that traces back to a source is the article's own, whatever words it shares with a vocabulary: with its
+transforms undone it is a passage or caption by hash, or is pieced together from long stretches of its article
+(curation.release.pieces). Any other text is made by a task, and must hold no name that only restricted
 sources give (UMLS restriction level > 0, WHO ICD).
 """
 

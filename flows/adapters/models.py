@@ -1,4 +1,4 @@
-"""Models by sentence-transformers, which people install beside the lock: text encoders, CLIP-like encoders, cross-encoders.
+"""Models by sentence-transformers, which people install themselves: encoders, CLIP-like ones, cross-encoders.
 
 A model is a local folder or a name on the Hub; what it was told and how much it cut goes into results.
 """

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from curation.tasks.registry import TASKS
 from flows.cli import run_cli
 from flows.locators import read_ids
 from flows.specs import parse_overrides
@@ -85,7 +86,7 @@ def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]
     expected = {
         "extract": [stage.name for stage in EXTRACTION],
         "ground": [stage.name for stage in GROUNDING],
-        "build": ["visual_context", "visual_context_all"],
+        "build": [name for task in TASKS for name in (task, f"{task}_all")],
     }
     for verb, stages in expected.items():
         assert run_cli([verb, *where]) == 0

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import io
-import random
 import struct
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageDraw
 
 from curation.audit.rule import Canary, Rows
@@ -26,13 +26,17 @@ Change = Callable[[Image.Image], Image.Image]
 @functools.cache
 def drawn(seed: int) -> Image.Image:
     """A picture of shapes, strokes and tones that no other seed gives."""
-    source = random.Random(seed)
-    image = Image.new("RGB", _SIZE, tuple(source.randrange(60, 200) for _ in range(3)))
+    source = np.random.default_rng(seed)
+
+    def chance(low: int, high: int) -> int:
+        return int(source.integers(low, high))
+
+    image = Image.new("RGB", _SIZE, (chance(60, 200), chance(60, 200), chance(60, 200)))
     draw = ImageDraw.Draw(image)
     for number in range(70):
-        left, top = source.randrange(_SIZE[0]), source.randrange(_SIZE[1])
-        right, bottom = left + source.randrange(8, 70), top + source.randrange(8, 60)
-        fill = tuple(source.randrange(256) for _ in range(3))
+        left, top = chance(0, _SIZE[0]), chance(0, _SIZE[1])
+        right, bottom = left + chance(8, 70), top + chance(8, 60)
+        fill = (chance(0, 256), chance(0, 256), chance(0, 256))
         if number % 3:
             draw.ellipse((left, top, right, bottom), fill=fill)
         else:

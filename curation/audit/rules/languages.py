@@ -39,7 +39,7 @@ MIN_HAN, MIN_HANJA = 24, 6
 FEWEST_WORDS, LONG_TEXT = 8, 25
 OWN_PERCENT, OTHER_PERCENT, MOST_OWN = 4, 8, 1
 MOST_CANDIDATES = 20_000
-_BEGINNING = 200
+_BEGINNING = 500
 """Characters that hold enough small words in most texts, so that the rest need not be counted."""
 _TAG = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -152,9 +152,7 @@ def _few_own_words(language: str) -> str:
     own = "len(list_filter(string_split(lower({}), ' '), lambda w: w IN (" + listed + ")))"
     words = "(length(text) - length(replace(text, ' ', '')) + 1)"
     wanted = f"CASE WHEN {words} >= {LONG_TEXT} THEN {words} * {OWN_PERCENT} ELSE {(MOST_OWN + 1) * 100} END"
-    beginning = own.format(
-        f"substr(text, 1, {_BEGINNING})"
-    )  # its last word may be cut, so one is not counted
+    beginning = own.format(f"substr(text, 1, {_BEGINNING})")  # its last word may be cut: one less is sure
     return f"""{words} >= {FEWEST_WORDS} AND CASE WHEN ({beginning} - 1) * 100 >= {wanted} THEN false
         ELSE {own.format("text")} * 100 < {wanted} END"""
 

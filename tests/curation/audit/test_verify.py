@@ -67,7 +67,7 @@ def test_removed_and_added_entries_are_named(report: AuditReport, stated: dict[s
     forged["canaries"].append({"rule": "made_up", "canary": "x", "is_found": True, "note": ""})
     found = {item.where: item for item in verify(forged, report)}
     assert found["rules.dangling_ids"].stated == "nothing"
-    assert found["canaries.made_up / x"].now == "nothing"
+    assert found["canaries.made_up / x"].found == "nothing"
     assert len(found) == 2
 
 

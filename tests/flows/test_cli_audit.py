@@ -1,0 +1,120 @@
+"""`medqrels audit` as a user meets it: exit codes, other benchmarks, hash lists, stated reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.audit import RULES
+from flows.cli import run_cli
+from tests.curation.release.known import CAPTIONS, make_world
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clean task directory."""
+    return make_world(tmp_path_factory.mktemp("known")).release()
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Path:
+    """Somebody else's benchmark, in BEIR's layout, that asks one of our queries."""
+    folder = tmp_path / "theirs"
+    (folder / "qrels").mkdir(parents=True)
+    ours = CAPTIONS["pmc:PMC901.1"][1]
+    queries = [{"_id": "t1", "text": ours.upper()}, {"_id": "t2", "text": "Does a fever need treatment?"}]
+    corpus = [
+        {"_id": "d1", "title": "", "text": "A fever of short duration needs no treatment in a healthy adult."}
+    ]
+    for name, rows in (("queries", queries), ("corpus", corpus)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nt1\td1\t1\nt2\td1\t1\n", "utf-8")
+    return folder
+
+
+def reported(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    (report,) = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = report
+    return found
+
+
+def status(report: dict[str, Any], rule: str) -> str:
+    return next(str(item["status"]) for item in report["rules"] if item["rule"] == rule)
+
+
+@pytest.mark.timeout(120)
+def test_a_clean_release_is_clean_and_its_report_holds(
+    task: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli(["audit", str(task), "--json"]) == 0
+    report = reported(capsys)
+    assert report["verdict"] == "clean"
+    assert {item["rule"] for item in report["rules"]} == {rule.id for rule in RULES}
+    assert all(item["is_found"] for item in report["canaries"])
+    assert run_cli(["audit", str(task), "--verify", str(task / "audit.json")]) == 0
+    assert "holds" in capsys.readouterr().out
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("as_hashes", [False, True], ids=["its files", "its hash list"])
+def test_a_query_of_another_benchmark_is_found(
+    task: Path, benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], as_hashes: bool
+) -> None:
+    against = benchmark
+    if as_hashes:
+        against = tmp_path / "theirs.parquet"
+        assert run_cli(["audit", "hashlist", str(benchmark), str(against)]) == 0
+        assert b"treatment" not in against.read_bytes()
+        capsys.readouterr()
+    page = tmp_path / "page.html"
+    arguments = ["audit", str(task), "--against", str(against), "--report", str(page), "--json"]
+    assert run_cli(arguments) == 1
+    report = reported(capsys)
+    assert (report["verdict"], status(report, "contaminated_queries")) == ("findings", "failed")
+    sides = [side for item in report["rules"] for found in item["findings"] for side in found["sides"]]
+    assert {"t1"} == {side["id"] for side in sides if side["dataset"]}
+    assert "t1" in page.read_text("utf-8")
+
+
+@pytest.mark.timeout(120)
+def test_another_benchmark_can_be_audited_and_is_left_as_it_is(
+    benchmark: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(path.relative_to(benchmark) for path in benchmark.rglob("*"))
+    code = run_cli(["audit", str(benchmark), "--json"])
+    report = reported(capsys)
+    assert (code, report["verdict"]) == (0, "partial"), [
+        (item["rule"], item["note"]) for item in report["rules"] if item["status"] in ("failed", "not_run")
+    ]
+    assert status(report, "licence_of_rows") == "not_covered"
+    assert status(report, "dangling_ids") == "passed"
+    (benchmark / "qrels" / "test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nt1\tgone\t1\nt2\td1\t1\n", "utf-8"
+    )
+    assert run_cli(["audit", str(benchmark), "--json"]) == 1
+    assert status(reported(capsys), "dangling_ids") == "failed"
+    assert sorted(path.relative_to(benchmark) for path in benchmark.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing@1.0.0"], "no release"),
+        (["{folder}"], "corpus"),
+        (["{task}", "--verify", "{folder}/none.json"], "cannot be read"),
+        (["{task}", "{task}", "--report", "page.html"], "one task folder"),
+        (["{task}", "--against", "{folder}/nowhere"], "nowhere"),
+    ],
+    ids=["no release", "unknown layout", "no report", "two pages", "no benchmark"],
+)
+def test_wrong_usage_says_what_to_do(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    (tmp_path / "notes.txt").write_text("nothing", "utf-8")
+    given = [item.format(task=task, folder=tmp_path) for item in arguments]
+    assert run_cli(["audit", *given, "--workspace", str(tmp_path / "ws")]) == 2
+    shown = capsys.readouterr().err
+    assert words in shown and "next:" in shown
