@@ -137,6 +137,10 @@ def _source(article: str, title: str) -> Row:
     }
 
 
+_UNDECIDED = ("specialty", "modality", "region", "tier", "genre", "via")
+"""Columns that may be '', and are."""
+
+
 def rows() -> dict[str, list[Row]]:
     """Every published table of the invented release, in key order."""
     found: dict[str, list[Row]] = {table.name: [] for table in TABLES}
@@ -150,6 +154,8 @@ def rows() -> dict[str, list[Row]]:
     drop = {"stage": "crawl", "unit": "article", "id": lost, "article_id": lost}
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     for table in TABLES:
+        blank = {name: "" for name in _UNDECIDED if name in table.schema.names}
+        found[table.name] = [blank | row for row in found[table.name]]
         found[table.name].sort(key=operator.itemgetter(*table.key))
     return found
 

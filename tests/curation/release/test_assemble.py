@@ -40,7 +40,7 @@ def test_loads_offline_with_datasets(known: Path, monkeypatch: pytest.MonkeyPatc
         return datasets.load_dataset(str(known), config, split="test", cache_dir=str(tmp_path / "cache"))
 
     queries, corpus, qrels, excluded = (load(name) for name in ("queries", "corpus", "qrels", "excluded"))
-    assert queries.column_names == ["id", "text", "image", "language", "license", "is_synthetic"]
+    assert queries.column_names == QUERIES.schema.names
     assert [image.size for image in queries["image"]] and all(
         isinstance(image, Image.Image) for image in queries["image"]
     )
@@ -142,6 +142,7 @@ def test_shards_are_cut_by_rows_and_payload_alone(tmp_path: Path, rows: int) -> 
             "language": ["en"] * rows,
             "license": ["CC0-1.0"] * rows,
             "is_synthetic": [False] * rows,
+            **{name: [""] * rows for name in ("specialty", "modality", "region", "tier")},
         },
         schema=QUERIES.schema,
     )
@@ -173,6 +174,7 @@ def test_an_empty_build_is_an_empty_release(world: World) -> None:
     assert list(datasets.load_dataset(str(directory), "corpus", split="test", streaming=True)) == []
     report = audit(directory, run_sql)
     assert report.verdict == "clean" and "corpus: 0" in report.rows
+    assert not report.publishable
 
 
 def test_synthetic_rows_make_a_release_unpublishable(world: World) -> None:
