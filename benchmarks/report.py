@@ -6,7 +6,7 @@ import collections
 import json
 from typing import Any
 
-from benchmarks import labels, overlap_audit, principal_diagnosis
+from benchmarks import labels, later_sections, overlap_audit, principal_diagnosis
 from benchmarks.grounding import page as grounding
 from benchmarks.measure import RESULTS, ROOT
 
@@ -309,6 +309,7 @@ def text() -> str:
         _vocabulary,
         grounding.section,
         overlap_audit.section,
+        *later_sections.SECTIONS,
         _overhead,
         _reading,
     )

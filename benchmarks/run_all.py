@@ -25,6 +25,7 @@ ALL = (
     "overlap_audit",
     "image_copies",
     "partition",
+    "audit_scale",
     "evaluation",
     "flow_overhead",
 )

@@ -1,0 +1,115 @@
+"""Sections of benchmarks/README.md on partition, image copies, the audit at full size, and evaluation."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from benchmarks.measure import RESULTS
+
+TARGET_AUDIT_SECONDS, TARGET_AUDIT_MB = 300, 4_000
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+def partition() -> list[str]:
+    """The partition beside giving each connected component to one task."""
+    lines = [
+        "## Partition",
+        "",
+        "Ten made-up tasks that want the same articles, patients, images and concepts. The objective is the "
+        "sum of kept shares over the tasks; the peer gives each connected component to its largest task "
+        "(scipy, keys given). `python -m benchmarks.partition`",
+        "",
+        "| documents | queries | seconds | CPU s | peak MB | objective | peer's | upper bound | moved |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    sizes = {name: row for name, row in _read("partition").items() if name.endswith("_documents")}
+    for name, row in sorted(sizes.items(), key=lambda item: sum(item[1]["queries"].values())):
+        bound = row.get("objective_upper_bound")
+        cells = (
+            f"{int(name.removesuffix('_documents')):,}",
+            f"{sum(row['queries'].values()):,}",
+            row["seconds"],
+            row["cpu_seconds"],
+            row["peak_mb"],
+            f"{row['objective']:.2f}",
+            f"{row['peer']['objective']:.2f}",
+            "not solved" if bound is None else f"{bound:.2f}",
+            row["when_all_is_published"]["moved"],
+        )
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return [*lines, ""]
+
+
+def image_copies() -> list[str]:
+    """Copies of pictures found, beside imagehash."""
+    result = _read("image_copies")
+    lines = [
+        "## Copies of images",
+        "",
+        "Planted copies: re-encoded, brighter, rescaled, cropped. Wrong pairs: of different pictures. "
+        "`python -m benchmarks.image_copies`",
+        "",
+        "| set | tool | " + " | ".join(result["kinds"]) + " | wrong pairs | CPU s |",
+        "|---|---|" + "---:|" * (len(result["kinds"]) + 2),
+    ]
+    for set_name, tools in result["sets"].items():
+        for tool, row in tools.items():
+            if not isinstance(row, dict) or "recall" not in row:
+                continue
+            cells = [f"{row['recall'][k]['found']}/{row['recall'][k]['planted']}" for k in result["kinds"]]
+            wrong = row["pairs_of_different_pictures"]
+            lines.append(f"| {set_name} | {tool} | {' | '.join(cells)} | {wrong} | {row['cpu_seconds']} |")
+    return [*lines, ""]
+
+
+def audit_scale() -> list[str]:
+    """The whole audit at size."""
+    lines = [
+        "## The whole audit at size",
+        "",
+        "Two made-up sibling tasks with pictures, all rules, canaries and page, two processes. Target at "
+        f"1.2 M documents: {TARGET_AUDIT_SECONDS} s, {TARGET_AUDIT_MB:,} MB. `python -m benchmarks.audit_scale`",
+        "",
+        "| documents | queries | seconds | CPU s | peak MB | load before | slowest rules |",
+        "|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    remarks = []
+    rows = [row for name, row in _read("audit_scale").items() if name.endswith("_documents")]
+    for row in sorted(rows, key=lambda item: int(item["documents"])):
+        slow = ", ".join(f"{rule} {seconds:.0f} s" for rule, seconds in row["slowest_rules"][:3])
+        lines.append(
+            f"| {row['documents']:,} | {row['queries']:,} | {row['seconds']:.0f} | "
+            f"{row['cpu_seconds']:.0f} | {row['peak_rss_mb']:,} | {row['load_before']} | {slow} |"
+        )
+        if row.get("remark"):
+            remarks += ["", f"{row['documents']:,} documents: {row['remark']}"]
+    return [*lines, *remarks, ""]
+
+
+def evaluation() -> list[str]:
+    """BM25 beside plain bm25s and rank_bm25."""
+    result = _read("evaluation")
+    lines = [
+        "## Evaluation",
+        "",
+        f"BM25 over {result['documents']:,} made-up documents and {result['queries']:,} queries, "
+        f"top {result['k']}; rank_bm25 ran fewer queries. `python -m benchmarks.evaluation`",
+        "",
+        "| tool | index s | search s | queries run | peak MB |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for name, row in result["contestants"].items():
+        if "index_seconds" in row:
+            lines.append(
+                f"| {name} | {row['index_seconds']} | {row['search_seconds']} | {row['queries']:,} | "
+                f"{row['peak_mb']} |"
+            )
+    return [*lines, ""]
+
+
+SECTIONS = (partition, image_copies, audit_scale, evaluation)
