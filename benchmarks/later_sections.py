@@ -73,7 +73,8 @@ def audit_scale() -> list[str]:
         "## The whole audit at size",
         "",
         "Two made-up sibling tasks with pictures, all rules, canaries and page, two processes. Target at "
-        f"1.2 M documents: {TARGET_AUDIT_SECONDS} s, {TARGET_AUDIT_MB:,} MB. `python -m benchmarks.audit_scale`",
+        f"1.2 M documents: {TARGET_AUDIT_SECONDS} s, {TARGET_AUDIT_MB:,} MB. "
+        "`python -m benchmarks.audit_scale`",
         "",
         "| documents | queries | seconds | CPU s | peak MB | load before | slowest rules |",
         "|---:|---:|---:|---:|---:|---:|---|",
