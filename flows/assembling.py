@@ -44,7 +44,7 @@ def assemble_task(
         version: version of the release.
         overrides: `--set` changes to the spec, recorded in the release.
     """
-    _check_built(session, built, spec)
+    check_built(session, built, spec)
     stages = (*BEFORE_TASKS, built.per_article.name, built.over_all.name)
     every = (*stages, PARTITION)
     tables: dict[str, tuple[Path, ...]] = {
@@ -77,7 +77,7 @@ def assemble_task(
     )
 
 
-def _check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
+def check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
     """The task must have been built from today's extraction with the spec's own settings.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any
 
 from curation.release.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
-from flows.assembling import assemble_task
+from flows.assembling import assemble_task, check_built
 from flows.auditing import audit_directory
 from flows.execution import workers
 from flows.orchestration import flow, run_jobs
@@ -27,6 +27,8 @@ def release(
     path = spec_path(dataset)
     spec = read_spec(path, overrides)
     with write_session(workspace) as session, workers(1) as pool:
+        for name in sorted(spec.tasks):
+            check_built(session, TASKS[name], spec)
         run_jobs(partition_jobs(session, spec, version), session.workspace, pool, session.reporter)
         manifests = [
             assemble_task(session, TASKS[name], spec, path.parent, version, overrides or {})

@@ -208,7 +208,9 @@ def _check_arguments(task: Task, tables: Mapping[str, Sequence[Path]], version: 
     missing = [name for name in REQUIRED if not tables.get(name)]
     if missing:
         raise ReleaseError(
-            f"no built table {', '.join(missing)}", record=task.name, hint=f"medqrels build {task.name}"
+            f"no built table {', '.join(missing)}",
+            record=task.name,
+            hint="medqrels ground" if missing == ["labels"] else f"medqrels build {task.name}",
         )
 
 

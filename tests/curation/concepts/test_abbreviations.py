@@ -154,9 +154,9 @@ def test_offsets_re_extract_and_uses_never_overlap(texts: list[str]) -> None:
 def test_hostile_brackets_take_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = (piece * size)[:size]
-        started = time.perf_counter()
+        started = time.process_time()
         DocumentAbbreviations([text]).uses(text, 0)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     small = seconds(25_000)
     assert seconds(200_000) < 8 * small * 4 + 0.5

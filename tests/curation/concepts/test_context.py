@@ -424,9 +424,9 @@ def test_long_sentences_take_linear_time(piece: str) -> None:
 
     def seconds(size: int) -> float:
         text = (piece * size)[:size]
-        started = time.perf_counter()
+        started = time.process_time()
         assign(text, [(at, at + 1) for at in range(0, size, 10)])
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     small = seconds(10_000)
     assert seconds(80_000) < 8 * small * 4 + 0.5
