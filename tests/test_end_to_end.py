@@ -228,7 +228,7 @@ def test_same_bytes_whatever_the_shards_workers_folder_and_hash_seed(
         workspace = new_workspace(tmp_path / f"shards of {size}, ünïcode")
         crawl_bucket(workspace, sample_ids(), shard_size=size)
         crawl_bookshelf(workspace)
-        run_stages(workspace, count, ground=False)
+        run_stages(workspace, count, spec=read_spec(spec_path(DATASET)))
         directory = release_in(workspace)
         audit_directory(directory)
         assert files_of(directory) == expected
