@@ -21,7 +21,7 @@ GRADES: dict[str, dict[int, str]] = {
 
 EXCLUSIONS: dict[str, str] = {
     "held_elsewhere": "The document would be a positive, but rests on what another task or split holds.",
-    "own_article": "The passage is from the query's own article and was not judged.",
+    "own_article": "The document is from the query's own article and was not judged.",
     "short_passage": "The passage cites the figure but is too short to be an answer.",
     "many_figures": "The passage cites the figure among several others, so it is not about this one.",
     "self_match": "The passage repeats the query's own words.",

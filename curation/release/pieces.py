@@ -8,7 +8,7 @@ chapters, so for books the whole book is looked through.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,31 +34,28 @@ class Made(NamedTuple):
     source: str
 
 
-def pieced_together(
+def not_pieced(
     query: QueryRunner, tables: Mapping[str, Sequence[Path]], made: Iterable[Made]
-) -> set[Made]:
-    """Those texts that are pieces of their own article.
+) -> Iterator[Made]:
+    """Those texts that are not pieces of their own article, some articles at a time.
 
     Args:
         query: runs SQL over Parquet.
         tables: `passages`, `figures` and `articles` (with abstracts), as far as they are there.
-        made: texts to look at, grouped by article.
+        made: texts to look at, in the order of their articles.
     """
-    found: set[Made] = set()
-    groups = [
-        (article, list(items)) for article, items in groupby(made, key=lambda item: item.article) if article
-    ]
-    for start in range(0, len(groups), _AT_ONCE):
-        part = groups[start : start + _AT_ONCE]
+    books: dict[str, list[str]] = {}
+    groups = ((article, list(items)) for article, items in groupby(made, key=lambda item: item.article))
+    while part := list(islice(groups, _AT_ONCE)):
         texts = _texts_of(query, tables, [article for article, _ in part])
         for article, items in part:
-            own = texts.get(article, [])
-            pieced = {item for item in items if is_pieced(item.source, own)}
-            if len(pieced) < len(set(items)) and "/" in article:
-                book = _texts_of_book(query, tables, article.rpartition("/")[0] + "/")
-                pieced |= {item for item in items if is_pieced(item.source, book)}
-            found |= pieced
-    return found
+            left = [item for item in items if not is_pieced(item.source, texts.get(article, []))]
+            if left and "/" in article:
+                prefix = article.rpartition("/")[0] + "/"
+                if prefix not in books:
+                    books = {prefix: _texts_of_book(query, tables, prefix)}
+                left = [item for item in left if not is_pieced(item.source, books[prefix])]
+            yield from left
 
 
 def is_pieced(text: str, sources: Sequence[str]) -> bool:

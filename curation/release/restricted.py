@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from curation.release.pieces import Made, pieced_together
+from curation.release.pieces import Made, not_pieced
 from curation.release.query import QueryRunner
 from schemas.errors import ReleaseError
 from schemas.hashing import normalise_text, sha256_text
@@ -32,7 +32,11 @@ _TEXTS = """
         SELECT id, article_id, text, text_sha256, transforms, '' AS title FROM queries
         UNION ALL SELECT id, article_id, text, text_sha256, transforms, title FROM documents
     ) ORDER BY article_id, id, text"""
-_SOURCES = {"passages": "SELECT text_sha256 FROM passages", "figures": "SELECT sha256(caption) FROM figures"}
+_SOURCES = {
+    "passages": "SELECT text_sha256 FROM passages",
+    "figures": "SELECT sha256(caption) FROM figures",
+    "articles": "SELECT sha256(a.text) FROM (SELECT unnest(abstracts) AS a FROM articles)",
+}
 _NAMES = "SELECT name, bool_and(tier = 'restricted') AS is_restricted FROM names GROUP BY name ORDER BY name"
 
 
@@ -41,15 +45,14 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> i
 
     Args:
         query: runs SQL over Parquet.
-        tables: `queries`, `documents`, `sources`; `passages` and `figures` of the extraction, what texts may
-            trace back to; `names` of the vocabulary, absent or empty when there is none.
+        tables: `queries`, `documents`, `sources`; `passages` and `figures` of the extraction and `articles`
+            with their abstracts, what texts may trace back to; `names` of the vocabulary, absent or empty when
+            there is none.
 
     Raises:
         ReleaseError: names the row and the source's name.
     """
-    made = list(_made_texts(query, tables))
-    own = pieced_together(query, tables, made)
-    made = [item for item in made if item not in own]
+    made = list(not_pieced(query, tables, _made_texts(query, tables)))
     pieces = _pieces((item.row, item.text) for item in made) if tables.get("names") else {}
     if not pieces:
         return len(made)
