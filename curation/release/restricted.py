@@ -46,8 +46,8 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> i
     Args:
         query: runs SQL over Parquet.
         tables: `queries`, `documents`, `sources`; `passages` and `figures` of the extraction and `articles`
-            with their abstracts, what texts may trace back to; `names` of the vocabulary, absent or empty when
-            there is none.
+            with their abstracts, what texts may trace back to; `names` of the vocabulary, absent or empty
+            when there is none.
 
     Raises:
         ReleaseError: names the row and the source's name.
