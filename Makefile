@@ -16,7 +16,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "  PYTHON=/path/to/python chooses the interpreter (>= 3.11)."
 
-setup: ## make .venv; EXTRAS=test,bench or EXTRAS=all adds extras of pyproject.toml
+setup: ## make .venv; EXTRAS=test,bench or EXTRAS=all adds extras of pyproject.toml (models only by its name)
 	@$(INSTALL) $(EXTRAS)
 	@echo "ready: $(BIN)/medqrels --help"
 
@@ -55,6 +55,7 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 	$(COMPILE) $(LOCK_INPUTS) --output-file requirements/core.lock.txt
 	$(COMPILE) --constraint requirements/core.lock.txt --extra faces --extra ocr --extra quickumls --extra scispacy --extra vocabularies --extra test --extra bench \
 		$(LOCK_INPUTS) --output-file requirements/all.lock.txt
+	$(COMPILE) --constraint requirements/all.lock.txt --all-extras $(LOCK_INPUTS) --output-file requirements/models.lock.txt
 	@rm -rf .venv-lock
 
 clean: ## remove .venv and every cache; workspaces stay

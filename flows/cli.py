@@ -11,6 +11,7 @@ import logging
 import signal
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -226,6 +227,7 @@ def run_cli(arguments: list[str] | None = None) -> int:
         return USAGE
     except MedqrelsError as error:
         _fail(as_json, error.attrs())
+        _let_go(error)
         return error.exit_code
     except KeyboardInterrupt:
         return _interrupted(as_json)
@@ -236,8 +238,16 @@ def run_cli(arguments: list[str] | None = None) -> int:
         hint = "a defect of medqrels; --log-level DEBUG shows where, the same command goes on from here"
         message = f"{type(error).__name__}: {error}"
         _fail(as_json, {"error": type(error).__name__, "message": message, "hint": hint})
+        _let_go(error)
         return FAILURE
     return code if isinstance(code, int) else OK
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free what the frames of an error hold: a database that outlives the interpreter complains at length."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def _interrupted(as_json: bool) -> int:

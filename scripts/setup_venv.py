@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROFILES = ("core", "all")
+PROFILES = ("core", "all", "models")
+"""Locks, each holding all of the one before it; `models` brings PyTorch, ten times the size of the others."""
 # Some machines set these for reasons of their own; each redirects pip or leaves later imports uncompiled.
 HARMFUL_VARIABLES = (
     "PYTHONDONTWRITEBYTECODE",
@@ -39,7 +40,7 @@ class SetupError(Exception):
 
 
 def lock_path(root: Path, profile: str) -> Path:
-    """Path of the lock of a profile (`core` or `all`) in the checkout `root`."""
+    """Path of the lock of a profile in the checkout `root`."""
     return root / "requirements" / f"{profile}.lock.txt"
 
 
@@ -141,12 +142,13 @@ def ensure(
 ) -> bool:
     """Makes `venv` hold the lock of `profile` and, if `package`, medqrels itself in editable form.
 
-    An environment of `all` also serves `core`; one of `core` is extended in place, as `all` only adds to it.
+    An environment of a wider profile also serves a narrower one; one of a narrower profile is extended in
+    place, as the wider locks only add to it.
 
     Args:
         root: the checkout.
         venv: directory of the environment.
-        profile: `core` or `all`.
+        profile: one of PROFILES.
         python: interpreter that makes a new environment.
         pinned: rebuild an environment made by another minor version than `python`'s.
         package: also install medqrels.
@@ -160,7 +162,7 @@ def ensure(
     finished = finished_profiles(root, venv)
     if pinned and minor_version(python_of(venv)) != minor_version(python):
         finished = {}
-    if profile in finished or (profile == "core" and finished):
+    if finished.keys() & set(PROFILES[PROFILES.index(profile) :]):
         return package and refresh_package(root, venv, sorted(finished.values()))
     if finished:
         for stamp in finished.values():
@@ -188,7 +190,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def profile_for(root: Path, extras: list[str]) -> str:
-    """Lock that holds the named extras: `core` for none, else `all`, which holds every one.
+    """Lock that holds the named extras: `core` for none, `models` if it is one, else `all`.
 
     Raises:
         SetupError: an extra that pyproject.toml does not declare.
@@ -198,7 +200,7 @@ def profile_for(root: Path, extras: list[str]) -> str:
     unknown = sorted(set(extras) - set(known) - {"all"})
     if unknown:
         raise SetupError(f"no such extra: {', '.join(unknown)}; there are: {', '.join(known)}, or all")
-    return "all" if extras else "core"
+    return "models" if "models" in extras else "all" if extras else "core"
 
 
 def main(arguments: list[str] | None = None) -> int:

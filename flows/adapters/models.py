@@ -1,10 +1,11 @@
-"""Models by sentence-transformers, which people install themselves: encoders, CLIP-like ones, cross-encoders.
+"""Models by sentence-transformers, an extra (models): encoders, CLIP-like ones, cross-encoders.
 
 A model is a local folder or a name on the Hub; what it was told and how much it cut goes into results.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import struct
@@ -23,8 +24,6 @@ from flows.adapters.encoder import Encoded, fingerprint, portions
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 
-PACKAGE = "sentence-transformers>=5,<6"
-"""Not in the lock: with PyTorch it is ten times the size of everything else, and comes in many builds."""
 _PROMPT_NAMES = {"query": ("query",), "document": ("document", "passage", "corpus")}
 _SCORE = struct.Struct("<dII")
 
@@ -35,8 +34,13 @@ def _library() -> Any:
     except ImportError as error:
         raise UsageError(
             f"this system needs sentence-transformers, which is not installed ({error})",
-            hint=f"install it: .venv/bin/python -m pip install '{PACKAGE}'",
+            hint="install the extra: make setup EXTRAS=models",
         ) from error
+    with contextlib.suppress(ImportError):  # its bars and warnings would stand amid ours
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
     return sentence_transformers
 
 

@@ -359,7 +359,7 @@ def test_a_model_without_the_extra_names_the_extra(
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(UsageError, match="sentence-transformers") as raised:
         run(str(toy().write(tmp_path)), f"--system={name}", "--out", str(tmp_path / "out"))
-    assert "pip install 'sentence-transformers" in raised.value.hint
+    assert "make setup EXTRAS=models" in raised.value.hint
 
 
 def test_a_model_that_does_not_load(tmp_path: Path, run: Callable[..., Any], models: list[Any]) -> None:
