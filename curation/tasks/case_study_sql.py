@@ -6,8 +6,8 @@ that is kept of equal texts; own case, own article and a patient who may be the 
 
 from __future__ import annotations
 
-from curation.partition.keys_sql import folded
 from curation.tasks.case_facts import CaseFacts, NamedConcept, Neighbour, Shingle
+from curation.tasks.equal_texts_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import column, record
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -39,8 +39,7 @@ class CasePair:
     reason: str = column("why it is left out, '' for a positive")
 
 
-_KEPT = f"""kept AS MATERIALIZED (
-        SELECT id, min(id) OVER (PARTITION BY {folded("text")}) AS kept FROM all_documents)"""
+_KEPT = kept_of_equal("all_documents")
 _ASKED = """asked AS MATERIALIZED (
         SELECT q.id AS query_id, q.source_id, k.kept AS own, f.concept, f.family, f.age_years, f.sex,
             f.authors

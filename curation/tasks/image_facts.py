@@ -58,6 +58,7 @@ class Rules:
     min_caption_words: int
     max_caption_words: int
     min_case_words: int
+    max_case_words: int
     shared_tokens: int
     licence_profile: Profile
     release_flagged: bool
@@ -102,8 +103,8 @@ class Report:
     records: Mapping[str, RecordLabels]
     names: Mapping[str, tuple[str, ...]]
     """case id -> normalised names of its principal diagnosis"""
-    named: frozenset[str]
-    """ids of the texts that name a concept"""
+    concepts: Mapping[str, Sequence[str]]
+    """id of a text -> words in it that name a concept"""
     cases_by_id: Mapping[str, Case]
 
     @classmethod
@@ -124,6 +125,9 @@ class Report:
         by_record: dict[str, list[Label]] = {}
         for row in labels:
             by_record.setdefault(row.id, []).append(row)
+        concepts: dict[str, list[str]] = {}
+        for item in mentions:
+            concepts.setdefault(item.text_id, []).append(item.text)
         return cls(
             source=source,
             figures=sorted(figures, key=lambda item: (item.number, item.id)),
@@ -133,7 +137,7 @@ class Report:
             images={item.id: item for item in images},
             labels=by_record,
             records={item.id: item for item in records},
-            named=frozenset(item.text_id for item in mentions),
+            concepts=concepts,
             names={item.case_id: _names(item, mentions) for item in diagnoses},
             cases_by_id={item.id: item for item in cases},
         )
@@ -148,11 +152,11 @@ class Report:
         values: tuple[str, ...] = getattr(labels, facet) if labels else ()
         return values[0] if values else ""
 
-    def is_vague(self, figure: Figure) -> bool:
-        """Whether a caption names neither a concept nor a part of the body: it fits images of any patient."""
-        rows = [row for row in self.labels.get(figure.id, ()) if row.facet == "region"]
-        places = {item.place for row in rows for item in row.evidence}
-        return figure.id not in self.named and not places & {"caption", "concept"}
+    def words_of(self, figure: Figure, facet: str) -> frozenset[str]:
+        """Words in a caption, or names of concepts in it, that tell of a facet, in lower case."""
+        rows = [row for row in self.labels.get(figure.id, ()) if row.facet == facet]
+        found = [item for row in rows for item in row.evidence if item.place in ("caption", "concept")]
+        return frozenset(item.text.casefold() for item in found)
 
     @staticmethod
     def with_spans(case: Case, spans: tuple[CaseSpan, ...]) -> Case:
@@ -207,6 +211,20 @@ def images_of(report: Report, figure: Figure, stories: Mapping[str, str], rules:
         )
         made.append(Held(name, figure.id, graphic, facts))
     return made
+
+
+def shown_figures(report: Report, rules: Rules) -> frozenset[str]:
+    """Ids of the figures with an image that neither rights, file, kind nor flags keep out.
+
+    What can be read in an image is not asked here: a story must be known before it is compared with that.
+    """
+    found = set()
+    for figure in report.figures:
+        for name, graphic in zip(image_ids(figure), figure.graphics, strict=True):
+            image = report.images.get(name)
+            if not (_figure_bar(figure, rules) or _image_bar(report, figure, graphic, image, rules)):
+                found.add(figure.id)
+    return frozenset(found)
 
 
 def nearest(items: Sequence[Held | Drop]) -> tuple[Reason, str]:

@@ -43,12 +43,17 @@ def caption_span(figure: Figure) -> Evidence:
 
 
 def citing_spans(figure: Figure, case: Case, passages: Mapping[str, Passage]) -> tuple[Evidence, ...]:
-    """Sentences of a case's own text that cite a figure."""
-    told = {span.passage_id for span in case.spans}
+    """Sentences of a case's own text that cite a figure; its passages may tell of other patients too."""
     places = {
         (item.passage_id, item.sentence_start, item.sentence_end)
         for item in figure.mentions
-        if item.passage_id in told and item.passage_id in passages
+        if item.passage_id in passages
+        and any(
+            span.passage_id == item.passage_id
+            and item.sentence_start < span.end
+            and span.start < item.sentence_end
+            for span in case.spans
+        )
     }
     return tuple(_evidence(name, passages[name].text, start, end) for name, start, end in sorted(places))
 

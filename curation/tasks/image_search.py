@@ -9,11 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from curation.extract.neutralise import neutralise_caption
-from curation.tasks.case_text import CaseText, assemble
-from curation.tasks.image_facts import Held, ImageFacts, Report, Rules, image_ids, images_of, nearest
+from curation.tasks.case_text import CaseText
+from curation.tasks.image_facts import (
+    Held,
+    ImageFacts,
+    Report,
+    Rules,
+    image_ids,
+    images_of,
+    nearest,
+    shown_figures,
+)
 from curation.tasks.image_labels import caption_span, citing_spans, is_alike, label_spans
+from curation.tasks.image_search_caption import caption_bar, vagueness
 from curation.tasks.image_search_sql import CASE_IMAGE, NAME, OVER_ALL, OWN_IMAGE, SAME_CASE
-from curation.tasks.visual_context import word_count
+from curation.tasks.image_search_story import Story, tell
 from schemas.article import Article
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.case import Case
@@ -28,7 +38,6 @@ from schemas.licences import Profile, is_allowed
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table, Task
 
 Row = Query | Document | Qrel | Excluded | ImageFacts | Drop
-_ASKED_ROLES = frozenset({"presentation", "findings"})
 
 
 def build(
@@ -46,6 +55,7 @@ def build(
     min_caption_words: int,
     max_caption_words: int,
     min_case_words: int,
+    max_case_words: int,
     shared_tokens: int,
     licence_profile: Profile,
     release_flagged: bool,
@@ -66,6 +76,7 @@ def build(
         min_caption_words: a shorter caption makes no query.
         max_caption_words: a longer caption is no short text and makes no query.
         min_case_words: a shorter story makes no query.
+        max_case_words: a longer story keeps the sentences that cite its images and its opening.
         shared_tokens: an image that shows so many words of its caption or story in a row is left out.
         licence_profile: profile of schemas.licences that articles and figures must satisfy.
         release_flagged: whether images flagged as faces or sensitive are released.
@@ -78,6 +89,7 @@ def build(
         min_caption_words=min_caption_words,
         max_caption_words=max_caption_words,
         min_case_words=min_case_words,
+        max_case_words=max_case_words,
         shared_tokens=shared_tokens,
         licence_profile=licence_profile,
         release_flagged=release_flagged,
@@ -89,8 +101,9 @@ def build(
     if barred:
         yield from _drop_all(report, *barred)
         return
-    stories = {case.id: _story(report, case) for case in report.cases}
-    told = {name: text.source for name, text in stories.items() if isinstance(text, CaseText)}
+    shown = shown_figures(report, rules)
+    stories = {case.id: tell(report, case, shown, rules.max_case_words) for case in report.cases}
+    told = {name: story.text.source for name, story in stories.items() if story.text}
     held = {figure.id: images_of(report, figure, told, rules) for figure in report.figures}
     for figure in report.figures:
         yield from _documents(report, figure, held[figure.id])
@@ -141,12 +154,6 @@ def _drop_all(report: Report, reason: Reason, detail: str) -> Iterator[Drop]:
         yield _drop("query", asked, report, reason, detail)
 
 
-def _story(report: Report, case: Case) -> CaseText | None:
-    """Presentation and findings of a case, None when it has neither or a passage of it is missing."""
-    spans = tuple(span for span in case.spans if span.role in _ASKED_ROLES)
-    return assemble(report.with_spans(case, spans), report.passages, report.later, report.source.language)
-
-
 def _documents(report: Report, figure: Figure, found: Sequence[Held | Drop]) -> Iterator[Row]:
     """Every image of a figure: the image is the document, its text is empty."""
     source, owners = report.source, report.owners(figure.id)
@@ -180,11 +187,11 @@ def _of_caption(
     source, owners = report.source, report.owners(figure.id)
     text, transforms = neutralise_caption(figure.caption, source.language)
     own = [item for item in held[figure.id] if isinstance(item, Held)]
-    barred = _caption_bar(figure, word_count(text), rules)
+    barred = caption_bar(figure, text, rules)
     if barred is None and not own:
         barred = nearest(held[figure.id])
-    if barred is None and report.is_vague(figure):
-        barred = Reason.VAGUE_CAPTION, "names no concept and no part of the body"
+    if barred is None and (vague := vagueness(report, figure, text)):
+        barred = Reason.VAGUE_CAPTION, vague
     if barred:
         yield _drop("query", figure.id, report, *barred)
         return
@@ -212,21 +219,6 @@ def _of_caption(
                 yield _judged(report, query, figure, other, item)
 
 
-def _caption_bar(figure: Figure, words: int, rules: Rules) -> tuple[Reason, str] | None:
-    """Why a caption makes no query, or None."""
-    if figure.is_third_party:
-        return Reason.THIRD_PARTY, figure.rights[:200]
-    if not is_allowed(figure.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
-    if not figure.caption.strip():
-        return Reason.NO_CAPTION, ""
-    if words < rules.min_caption_words:
-        return Reason.SHORT_CAPTION, f"{words} words"
-    if words > rules.max_caption_words:
-        return Reason.LONG_CAPTION, f"{words} words"
-    return None
-
-
 def _judged(report: Report, query: Query, figure: Figure, other: Figure, item: Held) -> Qrel | Excluded:
     """The label of one image of the query's article."""
     if other.id == figure.id:
@@ -245,31 +237,31 @@ def _judged(report: Report, query: Query, figure: Figure, other: Figure, item: H
 
 
 def _of_case(
-    report: Report, case: Case, story: CaseText | None, held: dict[str, list[Held | Drop]], rules: Rules
+    report: Report, case: Case, story: Story, held: dict[str, list[Held | Drop]], rules: Rules
 ) -> Iterator[Row]:
     """The story of a case as a query: all images of the case are the answer."""
     mine = [name for name in case.figures if name in held]
     own = [item for name in mine for item in held[name] if isinstance(item, Held)]
-    words = word_count(story.released) if story else 0
+    text = story.text
     barred: tuple[Reason, str] | None = None
-    if story is None or words < rules.min_case_words:
-        barred = Reason.SHORT_CASE, f"{words} words of presentation and findings"
+    if text is None or story.words < rules.min_case_words:
+        barred = Reason.SHORT_CASE, f"{story.words} words of presentation and findings"
     elif not own:
         barred = nearest([item for name in mine for item in held[name]])
-    if story is None or barred:
+    if text is None or barred:
         yield _drop("query", case.id, report, *(barred or (Reason.SHORT_CASE, "")))
         return
     query = Query(
-        id=query_id(NAME, story.released),
+        id=query_id(NAME, text.released),
         task=NAME,
-        text=story.released,
-        language=story.language,
+        text=text.released,
+        language=text.language,
         source_id=case.id,
         article_id=case.article_id,
         license=report.source.licence.spdx,
         license_evidence=report.source.licence.evidence,
-        text_sha256=sha256_text(story.source),
-        transforms=story.transforms,
+        text_sha256=sha256_text(text.source),
+        transforms=text.transforms,
         is_synthetic=report.source.is_synthetic,
         patient_id=case.id,
         specialty=report.first(case.id, "specialties"),
@@ -279,14 +271,18 @@ def _of_case(
     )
     yield query
     for figure in report.figures:
-        for item in held[figure.id]:
-            if not isinstance(item, Held):
-                continue
+        for item in (one for one in held[figure.id] if isinstance(one, Held)):
             if figure.id in mine:
-                spans = citing_spans(figure, case, report.passages)[:2] or (caption_span(figure),)
-                yield _qrel(query, item, 2, CASE_IMAGE, spans)
+                yield _qrel(query, item, 2, CASE_IMAGE, _told(report, case, text, figure))
             else:
                 yield Excluded(query_id=query.id, corpus_id=item.id, task=NAME, reason="own_article")
+
+
+def _told(report: Report, case: Case, text: CaseText, figure: Figure) -> tuple[Evidence, ...]:
+    """Sentences of a story that cite a figure; its caption when none does."""
+    spans = citing_spans(figure, case, report.passages)
+    told = [span for span in spans if text.locate(span.text_id, span.start, span.end)]
+    return tuple(told[:2]) or (caption_span(figure),)
 
 
 def _common(values: set[str]) -> str:
@@ -324,7 +320,7 @@ def _query_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -353,6 +349,7 @@ PER_ARTICLE = RecordStage(
         "min_caption_words": 5,
         "max_caption_words": 200,
         "min_case_words": 30,
+        "max_case_words": 300,
         "shared_tokens": 4,
         "licence_profile": "open",
         "release_flagged": False,

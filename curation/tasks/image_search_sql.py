@@ -14,7 +14,7 @@ from schemas.stages import Drop, SetAccount, SetStage, Sql
 NAME = "image_search"
 OWN_IMAGE = f"{NAME}/own-image@1"
 SAME_CASE = f"{NAME}/same-case@1"
-CASE_IMAGE = f"{NAME}/case-image@1"
+CASE_IMAGE = f"{NAME}/case-image@2"
 
 _WIDTHS = (11, 11, 11, 11, 10, 10)
 _PIECES = tuple(((1 << width) - 1) << sum(_WIDTHS[:at]) for at, width in enumerate(_WIDTHS))

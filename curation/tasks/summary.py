@@ -1,7 +1,8 @@
 """Summary retrieval: a figure and the text around it must find the abstract of their own article.
 
-The query holds no title, conclusion or sentence copied from an abstract (13 tokens in a row). Only the own
-abstract is judged. After M3Retrieve (arXiv 2510.06888), whose texts came from patients' forums.
+The query holds no title, study name, conclusion, aim, main finding or sentence copied from an abstract (13
+tokens in a row, or two thirds of its words). Only the own abstract is judged. After M3Retrieve (arXiv
+2510.06888), whose texts came from patients' forums.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from curation.extract.language import UNKNOWN, guess_language
-from curation.extract.neutralise import neutralise_caption
 from curation.extract.sentences import sentence_spans
 from curation.tasks.case_text import sketch
-from curation.tasks.summary_context import Context, barred_grams, body_passages, context_of, same_language
+from curation.tasks.summary_bars import bars_of
+from curation.tasks.summary_context import Context, body_passages, context_of, same_language
 from curation.tasks.summary_figure import Shown, choose
+from curation.tasks.summary_names import released_abstract
 from curation.tasks.summary_sql import NAME, OVER_ALL, AbstractFacts, AbstractShingle
 from curation.tasks.visual_context import word_count
 from schemas.article import Abstract, Article
@@ -31,7 +33,7 @@ from schemas.label import RecordLabels
 from schemas.licences import Profile, is_allowed
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table, Task
 
-OWN_ABSTRACT = f"{NAME}/own-abstract@1"
+OWN_ABSTRACT = f"{NAME}/own-abstract@2"
 NOTICES = frozenset(
     {"correction", "retraction", "partial-retraction", "expression-of-concern", "addendum", "erratum"}
 )
@@ -173,7 +175,7 @@ def _documents(material: _Material) -> tuple[list[Document], list[Drop], Documen
     for at, item in enumerate(abstracts):
         language = source.language if at == chosen and languages[at] == UNKNOWN else languages[at]
         is_foreign = item.type == "" and not same_language(language, source.language)
-        words = word_count(item.text)
+        words = word_count(released_abstract(item.text, language)[0])
         if at != chosen and not is_foreign:
             drops.append(_left_out(source, at + 1, Reason.OTHER_ABSTRACT, item.type))
         elif words < material.rules.min_abstract_words:
@@ -192,7 +194,7 @@ def _language(abstract: Abstract) -> str:
 def _document(material: _Material, number: int, abstract: Abstract, language: str) -> Document:
     """An abstract as published, its headings kept as lines of their own."""
     source = material.source
-    text, transforms = neutralise_caption(abstract.text, language)
+    text, transforms = released_abstract(abstract.text, language)
     return Document(
         id=abstract_id(source.id, number),
         task=NAME,
@@ -266,11 +268,11 @@ def _query(material: _Material, main: Document | None) -> Iterator[Query | Qrel 
         yield _unasked(source, *shown)
         return
     abstracts = [item.text for item in article.abstracts]
-    released = [neutralise_caption(item.text, _language(item))[0] for item in article.abstracts]
+    released = [released_abstract(item.text, _language(item))[0] for item in article.abstracts]
     titles = [article.title, source.title, *(item.text for item in article.translated_titles)]
-    barred = barred_grams([*abstracts, *released, main.text], titles)
+    bars = bars_of([*abstracts, *released, main.text], titles)
     limits = (rules.max_context_words, rules.max_caption_words)
-    context = context_of(shown.figure, passages, barred, source.language, *limits)
+    context = context_of(shown.figure, passages, bars, source.language, *limits)
     if context.words < rules.min_context_words:
         yield _unasked(source, Reason.SHORT_CONTEXT, f"{context.words} words")
         return
@@ -342,7 +344,7 @@ def _abstract_ids(source: Source, articles: Sequence[Article], *_: object) -> li
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -8,29 +8,30 @@ text: its hash is published, and undoing the released text's changes leads back 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
 from curation.extract.sentences import sentence_spans
-from curation.tasks.summary_headings import closing_section, is_closing_sentence
+from curation.tasks.summary_bars import Bars, Grams, is_edited_copy, tokens_of
+from curation.tasks.summary_headings import closing_section, is_closing_sentence, is_summing_sentence
+from curation.tasks.summary_names import unnamed
 from curation.tasks.visual_context import word_count
 from schemas.article import Article
 from schemas.benchmark import Transform
 from schemas.extracted import Figure, Passage
-from schemas.hashing import normalise_text
 
-GRAM = 13
-"""Tokens in a row that two independent texts do not share."""
-MIN_STEM = 5
-"""Tokens from which a title's part before its colon counts as a title of its own."""
-_CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff])")
-_SUBTITLE = re.compile(r"\s*[:：–—?]\s*")
+_PANEL = re.compile(r"(?<=[.;])\s+(?=\(?[A-Za-z](?:\)?\s?[-–,&]\s?\(?[A-Za-z])*\))")
+"""Where a caption turns to another panel: "… mass. (b) Axial …"; the sentence splitter sees one sentence."""
+_LETTER = re.compile(r"[^\W\d_]")
+_BRACKET = re.compile(r"[()\[\]]")
+_LOST_LIST = re.compile(
+    r"[a-z] (?:Therefore|However|Moreover|Furthermore|Thus|Hence|Consequently|Nevertheless),"
+)
+"""A sentence that ran into the next one where a list stood between them."""
 _KINDS = frozenset({"paragraph", "list", "quote"})
-
-Grams = Mapping[int, frozenset[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +56,6 @@ class Context:
     released: str
     transforms: tuple[Transform, ...]
     words: int
-
-
-def tokens_of(text: str) -> list[str]:
-    """Normalised tokens; every Chinese or Japanese character is one."""
-    return normalise_text(_CJK.sub(r" \1 ", text)).split()
-
-
-def barred_grams(abstracts: Iterable[str], titles: Iterable[str]) -> Grams:
-    """What no query may hold, by length: 13-grams of abstracts, and titles (13-grams of longer ones).
-
-    Args:
-        abstracts: every abstract of the article in every language, as written and as released.
-        titles: its title and translated titles; a long enough part before the subtitle counts as well.
-    """
-    found: dict[int, set[tuple[str, ...]]] = {}
-    for text in abstracts:
-        _add(found, tokens_of(text), GRAM)
-    for title in titles:
-        stem = tokens_of(_SUBTITLE.split(title, maxsplit=1)[0])
-        for tokens in (tokens_of(title), stem if len(stem) >= MIN_STEM else []):
-            _add(found, tokens, min(GRAM, len(tokens)))
-    return {size: frozenset(grams) for size, grams in sorted(found.items())}
-
-
-def _add(found: dict[int, set[tuple[str, ...]]], tokens: Sequence[str], size: int) -> None:
-    if size:
-        grams = (tuple(tokens[at : at + size]) for at in range(len(tokens) - size + 1))
-        found.setdefault(size, set()).update(grams)
 
 
 def body_passages(article: Article, passages: Iterable[Passage], language: str) -> list[Passage]:
@@ -118,7 +91,12 @@ def same_language(one: str, other: str) -> bool:
 
 
 def context_of(
-    figure: Figure, passages: Sequence[Passage], barred: Grams, language: str, limit: int, caption_limit: int
+    figure: Figure,
+    passages: Sequence[Passage],
+    bars: Bars,
+    language: str,
+    limit: int,
+    caption_limit: int,
 ) -> Context:
     """The text of a query, at most `limit` words of passages after at most `caption_limit` of the caption.
 
@@ -127,12 +105,15 @@ def context_of(
     Args:
         figure: whose caption opens the text.
         passages: of `body_passages`, at least one of which cites it.
-        barred: of `barred_grams`; no sentence that has part in one is kept.
+        bars: no sentence that has part in one of its grams or copies one of its sentences is kept; its names
+            are taken out of what is.
         language: BCP-47 of the article.
         limit: words of passages.
         caption_limit: words of the caption.
     """
-    caption = _sentences(figure.id, figure.caption, _spans(figure.caption), language)
+    caption = _sentences(
+        figure.id, figure.caption, _panel_spans(figure.caption), _spans(figure.caption), bars.names, language
+    )
     sentences = [
         sentence
         for passage in passages
@@ -140,17 +121,20 @@ def context_of(
             _sentences(
                 passage.id,
                 passage.text,
+                _whole_spans(passage.text),
                 [(pointer.start, pointer.end) for pointer in passage.pointers],
+                bars.names,
                 passage.language,
             )
         )
+        if not (is_summing_sentence(sentence.source) or _LOST_LIST.search(sentence.source))
     ]
     order = _nearest_first(sentences, figure)
-    left_out: set[Sentence] = set()
+    left_out = {item for item in (*caption, *sentences) if is_edited_copy(item.released, bars.sentences)}
     while True:
         opening = _fitting(caption, range(len(caption)), left_out, caption_limit)
         chosen = _fitting(sentences, order, left_out, limit)
-        touched = _touched([*opening, *chosen], barred)
+        touched = _touched([*opening, *chosen], bars.grams)
         if not touched:
             return _joined(opening, chosen)
         left_out |= touched
@@ -159,7 +143,11 @@ def context_of(
 def _nearest_first(sentences: Sequence[Sentence], figure: Figure) -> list[int]:
     """Places of the sentences by their distance to the nearest one that cites the figure."""
     cited = {(item.passage_id, item.sentence_start) for item in figure.mentions}
-    anchors = [at for at, item in enumerate(sentences) if (item.text_id, item.start) in cited]
+    anchors = [
+        at
+        for at, item in enumerate(sentences)
+        if any(item.text_id == name and item.start <= start < item.end for name, start in cited)
+    ]
     if not anchors:
         within = {passage for passage, _ in cited}
         anchors = [at for at, item in enumerate(sentences) if item.text_id in within]
@@ -171,13 +159,60 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return [(found.start, found.end) for found in pointers_in(text)]
 
 
-def _sentences(text_id: str, text: str, pointers: Sequence[tuple[int, int]], language: str) -> list[Sentence]:
+def _whole_spans(text: str) -> list[tuple[int, int]]:
+    """Spans of sentences.
+
+    One without a letter (references after a full stop) and one that closes a bracket it did not open go with
+    the one before.
+    """
+    spans: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        opened = bool(spans) and _brackets(text[slice(*spans[-1])])[1]
+        if spans and (not _LETTER.search(text, start, end) or (opened and _brackets(text[start:end])[0])):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _brackets(text: str) -> tuple[int, int]:
+    """How many brackets a text closes without having opened them, and how many it leaves open."""
+    closed = opened = 0
+    for mark in _BRACKET.findall(text):
+        if mark in "([":
+            opened += 1
+        elif opened:
+            opened -= 1
+        else:
+            closed += 1
+    return closed, opened
+
+
+def _panel_spans(caption: str) -> list[tuple[int, int]]:
+    """Spans of a caption's sentences, parted where another panel begins."""
+    spans: list[tuple[int, int]] = []
+    for start, end in _whole_spans(caption):
+        for found in _PANEL.finditer(caption, start, end):
+            spans.append((start, found.start()))
+            start = found.end()
+        spans.append((start, end))
+    return spans
+
+
+def _sentences(
+    text_id: str,
+    text: str,
+    spans: Iterable[tuple[int, int]],
+    pointers: Sequence[tuple[int, int]],
+    names: Collection[str],
+    language: str,
+) -> list[Sentence]:
     made: list[Sentence] = []
     before = 0
-    for start, end in sentence_spans(text):
+    for start, end in spans:
         inside = [(max(a, start) - start, min(b, end) - start) for a, b in pointers if a < end and b > start]
         source = text[start:end]
-        released, transforms = neutralise(source, inside, language)
+        released, transforms = unnamed(*neutralise(source, inside, language), names)
         words = word_count(released)
         gap = text[before:start]
         made.append(Sentence(text_id, start, end, gap, source, released, transforms, words))

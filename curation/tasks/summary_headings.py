@@ -1,4 +1,4 @@
-"""Sections and sentences that sum an article up: conclusions, summaries, key points, highlights.
+"""Sections and sentences that sum an article up: conclusions, summaries, key points, aims, main findings.
 
 Told by the section's title, the sec-type attribute or the words a sentence begins with, in the languages of
 the crawl: English, Spanish, Portuguese, French, German, Italian, Russian, Chinese, Japanese.
@@ -65,6 +65,57 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 
+_WORK = (
+    r"(?:stud(?:y|ies)|trials?|work|papers?|articles?|(?:case )?(?:reports?|series)|cases?|reviews?|research"
+    r"|investigation|analysis|analyses|protocol|project|survey|manuscript)"
+)
+_OUTCOME = r"(?:results?|findings?|data|observations?|experience)"
+_SAYS = (
+    r"(?:aims?|seeks?|intends?|suggests?|indicates?|demonstrates?|shows?|confirms?|supports?|highlights?"
+    r"|underscores?|emphasi[sz]es?|illustrates?|reveals?|describes?|reports?|presents?(?! with)|examines?"
+    r"|evaluates?|investigates?|assess(?:es)?|summari[sz]es?|provides?|adds?|(?:will )?contributes?)"
+)
+_SAID = (
+    r"(?:aimed|sought|intended|suggested|indicated|demonstrated|showed|confirmed|supported|highlighted"
+    r"|illustrated|revealed|described|reported|examined|evaluated|investigated|assessed|provided)"
+)
+_OURS = (
+    r"(?:aim(?:ed)?|sought|report(?:ed)?|present(?:ed)?|describe[d]?|show(?:ed|n)?|demonstrated?|found"
+    r"|review(?:ed)?|investigated?|evaluated?|assess(?:ed)?|examined?|propose[d]?|discuss|summari[sz]ed?"
+    r"|highlight(?:ed)?|explored?|compared?|hypothesi[sz]ed?)"
+)
+_THIS = r"(?:this|our|the (?:present|current)) (?:[\w-]+ ){0,2}"
+_ADVERB = r"(?:\w+ly |also |further |thus |therefore )?"
+_SUMMING = re.compile(
+    rf"\b(?:aims?|objectives?|purposes?|goals?) of (?:this|the|our) (?:[\w-]+ ){{0,2}}{_WORK}\b"
+    rf"|\b(?:{_THIS}{_WORK}|our (?:[\w-]+ )?{_OUTCOME}) {_ADVERB}(?:{_SAYS}|{_SAID})\b"
+    rf"|\b(?:these|both|the (?:present|current)) (?:[\w-]+ )?(?:{_WORK}|{_OUTCOME}) {_ADVERB}{_SAYS}\b"
+    rf"|\b(?:here(?:in|by)?|in {_THIS}{_WORK})[,:]? we (?:have |\w+ly )?{_OURS}\b"
+    rf"|\bin {_THIS}{_WORK}\b.{{1,150}}? (?:{_SAYS}|{_SAID}|found) that\b"
+    rf"|^\W*(?:this|the present|the current) (?:[\w-]+ ){{0,2}}{_WORK} (?:is|was|has been) "
+    r"(?:an?|the|designed|conducted|performed|undertaken|intended|to)\b"
+    r"|^\W*(?:the |overall,? )?results (?:show|suggest|indicate|demonstrate|reveal)(?:ed)? that\b"
+    r"|\bwe (?:therefore |thus |also |then |first )*(?:(?:aim|aimed|sought|set out) to|hypothesi[sz]ed?"
+    r"|will (?:evaluate|assess|investigate|examine|compare|test|determine))\b"
+    r"|^\W*we (?:therefore |thus |have )*(?:(?:found|show(?:ed|n)?|demonstrated?) (?:that|with our|in)"
+    r"|here(?:by|in)? (?:report|present|describe)(?:ed|d)?"
+    r"|(?:report|present|describe)(?:ed|d)? (?:here|on|an?|the|two|three|our|\d+))\b"
+    r"|\b(?:el |o )?(?:objetivo|propósito)s? (?:de |d)?(?:este|el presente|la presente|o presente|nuestro"
+    r"|nosso|el|o) (?:estudi?o|trabajo|trabalho|artículo|artigo|reporte|relato|caso|revisi[oó]n|revisão)\b"
+    r"|\b(?:del|do) presente (?:estudi?o|trabajo|trabalho|artículo|artigo|relato) (?:es|fue|é|foi)\b"
+    r"|\b(?:este|(?:el|o) presente) (?:estudi?o|trabajo|trabalho|artículo|artigo|relato|caso)"
+    r" (?:tiene|tuvo|tem|teve|busca|buscó|buscou|pretende|visa|visou|muestra|mostró|mostra|mostrou|sugiere"
+    r"|sugere|demuestra|demonstra|demonstrou|describe|descreve|presenta|apresenta)\b"
+    r"|\b(?:nuestros|estos|nossos|esses|estes) (?:resultados|hallazgos|achados|dados|datos)"
+    r" (?:sugieren|sugerem|muestran|mostram|indican|indicam|demuestran|demonstram|confirman|confirmam)\b"
+    r"|\b(?:le but|l['’]objectif) de (?:cette étude|ce travail)\b"
+    r"|\bnos résultats (?:suggèrent|montrent|indiquent)\b"
+    r"|\bziel (?:dieser|der vorliegenden) (?:studie|arbeit)\b"
+    r"|\bunsere (?:ergebnisse|daten) (?:zeigen|legen nahe)\b",
+    re.IGNORECASE,
+)
+"""Statements of aim or main finding: English, Spanish, Portuguese, the commonest French and German ones."""
+
 
 def closing_section(section_path: Iterable[str], types: Iterable[str] = ()) -> str:
     """The title or type that makes a section one that sums the article up, '' if none does.
@@ -83,3 +134,8 @@ def closing_section(section_path: Iterable[str], types: Iterable[str] = ()) -> s
 def is_closing_sentence(text: str) -> bool:
     """Whether a sentence begins as conclusions do: 'In conclusion, …', 'Em resumo, …'."""
     return bool(_CUE.match(text))
+
+
+def is_summing_sentence(text: str) -> bool:
+    """Whether a sentence says what its article aims at or has found: 'The aim of this study was …'."""
+    return bool(_SUMMING.search(text))

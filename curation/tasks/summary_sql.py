@@ -6,7 +6,7 @@ article, articles linked with it, abstracts that share long stretches of text.
 
 from __future__ import annotations
 
-from curation.partition.keys_sql import folded
+from curation.tasks.equal_texts_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import column, record
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -62,8 +62,7 @@ class HardDistractor:
     label_status: str = column("always unjudged")
 
 
-_KEPT = f"""kept AS (
-        SELECT id, min(id) OVER (PARTITION BY {folded("text")}) AS kept FROM all_documents)"""
+_KEPT = kept_of_equal("all_documents")
 _KEPT_QUERIES = "kept_queries AS (SELECT id, min(source_id) AS source_id FROM all_queries GROUP BY id)"
 _QUERIES = f"""
     WITH {_KEPT_QUERIES}

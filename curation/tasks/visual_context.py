@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise, neutralise_caption
 from curation.extract.sentences import sentence_spans
+from curation.tasks.visual_context_figure import bar, first_image, is_study_plan, is_usable
 from curation.tasks.visual_context_sql import OVER_ALL
-from schemas.article import Graphic
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import normalise_text, sha256_text
@@ -223,20 +223,22 @@ def _query(
     cited: dict[str, set[str]],
     rules: Rules,
 ) -> _Candidate | Drop:
-    image, problem = _image(figure)
-    barred = _figure_bar(figure, problem, rules)
+    image, problem = first_image(figure)
+    barred = bar(figure, problem, rules.licence_profile, rules.require_image)
     if barred is not None:
         return _dropped(figure, *barred)
     text, transforms = neutralise_caption(figure.caption, source.language)
     if word_count(text) < rules.min_caption_words:
         return _dropped(figure, Reason.SHORT_CAPTION, f"{word_count(text)} words")
+    if is_study_plan(text):
+        return _dropped(figure, Reason.VAGUE_CAPTION, "names the plan of a study, no subject")
     query = Query(
         id=query_id(NAME, text, (image.sha256 or "") if image else ""),
         task=NAME,
         text=text,
         language=source.language,
         image=image,
-        image_count=sum(1 for graphic in figure.graphics if _is_usable(graphic)),
+        image_count=sum(1 for graphic in figure.graphics if is_usable(graphic)),
         source_id=figure.id,
         article_id=source.id,
         license=figure.licence.spdx,
@@ -331,35 +333,6 @@ def _unanswered(figure: Figure, citing_dropped: Iterable[str], excluded: dict[st
     return _dropped(figure, Reason.NO_CITING_PASSAGE, "")
 
 
-def _figure_bar(figure: Figure, problem: str, rules: Rules) -> tuple[Reason, str] | None:
-    """Why a figure may not become a query, or None."""
-    if figure.is_third_party:
-        return Reason.THIRD_PARTY, figure.rights[:200]
-    if not is_allowed(figure.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
-    if problem and rules.require_image:
-        return Reason(problem), figure.graphics[0].href if figure.graphics else ""
-    if not figure.caption.strip():
-        return Reason.NO_CAPTION, ""
-    return None
-
-
-def _image(figure: Figure) -> tuple[Graphic | None, str]:
-    """The first usable graphic, or the reason code of the first one's problem."""
-    for graphic in figure.graphics:
-        if _is_usable(graphic):
-            return graphic, ""
-    if not figure.graphics:
-        return None, Reason.NO_GRAPHIC.value
-    problem = figure.graphics[0].problem
-    known = {Reason.IMAGE_MISSING.value, Reason.IMAGE_CORRUPT.value, Reason.IMAGE_TOO_LARGE.value}
-    return None, problem if problem in known else Reason.IMAGE_MISSING.value
-
-
-def _is_usable(graphic: Graphic) -> bool:
-    return not graphic.problem and graphic.path is not None
-
-
 def _evidence(passage: Passage, start: int, end: int) -> Evidence:
     return Evidence(text_id=passage.id, start=start, end=end, text=passage.text[start:end])
 
@@ -379,7 +352,7 @@ def _passage_ids(_: Source, __: Sequence[Figure], passages: Sequence[Passage]) -
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -5,18 +5,14 @@ Labels and exclusions follow the document that is kept; a positive label wins ov
 
 from __future__ import annotations
 
+from curation.tasks.equal_texts_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 _KEPT_QUERIES = """
     SELECT id, min(source_id) AS source_id FROM all_queries GROUP BY id
 """
-_KEPT_DOCUMENTS = """
-    SELECT id, min(id) OVER (
-        PARTITION BY trim(regexp_replace(lower(nfc_normalize(text)), '[^\\p{L}\\p{N}]+', ' ', 'g'))
-    ) AS kept
-    FROM all_documents
-"""
+_KEPT = kept_of_equal("all_documents")
 """Texts are the same when letters and digits are, whatever case and punctuation (compare schemas.hashing)."""
 
 _QUERIES = f"""
@@ -25,27 +21,31 @@ _QUERIES = f"""
     WHERE q.id IN (SELECT query_id FROM all_qrels)
 """
 _DOCUMENTS = f"""
-    SELECT d.* FROM all_documents AS d JOIN ({_KEPT_DOCUMENTS}) AS k ON d.id = k.id AND d.id = k.kept
+    WITH {_KEPT}
+    SELECT d.* FROM all_documents AS d JOIN kept AS k ON d.id = k.id AND d.id = k.kept
 """
 _QRELS = f"""
+    WITH {_KEPT}
     SELECT query_id, kept AS corpus_id, score, task, rule, label_status, evidence, via
-    FROM all_qrels JOIN ({_KEPT_DOCUMENTS}) AS k ON corpus_id = k.id
+    FROM all_qrels JOIN kept AS k ON corpus_id = k.id
     QUALIFY row_number() OVER (PARTITION BY query_id, kept ORDER BY score DESC, corpus_id, rule) = 1
 """
 _EXCLUDED = f"""
+    WITH {_KEPT}
     SELECT e.query_id, k.kept AS corpus_id, e.task, min(e.reason) AS reason
     FROM all_excluded AS e
-    JOIN ({_KEPT_DOCUMENTS}) AS k ON e.corpus_id = k.id
+    JOIN kept AS k ON e.corpus_id = k.id
     ANTI JOIN qrels ON qrels.query_id = e.query_id AND qrels.corpus_id = k.kept
     GROUP BY e.query_id, k.kept, e.task
 """
 _DROPS = f"""
+    WITH {_KEPT}
     SELECT 'query' AS unit, q.source_id AS id, q.article_id, 'duplicate_query' AS reason,
         k.source_id AS detail
     FROM all_queries AS q JOIN ({_KEPT_QUERIES}) AS k ON q.id = k.id AND q.source_id <> k.source_id
     UNION ALL
     SELECT 'document', d.id, d.article_id, 'duplicate_document', k.kept
-    FROM all_documents AS d JOIN ({_KEPT_DOCUMENTS}) AS k ON d.id = k.id AND d.id <> k.kept
+    FROM all_documents AS d JOIN kept AS k ON d.id = k.id AND d.id <> k.kept
 """
 
 OVER_ALL = SetStage(

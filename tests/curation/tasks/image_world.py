@@ -30,17 +30,17 @@ HISTORY = (
 )
 FINDINGS = (
     "On examination she was drowsy without palsy. Computed tomography showed a mass ([F1|Fig. 1]). Another"
-    " slice is given ([F2|Fig. 2]). The chest was imaged ([F3|Fig. 3]). Tissue was taken ([F4|Fig. 4])"
-    " and magnetic resonance done ([F6|Fig. 6])."
+    " slice is given ([F2|Fig. 2]). The chest was imaged ([F3|Fig. 3]). Tissue was taken ([F4|Fig. 4])."
 )
-COURSE = "She was operated on and went home."
+LAST_SCAN = "Magnetic resonance was done a year later. It was clear"
+COURSE = f"She was operated on. {LAST_SCAN} ([F6|Fig. 6]). She went home."
 HELD = {
     "F1": "Axial CT of the brain showing a left frontal meningioma (see Fig. 2).",
-    "F2": "Coronal CT of the brain after removal of the meningioma.",
+    "F2": "Coronal CT of the brain showing a cavity after removal of the meningioma.",
     "F3": "Axial CT of the chest with a nodule in the right lung.",
     "F4": "Histology of the frontal meningioma of the brain, H&E stain with whorls of cells.",
     "F6": "Sagittal contrast MRI of the brain with a dural tail.",
-    "F7": "Axial CT of the brain of a healthy volunteer for comparison.",
+    "F7": "Normal axial CT of the brain of a healthy volunteer for comparison.",
 }
 LONG = "Axial CT of the liver with many cysts. " * 30
 KINDS = {"F4": "pathology", "F5": "diagram"}
@@ -169,7 +169,17 @@ def _drops(made: World) -> None:
         "F16": (f"{brain} on day sixteen.", {}, {"flags": ("sensitive",)}),
         "F17": ("Bottle and syringes of the drug against oedema of the brain.", {}, {"kind": "photograph"}),
         "F18": ("Fatigue and survival curves of both arms of the brain trial.", {}, {}),
+        "F19": ("Axial CT of the brain of the patient.", {}, {}),
+        "F20": ("CT scan of day twenty showing the fracture.", {}, {}),
+        "F22": ("ECG showing sinus rhythm on day twenty-two.", {}, {"kind": "signal"}),
+        "F21": ("CT scan of day twenty-one showing the burst fracture.", {}, {}),
     }
+    made.mentions += [
+        Mention(article_id=own, text_id=f"{own}#{name}", start=start, end=start + len(said), text=said,
+                concept="MONDO:0005315", name=said)
+        for name, said in (("F20", "fracture"), ("F21", "burst fracture"))
+        for start in [spec[name][0].index(said)]
+    ]  # fmt: skip
     figures = []
     for at, (name, (caption, more, seen)) in enumerate(spec.items(), 1):
         given = {"graphics": (made.picture(f"2{name}", 200 + at),), **more}
@@ -192,7 +202,7 @@ def _copies(made: World) -> None:
         figure(3, "Fig. 3", "Coronal CT of the abdomen showing the liver.", article=own, graphics=(near,)),
         figure(4, "Fig. 4", HELD["F3"].upper(), article=own, graphics=(made.picture("3F4", 304),)),
     ]  # fmt: skip
-    made.articles.append(article([COURSE], figures, id=own, title="Meningioma of the brain again"))
+    made.articles.append(article(["She went home."], figures, id=own, title="Meningioma of the brain again"))
 
 
 def _barred(made: World) -> None:

@@ -12,13 +12,16 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.tasks.image_facts import shared_run
 from curation.tasks.image_search import TASK
+from curation.tasks.image_search_story import Sentence, shortened
+from curation.tasks.visual_context import word_count
 from flows.database import run_set_stage
 from flows.runner import run_records
+from schemas.case import CaseSpan
 from schemas.extracted import Figure, Passage
 from schemas.grades import EXCLUSIONS, GRADES
 from schemas.hashing import sha256_text
 from schemas.record import from_table, to_table
-from tests.curation.tasks.image_world import FINDINGS, HISTORY, World, rows_of, world
+from tests.curation.tasks.image_world import FINDINGS, HISTORY, LAST_SCAN, World, rows_of, world
 
 OWN, SAME, CASE = (2, "own-image"), (1, "same-case"), (2, "case-image")
 A, B, C, G = "pmc:PMC1.1", "pmc:PMC2.1", "pmc:PMC3.1", "pmc:PMC7.1"
@@ -31,6 +34,7 @@ LABELS: dict[str, dict[str, tuple[int, str]]] = {
     f"{A}#F7": {f"{A}#F7/1": OWN},
     f"{A}#case1": {f"{A}#F{n}": CASE for n in ("1/1", "2/1", "3/1", "4/1", "6/1", "6/2")},
     f"{B}#F15": {f"{B}#F15/1": OWN},
+    f"{B}#F21": {f"{B}#F21/1": OWN},
     f"{C}#F1": {f"{A}#F1/1": OWN},
     f"{C}#F2": {f"{A}#F2/1": OWN},
     f"{C}#F3": {f"{C}#F3/1": OWN},
@@ -77,6 +81,9 @@ DROPS = {
         f"{B}#F16": "flagged_image",
         f"{B}#F17": "no_clinical_image",
         f"{B}#F18": "no_clinical_image",
+        f"{B}#F19": "vague_caption",
+        f"{B}#F20": "vague_caption",
+        f"{B}#F22": "vague_caption",
         f"{B}#case1": "short_case",
         f"{G}#case2": "short_case",
         f"{G}#case3": "no_graphic",
@@ -139,7 +146,8 @@ def test_every_label_and_no_other(made: Made) -> None:
     source = {query.id: query.source_id for query in made.all["queries"]}
     found: dict[str, dict[str, tuple[int, str]]] = {name: {} for name in source.values()}
     for row in made.all["qrels"]:
-        assert row.rule.startswith("image_search/") and row.rule.endswith("@1")
+        assert row.rule.startswith("image_search/")
+        assert row.rule[-2:] == ("@2" if "case-image" in row.rule else "@1")
         found[source[row.query_id]][row.corpus_id] = (row.score, row.rule[13:-2])
     assert found == LABELS
     assert {row.score for row in made.all["qrels"]} == set(GRADES["image_search"])
@@ -151,7 +159,7 @@ def test_every_image_and_every_record_is_kept_or_dropped_with_its_reason(made: M
         assert made.counts[unit]["in"] == made.counts[unit]["kept"] + made.counts[unit]["dropped"]
     assert {(row.unit, row.id, row.reason.value, row.detail) for row in made.all["drops"]} == MERGED
     held = {image for labels in LABELS.values() for image in labels}
-    unasked = {f"{B}#F{n}/1" for n in (5, 6, 7, 8)}
+    unasked = {f"{B}#F{n}/1" for n in (5, 6, 7, 8, 19, 20, 22)}
     assert {row.id for row in made.all["documents"]} == held | unasked
 
 
@@ -190,11 +198,31 @@ def test_queries_lead_back_to_their_source_and_name_no_figure(made: Made) -> Non
             assert source == figures[name].caption
     story = by_source[f"{A}#case1"]
     passages = rows_of(made.tables, Passage)
-    assert restore(story.text, story.transforms) == "\n".join(passages[f"{A}#p{n}"].text for n in (1, 2))
+    told, last = "\n".join(passages[f"{A}#p{n}"].text for n in (1, 2)), f"{LAST_SCAN} (Fig. 6)."
+    assert restore(story.text, story.transforms) == f"{told}\n{last}"
     assert story.text.startswith(HISTORY) and "operated" not in story.text and FINDINGS not in story.text
     assert (story.modality, story.region, story.patient_id) == ("", "head_neck", f"{A}#case1")
     chest = by_source[f"{A}#F3"]
     assert (chest.modality, chest.region, chest.specialty) == ("ct", "thorax", "neurology")
+
+
+def test_a_story_tells_of_every_image_that_its_case_cites(made: Made) -> None:
+    stories = {query.id: query for query in made.all["queries"] if query.source_id == f"{A}#case1"}
+    rows = [row for row in made.all["qrels"] if row.query_id in stories]
+    assert len(rows) == 6
+    for row in rows:
+        source = restore(stories[row.query_id].text, stories[row.query_id].transforms)
+        assert all(span.text in source and span.text_id != row.corpus_id for span in row.evidence)
+
+
+def test_a_long_story_keeps_its_opening_and_what_cites_its_images(made: Made) -> None:
+    params = {**TASK.per_article.params, "max_case_words": 80}
+    kept, _, _ = run_records(TASK.per_article, made.tables, params, {})
+    (story,) = [row for row in kept["queries"] if row.source_id == f"{A}#case1"]
+    assert word_count(story.text) <= 80 and story.text.startswith(HISTORY)
+    assert "drowsy" not in story.text and "Tissue was taken" in story.text and LAST_SCAN in story.text
+    assert sha256_text(restore(story.text, story.transforms)) == story.text_sha256
+    assert sum(row.query_id == story.id for row in kept["qrels"]) == 6
 
 
 def test_evidence_re_extracts(made: Made) -> None:
@@ -246,3 +274,24 @@ def test_no_inputs_no_rows(made: Made) -> None:
 )
 def test_words_an_image_shares_with_its_query(text: str, seen: str, run: str) -> None:
     assert shared_run(text, seen, 4) == run
+
+
+def _sentence(at: int, words: int, cites: bool = False, passage: str = "p1") -> Sentence:
+    span = CaseSpan(passage_id=passage, start=100 * at, end=100 * at + 99, role="findings")
+    return Sentence(span, span, words, cites)
+
+
+@pytest.mark.parametrize(
+    ("max_words", "kept"),
+    [
+        (100, [0, 1, 2, 3, 4, 5]),
+        (50, [0, 1, 3, 4]),
+        (35, [0, 3, 4]),
+        (25, [0, 4]),
+        (5, [4]),
+    ],
+)
+def test_what_a_long_story_keeps(max_words: int, kept: list[int]) -> None:
+    """Sentences of ten words, the third of twelve; the fifth cites an image, the fourth stands before it."""
+    sentences = [_sentence(at, 12 if at == 2 else 10, cites=at == 4) for at in range(6)]
+    assert [sentences.index(item) for item in shortened(sentences, max_words)] == kept

@@ -13,6 +13,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.visual_context import TASK, build, is_self_match, word_count
+from curation.tasks.visual_context_figure import is_study_plan
 from flows.database import select
 from flows.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
@@ -95,6 +96,7 @@ def test_labels_exclusions_and_evidence_of_one_article() -> None:
         ({"graphics": (Graphic(href="a.jpg", path="m/a", problem="image_too_large"),)}, "image_too_large"),
         ({"caption": ""}, "no_caption"),
         ({"caption": "Axial CT."}, "short_caption"),
+        ({"caption": "Flow chart of the patients in the study."}, "vague_caption"),
         ({"caption": f"{CAPTION} Reproduced with permission from Elsevier."}, "third_party"),
         ({"licence": Licence(spdx="CC-BY-NC-4.0", evidence="jats:fig/permissions")}, "licence_not_allowed"),
     ],
@@ -182,6 +184,24 @@ def test_self_match_needs_thirteen_tokens_or_the_whole_caption() -> None:
     assert not is_self_match("", "anything")
     assert word_count("two words") == 2
     assert word_count("患者因发热就诊") == 3
+
+
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        ("CONSORT flow diagram of participants in phases 1 and 2.", True),
+        ("Timeline of the treatment of patient 3 (a, b).", True),
+        ("Fluxograma de seleção dos participantes do estudo.", True),
+        ("Flujograma de inclusión de los pacientes en el ensayo.", True),
+        ("Flow chart of children with asthma who were screened.", False),
+        ("Timeline of the treatment with oral steroids.", False),
+        ("CT of the patient during follow-up.", False),
+        ("Distribution of the cases in both groups.", False),
+        ("", False),
+    ],
+)
+def test_captions_that_name_only_the_plan_of_a_study(caption: str, expected: bool) -> None:
+    assert is_study_plan(caption) is expected
 
 
 def corpus() -> list[Article]:
