@@ -26,6 +26,7 @@ from benchmarks.generated_shape import CITABLE, PER_ARTICLE, Shape, judge, shape
 from benchmarks.generated_texts import Writer
 from curation.release import card, facts
 from curation.release.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
+from curation.release.published import Published, write_table
 from curation.release.rights import combined_family
 from curation.release.tables import (
     CORPUS,
@@ -40,8 +41,6 @@ from curation.release.tables import (
     QUERIES,
     SOURCES,
     TARGET_NAMES,
-    Published,
-    write_table,
 )
 from curation.release.target_names import names_rows
 from flows.database import query as database

@@ -26,7 +26,7 @@ from PIL import Image, ImageDraw
 from benchmarks.measure import SHARED, save
 from curation.audit.executor import SerialExecutor
 from curation.audit.images import ImageFeatures, features, same_images
-from curation.release.tables import IMAGE
+from curation.release.published import IMAGE
 from schemas.hashing import sha256_bytes
 
 POOL = SerialExecutor()

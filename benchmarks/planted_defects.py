@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from curation.release.tables import EXCLUDED, QRELS, Published
-from curation.release.tables import _open as open_shard  # the same compression as every other shard
+from curation.release.published import Published, open_writer
+from curation.release.tables import EXCLUDED, QRELS
 
 PLANTED = {
     "duplicate_documents": "the text of one document copied into one of another article",
@@ -113,7 +113,7 @@ def _rewrite(folder: Path, change: Callable[[Row], Row], ids: set[str]) -> None:
         if not ids & set(pq.read_table(path, columns=["id"]).column(0).to_pylist()):
             continue
         partial = path.with_suffix(".partial")
-        with pq.ParquetFile(path) as shard, open_shard(partial, shard.schema_arrow) as out:
+        with pq.ParquetFile(path) as shard, open_writer(partial, shard.schema_arrow) as out:
             for group in range(shard.num_row_groups):
                 table = shard.read_row_group(group)
                 if ids & set(table.column("id").to_pylist()):

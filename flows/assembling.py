@@ -9,6 +9,7 @@ from pathlib import Path
 from curation.release.assemble import EXTRA_NAMES, assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.release.query import fetch_one
+from flows.baselines import derivation
 from flows.database import query
 from flows.lineage import check_current
 from flows.runner import shards_of, table_files
@@ -74,6 +75,7 @@ def assemble_task(
         version=version,
         build=_build_record(session, built, stages, overrides, vocabulary.fingerprint if vocabulary else ""),
         query=query(session.settings.memory_limit),
+        derive=derivation(session, spec),
     )
 
 

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from curation.audit import RULES, audit, render_page
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
+from curation.audit.images.shared import begin
 from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.verify import Difference, read_stated, to_bytes, verify
 from curation.release.manifest import NAME, read_manifest
@@ -65,6 +66,7 @@ def auditor(
         scratch = Path(folder)
         pool: concurrent.futures.Executor | None = None
         if workers > 1:  # processes start when the first part is handed to them
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for them: the cores are shared out already
             pool = stack.enter_context(
                 concurrent.futures.ProcessPoolExecutor(
                     workers, mp_context=multiprocessing.get_context("spawn"), initializer=collect_rarely
@@ -102,13 +104,16 @@ class Auditor:
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             subject = open_dataset(directory, Path(folder), "audited")
             siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
-            with self.reporter.stage(f"audit {subject.task}", len(RULES), "rules") as steps:
+            pool = self.pool if _is_large([subject, *siblings, *self.against]) else None
+            if pool is not None:
+                begin(subject, siblings, pool, self.shared)
+            with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
                 report = audit(
                     subject,
                     query(self.memory_limit),
                     siblings=siblings,
                     against=self.against,
-                    pool=self.pool if _is_large([subject, *siblings, *self.against]) else None,
+                    pool=pool,
                     scratch=Path(folder),
                     shared=self.shared,
                     progress=lambda rule: steps.advance(1, rule),

@@ -30,6 +30,10 @@ def evaluate(
         Parameter(help="A TREC run file to measure; may be given several times.", negative=""),
     ] = (),
     split: Annotated[str, Parameter(help="Split of the queries.")] = "test",
+    subset: Annotated[
+        str,
+        Parameter(help="Only a part of the split test: nano, or the name of a balanced subset."),
+    ] = "",
     k: Annotated[int, Parameter(help="Depth of the rankings.")] = 100,
     out: Annotated[Path | None, Parameter(help="Folder for results, run files and the page.")] = None,
     k1: Annotated[float, Parameter(help="BM25's k1.")] = 0.9,
@@ -57,7 +61,7 @@ def evaluate(
     directories = task_directories(release, Workspace(settings.workspace))
     systems = parse_systems(system or (() if run else ("bm25",)))
     options = Options(split, k, k1, b, query_prompt, document_prompt, settings.worker_count)
-    places = targets(directories, out, settings.workspace, run, options)
+    places = targets(directories, out, settings.workspace, run, options, subset)
     if dry_run:
         names = [*(item.name for item in systems), *(path.name for path in run)]
         planned = [
@@ -73,7 +77,7 @@ def evaluate(
         return OK
 
     def work() -> Any:
-        return evaluate_all(places, systems, run, settings.workspace, options, current_reporter())
+        return evaluate_all(places, systems, run, settings.workspace, options, current_reporter(), subset)
 
     made = with_progress(common, work)
     emit(common, made, lambda: describe(made))

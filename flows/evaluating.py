@@ -24,6 +24,7 @@ from curation.evaluation.ranking import without
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, read_run, write_run
 from curation.evaluation.systems import System
+from curation.evaluation.variants import check_variant
 from flows.progress import Reporter, SilentReporter
 from flows.retrieval import Bench, Options
 from flows.workspace import is_workspace
@@ -49,6 +50,7 @@ def evaluate(
     cache: Path,
     options: Options = Options(),  # noqa: B008 - frozen
     reporter: Reporter | None = None,
+    subset: str = "",
 ) -> dict[str, Any]:
     """Evaluate systems and run files on one task directory; returns the content of results.json.
 
@@ -60,6 +62,7 @@ def evaluate(
         cache: folder of model answers.
         options: split, depth and parameters.
         reporter: where progress goes.
+        subset: `nano` or a balanced subset of the release; '' evaluates the whole.
 
     Raises:
         ReleaseError: the release or a run file cannot be used, or the release changed meanwhile.
@@ -70,7 +73,7 @@ def evaluate(
     seconds: dict[str, float] = {}
     before = _states(directory)
     with _timed(seconds, "open"):
-        collection = open_collection(directory, options.split)
+        collection = open_collection(directory, options.split, subset)
     with tempfile.TemporaryDirectory(prefix="medqrels-evaluate-") as folder:
         bench = Bench(collection, options, cache, Path(folder), reporter or SilentReporter())
         measured = []
@@ -192,12 +195,18 @@ def _json(path: Path, content: Any) -> None:
 
 
 def targets(
-    directories: Sequence[Path], out: Path | None, workspace: Path, runs: Sequence[Path], options: Options
+    directories: Sequence[Path],
+    out: Path | None,
+    workspace: Path,
+    runs: Sequence[Path],
+    options: Options,
+    subset: str = "",
 ) -> list[tuple[Path, Path]]:
-    """(task folder, folder of its results) of each release named.
+    """(task folder, folder of its results) of each release named; results of a subset have their own.
 
     Raises:
-        UsageError: run files are given for several tasks, or an option makes no sense.
+        UsageError: run files are given for several tasks, an option makes no sense, or a release has no such
+            subset.
     """
     if runs and len(directories) != 1:
         raise UsageError("--run takes one task folder", hint="name a single task folder")
@@ -206,11 +215,13 @@ def targets(
     found = []
     for directory in directories:
         head = read_head(directory)
-        base = Path(EVALUATIONS) / head.dataset / head.version / head.task
+        check_variant(directory, options.split, subset)
+        name = f"{head.task}-{subset}" if subset else head.task
+        base = Path(EVALUATIONS) / head.dataset / head.version / name
         if out is None:
             target = (workspace / base) if is_workspace(workspace) else base
         else:
-            target = out if len(directories) == 1 else out / head.task
+            target = out if len(directories) == 1 else out / name
         _check_out(target, directory)
         found.append((directory, target))
     return found
@@ -223,13 +234,21 @@ def evaluate_all(
     workspace: Path,
     options: Options,
     reporter: Reporter,
+    subset: str = "",
 ) -> list[dict[str, Any]]:
     """Evaluate several task folders; model answers are kept in the workspace, or beside the results."""
     made = []
     for directory, target in places:
         held = workspace if is_workspace(workspace) else target.parent
         summary = evaluate(
-            directory, systems, runs, target, cache=held / CACHE, options=options, reporter=reporter
+            directory,
+            systems,
+            runs,
+            target,
+            cache=held / CACHE,
+            options=options,
+            reporter=reporter,
+            subset=subset,
         )
         made.append({"out": str(target), "page": str(target / PAGE), **summary})
     return made
@@ -240,8 +259,9 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
     lines = []
     for item in made:
         release = item["release"]
+        part = f", subset {item['subset']}" if item["subset"] else ""
         lines.append(
-            f"{release['dataset']}@{release['version']} {release['task']} ({item['split']}): "
+            f"{release['dataset']}@{release['version']} {release['task']} ({item['split']}{part}): "
             f"{item['queries_measured']} queries, {item['corpus']} documents"
         )
         width = max((len(system["name"]) for system in item["systems"]), default=0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from curation.release.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
 from flows.assembling import assemble_task, check_built
-from flows.auditing import audit_directory
+from flows.auditing import Auditor, auditor, write
 from flows.execution import workers
 from flows.orchestration import flow, run_jobs
 from flows.partitioning import partition_jobs
@@ -34,18 +34,23 @@ def release(
             assemble_task(session, TASKS[name], spec, path.parent, version, overrides or {})
             for name in sorted(spec.tasks)
         ]
-        return [_audited(session, manifest) for manifest in manifests]
+        return _audited(session, manifests)
 
 
-def _audited(session: Session, manifest: ReleaseManifest) -> dict[str, Any]:
-    directory = session.workspace.releases / manifest.dataset / manifest.version / manifest.task
+def _audited(session: Session, manifests: Sequence[ReleaseManifest]) -> list[dict[str, Any]]:
+    """Audit every task; each is a sibling of the others, so what one audit saw serves the next."""
     settings = session.settings
-    report = audit_directory(
-        directory,
-        memory_limit=settings.memory_limit,
-        workers=settings.worker_count,
-        reporter=session.reporter,
-    )
+    with auditor(
+        memory_limit=settings.memory_limit, workers=settings.worker_count, reporter=session.reporter
+    ) as machine:
+        return [_audited_task(session, manifest, machine) for manifest in manifests]
+
+
+def _audited_task(session: Session, manifest: ReleaseManifest, machine: Auditor) -> dict[str, Any]:
+    directory = session.workspace.releases / manifest.dataset / manifest.version / manifest.task
+    done = machine.audit(directory)
+    write(done, directory)
+    report = done.report
     counts = ", ".join(f"{count:,} {table}" for table, count in manifest.counts.items())
     name = f"{manifest.dataset}@{manifest.version} {manifest.task}"
     session.reporter.line(f"release {name}: {counts}; audit {report.verdict}")

@@ -97,6 +97,41 @@ class Partition(BaseModel):
     leave_out: tuple[str, ...] = Field(default=(), description="ids of queries that may not be released")
 
 
+class Baselines(BaseModel):
+    """Systems that are run on every release, and what is made of their rankings."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    systems: tuple[str, ...] = Field(
+        default=("bm25", "image"),
+        description="systems as `medqrels evaluate --system` takes them; none: no runs, pools or diagnostics",
+    )
+    depth: Annotated[int, Field(ge=10, le=1000)] = Field(
+        default=100, description="documents per query in the run files"
+    )
+    pool_depth: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=20, description="documents each system gives to a query's pool"
+    )
+    hard_negatives: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=10, description="hard negatives per query"
+    )
+    margin: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.05,
+        description="a document that scores above the weakest positive minus this share of its score is a "
+        "likely positive, not a negative",
+    )
+    nano_queries: Annotated[int, Field(ge=0)] = Field(
+        default=50, description="queries of the nano variant; 0: no variant"
+    )
+    nano_documents: Annotated[int, Field(ge=100)] = Field(
+        default=5000, description="documents of the nano variant, beside the judged ones at most"
+    )
+    balance: tuple[Literal["modality", "specialty", "region"], ...] = Field(
+        default=(),
+        description="subsets with equally many queries per value (modality: with and without image)",
+    )
+
+
 class DatasetSpec(BaseModel):
     """One dataset: every release of it is built from this file and the code's version."""
 
@@ -115,6 +150,7 @@ class DatasetSpec(BaseModel):
     images: Images = Images()
     grounding: Grounding = Grounding()
     partition: Partition = Partition()
+    baselines: Baselines = Baselines()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
 
     @field_validator("tasks")

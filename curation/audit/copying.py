@@ -20,9 +20,12 @@ import pyarrow.parquet as pq
 from curation.audit import invented
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.rule import Context, Rows
+from curation.audit.rules.pools_canaries import pools_of
+from curation.audit.rules.subsets_canaries import parts_of
 from curation.release import card, facts
 from curation.release.manifest import NAME, ReleaseManifest, hash_files
-from curation.release.tables import TABLES, Published
+from curation.release.published import Published
+from curation.release.tables import TABLES
 from schemas.audit import Kind, Role
 
 SIBLING = "canary"
@@ -198,6 +201,10 @@ def cut(context: Context, directory: Path) -> Copy:
             rows[name], _ = _cut_table(context, name, where)
     for step in rows["funnel"]:
         step["entered"], step["dropped"] = step["kept"], 0
+    if "top_ranked" in subject.views and subject.manifest is not None:
+        rows |= pools_of(rows, subject.manifest.shaped_by)
+    if subject.manifest is not None:
+        rows |= parts_of(rows, tuple(subject.views))
     if len(rows["queries"]) < _FEWEST_QUERIES or len(rows["corpus"]) < _FEWEST_DOCUMENTS:
         raise Unusable("too few queries or documents")
     schemas = {name: pq.read_schema(subject.views[name][0]) for name in _BY_NAME if name in subject.views}
@@ -251,6 +258,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "excluded": pair,
         "provenance_qrels": pair,
         "keys": f'"query-id" IN {_listed(queries)}',
+        "diagnostics": f'"query-id" IN {_listed(queries)}',
     }
 
 
@@ -309,7 +317,7 @@ def _settle(rows: Rows) -> None:
     kept = {row["query-id"] for row in rows["qrels"] if (row["score"] or 0) > 0}
     for name in ("queries", "provenance_queries"):
         rows[name] = [row for row in rows[name] if row["id"] in kept]
-    for name in ("qrels", "excluded", "provenance_qrels", "keys"):
+    for name in ("qrels", "excluded", "provenance_qrels", "keys", "diagnostics"):
         rows[name] = [row for row in rows[name] if row["query-id"] in kept]
 
 

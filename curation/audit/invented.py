@@ -12,6 +12,9 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
+from curation.audit.rules.diagnostics_canaries import invented_row
+from curation.audit.rules.pools_canaries import pools_of
+from curation.audit.rules.subsets_canaries import parts_of
 from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
 from curation.release.tables import IMAGE_CORPUS, QUERIES, TABLES
 from curation.release.target_names import names_rows
@@ -19,8 +22,9 @@ from schemas.hashing import normalise_text, sha256_bytes, sha256_text
 from schemas.ids import family_key
 
 Row = dict[str, Any]
-SCHEMAS = {"queries": QUERIES.schema, "corpus": IMAGE_CORPUS.schema}
+SCHEMAS = {"queries": QUERIES.schema, "corpus": IMAGE_CORPUS.schema, "nano_corpus": IMAGE_CORPUS.schema}
 TASK = "clinical_case"
+SHAPED_BY = ("bm25",)
 _POINTER = " (Fig. 1)"
 _SIZE = (160, 120)
 _CASES = (
@@ -152,7 +156,10 @@ def rows() -> dict[str, list[Row]]:
     ]
     lost = "pmc:PMC990000999.1"
     drop = {"stage": "crawl", "unit": "article", "id": lost, "article_id": lost}
+    found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
+    found |= pools_of(found, SHAPED_BY)
+    found |= parts_of(found, tuple(found))
     for table in TABLES:
         blank = {name: "" for name in _UNDECIDED if name in table.schema.names}
         found[table.name] = [blank | row for row in found[table.name]]
@@ -232,4 +239,5 @@ def manifest() -> ReleaseManifest:
         overrides={},
         counts={},
         files={},
+        shaped_by=SHAPED_BY,
     )

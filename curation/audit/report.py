@@ -16,6 +16,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.rule import CannotRun, Context, Outcome, Rule
 from curation.audit.rules import (
     contamination,
+    diagnostics,
     evidence,
     files,
     images,
@@ -26,9 +27,11 @@ from curation.audit.rules import (
     leakage,
     mteb,
     overlap,
+    pools,
     privacy,
     rights,
     statistics,
+    subsets,
     texts,
 )
 from curation.release.query import QueryRunner
@@ -44,6 +47,9 @@ RULES: tuple[Rule, ...] = (
     *images.RULES,
     *evidence.RULES,
     *judgement.RULES,
+    *pools.RULES,
+    *diagnostics.RULES,
+    *subsets.RULES,
     *rights.RULES,
     *privacy.RULES,
     *languages.RULES,
@@ -51,6 +57,8 @@ RULES: tuple[Rule, ...] = (
     *mteb.RULES,
     *contamination.RULES,
 )
+_PICTURED = frozenset({*(rule.id for rule in images.RULES), "contaminated_images"})
+"""Rules that run last: the pictures they need may be looked at by other processes meanwhile."""
 _LONGEST_REASON = 300
 
 
@@ -79,7 +87,7 @@ def audit(
         rules: rules to run, all when not given.
         plant: whether canaries are planted; without them the verdict is at best incomplete.
         shared: what the audits of one command share; empty at first.
-        progress: told each rule's id when the rule has run.
+        progress: told each rule's id when the rule has run, and `canaries` when they were planted.
 
     Returns:
         The report; the same files give the same report. Its hash is computed from the files as they are now,
@@ -93,14 +101,7 @@ def audit(
     with _scratch(scratch) as folder:
         held = {} if shared is None else shared
         given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against, held)
-        results: list[RuleResult] = []
-        cells: list[OverlapCell] = []
-        for rule in chosen:
-            result, matrix = run_rule(rule, given)
-            results.append(result)
-            cells += matrix
-            progress(rule.id)
-        planted = canaries.run(chosen, given, run_rule) if plant else ()
+        results, cells, planted = _run(chosen, given, plant, progress)
     results = [_proven(result, planted) for result in results]
     manifest = opened.manifest
     return AuditReport(
@@ -123,8 +124,27 @@ def audit(
             for item in (opened, *siblings, *against)
         ),
         canaries=tuple(planted),
-        matrix=tuple(cells),
+        matrix=cells,
     )
+
+
+def _run(
+    chosen: Sequence[Rule], given: Context, plant: bool, progress: Callable[[str], None]
+) -> tuple[list[RuleResult], tuple[OverlapCell, ...], tuple[CanaryResult, ...]]:
+    """Results and matrix cells in the order of the rules, whatever order they run in; and the canaries."""
+    made: dict[str, tuple[RuleResult, tuple[OverlapCell, ...]]] = {}
+    for rule in chosen:
+        if rule.id not in _PICTURED:
+            made[rule.id] = run_rule(rule, given)
+            progress(rule.id)
+    planted = canaries.run(chosen, given, run_rule) if plant else ()
+    progress("canaries")
+    for rule in chosen:
+        if rule.id in _PICTURED:
+            made[rule.id] = run_rule(rule, given)
+            progress(rule.id)
+    ordered = [made[rule.id] for rule in chosen]
+    return [result for result, _ in ordered], tuple(cell for _, found in ordered for cell in found), planted
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ bm25s scores and its layout is used; its own builder holds every token of the co
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.evaluation.ranking import Indices, Ranking, best, keys_of, ranking_of
+from curation.evaluation.ranking import Indices, Ranking, Scores, best, keys_of, ranking_of
 from curation.evaluation.terms import Analyser, WordMap, words
 
 K1, B = 0.9, 0.4
@@ -69,6 +69,24 @@ class Bm25Index:
         found = np.flatnonzero(scores)
         steps = np.rint(scores[found].astype(np.float64) / STEP).astype(np.int64)
         return ranking_of(best(keys_of(steps, found), k), STEP)
+
+    def scores_of(self, terms: Iterable[str], documents: Indices) -> Scores:
+        """The scores `search` gives some documents, shape (len(documents),); 0 where no term is shared.
+
+        Only their own postings are read, so that a few documents of a large corpus are scored quickly.
+        """
+        held = self._scorer.scores
+        found = np.zeros(len(documents), np.float32)
+        for term in terms:
+            place = self.vocabulary.get(term)
+            if place is None:
+                continue
+            begin, end = int(held["indptr"][place]), int(held["indptr"][place + 1])
+            owners = held["indices"][begin:end]
+            at = np.minimum(np.searchsorted(owners, documents), end - begin - 1)
+            has = owners[at] == documents
+            found[has] += held["data"][begin:end][at[has]]  # summed term by term in 32 bits, as bm25s does
+        return np.rint(found.astype(np.float64) / STEP).astype(np.int64).astype(np.float64) * STEP
 
 
 def build(
@@ -217,3 +235,28 @@ def search_all(
     """(query id, ranking) of each (query id, text, language)."""
     for query, text, language in queries:
         yield query, index.search(analyser(text, language), k, left_out.get(query))
+
+
+def pair_scorer(
+    index: Bm25Index, queries: Sequence[tuple[str, str, str]], analyser: Analyser
+) -> Callable[[Indices, Indices], Scores]:
+    """Scores of given pairs, equal to those `search_all` ranks by.
+
+    Args:
+        index: of the whole corpus.
+        queries: (query id, text, language) of every query of the split, in order.
+        analyser: the one the index was built with.
+
+    Returns:
+        A function of query positions (those of one query together) and document positions, of one length.
+    """
+
+    def score(asked: Indices, documents: Indices) -> Scores:
+        scores = np.empty(len(asked))
+        cuts = np.flatnonzero(np.diff(asked)) + 1
+        for part in np.split(np.arange(len(asked)), cuts) if len(asked) else ():
+            _, text, language = queries[int(asked[part[0]])]
+            scores[part] = index.scores_of(analyser(text, language), documents[part])
+        return scores
+
+    return score

@@ -8,10 +8,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from curation.evaluation.labels import RELEVANT, read_labels, read_left_out, read_origins
@@ -24,8 +26,9 @@ from curation.evaluation.reading import (
     rows,
     split_files,
 )
+from curation.evaluation.variants import NANO_NAME, SMALL, WHOLE, Tables, check_variant, read_subset
 from curation.release.manifest import FORMAT_VERSION, NAME
-from curation.release.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES
+from curation.release.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_file
 from schemas.stages import Reason
@@ -76,11 +79,14 @@ class EvaluationDocument:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """One split of one task.
+    """One split of one task, or a part of it.
 
     `corpus_ids` are in id order, so that a position stands for an id in sorting too. `qrels` has the queries
     that have a relevant document; the others (`unlabelled`) are searched, not measured. `left_out` are
     positions a ranking of the query must not hold: excluded pairs and what is the query's own record.
+
+    `variant` is '' for the whole, `nano`, or the name of a balanced subset; `tables` are those it is read
+    from; `cut` names the tables (queries, corpus) of which it has only the rows it lists.
     """
 
     directory: Path
@@ -95,6 +101,9 @@ class Collection:
     has_corpus_texts: bool
     has_query_images: bool
     has_corpus_images: bool
+    tables: Tables = WHOLE
+    variant: str = ""
+    cut: frozenset[str] = frozenset()
 
     @property
     def unlabelled(self) -> int:
@@ -110,19 +119,35 @@ class Collection:
             "language",
             *(["image"] if images and self.has_corpus_images else []),
         ]
-        for row in rows(CORPUS.files(self.directory), wanted):
+        kept = self._kept("corpus")
+        for row in rows(self.tables.corpus.files(self.directory), wanted):
+            if kept is not None and row["id"] not in kept:
+                continue
             held = row.get("image")
             text = f"{row['title']} {row['text']}".strip()
             yield EvaluationDocument(row["id"], text, row["language"], held["bytes"] if held else None)
 
     def query_images(self) -> Iterator[tuple[str, bytes]]:
         """(query id, image bytes) in id order, for the queries that have an image."""
-        files = split_files(QUERIES, self.directory, self.split)
-        yield from image_rows(files, ORIGIN_QUERIES.files(self.directory))
+        files = split_files(self.tables.queries, self.directory, self.split)
+        kept = self._kept("queries")
+        for row, data in image_rows(files, ORIGIN_QUERIES.files(self.directory)):
+            if kept is None or row in kept:
+                yield row, data
 
     def corpus_images(self) -> Iterator[tuple[str, bytes]]:
         """(document id, image bytes) in id order, for the documents that have an image."""
-        yield from image_rows(CORPUS.files(self.directory), ORIGIN_CORPUS.files(self.directory))
+        files = self.tables.corpus.files(self.directory)
+        kept = self._kept("corpus")
+        for row, data in image_rows(files, ORIGIN_CORPUS.files(self.directory)):
+            if kept is None or row in kept:
+                yield row, data
+
+    def _kept(self, table: str) -> frozenset[str] | None:
+        """Ids of the rows it has of a table it was cut from, None where it has all."""
+        if table not in self.cut:
+            return None
+        return frozenset(self.corpus_ids if table == "corpus" else (query.id for query in self.queries))
 
 
 def read_head(directory: Path) -> Head:
@@ -171,43 +196,110 @@ def check_files(directory: Path, head: Head) -> None:
             )
 
 
-def open_collection(directory: Path, split: str = "test") -> Collection:
-    """Open one split of a task directory.
+def open_collection(directory: Path, split: str = "test", variant: str = "") -> Collection:
+    """Open one split of a task directory, or a part of it.
+
+    Args:
+        directory: the task directory.
+        split: test or dev; variants are of test alone.
+        variant: '' for the whole split, `nano` for the nano tables, or the name of a balanced subset.
 
     Raises:
         ReleaseError: files are missing, changed, or name ids that are not there.
         InputError: an image is missing or cannot be opened; names its row.
+        UsageError: the release has no such variant.
     """
     head = read_head(directory)
     check_files(directory, head)
-    files = split_files(QUERIES, directory, split)
+    check_variant(directory, split, variant)
+    collection = _opened(directory, head, split, SMALL if variant == NANO_NAME else WHOLE)
+    if variant and variant != NANO_NAME:
+        subset = read_subset(directory, variant)
+        collection = restricted(collection, subset.queries, subset.documents)
+    collection = replace(collection, variant=variant)
+    check_images(collection)
+    return collection
+
+
+def _opened(directory: Path, head: Head, split: str, tables: Tables) -> Collection:
+    """Every query of a split and what is known of it; images are not looked at."""
+    files = split_files(tables.queries, directory, split)
     if not files:
         raise ReleaseError(
-            f"no queries of split {split!r}", file=str(directory / QUERIES.folder), hint="see --split"
+            f"no queries of split {split!r}", file=str(directory / tables.queries.folder), hint="see --split"
         )
-    corpus_ids = read_corpus_ids(directory)
+    corpus_ids = read_corpus_ids(directory, tables.corpus)
+    corpus = tables.corpus.files(directory)
     columns, origins = column_names(files), read_origins(directory)
     facets = [name for name in FACETS if name in columns]
     found = list(rows(files, ["id", "text", *dict.fromkeys(["language", *facets])]))
     known = {row["id"] for row in found}
-    grades, statuses = read_labels(directory, split, known, corpus_ids)
+    grades, statuses = read_labels(directory, split, known, corpus_ids, tables)
     queries = _queries(found, facets, origins, statuses)
-    collection = Collection(
+    return Collection(
         directory,
         head,
         split,
         queries,
         tuple(corpus_ids.to_pylist()),
         {query: judged for query, judged in grades.items() if max(judged.values()) >= RELEVANT},
-        read_left_out(directory, split, known, corpus_ids, grades, origins),
+        read_left_out(directory, split, known, corpus_ids, grades, origins, tables),
         (*facets, "label_status"),
         any(query.text for query in queries),
-        has_texts(CORPUS.files(directory)),
+        has_texts(corpus),
         "image" in columns,
-        "image" in column_names(CORPUS.files(directory)),
+        "image" in column_names(corpus),
+        tables,
     )
-    check_images(collection)
-    return collection
+
+
+def restricted(
+    collection: Collection, queries: AbstractSet[str], documents: AbstractSet[str] | None = None
+) -> Collection:
+    """A part of a collection: some of its queries and, unless None, some of its documents.
+
+    Labels of documents that are not in the part are not in it either: a query keeps those that remain.
+
+    Args:
+        collection: any.
+        queries: ids; the others are left out.
+        documents: ids; None keeps the corpus whole.
+
+    Raises:
+        ReleaseError: an id is not in the collection.
+    """
+    kept = tuple(query for query in collection.queries if query.id in queries)
+    _check_all(collection, queries, {query.id for query in kept})
+    qrels = {query.id: collection.qrels[query.id] for query in kept if query.id in collection.qrels}
+    left_out = {query.id: collection.left_out[query.id] for query in kept if query.id in collection.left_out}
+    part = replace(collection, queries=kept, qrels=qrels, left_out=left_out, cut=collection.cut | {"queries"})
+    if documents is None:
+        return part
+    held = np.array([name in documents for name in collection.corpus_ids], np.bool_)
+    ids = tuple(name for name in collection.corpus_ids if name in documents)
+    _check_all(collection, documents, set(ids))
+    places = np.cumsum(held, dtype=np.int32) - 1
+    judged = {
+        query: {name: grade for name, grade in grades.items() if name in documents}
+        for query, grades in qrels.items()
+    }
+    return replace(
+        part,
+        corpus_ids=ids,
+        qrels={
+            query: grades for query, grades in judged.items() if max(grades.values(), default=0) >= RELEVANT
+        },
+        left_out={query: places[out[held[out]]].astype(np.int32) for query, out in left_out.items()},
+        cut=part.cut | {"corpus"},
+    )
+
+
+def _check_all(collection: Collection, wanted: AbstractSet[str], found: AbstractSet[str]) -> None:
+    missing = sorted(set(wanted) - found)
+    if missing:
+        raise ReleaseError(
+            "a subset names an id that is not there", record=missing[0], file=str(collection.directory)
+        )
 
 
 def _queries(

@@ -5,7 +5,7 @@ Unit vectors are rounded to steps of 2^-15; products and sums of such numbers ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from curation.evaluation.ranking import Indices, Keys, Ranking, best, keys_of, ranking_of
+from curation.evaluation.ranking import Indices, Keys, Ranking, Scores, best, keys_of, ranking_of
 from schemas.record import arrow_schema, column, record
 
 SCALE = 1 << 15
 STEP = 1.0 / (SCALE * SCALE)
-_QUERIES, _DOCUMENTS = 512, 8_192
+_QUERIES, _DOCUMENTS, _PAIRS = 512, 8_192, 16_384
 _NOTHING = np.iinfo(np.int64).min
 
 Vectors = NDArray[np.int16]
@@ -125,3 +125,54 @@ def _mask(
         out = left_out.get(query)
         if out is not None and len(out):
             keys[row, np.isin(positions, out)] = _NOTHING
+
+
+def pair_scorer(
+    queries: Path, corpus: Path, query_ids: Sequence[str], corpus_ids: Sequence[str]
+) -> Callable[[Indices, Indices], Scores]:
+    """Scores of given pairs, equal to those `search_vectors` ranks by; NaN where one has no vector.
+
+    Args:
+        queries: Embedding file of the queries.
+        corpus: Embedding file of the documents, in corpus order.
+        query_ids: every query id, in the order positions refer to.
+        corpus_ids: every document id, in order.
+
+    Returns:
+        A function of query positions and document positions, of one length, in any order. It holds the
+        vectors of all queries and reads the corpus once.
+    """
+
+    def score(asked: Indices, documents: Indices) -> Scores:
+        scores = np.full(len(asked), np.nan)
+        rows, held = _all_vectors(queries, query_ids)
+        places = {document: place for place, document in enumerate(corpus_ids)}
+        order = np.argsort(documents, kind="stable")
+        order = order[rows[asked[order]] >= 0]
+        rising = documents[order]
+        for ids, block in read_vectors(corpus):
+            positions = np.array([places[document] for document in ids], np.int64)
+            begin, end = np.searchsorted(rising, [positions[0], positions[-1] + 1])
+            for first in range(int(begin), int(end), _PAIRS):
+                pairs = order[first : min(first + _PAIRS, int(end))]
+                at = np.searchsorted(positions, documents[pairs])
+                has = positions[at] == documents[pairs]
+                pairs, at = pairs[has], at[has]
+                one, other = held[rows[asked[pairs]]].astype(np.float64), block[at].astype(np.float64)
+                scores[pairs] = np.rint(np.einsum("ij,ij->i", one, other)) * STEP
+        return scores
+
+    return score
+
+
+def _all_vectors(path: Path, ids: Sequence[str]) -> tuple[NDArray[np.int64], Vectors]:
+    """Row of each id in the vectors, -1 where it has none, and the vectors of a whole file."""
+    places = {name: place for place, name in enumerate(ids)}
+    rows = np.full(len(ids), -1, np.int64)
+    blocks: list[Vectors] = []
+    count = 0
+    for names, block in read_vectors(path):
+        rows[[places[name] for name in names]] = np.arange(count, count + len(names))
+        blocks.append(block)
+        count += len(names)
+    return rows, np.concatenate(blocks) if blocks else np.empty((0, 0), np.int16)

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from curation.evaluation.ranking import Indices
 from curation.evaluation.reading import column_names, pairs, positions_of, rows, split_files
-from curation.release.tables import EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS
+from curation.evaluation.variants import WHOLE, Tables
+from curation.release.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
 from schemas.errors import ReleaseError
 
 RELEVANT = 1
@@ -26,21 +27,21 @@ def read_origins(directory: Path) -> dict[str, dict[str, str]]:
 
 
 def read_labels(
-    directory: Path, split: str, known: set[str], corpus_ids: pa.Array
+    directory: Path, split: str, known: set[str], corpus_ids: pa.Array, tables: Tables = WHOLE
 ) -> tuple[dict[str, dict[str, int]], dict[str, str]]:
     """Grades by query and document, and the label status of each query's positives ('mixed' if several)."""
     grades: dict[str, dict[str, int]] = {}
     statuses: dict[str, set[str]] = {}
-    files = split_files(QRELS, directory, split)
+    files = split_files(tables.qrels, directory, split)
     for table in pairs(files, ["query-id", "corpus-id", "score", "label_status"]):
-        positions_of(table, corpus_ids, directory / QRELS.folder)
+        positions_of(table, corpus_ids, directory / tables.qrels.folder)
         for row in table.to_pylist():
             query = row["query-id"]
             if query not in known:
                 raise ReleaseError(
                     "a label names a query that is not there",
                     record=query,
-                    file=str(directory / QRELS.folder),
+                    file=str(directory / tables.qrels.folder),
                 )
             grades.setdefault(query, {})[row["corpus-id"]] = row["score"]
             if row["score"] >= RELEVANT:
@@ -57,11 +58,12 @@ def read_left_out(
     corpus_ids: pa.Array,
     grades: Mapping[str, Mapping[str, int]],
     origins: Mapping[str, Mapping[str, str]],
+    tables: Tables = WHOLE,
 ) -> dict[str, Indices]:
     """Positions no ranking of a query may hold: excluded pairs, the query's own record and own patient."""
     parts: dict[str, list[Indices]] = {}
-    for table in pairs(split_files(EXCLUDED, directory, split), ["query-id", "corpus-id"]):
-        positions = positions_of(table, corpus_ids, directory / EXCLUDED.folder)
+    for table in pairs(split_files(tables.excluded, directory, split), ["query-id", "corpus-id"]):
+        positions = positions_of(table, corpus_ids, directory / tables.excluded.folder)
         owners = table.column("query-id").combine_chunks().dictionary_encode()
         codes = owners.indices.to_numpy()
         order = np.argsort(codes, kind="stable")

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.evaluation.ranking import Indices
-from curation.release.tables import CORPUS, Published
+from curation.release.published import Published
+from curation.release.tables import CORPUS
 from schemas.errors import InputError, ReleaseError
 from schemas.stages import Reason
 
@@ -78,21 +79,21 @@ def _without_image(origins: list[Path]) -> set[str]:
     return {row["id"] for row in rows(origins, ["id", "image_sha256"]) if not row["image_sha256"]}
 
 
-def read_corpus_ids(directory: Path) -> pa.Array:
-    """Every document id; they are unique and in order.
+def read_corpus_ids(directory: Path, table: Published = CORPUS) -> pa.Array:
+    """Every document id of a corpus table; they are unique and in order.
 
     Raises:
         ReleaseError: they are not.
     """
-    files = CORPUS.files(directory)
+    files = table.files(directory)
     if not files:
-        raise ReleaseError("no corpus", file=str(directory / CORPUS.folder))
+        raise ReleaseError("no corpus", file=str(directory / table.folder))
     ids = pa.concat_tables([pq.read_table(path, columns=["id"]) for path in files]).column("id")
     ids = ids.combine_chunks()
     if len(ids) > 1 and not pc.all(pc.less(ids[:-1], ids[1:])).as_py():
         raise ReleaseError(
             "corpus ids are not unique and in order",
-            file=str(directory / CORPUS.folder),
+            file=str(directory / table.folder),
             hint="medqrels audit",
         )
     return ids

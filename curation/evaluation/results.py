@@ -102,6 +102,7 @@ def _about(collection: Collection, k: int) -> dict[str, Any]:
             "grades": dict(head.grades),
         },
         "split": collection.split,
+        "subset": collection.variant,
         "k": k,
         "corpus": len(collection.corpus_ids),
         "queries": len(collection.queries),

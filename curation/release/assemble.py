@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from curation.release.manifest import (
     read_manifest,
 )
 from curation.release.pictured import Pair, write_pair
+from curation.release.published import MAX_SHARD_BYTES, Published, write_table
 from curation.release.query import QueryRunner, fetch
 from curation.release.restricted import check_strings
 from curation.release.rights import combined_family
@@ -35,7 +36,6 @@ from curation.release.tables import (
     FUNNEL,
     IMAGE_CORPUS,
     KEYS,
-    MAX_SHARD_BYTES,
     ORIGIN_CORPUS,
     ORIGIN_QRELS,
     ORIGIN_QUERIES,
@@ -44,8 +44,6 @@ from curation.release.tables import (
     SOURCES,
     TARGET_NAMES,
     TEXT_QUERIES,
-    Published,
-    write_table,
 )
 from curation.release.target_names import target_names
 from schemas.errors import ConservationError, ReleaseError
@@ -122,6 +120,10 @@ _PAIRS = {
     "documents": Pair(IMAGE_CORPUS, CORPUS, ORIGIN_CORPUS, by_id=False),
 }
 
+Derive = Callable[[Path, Sequence[str]], Sequence[str]]
+"""Adds to a task directory (and its splits) what is made from the finished tables, such as baseline runs;
+returns the names of the systems that shaped it."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Job:
@@ -135,6 +137,7 @@ class _Job:
     build: BuildRecord
     query: QueryRunner
     max_shard_bytes: int
+    derive: Derive | None = None
 
     def write(
         self, table: Published, chunks: Iterator[pa.Table], directory: Path, split: str = "test"
@@ -164,6 +167,7 @@ def assemble(
     version: str,
     build: BuildRecord,
     query: QueryRunner,
+    derive: Derive | None = None,
     max_shard_bytes: int = MAX_SHARD_BYTES,
 ) -> ReleaseManifest:
     """Write `<out>/<dataset>/<version>/<task>/` and return its manifest.
@@ -180,6 +184,7 @@ def assemble(
         version: version of the release, e.g. 1.0.0.
         build: stages and retention as the workspace recorded them.
         query: runs SQL over Parquet.
+        derive: adds what is made from the finished tables; nothing is added when None.
         max_shard_bytes: payload after which a new shard begins.
 
     Raises:
@@ -189,7 +194,7 @@ def assemble(
     """
     _check_arguments(task, tables, version)
     prose = card.load_prose(cards)
-    job = _Job(task, tables, raw, spec, version, build, query, max_shard_bytes)
+    job = _Job(task, tables, raw, spec, version, build, query, max_shard_bytes, derive)
     target = out / spec.name / version / task.name
     partial = target.parent / f".{task.name}.partial"
     shutil.rmtree(partial, ignore_errors=True)
@@ -257,6 +262,10 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
     _write_funnel(job, directory)
     numbers = facts.compute(directory, job.query)
     head = replace(_head(job, numbers), made_texts=made_texts)
+    if job.derive and numbers["counts"]["queries"]:
+        (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
+        head = replace(head, shaped_by=tuple(job.derive(directory, splits)))
+        numbers = facts.compute(directory, job.query)
     text = card.render(head, numbers, card.render_prose(prose, numbers, folder))
     (directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
     manifest = replace(head, files=hash_files(directory))

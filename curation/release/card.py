@@ -13,18 +13,21 @@ from typing import Any
 
 import jinja2
 
+from curation.release import results
 from curation.release.facts import Facts
 from curation.release.manifest import ReleaseManifest
+from curation.release.published import Published
 from curation.release.rights import hub_licence
 from curation.release.tables import (
     CORPUS,
+    DERIVED,
     EXTRA,
     IMAGE_CORPUS,
     MAIN,
+    NANO,
     PROVENANCE,
     QUERIES,
     TEXT_QUERIES,
-    Published,
 )
 from schemas.errors import ReleaseError
 
@@ -37,6 +40,7 @@ _MAY_HAVE_DIGITS = re.compile(
     r"|\bCC(?:[ -](?:BY|NC|SA|ND))*[ -]\d\.\d\b|\bCC0(?:[ -]1\.0)?\b"
 )
 _BLOCK = re.compile(r"<!-- prose:(\w+) -->\n(.*?)\n<!-- /prose:\1 -->", re.S)
+_NANO = frozenset(table.name for table in NANO)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -51,6 +55,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["cell"] = cell
     environment.filters["number"] = number
+    environment.filters.update(results.FILTERS)
     return environment
 
 
@@ -145,8 +150,10 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "queries": QUERIES if facts["images"]["images"] else TEXT_QUERIES,
         "corpus": IMAGE_CORPUS if facts["corpus_images"]["images"] else CORPUS,
     }
-    present = [*MAIN, *(table for table in EXTRA if table.name in facts["tables"])]
-    splits = [row["split"] for row in facts["splits"]] or ["test"]
+    present = [*MAIN, *(table for table in (*EXTRA, *DERIVED) if table.name in facts["tables"])]
+    whole = [row["split"] for row in facts["splits"]] or ["test"]
+    derived = facts["derived_splits"]
+    environment = _environment()
     corpus_rows = facts["counts"]["corpus"]
     context: dict[str, Any] = {
         **facts,
@@ -155,7 +162,13 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "hub": hub_licence(head.license),
         "hub_languages": sorted({row["language"].split("-")[0] for row in facts["languages"]} - {"und"}),
         "size": next((name for limit, name in _SIZES if corpus_rows < limit), "1M<n<10M"),
-        "columns": [_described(with_images.get(table.name, table), splits) for table in present],
+        "columns": [
+            _described(with_images.get(table.name, table), derived.get(table.name) or whole)
+            for table in present
+        ],
+        "nano": _NANO,
+        "text_check": results.text_check(facts["derived"]),
+        "results_section": results.section(environment, facts),
         "provenance": [table for table in PROVENANCE if table.name in facts["tables"]],
     }
-    return _environment().get_template("card.md.jinja").render(context)
+    return environment.get_template("card.md.jinja").render(context)

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from curation.necessity.facts import facts as diagnostics_facts
+from curation.pools.facts import facts as pool_facts
+from curation.release import results
 from curation.release.query import QueryRunner, fetch, fetch_one
-from curation.release.tables import TABLES
+from curation.release.tables import DERIVED, TABLES
+from curation.subsets.facts import facts as part_facts
 
 Facts = Mapping[str, Any]
 
@@ -44,6 +48,7 @@ _SYNTHETIC = """
            (SELECT count(*) FROM corpus WHERE is_synthetic) AS corpus"""
 _EXPERTS = """
     SELECT count(DISTINCT "query-id") AS queries FROM qrels WHERE label_status IN ('expert', 'adjudicated')"""
+_LABELLED = "SELECT count(*) AS n FROM drops WHERE reason = 'label_in_image'"
 _REASONS = """
     SELECT stage, unit, reason, count(*) AS count FROM drops
     GROUP BY ALL ORDER BY stage, unit, count DESC, reason"""
@@ -74,9 +79,19 @@ def funnel(query: QueryRunner, given: Mapping[str, Sequence[Path]]) -> list[dict
     return steps
 
 
+def _derived_splits(directory: Path) -> dict[str, list[str]]:
+    """Table -> the splits it has files of, test first; only what baseline runs gave."""
+    found: dict[str, list[str]] = {}
+    for table in DERIVED:
+        names = {path.name.split("-", 1)[0] for path in table.files(directory)}
+        found[table.name] = [split for split in ("test", "dev") if split in names]
+    return found
+
+
 def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
     """All facts of a task directory; the same files give the same facts."""
     given = views(directory)
+    measured, derived = results.read(directory)
     counts = {
         name: fetch_one(query, f"SELECT count(*) AS n FROM {name}", given)["n"]
         for name in ("corpus", "queries", "qrels", "excluded", "sources", "drops")
@@ -97,6 +112,13 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "corpus_images": fetch_one(query, _IMAGES + "provenance_corpus", given),
         "splits": fetch(query, _SPLITS, given),
         "tables": sorted(given),
+        "derived_splits": _derived_splits(directory),
+        "results": measured,
+        "derived": derived,
+        "pools": pool_facts(directory, query),
+        "diagnostics": diagnostics_facts(directory, query),
+        "parts": part_facts(directory, query),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
+        "images_with_label": fetch_one(query, _LABELLED, given)["n"],
         "experts": fetch_one(query, _EXPERTS, given),
     }

@@ -26,12 +26,16 @@ MIN_LENGTH = 4
 
 _TEXTS = """
     SELECT id, article_id, text, text_sha256, transforms, title,
-        text = '' OR text_sha256 IN ({sources}) AS has_source,
+        {has_source} AS has_source,
         title = '' OR title IN (SELECT title FROM sources) AS has_title
     FROM (
         SELECT id, article_id, text, text_sha256, transforms, '' AS title FROM queries
         UNION ALL SELECT id, article_id, text, text_sha256, transforms, title FROM documents
     ) ORDER BY article_id, id, text"""
+_HAS_SOURCE = "text = '' OR text_sha256 IN ({sources})"
+_UNTRACED = """
+    SELECT article_id FROM (SELECT article_id, text, text_sha256 FROM queries
+        UNION ALL SELECT article_id, text, text_sha256 FROM documents) WHERE NOT ({has_source})"""
 _SOURCES = {
     "passages": "SELECT text_sha256 FROM passages",
     "figures": "SELECT sha256(caption) FROM figures",
@@ -52,7 +56,9 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> i
     Raises:
         ReleaseError: names the row and the source's name.
     """
-    made = list(not_pieced(query, tables, _made_texts(query, tables)))
+    has_source, views = _traced(tables)
+    untraced = _UNTRACED.format(has_source=has_source)
+    made = list(not_pieced(query, views, _made_texts(query, has_source, views), untraced))
     pieces = _pieces((item.row, item.text) for item in made) if tables.get("names") else {}
     if not pieces:
         return len(made)
@@ -77,12 +83,17 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> i
     return len(made)
 
 
-def _made_texts(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> Iterator[Made]:
-    """Every text and title that is by hash no source's own; titles and what does not undo have no article."""
+def _traced(tables: Mapping[str, Sequence[Path]]) -> tuple[str, dict[str, Sequence[Path]]]:
+    """The condition under which a row's text is by hash a source's own, and the views it needs."""
     present = [name for name in sorted(_SOURCES) if tables.get(name)]
-    views = {name: tables[name] for name in ("queries", "documents", "sources", *present)}
     sources = " UNION ALL ".join(_SOURCES[name] for name in present) or "SELECT '' WHERE false"
-    for batch in query(_TEXTS.format(sources=sources), views):
+    views = {name: tables[name] for name in ("queries", "documents", "sources", *present)}
+    return _HAS_SOURCE.format(sources=sources), views
+
+
+def _made_texts(query: QueryRunner, has_source: str, views: Mapping[str, Sequence[Path]]) -> Iterator[Made]:
+    """Every text and title that is by hash no source's own; titles and what does not undo have no article."""
+    for batch in query(_TEXTS.format(has_source=has_source), views):
         for row in batch.to_pylist():
             source = _undone(row["text"], row["transforms"])
             is_true = sha256_text(source) == row["text_sha256"]

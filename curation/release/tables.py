@@ -1,70 +1,12 @@
-"""The published tables: names, columns and types, and a Parquet writer whose bytes depend on rows alone.
-
-Column names follow MTEB and BEIR. Each file carries the `huggingface` metadata that makes images decode.
-"""
+"""The published tables: names, columns and types. Column names follow MTEB and BEIR."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-MAX_SHARD_BYTES = 400_000_000
-IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
-TRANSFORMS = pa.list_(
-    pa.struct([("start", pa.int64()), ("end", pa.int64()), ("original", pa.string()), ("rule", pa.string())])
-)
-EVIDENCE = pa.list_(
-    pa.struct([("text_id", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
-)
-STRINGS = pa.list_(pa.string())
-
-
-def _columns(*columns: tuple[str, pa.DataType, str]) -> pa.Schema:
-    schema = pa.schema([pa.field(name, kind, metadata={"doc": doc}) for name, kind, doc in columns])
-    features = {field.name: _feature(field.type) for field in schema}
-    return schema.with_metadata({"huggingface": json.dumps({"info": {"features": features}}, sort_keys=True)})
-
-
-def _feature(kind: pa.DataType) -> dict[str, Any]:
-    """The `datasets` feature of an Arrow type, as its JSON form."""
-    if kind.equals(IMAGE):
-        return {"_type": "Image"}
-    if pa.types.is_list(kind):
-        return {"_type": "List", "feature": _feature(kind.value_type)}
-    if pa.types.is_struct(kind):
-        return {field.name: _feature(field.type) for field in kind}
-    return {"_type": "Value", "dtype": str(kind)}
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """One published table. `folder` holds its shards; `key` is its unique, sorted key.
-
-    A table that `has_splits` has one set of files per split; the others have one set, called `test`, because
-    tools of the field want a split's name. An `optional` table is left out where a task has no rows for it.
-    `other` are further column sets it may have.
-    """
-
-    name: str
-    folder: str
-    schema: pa.Schema
-    key: tuple[str, ...]
-    rows_per_group: int = 10_000
-    has_splits: bool = False
-    is_optional: bool = False
-    other: tuple[pa.Schema, ...] = ()
-
-    def files(self, directory: Path) -> list[Path]:
-        """Its shards inside a task directory, in order."""
-        return sorted((directory / self.folder).glob("*.parquet"))
-
+from curation.release.published import EVIDENCE, IMAGE, STRINGS, TRANSFORMS, Published, columns
 
 _STR, _INT, _BOOL = pa.string(), pa.int64(), pa.bool_()
 _ID_PAIR = (("query-id", _STR, "id in queries"), ("corpus-id", _STR, "id in corpus"))
@@ -99,13 +41,13 @@ _DOCUMENT = (
     ("title", _STR, "title of the article"),
     ("text", _STR, "document text"),
 )
-_TEXT_QUERY_SCHEMA = _columns(*_QUERY, *_RIGHTS, *_FACETS)
-_TEXT_CORPUS_SCHEMA = _columns(*_DOCUMENT, *_RIGHTS)
+_TEXT_QUERY_SCHEMA = columns(*_QUERY, *_RIGHTS, *_FACETS)
+_TEXT_CORPUS_SCHEMA = columns(*_DOCUMENT, *_RIGHTS)
 
 QUERIES = Published(
     "queries",
     "queries",
-    _columns(*_QUERY, ("image", IMAGE, "query image; decodes to a PIL image"), *_RIGHTS, *_FACETS),
+    columns(*_QUERY, ("image", IMAGE, "query image; decodes to a PIL image"), *_RIGHTS, *_FACETS),
     ("id",),
     rows_per_group=100,
     has_splits=True,
@@ -115,7 +57,7 @@ TEXT_QUERIES = Published("queries", "queries", _TEXT_QUERY_SCHEMA, ("id",), has_
 IMAGE_CORPUS = Published(
     "corpus",
     "corpus",
-    _columns(*_DOCUMENT, ("image", IMAGE, "document image; decodes to a PIL image"), *_RIGHTS),
+    columns(*_DOCUMENT, ("image", IMAGE, "document image; decodes to a PIL image"), *_RIGHTS),
     ("id",),
     rows_per_group=100,
 )
@@ -123,7 +65,7 @@ CORPUS = Published("corpus", "corpus", _TEXT_CORPUS_SCHEMA, ("id",), other=(IMAG
 QRELS = Published(
     "qrels",
     "qrels",
-    _columns(
+    columns(
         *_ID_PAIR,
         ("score", _INT, "relevance grade"),
         ("label_status", _STR, "structural, judge, expert or adjudicated"),
@@ -136,14 +78,14 @@ QRELS = Published(
 EXCLUDED = Published(
     "excluded",
     "excluded",
-    _columns(*_ID_PAIR, ("reason", _STR, "why the pair is neither positive nor negative")),
+    columns(*_ID_PAIR, ("reason", _STR, "why the pair is neither positive nor negative")),
     _PAIR_COLUMNS,
     has_splits=True,
 )
 SAME_ARTICLE = Published(
     "same_article",
     "same_article",
-    _columns(
+    columns(
         *_ID_PAIR,
         ("score", _INT, "relevance grade, were the two not of one article"),
         ("rule", _STR, "named, versioned rule"),
@@ -155,7 +97,7 @@ SAME_ARTICLE = Published(
 HARD_POOL = Published(
     "hard_pool",
     "hard_pool",
-    _columns(
+    columns(
         *_ID_PAIR,
         ("rank", _INT, "1-based; the document most like the query first"),
         ("why", _STR, "what the two have in common"),
@@ -167,7 +109,7 @@ HARD_POOL = Published(
 ORIGIN_QUERIES = Published(
     "provenance_queries",
     "provenance/queries",
-    _columns(
+    columns(
         ("id", _STR, "query id"),
         ("split", _STR, "test or dev"),
         ("source_id", _STR, "record the query was made from"),
@@ -185,7 +127,7 @@ ORIGIN_QUERIES = Published(
 ORIGIN_CORPUS = Published(
     "provenance_corpus",
     "provenance/corpus",
-    _columns(
+    columns(
         ("id", _STR, "document id"),
         ("article_id", _STR, "article it comes from"),
         ("patient_id", _STR, "case it tells of or shows, '' when it is of none"),
@@ -199,13 +141,13 @@ ORIGIN_CORPUS = Published(
 ORIGIN_QRELS = Published(
     "provenance_qrels",
     "provenance/qrels",
-    _columns(*_ID_PAIR, ("evidence", EVIDENCE, "spans of source texts the label rests on")),
+    columns(*_ID_PAIR, ("evidence", EVIDENCE, "spans of source texts the label rests on")),
     _PAIR_COLUMNS,
 )
 KEYS = Published(
     "keys",
     "provenance/keys",
-    _columns(
+    columns(
         ("query-id", _STR, "id in queries"),
         ("dimension", _STR, "target_concept, query, article, patient or image_family"),
         ("key", _STR, "what the query or a positive rests on; no two tasks or splits share one"),
@@ -215,7 +157,7 @@ KEYS = Published(
 TARGET_NAMES = Published(
     "target_names",
     "provenance/target_names",
-    _columns(
+    columns(
         ("concept", _STR, "target concept (CURIE)"),
         ("language", _STR, "BCP-47 language of the name"),
         (
@@ -231,7 +173,7 @@ TARGET_NAMES = Published(
 SOURCES = Published(
     "sources",
     "provenance/sources",
-    _columns(
+    columns(
         ("id", _STR, "article id, with version"),
         ("title", _STR, "article title"),
         ("authors", STRINGS, "authors in order, to be credited"),
@@ -257,7 +199,7 @@ SOURCES = Published(
 FUNNEL = Published(
     "funnel",
     "provenance/funnel",
-    _columns(
+    columns(
         ("step", _INT, "1-based order"),
         ("stage", _STR, "stage name"),
         ("unit", _STR, "what was counted"),
@@ -270,7 +212,7 @@ FUNNEL = Published(
 DROPS = Published(
     "drops",
     "provenance/drops",
-    _columns(
+    columns(
         ("stage", _STR, "stage that dropped it"),
         ("unit", _STR, "kind of unit"),
         ("id", _STR, "id of the unit"),
@@ -280,9 +222,124 @@ DROPS = Published(
     ),
     ("stage", "unit", "id", "reason", "detail"),
 )
+_SYSTEMS = pa.list_(pa.struct([("system", pa.string()), ("rank", pa.int64())]))
+TOP_RANKED = Published(
+    "top_ranked",
+    "top_ranked",
+    columns(
+        ("query-id", _STR, "id in queries"),
+        ("corpus-ids", STRINGS, "candidates to re-rank in id order: every positive, no excluded document"),
+    ),
+    ("query-id",),
+    has_splits=True,
+    is_optional=True,
+)
+HARD_NEGATIVES = Published(
+    "hard_negatives",
+    "hard_negatives",
+    columns(
+        *_ID_PAIR,
+        ("rank", _INT, "1-based; the hardest first"),
+        ("systems", _SYSTEMS, "systems that found it, each with its rank"),
+        ("label_status", _STR, "unjudged: such a document is hard, not wrong"),
+    ),
+    ("query-id", "rank"),
+    has_splits=True,
+    is_optional=True,
+)
+POOLS = Published(
+    "pools",
+    "provenance/pools",
+    columns(
+        *_ID_PAIR,
+        ("split", _STR, "test or dev"),
+        ("kind", _STR, "positive, candidate, hard_negative or likely_positive"),
+        ("systems", _SYSTEMS, "systems that found it within the pool's depth, each with its rank"),
+    ),
+    _PAIR_COLUMNS,
+    is_optional=True,
+)
+POOL_CHECKSUMS = Published(
+    "pool_checksums",
+    "provenance/pool_checksums",
+    columns(
+        ("query-id", _STR, "id in queries"),
+        ("split", _STR, "test or dev"),
+        ("candidates", _INT, "documents in the query's pool"),
+        ("pool_sha256", _STR, "hex SHA-256 over ids, titles and texts of its candidates (docs/pools.md)"),
+    ),
+    ("query-id",),
+    is_optional=True,
+)
+DIAGNOSTICS = Published(
+    "diagnostics",
+    "diagnostics",
+    columns(
+        ("query-id", _STR, "id in queries"),
+        ("text_only", pa.float64(), "nDCG@10 by the query's text alone; null when not run"),
+        ("image_only", pa.float64(), "nDCG@10 by the query's image alone; null when not run"),
+        ("both", pa.float64(), "nDCG@10 by both; null when not run"),
+        ("shuffled_image", pa.float64(), "nDCG@10 by both with another query's image; null when not run"),
+        (
+            "caption_for_image",
+            pa.float64(),
+            "nDCG@10 with the caption in the image's place; null when not run",
+        ),
+        ("needs", _STR, "text, image, either, both, neither; '' when not run"),
+        ("bm25_solvable", _BOOL, "BM25 ranks a positive first; null when not run"),
+        (
+            "candidates",
+            _INT,
+            "documents that shortcuts rank, see runs/diagnostics.json; 0: not run",
+        ),
+        (
+            "chance",
+            pa.float64(),
+            "nDCG@10 expected of a random order of the candidates; null where each is positive",
+        ),
+        (
+            "chance_first",
+            pa.float64(),
+            "chance that a random order puts a positive first; null where each is positive",
+        ),
+        ("shortcuts", STRINGS, "shortcuts that put a positive first, however equals are ordered"),
+        (
+            "shortcut_scores",
+            pa.list_(pa.struct([("shortcut", pa.string()), ("ndcg", pa.float64())])),
+            "every shortcut that ran, with its nDCG@10 expected over all orders of equals",
+        ),
+    ),
+    ("query-id",),
+    has_splits=True,
+    is_optional=True,
+)
+SUBSETS = Published(
+    "subsets",
+    "subsets",
+    columns(
+        ("subset", _STR, "name of the subset"),
+        ("kind", _STR, "query or document"),
+        ("id", _STR, "id in queries or in corpus"),
+    ),
+    ("subset", "kind", "id"),
+    is_optional=True,
+)
+
+
+def _nano(table: Published) -> Published:
+    """The small variant of a table: same columns, fewer rows, split test alone."""
+    return replace(
+        table, name=f"nano_{table.name}", folder=f"nano/{table.folder}", has_splits=False, is_optional=True
+    )
+
+
+NANO: tuple[Published, ...] = tuple(_nano(table) for table in (CORPUS, QUERIES, QRELS, EXCLUDED))
+"""A few queries over a small corpus that holds all their judged documents, ready to load on their own."""
 MAIN: tuple[Published, ...] = (CORPUS, QUERIES, QRELS, EXCLUDED)
 EXTRA: tuple[Published, ...] = (SAME_ARTICLE, HARD_POOL)
 """Further pairs that some tasks publish; they take no part in the qrels."""
+DERIVED: tuple[Published, ...] = (TOP_RANKED, HARD_NEGATIVES, DIAGNOSTICS, SUBSETS, *NANO)
+"""What baseline runs on the finished tables give."""
 PROVENANCE: tuple[Published, ...] = (
     ORIGIN_QUERIES,
     ORIGIN_CORPUS,
@@ -292,104 +349,7 @@ PROVENANCE: tuple[Published, ...] = (
     SOURCES,
     FUNNEL,
     DROPS,
+    POOLS,
+    POOL_CHECKSUMS,
 )
-TABLES: tuple[Published, ...] = MAIN + EXTRA + PROVENANCE
-
-
-def _payload(group: pa.Table) -> int:
-    """Bytes of text and images in a row group: what the size cap counts (independent of Arrow's layout)."""
-    total = 0
-    for column in group.columns:
-        kind = column.type
-        for part in [column] if not pa.types.is_struct(kind) else [pc.struct_field(column, [0])]:
-            if pa.types.is_string(part.type) or pa.types.is_binary(part.type):
-                total += pc.sum(pc.binary_length(part)).as_py() or 0
-    return total
-
-
-def _open(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """Text is compressed; image bytes already are, so they are stored as they come."""
-    has_image = "image" in schema.names
-    compression: Any = "zstd"
-    if has_image:
-        names = [name for name in schema.names if name != "image"]
-        compression = {**dict.fromkeys(names, "zstd"), "image.bytes": "none", "image.path": "zstd"}
-    repetitive = {
-        "language",
-        "license",
-        "license_evidence",
-        "label_status",
-        "rule",
-        "reason",
-        "stage",
-        "unit",
-        "title",
-        "split",
-        "family",
-        "since",
-        "dimension",
-        "key",
-        "concept",
-    }
-    return pq.ParquetWriter(
-        path,
-        schema,
-        compression=compression,
-        use_dictionary=[name for name in schema.names if name in repetitive],
-        write_statistics=[name for name in schema.names if schema.field(name).type in (_STR, _INT, _BOOL)],
-    )
-
-
-def write_table(
-    table: Published,
-    chunks: Iterable[pa.Table],
-    directory: Path,
-    max_shard_bytes: int = MAX_SHARD_BYTES,
-    *,
-    split: str = "test",
-) -> int:
-    """Write rows, already in key order, as `<folder>/<split>-00000-of-0000N.parquet`; return their number.
-
-    Row groups and shards are cut by rows and payload only, so neither the size of the incoming chunks nor the
-    machine shows in the bytes. An empty table is one file without rows.
-    """
-    folder = directory / table.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    writer: pq.ParquetWriter | None = None
-    payload, rows = 0, 0
-    for group in _row_groups(table, chunks):
-        if writer is None or payload >= max_shard_bytes:
-            if writer is not None:
-                writer.close()
-            written.append(folder / f"part-{len(written):05d}")
-            writer, payload = _open(written[-1], table.schema), 0
-        writer.write_table(group, row_group_size=table.rows_per_group)
-        payload += _payload(group)
-        rows += group.num_rows
-    if writer is None:
-        written.append(folder / "part-00000")
-        writer = _open(written[-1], table.schema)
-    writer.close()
-    for number, path in enumerate(written):
-        path.rename(folder / f"{split}-{number:05d}-of-{len(written):05d}.parquet")
-    return rows
-
-
-def _row_groups(table: Published, chunks: Iterable[pa.Table]) -> Iterable[pa.Table]:
-    """Cut incoming chunks into row groups of exactly `rows_per_group` rows (the last may be shorter)."""
-    size = table.rows_per_group
-    pending: list[pa.Table] = []
-    held = 0
-    for chunk in chunks:
-        cast = chunk.select(table.schema.names).cast(table.schema)
-        pending.append(cast)
-        held += cast.num_rows
-        if held >= size:
-            joined = pa.concat_tables(pending)
-            while joined.num_rows >= size:
-                yield joined.slice(0, size).combine_chunks()
-                joined = joined.slice(size)
-            pending, held = [joined], joined.num_rows
-    if held:
-        yield pa.concat_tables(pending).combine_chunks()
+TABLES: tuple[Published, ...] = MAIN + EXTRA + DERIVED + PROVENANCE

@@ -12,11 +12,14 @@ import pyarrow.parquet as pq
 
 from curation.audit.rule import Canary, CannotRun, Collector, Context, NotCovered, Outcome, Rows, Rule, side
 from curation.audit.rules import planting
-from curation.release.tables import TABLES, Published
+from curation.necessity.conditions import CONDITIONS
+from curation.release.published import Published
+from curation.release.tables import TABLES
 
 _OUTSIDE = ("year", "doi", "pmid", "pmcid", "license_url")
 _IMAGE = ("image", "image_source_sha256", "image_sha256", "image_width", "image_height")
-_MAY_BE_NULL = frozenset((*_OUTSIDE, *_IMAGE))
+_MEASURED = (*CONDITIONS, "bm25_solvable", "chance", "chance_first")
+_MAY_BE_NULL = frozenset((*_OUTSIDE, *_IMAGE, *_MEASURED))
 _SPLITS = ("test", "dev")
 _SHARD = re.compile(r"^(?P<of>.*?)-?\d+(?:-of-\d+)?\.parquet$")
 
@@ -232,7 +235,7 @@ RULES = (
         "Columns and types",
         (
             "Every table is present, with exactly the declared columns, types and nullability; only years, "
-            "outside ids and addresses, and images may be null."
+            "outside ids and addresses, images, and measures that were not run may be null."
         ),
         "error",
         "files",

@@ -160,6 +160,8 @@ def _plant_excluded(directory: Path) -> Sequence[str] | None:
     kept = [row for row in pairs if row["query-id"] != left_out]
     folder = directory / "top_ranked"
     folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.parquet"):
+        path.unlink()
     pq.write_table(pa.Table.from_pylist(kept), folder / "test-00000-of-00001.parquet")
     return [excluded[0]["query-id"], excluded[0]["corpus-id"], "canary:gone", left_out]
 

@@ -28,7 +28,7 @@ from curation.audit.images.thumbs import thumbnail, thumbnail_of
 from curation.audit.rules.images_canaries import bomb, cropped, drawn, encoded, rescaled
 from curation.images.decode import open_image
 from curation.images.fingerprint import perceptual_hash
-from curation.release.tables import IMAGE
+from curation.release.published import IMAGE
 from schemas.errors import InputError
 
 POOL = SerialExecutor()

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from curation.release.manifest import FORMAT_VERSION, ReleaseManifest, hash_files
-from curation.release.tables import IMAGE
+from curation.release.published import IMAGE
 
 
 def picture(seed: int, size: tuple[int, int] = (48, 40)) -> bytes:

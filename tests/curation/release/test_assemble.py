@@ -15,7 +15,8 @@ from PIL import Image
 
 from curation.audit import audit
 from curation.release.manifest import hash_files, read_manifest
-from curation.release.tables import QUERIES, write_table
+from curation.release.published import write_table
+from curation.release.tables import QUERIES
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
 from schemas.hashing import sha256_bytes

@@ -1,0 +1,89 @@
+"""What of a release is evaluated: the whole, its nano variant, or one of its balanced subsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.release.published import Published
+from curation.release.tables import CORPUS, EXCLUDED, NANO, QRELS, QUERIES, SUBSETS
+from schemas.errors import ReleaseError, UsageError
+
+NANO_NAME = "nano"
+"""Name of the nano variant where a subset is asked for; no balanced subset has it."""
+SPLIT = "test"
+"""Variants and subsets are of this split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The four tables a collection is read from."""
+
+    corpus: Published
+    queries: Published
+    qrels: Published
+    excluded: Published
+
+
+WHOLE = Tables(CORPUS, QUERIES, QRELS, EXCLUDED)
+SMALL = Tables(*NANO)
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Ids of one balanced subset; `documents` is None when it has the whole corpus."""
+
+    queries: frozenset[str]
+    documents: frozenset[str] | None
+
+
+def check_variant(directory: Path, split: str, variant: str) -> None:
+    """The release has this variant of this split; '' is the whole and always there.
+
+    Raises:
+        UsageError: it does not; names those it has.
+    """
+    if not variant:
+        return
+    if split != SPLIT:
+        raise UsageError(
+            f"subsets are of split {SPLIT!r}, not of {split!r}", hint="leave out --split or --subset"
+        )
+    known = variants(directory)
+    if variant not in known:
+        listed = ", ".join(known) or "none"
+        raise UsageError(
+            f"this release has no subset {variant!r}; it has: {listed}",
+            file=str(directory),
+            hint="see the card, README.md, for its subsets",
+        )
+
+
+def variants(directory: Path) -> list[str]:
+    """Names of the variants a task directory has, `nano` first."""
+    small = [NANO_NAME] if all(table.files(directory) for table in NANO) else []
+    found: set[str] = set()
+    for path in SUBSETS.files(directory):
+        found.update(pc.unique(pq.read_table(path, columns=["subset"]).column("subset")).to_pylist())
+    return [*small, *sorted(found - {NANO_NAME})]
+
+
+def read_subset(directory: Path, name: str) -> Subset:
+    """The ids of one balanced subset.
+
+    Raises:
+        ReleaseError: a row of it is neither of a query nor of a document.
+    """
+    ids: dict[str, set[str]] = {"query": set(), "document": set()}
+    for path in SUBSETS.files(directory):
+        table = pq.read_table(path, columns=["subset", "kind", "id"], filters=[("subset", "=", name)])
+        for kind, found in zip(table.column("kind").to_pylist(), table.column("id").to_pylist(), strict=True):
+            if kind not in ids:
+                raise ReleaseError(
+                    f"a row of subset {name!r} is of kind {kind!r}", record=found, file=str(path)
+                )
+            ids[kind].add(found)
+    return Subset(frozenset(ids["query"]), frozenset(ids["document"]) if ids["document"] else None)

@@ -1,0 +1,169 @@
+"""What a published table is, and a Parquet writer whose bytes depend on rows alone.
+
+Each file carries the `huggingface` metadata that makes images decode.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+MAX_SHARD_BYTES = 400_000_000
+IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+TRANSFORMS = pa.list_(
+    pa.struct([("start", pa.int64()), ("end", pa.int64()), ("original", pa.string()), ("rule", pa.string())])
+)
+EVIDENCE = pa.list_(
+    pa.struct([("text_id", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
+)
+STRINGS = pa.list_(pa.string())
+
+
+def columns(*columns: tuple[str, pa.DataType, str]) -> pa.Schema:
+    """Schema of (name, type, meaning) columns, with the features `datasets` reads."""
+    schema = pa.schema([pa.field(name, kind, metadata={"doc": doc}) for name, kind, doc in columns])
+    features = {field.name: _feature(field.type) for field in schema}
+    return schema.with_metadata({"huggingface": json.dumps({"info": {"features": features}}, sort_keys=True)})
+
+
+def _feature(kind: pa.DataType) -> dict[str, Any]:
+    """The `datasets` feature of an Arrow type, as its JSON form."""
+    if kind.equals(IMAGE):
+        return {"_type": "Image"}
+    if pa.types.is_list(kind):
+        return {"_type": "List", "feature": _feature(kind.value_type)}
+    if pa.types.is_struct(kind):
+        return {field.name: _feature(field.type) for field in kind}
+    return {"_type": "Value", "dtype": str(kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One published table. `folder` holds its shards; `key` is its unique, sorted key.
+
+    A table that `has_splits` has one set of files per split; the others have one set, called `test`, because
+    tools of the field want a split's name. An `optional` table is left out where a task has no rows for it.
+    `other` are further column sets it may have.
+    """
+
+    name: str
+    folder: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+    rows_per_group: int = 10_000
+    has_splits: bool = False
+    is_optional: bool = False
+    other: tuple[pa.Schema, ...] = ()
+
+    def files(self, directory: Path) -> list[Path]:
+        """Its shards inside a task directory, in order."""
+        return sorted((directory / self.folder).glob("*.parquet"))
+
+
+_STR, _INT, _BOOL = pa.string(), pa.int64(), pa.bool_()
+
+
+def _payload(group: pa.Table) -> int:
+    """Bytes of text and images in a row group: what the size cap counts (independent of Arrow's layout)."""
+    total = 0
+    for column in group.columns:
+        kind = column.type
+        for part in [column] if not pa.types.is_struct(kind) else [pc.struct_field(column, [0])]:
+            if pa.types.is_string(part.type) or pa.types.is_binary(part.type):
+                total += pc.sum(pc.binary_length(part)).as_py() or 0
+    return total
+
+
+def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """A writer of one shard: text is compressed; image bytes already are, so they are stored as they come."""
+    has_image = "image" in schema.names
+    compression: Any = "zstd"
+    if has_image:
+        names = [name for name in schema.names if name != "image"]
+        compression = {**dict.fromkeys(names, "zstd"), "image.bytes": "none", "image.path": "zstd"}
+    repetitive = {
+        "language",
+        "license",
+        "license_evidence",
+        "label_status",
+        "rule",
+        "reason",
+        "stage",
+        "unit",
+        "title",
+        "split",
+        "family",
+        "since",
+        "dimension",
+        "key",
+        "concept",
+    }
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression=compression,
+        use_dictionary=[name for name in schema.names if name in repetitive],
+        write_statistics=[name for name in schema.names if schema.field(name).type in (_STR, _INT, _BOOL)],
+    )
+
+
+def write_table(
+    table: Published,
+    chunks: Iterable[pa.Table],
+    directory: Path,
+    max_shard_bytes: int = MAX_SHARD_BYTES,
+    *,
+    split: str = "test",
+) -> int:
+    """Write rows, already in key order, as `<folder>/<split>-00000-of-0000N.parquet`; return their number.
+
+    Row groups and shards are cut by rows and payload only, so neither the size of the incoming chunks nor the
+    machine shows in the bytes. An empty table is one file without rows.
+    """
+    folder = directory / table.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    writer: pq.ParquetWriter | None = None
+    payload, rows = 0, 0
+    for group in _row_groups(table, chunks):
+        if writer is None or payload >= max_shard_bytes:
+            if writer is not None:
+                writer.close()
+            written.append(folder / f"part-{len(written):05d}")
+            writer, payload = open_writer(written[-1], table.schema), 0
+        writer.write_table(group, row_group_size=table.rows_per_group)
+        payload += _payload(group)
+        rows += group.num_rows
+    if writer is None:
+        written.append(folder / "part-00000")
+        writer = open_writer(written[-1], table.schema)
+    writer.close()
+    for number, path in enumerate(written):
+        path.rename(folder / f"{split}-{number:05d}-of-{len(written):05d}.parquet")
+    return rows
+
+
+def _row_groups(table: Published, chunks: Iterable[pa.Table]) -> Iterable[pa.Table]:
+    """Cut incoming chunks into row groups of exactly `rows_per_group` rows (the last may be shorter)."""
+    size = table.rows_per_group
+    pending: list[pa.Table] = []
+    held = 0
+    for chunk in chunks:
+        cast = chunk.select(table.schema.names).cast(table.schema)
+        pending.append(cast)
+        held += cast.num_rows
+        if held >= size:
+            joined = pa.concat_tables(pending)
+            while joined.num_rows >= size:
+                yield joined.slice(0, size).combine_chunks()
+                joined = joined.slice(size)
+            pending, held = [joined], joined.num_rows
+    if held:
+        yield pa.concat_tables(pending).combine_chunks()
