@@ -1,7 +1,8 @@
 """The whole audit at 100 k, 300 k and 1.2 M documents: seconds, seconds per rule, peak memory.
 
 The release is made up (benchmarks/generate_release.py): two sibling tasks, at full size 164 K queries with
-pictures. Then one defect of each family is planted at full size, and the audit has to name it.
+pictures. Then one defect of each family is planted in a copy of the largest, and the audit has to name it.
+Each size is saved when it is done; with --data, what was generated is kept and used again.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from benchmarks.planted_defects import PLANTED, plant
 from curation.audit import RULES
 from flows.auditing import auditor, write
 from flows.progress import Steps
+from schemas.hashing import sha256_bytes
 
 FULL = 1_200_000
 SIZES = (100_000, 300_000, FULL)
 QUERIES_PER_DOCUMENT = 164 / 1_200
 WORKERS, MEMORY = 2, "1GB"
+_WRITERS = sorted([*ROOT.glob("benchmarks/generate*.py"), *ROOT.glob("curation/release/*.py")])
 SECONDS, MEGABYTES = 300, 4_096
 """What is aimed at for the largest size."""
 _EVERY = 0.2
@@ -80,11 +83,11 @@ def run(directories: Sequence[Path]) -> dict[str, Any]:
             seconds = time.perf_counter() - started
             (name,) = [name for name in clock.rules if name.endswith(directory.name)]
             rules = clock.rules[name]
-            after = clock.ended[name] - started - sum(rules.values())
+            canaries = rules.pop("canaries")
             result[directory.name] = {
                 "seconds": round(seconds, 1),
                 "seconds_rules": round(sum(rules.values()), 1),
-                "seconds_canaries": round(after, 1),
+                "seconds_canaries": round(canaries, 1),
                 "seconds_page": round(started + seconds - clock.ended[name], 1),
                 "seconds_by_rule": {rule: round(value, 2) for rule, value in rules.items()},
                 **_said(done.report),
@@ -156,7 +159,7 @@ class _Peak(threading.Thread):
 
 def measure(directories: Sequence[Path]) -> dict[str, Any]:
     """One audit in a process of its own."""
-    before = os.getloadavg()[0]
+    before, cpu = os.getloadavg()[0], _cpu_of_children()
     started = time.perf_counter()
     command = [sys.executable, "-m", "benchmarks.audit_scale", "--run", *map(str, directories)]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -168,57 +171,89 @@ def measure(directories: Sequence[Path]) -> dict[str, Any]:
     peak.join()
     if child.returncode:
         raise RuntimeError(f"the audit ended with {child.returncode}")
-    usage = os.times()
     return {
         "seconds": round(seconds, 1),
+        "cpu_seconds": round(_cpu_of_children() - cpu, 1),
         "peak_rss_mb": peak.resident // 1024,
         "peak_pss_mb": peak.proportional // 1024,
         "load_before": round(before, 1),
         "load_after": round(os.getloadavg()[0], 1),
-        "cpu_seconds_so_far": round(usage.children_user + usage.children_system, 1),
         "tasks": json.loads(out),
     }
 
 
-def size(documents: int, scratch: Path, *, with_defects: bool) -> dict[str, Any]:
-    """Make a release of this many documents, audit it, and again with defects planted in it."""
+def _cpu_of_children() -> float:
+    usage = os.times()
+    return usage.children_user + usage.children_system
+
+
+def generated(documents: int, scratch: Path) -> tuple[list[Path], float]:
+    """Task folders of a release of this many documents, and the seconds it took to make them, if now.
+
+    What an earlier run made is used when neither the generator nor the writers of releases have changed.
+    """
     folder = scratch / str(documents)
-    folder.mkdir()
+    made_by, made = (
+        folder / "made_by",
+        sha256_files([*sorted(ROOT.glob("benchmarks/generate*.py")), *_WRITERS]),
+    )
+    tasks = sorted(folder.glob("*/*/*/release.json"), reverse=True)
+    if made_by.is_file() and made_by.read_text() == made:
+        return [path.parent for path in tasks], 0.0
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     started = time.perf_counter()
-    queries = round(documents * QUERIES_PER_DOCUMENT)
-    directories = generate(folder, documents, queries)
-    made = time.perf_counter() - started
-    cpu = os.times()
+    directories = generate(folder, documents, round(documents * QUERIES_PER_DOCUMENT))
+    made_by.write_text(made)
+    return directories, time.perf_counter() - started
+
+
+def sha256_files(paths: Sequence[Path]) -> str:
+    """One hash of the contents of some files."""
+    return sha256_bytes(b"\0".join(path.read_bytes() for path in paths))
+
+
+def size(documents: int, scratch: Path, *, with_defects: bool) -> dict[str, Any]:
+    """Make a release of this many documents, audit it, and a copy with defects planted in it."""
+    directories, seconds = generated(documents, scratch)
     result: dict[str, Any] = {
         "documents": documents,
-        "queries": queries,
-        "seconds_to_generate": round(made, 1),
+        "queries": round(documents * QUERIES_PER_DOCUMENT),
+        "seconds_to_generate": round(seconds, 1),
+        **measure(directories),
     }
-    result |= measure(directories)
-    result["cpu_seconds"] = round(
-        result.pop("cpu_seconds_so_far") - cpu.children_user - cpu.children_system, 1
-    )
     if with_defects:
-        wanted = plant(directories[0])
-        damaged = measure(directories[:1])
-        found = damaged["tasks"][directories[0].name]
-        result["with_defects"] = {
-            "seconds": damaged["seconds"],
-            "verdict": found["verdict"],
-            "found": found["found"],
-            "planted": [
-                {
-                    "defect": PLANTED[rule],
-                    "rule": rule,
-                    "is_named": set(ids) <= set(found["named"].get(rule, ())),
-                }
-                for rule, ids in wanted.items()
-            ],
-        }
+        result["with_defects"] = damaged(directories, scratch)
     for task in result["tasks"].values():
         del task["named"]
-    shutil.rmtree(folder)
+    result["slowest_rules"] = slowest(result)
     return result
+
+
+def damaged(directories: Sequence[Path], scratch: Path) -> dict[str, Any]:
+    """Plant defects in a copy of the first task, audit it beside the others, and say which were named."""
+    folder = scratch / "damaged"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        one, *others = directories
+        copy = shutil.copytree(one, folder / one.name)
+        for other in others:
+            shutil.copytree(other, folder / other.name, copy_function=os.link)
+        wanted = plant(copy)
+        measured = measure([copy])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    found = measured["tasks"][copy.name]
+    return {
+        "seconds": measured["seconds"],
+        "cpu_seconds": measured["cpu_seconds"],
+        "verdict": found["verdict"],
+        "found": found["found"],
+        "planted": [
+            {"defect": PLANTED[rule], "rule": rule, "is_named": set(ids) <= set(found["named"].get(rule, ()))}
+            for rule, ids in wanted.items()
+        ],
+    }
 
 
 def slowest(result: Mapping[str, Any]) -> list[tuple[str, float]]:
@@ -235,6 +270,7 @@ def main() -> int:
     parser.add_argument("--run", nargs="+", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--measure", nargs="+", type=Path, help="audit these folders and show the times")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--data", type=Path, help="keep what is generated here, and use it again")
     chosen = parser.parse_args()
     if chosen.run:
         print(json.dumps(run(chosen.run)))
@@ -244,17 +280,12 @@ def main() -> int:
         print(json.dumps(result, indent=1))
         print(slowest(result))
         return 0
-    with tempfile.TemporaryDirectory(prefix="audit-scale-") as scratch:
-        results = {
-            f"{documents}_documents": size(
-                documents, Path(scratch), with_defects=documents == max(chosen.sizes)
-            )
-            for documents in chosen.sizes
-        }
-    for result in results.values():
-        result["slowest_rules"] = slowest(result)
-    print(json.dumps(results, indent=1))
-    print(keep(results))
+    with tempfile.TemporaryDirectory(prefix="audit-scale-") as folder:
+        scratch = chosen.data or Path(folder)
+        for documents in sorted(chosen.sizes):
+            result = size(documents, scratch, with_defects=documents == max(chosen.sizes))
+            print(json.dumps(result, indent=1))
+            print(keep({f"{documents}_documents": result}), flush=True)
     return 0
 
 

@@ -42,7 +42,7 @@ SIZE, PLANTED, WORDS, COPIED = 10_000, 200, 150, 20
 CHANGED = 0.05
 KINDS = ("exact", "near", "span")
 TARGETS = {"docs_per_second": 30_000, "exact": 1.0, "near": 0.99, "span": 1.0, "false_positives": 0}
-READ = ROOT / "benchmarks" / "developer_check" / "overlap_audit.json"
+READ = ROOT / "benchmarks" / "developer_checks" / "overlap_audit.json"
 _PERMUTATIONS, _BANDS, _THRESHOLD = 128, 32, 0.5
 Pairs = set[tuple[int, int]]
 """(candidate, reference) that a tool says overlap."""

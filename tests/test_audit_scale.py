@@ -18,7 +18,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.images import ImageFeatures, features, nominate, pairs, same_images
 from curation.audit.images.pairs import same_among
 from curation.release.manifest import read_manifest
-from curation.release.tables import IMAGE
+from curation.release.published import IMAGE
 from schemas.audit import AuditReport
 from tests.curation.release.known import run_sql
 

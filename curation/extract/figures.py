@@ -26,10 +26,15 @@ _PERMISSION = re.compile(
     re.IGNORECASE,
 )
 _BORROWED = re.compile(
-    r"\b(?:reproduced|reprinted|adapted|modified|redrawn|taken|republished|extracted"
-    r"|borrowed) (?:and \w+ )?(?:from|after) "
+    r"\b(?:(?:reproduced|reprinted|adapted|modified|redrawn|republished|borrowed)"
+    r" (?:and \w+ )?(?:from|after) "
     r"(?!(?:the |a |an |our |each |this |these |\d+ |one |two |three )?(?:patient|left|right|same|biops"
     r"|tissue|specimen|surg|tumou?r|lesion|skin|video|CT|MRI))"
+    # images are taken and molecules extracted from much that nobody owns: only before a name or a work
+    r"|(?:taken|extracted) from (?:the )?(?:(?-i:[A-Z])[\w'’-]+ (?:et al|and (?-i:[A-Z])|&)"
+    r"|[^.]{0,60}\b(?:website|web ?page|database|atlas|textbook|article|publication|paper)\b"
+    r"|refs?\b|references?\b|\[\d|https?:|www\.))"
+    r"|\b(?:adapted|modified|reproduced)\b[^.]{0,60}\bfrom\b[^.]{0,60}\b(?:website|database|atlas)\b"
     r"|\b(?:adaptad|reproduzid|reproducid|modificad|extraíd)[ao]s? (?:de|do|da)\b|\badapté[es]* de\b"
     r"|\bmodifiziert nach\b",
     re.IGNORECASE,

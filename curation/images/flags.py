@@ -20,7 +20,13 @@ _SHOWN_FACE = re.compile(
     r"(?<!\w)(?:(?:photo\w*|picture|image|view|appearance|portrait|profile)s?\W+(?:\w+\W+){0,6}?"
     r"(?:face|facial|facies|forehead|eyes|eyelids?|periorbital)|"
     r"(?:face|facial|facies)\W+(?:\w+\W+){0,4}?(?:photo\w*|appearance|profile|view|features|dysmorphi\w+|"
-    r"swelling|oedema|edema|rash|erythema|asymmetry|lesions?))(?!\w)",
+    r"swelling|oedema|edema|rash|erythema|asymmetry|lesions?)|"
+    r"extra-?oral\W+(?:\w+\W+){0,2}?(?:photo\w*|picture|image|view|appearance)s?|"
+    r"(?:photo\w*|picture|portrait|appearance)s?\W+of\W+(?:\w+\W+){0,3}?(?:patient|proband|child|infant|newborn|"
+    r"neonate|baby|boy|girl|man|woman|twin)s?(?!['’]?s?['’]?\W+(?:\w+\W+){0,2}?(?:hand|finger|nail|arm|forearm|leg|foot|"
+    r"feet|toe|knee|skin|back|trunk|abdomen|chest|thigh|elbow|wrist|heel|sole|palm|specimen|lesion|biops\w+|mucosa|"
+    r"tongue|teeth|mouth|oral|intraoral)s?(?!\w))|"
+    r"(?:patient|child|infant|girl|boy|man|woman|baby)['’]s\W+(?:head|face|eyes?|forehead))(?!\w)",
     re.IGNORECASE,
 )
 _SENSITIVE = re.compile(

@@ -145,7 +145,7 @@ def _image_ids(figure: Figure) -> list[str]:
 
 IMAGES = RecordStage(
     name="images",
-    version=1,
+    version=2,
     inputs=(Input("extract.figures", Figure, by="id"),),
     outputs=(Table("images", FigureImage, ("id",)),),
     process=look,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from curation.release import card, facts
+from curation.release import card, facts, plots
 from curation.release.manifest import (
     FORMAT_VERSION,
     NAME,
@@ -268,6 +268,7 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
         numbers = facts.compute(directory, job.query)
     text = card.render(head, numbers, card.render_prose(prose, numbers, folder))
     (directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
+    plots.write(directory, numbers)
     manifest = replace(head, files=hash_files(directory))
     manifest = replace(manifest, release_hash=manifest.computed_hash())
     (directory / NAME).write_text(manifest.to_json(), encoding="utf-8", newline="\n")

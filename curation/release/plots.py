@@ -74,7 +74,8 @@ def _style() -> str:
 
 
 def _clean(text: str) -> str:
-    return _NO_XML.sub("\ufffd", text)
+    """Text on one line that XML allows."""
+    return _NO_XML.sub("\ufffd", " ".join(text.split()))
 
 
 def _escaped(text: str) -> str:

@@ -131,10 +131,8 @@ def buckets(task: tuple[NDArray[np.uint64], int]) -> Buckets:
     """Hash table number `table` of some descriptors."""
     code, table = task
     bits = key_bits(len(code))
-    key: NDArray[np.uint32] = np.zeros(len(code), np.uint32)
     chosen = np.random.default_rng(table).permutation(len(points.STABLE))[:bits]
-    for place, bit in enumerate(sorted(points.STABLE[number] for number in chosen)):
-        key |= ((code >> np.uint64(bit)) & np.uint64(1)).astype(np.uint32) << np.uint32(place)
+    key = _keys(code, sorted(points.STABLE[number] for number in chosen))
     placed = (key.astype(np.uint64) << np.uint64(32)) | np.arange(len(code), dtype=np.uint64)
     placed.sort()  # numbers of 64 bits sort many times faster than their places do
     order = (placed & np.uint64(0xFFFFFFFF)).astype(np.int32)
@@ -143,6 +141,20 @@ def buckets(task: tuple[NDArray[np.uint64], int]) -> Buckets:
     start = np.zeros((1 << bits) + 1, np.int32)
     np.cumsum(np.bincount(key, minlength=1 << bits), out=start[1:])
     return Buckets(key, order, rank, start)
+
+
+def _keys(code: NDArray[np.uint64], chosen: Sequence[int]) -> NDArray[np.uint32]:
+    """Some bits of each descriptor side by side, looked up byte by byte."""
+    key = np.zeros(len(code), np.uint32)
+    octets = code.astype("<u8").view(np.uint8).reshape(-1, 8)
+    values = np.arange(256, dtype=np.uint32)
+    for octet in sorted({bit // 8 for bit in chosen}):
+        found = np.zeros(256, np.uint32)
+        for place, bit in enumerate(chosen):
+            if bit // 8 == octet:
+                found |= ((values >> np.uint32(bit % 8)) & np.uint32(1)) << np.uint32(place)
+        key |= found[octets[:, octet]]
+    return key
 
 
 def matching_points(
@@ -177,11 +189,9 @@ def matching_points(
             other = table.order[np.arange(int(times.sum())) + np.repeat(skip, times)]
             near = np.bitwise_count(np.repeat(owned[part], times) ^ code[other]) <= most
             one, other = np.repeat(own[part], times)[near], other[near]
-            first_image, second_image = image[one], image[other]
-            keep = first_image != second_image
-            if not is_one_set:
-                keep &= _crosses(sets[first_image], sets[second_image])
-            found.append((one[keep], other[keep], _mixed(first_image[keep], second_image[keep])))
+            a, b = image[one], image[other]
+            keep = a != b if is_one_set else (a != b) & _crosses(sets[a], sets[b])
+            found.append((one[keep], other[keep], _mixed(a[keep], b[keep])))
     one, other, pair = (np.concatenate(column) for column in zip(*found, strict=True))
     is_often = np.bincount(pair, minlength=1)[pair] > 1
     unique = np.unique(one[is_often].astype(np.int64) * len(code) + other[is_often])

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from curation.audit.rule import Canary, CannotRun, Collector, Context, Outcome, Rule, side
 from curation.audit.rules.planting import manifest, table_file
-from curation.release import card, facts
+from curation.release import card, facts, plots
 from curation.release.manifest import NAME, hash_files
+from curation.release.results import FIGURE
 
 _MOST_LINES = 20_000
 
@@ -73,6 +74,10 @@ def _counts(context: Context) -> Outcome:
                 side("README.md", f"line {start + 1}", "\n".join(lines[start:end])),
                 side("data", f"line {other + 1}", "\n".join(wanted[other:until])),
             )
+    figure = context.directory / FIGURE
+    drawn = figure.read_text(encoding="utf-8", errors="replace") if figure.is_file() else None
+    if drawn != plots.figure(numbers):
+        found.add("the card's figure does not show what the data say", side(FIGURE, FIGURE))
     return found.outcome(len(wanted))
 
 

@@ -38,7 +38,7 @@ def run(collection: Collection, shift: int) -> Run:
     made = {}
     for query in collection.queries:
         kept = order[~np.isin(order, collection.left_out.get(query.id, np.empty(0, np.int32)))]
-        made[query.id] = Ranking(kept, np.linspace(1, 0.1, len(kept)))
+        made[query.id] = Ranking(kept, np.linspace(1, 0.1, len(kept), dtype=np.float64))
     return made
 
 
@@ -153,7 +153,7 @@ def test_hostile_names_stay_text(text: str) -> None:
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(section(text))
     tree = lxml.etree.HTML(html)
     assert [image.get("src") for image in tree.iter("img")] == ["figures/results.svg"]
-    assert not [item for item in tree.iter() if any(name.startswith("on") for name in item.attrib)]
+    assert not [item for item in tree.iter() if any(str(name).startswith("on") for name in item.attrib)]
     assert not list(tree.iter("a"))
     widths = {len(row) for row in tree.findall(".//table")[0].iter("tr")}
     assert len(widths) == 1  # no cell was opened by a name

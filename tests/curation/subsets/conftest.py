@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ def ranked(collection: Collection, shift: int) -> Run:
     for query in collection.queries:
         left_out = collection.left_out.get(query.id, np.empty(0, np.int32))
         places = np.setdiff1d(np.arange(shift, shift + 10, dtype=np.int32), left_out)
-        run[query.id] = Ranking(places, np.linspace(1, 0.1, len(places)))
+        run[query.id] = Ranking(places, np.linspace(1, 0.1, len(places), dtype=np.float64))
     return run
 
 
@@ -71,8 +72,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def whole(tmp_path: Path, written: Path) -> Collection:
     """Split test of a copy that may be written to."""
-    import shutil
-
     target = tmp_path / "toy"
     shutil.copytree(written, target)
     return open_collection(target)

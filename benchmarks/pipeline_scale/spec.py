@@ -1,0 +1,37 @@
+"""The dataset that is built from the generated articles: its spec and the prose of its card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curation.release.card import PROSE
+
+DATASET, VERSION = "made-up-scale", "1.0.0"
+TASKS = ("case_study", "image_search", "summary", "visual_context")
+_SPEC = f"""name = "{DATASET}"
+title = "Made-up articles at M3Retrieve's size"
+licence_profile = "open"
+languages = ["en"]
+
+[sources]
+pmc_ids = "ids.txt"
+
+[baselines]
+systems = []
+
+[tasks.visual_context]
+[tasks.image_search]
+[tasks.summary]
+[tasks.case_study]
+"""
+
+
+def write_spec(folder: Path) -> Path:
+    """Write spec.toml, ids.txt and the card's prose into a folder; the path of the spec."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "spec.toml").write_text(_SPEC, encoding="utf-8")
+    (folder / "ids.txt").write_text("# made up: nothing to crawl\n", encoding="utf-8")
+    for name in PROSE:
+        text = "Every text, picture, name and article here is made up to measure the pipeline.\n"
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    return folder / "spec.toml"

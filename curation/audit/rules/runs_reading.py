@@ -1,0 +1,297 @@
+"""Reads published run files block by block: faults of their lines, and measures of each query.
+
+Written apart from `curation.evaluation`, in arrays: a run of 164 K queries has 16 million lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import csv
+
+from curation.audit.rule import MAX_EXAMPLES, Context
+
+Keys = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_BLOCK, _SPARE = 1 << 26, 1_000_000
+_COLUMNS = {"query": pa.string(), "document": pa.string(), "rank": pa.int64(), "score": pa.float64()}
+_JUDGED = 'SELECT "query-id" AS q, "corpus-id" AS c, score FROM qrels'
+_UNJUDGED = 'ANTI JOIN qrels r ON r."query-id" = q AND r."corpus-id" = c'
+_LEFT_OUT = f"""
+    SELECT "query-id" AS q, "corpus-id" AS c FROM excluded
+    UNION SELECT q, c FROM (SELECT id AS q, source_id AS c FROM provenance_queries) {_UNJUDGED}
+    UNION SELECT q, c FROM (SELECT o.id AS q, d.id AS c FROM provenance_queries o
+        JOIN provenance_corpus d ON o.patient_id <> '' AND d.patient_id = o.patient_id) {_UNJUDGED}"""
+TABLES = ("queries", "corpus", "qrels", "excluded", "provenance_queries", "provenance_corpus")
+"""What a split is read from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Queries of one split and what is known of them; a pair is the key query * documents + document.
+
+    `queries` and `corpus` are ids in order; `labels` are keys in order with their `grades`; `left_out` are
+    keys in order of the pairs no ranking may hold: excluded, and unjudged records of the query's own.
+    """
+
+    queries: pa.Array
+    corpus: pa.Array
+    labels: Keys
+    grades: Keys
+    left_out: Keys
+
+    @property
+    def relevant(self) -> Keys:
+        """(queries,) documents of grade 1 or above."""
+        return np.bincount(self._owners[self.grades > 0], minlength=len(self.queries))
+
+    @property
+    def ideal(self) -> Floats:
+        """(queries,) DCG@10 of the best order there is."""
+        order = np.lexsort((-self.grades, self._owners))
+        owners, grades = self._owners[order], self.grades[order]
+        place = places(owners)
+        kept = (place < 10) & (grades > 0)
+        return np.bincount(owners[kept], grades[kept] / np.log2(place[kept] + 2), minlength=len(self.queries))
+
+    @property
+    def _owners(self) -> Keys:
+        return self.labels // max(1, len(self.corpus))
+
+
+@dataclass(slots=True)
+class Faults:
+    """What is wrong with a run: all is counted, the first few are kept as (message, query, document)."""
+
+    found: int = 0
+    kept: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def add(self, message: str, query: str = "", document: str = "", count: int = 1) -> None:
+        """Count a fault; ids are '' where it is of the file."""
+        self.found += count
+        if len(self.kept) < MAX_EXAMPLES:
+            self.kept.append((message, query, document))
+
+    def add_rows(self, message: str, rows: pa.Table, wrong: Mask) -> None:
+        """Count the rows of a mask, and keep some."""
+        if count := int(np.count_nonzero(wrong)):
+            shown = rows.take(np.flatnonzero(wrong)[:MAX_EXAMPLES]).to_pylist()
+            for row in shown:
+                self.add(message, str(row["query"]), str(row["document"]))
+            self.found += count - len(shown)
+
+
+def split_of(context: Context, files: Sequence[Path], corpus: pa.Array) -> Split:
+    """One split of the audited release.
+
+    Args:
+        context: of the rule.
+        files: of the split's queries.
+        corpus: ids in order.
+
+    Raises:
+        CannotRun: a table is absent.
+    """
+    views = {name: context.views[name] for name in TABLES if name in context.views} | {"queries": files}
+    queries = _column(context, "SELECT id FROM queries ORDER BY id", {"queries": files})
+    labels: list[Keys] = []
+    grades: list[Keys] = []
+    for batch in context.query(_JUDGED, views):
+        keys = _keys(batch.column("q"), batch.column("c"), queries, corpus)
+        labels.append(keys[keys >= 0])
+        grades.append(np.asarray(pc.fill_null(batch.column("score"), 0)).astype(np.int64)[keys >= 0])
+    out = [
+        _keys(batch.column("q"), batch.column("c"), queries, corpus)
+        for batch in context.query(_LEFT_OUT, views)
+    ]
+    every, grade = _joined(labels), _joined(grades)
+    order = np.argsort(every, kind="stable")
+    left_out = np.unique(_joined(out))
+    return Split(queries, corpus, every[order], grade[order], left_out[left_out >= 0])
+
+
+def corpus_ids(context: Context) -> pa.Array:
+    """Every document id, in order."""
+    return _column(context, "SELECT id FROM corpus ORDER BY id", {"corpus": context.views["corpus"]})
+
+
+def _column(context: Context, text: str, views: Mapping[str, Sequence[Path]]) -> pa.Array:
+    batches = [batch.column(0) for batch in context.query(text, views)]
+    return pa.chunked_array(batches, pa.string()).combine_chunks()
+
+
+def _joined(parts: Sequence[Keys]) -> Keys:
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def codes(column: pa.Array | pa.ChunkedArray, known: pa.Array) -> Keys:
+    """Place of each value among the known ones, -1 for another."""
+    return np.asarray(pc.fill_null(pc.index_in(column, value_set=known), -1)).astype(np.int64)
+
+
+def _keys(queries: pa.Array, documents: pa.Array, known: pa.Array, corpus: pa.Array) -> Keys:
+    """Keys of pairs, -1 where one of the two is not known."""
+    owners, found = codes(queries, known), codes(documents, corpus)
+    return np.where((owners < 0) | (found < 0), -1, owners * len(corpus) + found)
+
+
+def places(owners: Keys) -> Keys:
+    """Place from 0 of each row among those of the same owner around it."""
+    row = np.arange(len(owners))
+    starts = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.empty(0, np.bool_)
+    return row - np.maximum.accumulate(np.where(starts, row, 0)) if len(owners) else row
+
+
+def within(keys: Keys, known: Keys) -> tuple[Mask, Keys]:
+    """Whether each key is among the known ones, which are in order, and where."""
+    if not len(known):
+        return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.int64)
+    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return known[at] == keys, at
+
+
+@dataclass(slots=True)
+class Tally:
+    """Sums per query while a run is read; see `values`."""
+
+    split: Split
+    sums: dict[str, Floats] = field(default_factory=dict)
+    lines: int = 0
+
+    def __post_init__(self) -> None:
+        names = ("nDCG@10", "R@1", "R@10", "R@100", "AP@100", "RR", "Success@1", "judged", "shown", "rows")
+        self.sums = {name: np.zeros(len(self.split.queries)) for name in names}
+
+    def add(self, owners: Keys, documents: Keys) -> None:
+        """Rankings of whole queries, by place; rows with an unknown id are left out of the sums."""
+        place, size = places(owners), len(self.split.queries)
+        keys = np.where((owners < 0) | (documents < 0), -1, owners * len(self.split.corpus) + documents)
+        is_labelled, at = within(keys, self.split.labels)
+        grade = np.where(is_labelled, self.split.grades[at], 0) if len(self.split.grades) else 0 * keys
+        hit = grade > 0
+        above = np.cumsum(hit)  # hits up to a row, less those before its query
+        before = (above - hit)[np.arange(len(owners)) - place] if len(owners) else above
+        gains: dict[str, Floats] = {
+            "nDCG@10": np.where(hit & (place < 10), grade, 0) / np.log2(place + 2),
+            "AP@100": np.where(hit & (place < 100), (above - before) / (place + 1), 0.0),
+            "RR": np.where(hit & (above - before == 1), 1 / (place + 1), 0.0),
+            "Success@1": (hit & (place < 1)).astype(np.float64),
+            "judged": (is_labelled & (place < 10)).astype(np.float64),
+            "shown": (place < 10).astype(np.float64),
+            "rows": np.ones(len(owners)),
+        }
+        gains |= {f"R@{cut}": (hit & (place < cut)).astype(np.float64) for cut in (1, 10, 100)}
+        known = owners >= 0
+        for name, gain in gains.items():
+            self.sums[name] += np.bincount(owners[known], gain[known], minlength=size)
+
+    def values(self, names: Sequence[str]) -> Floats:
+        """(queries that have a relevant document, measures); NaN where judged@10 is undefined."""
+        relevant = self.split.relevant
+        chosen = np.flatnonzero(relevant)
+        parts = {"nDCG@10": self.split.ideal, "RR": None, "Success@1": None}
+        found = []
+        for name in names:
+            if name == "judged@10":
+                with np.errstate(invalid="ignore"):
+                    found.append(self.sums["judged"][chosen] / self.sums["shown"][chosen])
+                continue
+            whole = parts.get(name, relevant)
+            found.append(self.sums[name][chosen] / (1.0 if whole is None else whole[chosen]))
+        return np.stack(found, axis=1) if found else np.empty((len(chosen), 0))
+
+
+def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
+    """Check and measure one run file; None when it cannot be read to its end.
+
+    Args:
+        path: gzipped lines `query Q0 document rank score tag`.
+        split: whose rankings it holds.
+        k: documents a ranking has at most.
+        faults: what is wrong is added here.
+    """
+    tally = Tally(split)
+    seen = np.zeros(len(split.queries), np.bool_)
+    held: pa.Table | None = None
+    try:
+        for block in _blocks(path):
+            tally.lines += block.num_rows
+            if tally.lines > 2 * k * len(split.queries) + _SPARE:
+                faults.add(f"the run has far more lines than {k} for each query")
+                return None
+            rows = block if held is None else pa.concat_tables([held, block]).combine_chunks()
+            last = pc.equal(rows.column("query"), rows.column("query")[-1])
+            whole = int(np.flatnonzero(~np.asarray(last))[-1]) + 1 if pc.any(pc.invert(last)).as_py() else 0
+            held = rows.slice(whole)
+            _check(rows.slice(0, whole), split, k, faults, tally, seen)
+        if held is not None:
+            _check(held, split, k, faults, tally, seen)
+    except (OSError, EOFError, pa.ArrowInvalid, UnicodeDecodeError) as error:
+        text = (str(error).splitlines() or [""])[0].replace(str(path), path.name)
+        faults.add(f"the run cannot be read: {text}"[:300])
+        return None
+    return tally
+
+
+def _blocks(path: Path) -> Iterator[pa.Table]:
+    with pa.input_stream(path, compression="gzip") as stream:
+        reader = csv.open_csv(
+            stream,
+            csv.ReadOptions(
+                use_threads=False,
+                block_size=_BLOCK,
+                column_names=["query", "q0", "document", "rank", "score", "tag"],
+            ),
+            csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=_COLUMNS, null_values=[], include_columns=list(_COLUMNS)),
+        )
+        for batch in reader:
+            if batch.num_rows:
+                yield pa.Table.from_batches([batch])
+
+
+def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, seen: Mask) -> None:
+    """Look at whole rankings; `seen` marks the queries met so far."""
+    if not rows.num_rows:
+        return
+    owners, documents = (
+        codes(rows.column("query"), split.queries),
+        codes(rows.column("document"), split.corpus),
+    )
+    place = places(owners)
+    with np.errstate(over="ignore"):
+        scores = np.asarray(rows.column("score")).astype(np.float32)
+    starts = (place == 0) & (owners >= 0)
+    again = np.zeros(rows.num_rows, np.bool_)
+    again[starts] = seen[owners[starts]] | (_numbered(owners[starts]) > 0)
+    seen[owners[starts]] = True
+    keys = np.where((owners < 0) | (documents < 0), -1, owners * len(split.corpus) + documents)
+    rises = np.r_[False, ~(scores[1:] < scores[:-1])] & (place > 0)
+    faults.add_rows("the query is not one of this split", rows, owners < 0)
+    faults.add_rows("the document is not in the corpus", rows, documents < 0)
+    faults.add_rows("the ranking of a query is in several parts", rows, again)
+    faults.add_rows("the ranks are not 1 to n", rows, np.asarray(rows.column("rank")) != place + 1)
+    faults.add_rows("the score is not a number", rows, ~np.isfinite(scores))
+    faults.add_rows("the score does not fall, as a 32-bit number", rows, rises)
+    faults.add_rows(f"the ranking is longer than {k}", rows, place == k)
+    faults.add_rows("the document stands twice in a ranking", rows, (keys >= 0) & (_numbered(keys) > 0))
+    faults.add_rows(
+        "an excluded pair, or a record of the query's own, is ranked", rows, within(keys, split.left_out)[0]
+    )
+    tally.add(owners, documents)
+
+
+def _numbered(keys: Keys) -> Keys:
+    """For each key, how many equal ones stand before it."""
+    order = np.argsort(keys, kind="stable")
+    numbers = np.empty(len(keys), np.int64)
+    numbers[order] = places(keys[order])
+    return numbers

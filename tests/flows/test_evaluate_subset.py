@@ -1,0 +1,70 @@
+"""`medqrels evaluate --subset`: parts of a release measured, their results kept apart and named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.evaluation.collection import open_collection
+from curation.subsets import NanoOptions, make_nano, make_subsets
+from flows.cli_evaluate import evaluate_app
+from schemas.errors import UsageError
+from tests.curation.subsets.conftest import big, ranked
+
+
+@pytest.fixture(scope="module")
+def parted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release with a nano variant and a subset; read-only."""
+    release = big()
+    folder = release.write(tmp_path_factory.mktemp("parted"))
+    whole = open_collection(folder)
+    make_nano(whole, {"bm25": ranked(whole, 100)}, NanoOptions(10, 40, 3), folder)
+    make_subsets(whole, ("specialty",), folder)
+    release.seal(folder)
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def call(*arguments: str) -> Any:
+        given = [*arguments, "--workspace", str(tmp_path / "workspace"), "--json"]
+        assert evaluate_app(given, exit_on_error=False, result_action="return_value") == 0
+        return json.loads(capsys.readouterr().out)
+
+    return call
+
+
+@pytest.mark.parametrize(("subset", "queries", "documents"), [("nano", 10, 50), ("specialty", 36, 200)])
+def test_a_part_is_measured(
+    parted: Path, tmp_path: Path, run: Callable[..., Any], subset: str, queries: int, documents: int
+) -> None:
+    (summary,) = run(
+        str(parted), "--subset", subset, "--system=bm25", "--system=image", "--out", str(tmp_path / "out")
+    )
+    assert (summary["subset"], summary["queries"], summary["corpus"]) == (subset, queries, documents)
+    assert summary["queries_measured"] == queries
+    assert summary["systems"][0]["overall"]["nDCG@10"]["queries"] == queries
+    assert summary["systems"][0]["overall"]["R@100"]["mean"] > 0.5
+    assert all(system["status"] == "measured" for system in summary["systems"])
+    page = (tmp_path / "out" / "results.html").read_text(encoding="utf-8")
+    assert f"subset <code>{subset}</code>" in page
+
+
+def test_results_of_a_part_have_a_folder_of_their_own(
+    parted: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments, folder in (((), "toy"), (("--subset", "nano"), "toy-nano")):
+        (planned,) = run(str(parted), "--dry-run", *arguments)
+        assert Path(planned["out"]).name == folder
+
+
+def test_an_unknown_part_is_told_before_anything_runs(parted: Path, run: Callable[..., Any]) -> None:
+    with pytest.raises(UsageError, match="no subset 'region'; it has: nano, specialty"):
+        run(str(parted), "--subset", "region", "--dry-run")
+    with pytest.raises(UsageError, match="not of 'dev'"):
+        run(str(parted), "--subset", "nano", "--split", "dev", "--dry-run")
