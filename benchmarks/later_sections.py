@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from benchmarks.measure import RESULTS
+from benchmarks.pipeline_scale import page
 
 TARGET_AUDIT_SECONDS, TARGET_AUDIT_MB = 300, 4_000
 
@@ -113,4 +114,44 @@ def evaluation() -> list[str]:
     return [*lines, ""]
 
 
-SECTIONS = (partition, image_copies, audit_scale, evaluation)
+def agreement() -> list[str]:
+    """Coefficients beside their peers, coverage of the intervals, planned samples."""
+    found = _read("agreement")
+    apart, covered, speed = found["largest_difference"], found["coverage"], found["speed"]
+    plans = found["plans"]
+    lines = [
+        "## Agreement",
+        "",
+        f"Largest difference on {apart['arrays']} made-up arrays with holes: krippendorff "
+        f"{apart['krippendorff']:.0e}, irrCAC {apart['irrCAC']:.0e}. {speed['items']:,} items by "
+        f"{speed['raters']} annotators, ten figures with intervals: {speed['wall_seconds']} s "
+        f"({speed['cpu_seconds']['all ten figures with intervals']} CPU s). `python -m benchmarks.agreement`",
+        "",
+        f"95 % intervals over {covered['cells']} simulated designs held the truth in {covered['mean']:.1%} "
+        f"of samples on average; {covered['cells_at_least_93_percent']} designs in at least 93 % (target).",
+        "",
+        "| planned for | prior | annotators | items | half-width wanted | reached |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {row['measure']} | {row['prior']} | {row['raters']} | {row['items']} | {row['wanted']} "
+        f"| {row['reached']} |"
+        for row in plans
+    ]
+    return [*lines, ""]
+
+
+def pipeline() -> list[str]:
+    """Build, release, audit and BM25 at M3Retrieve's size."""
+    return [
+        "## The pipeline at full size",
+        "",
+        "A generated corpus through `build`, `release`, `audit` and `evaluate --system bm25`; docs/scale.md "
+        "says what is measured how. `python -m benchmarks.pipeline_scale --keep FOLDER`",
+        "",
+        *page.lines(_read("pipeline_scale")),
+        "",
+    ]
+
+
+SECTIONS = (partition, image_copies, audit_scale, evaluation, agreement, pipeline)

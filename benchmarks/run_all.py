@@ -27,6 +27,8 @@ ALL = (
     "partition",
     "audit_scale",
     "evaluation",
+    "agreement",
+    "pipeline_scale",
     "flow_overhead",
 )
 
