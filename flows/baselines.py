@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from curation.distractors import make_distractors
 from curation.evaluation import bm25, dense
 from curation.evaluation.collection import open_collection
 from curation.evaluation.results import Measured, summarise
@@ -67,6 +68,7 @@ def _derive(
     with contextlib.ExitStack() as opened:
         ran = [opened.enter_context(_ran(session, options, systems, directory, split)) for split in splits]
         pools = _pools(ran, options, directory)
+        pairs = sum(make_distractors(item.bench.collection, options.distractors, directory) for item in ran)
         for item in ran:
             text = tuple(name for name in ("bm25", "dense", "hybrid") if name in item.runs)
             diagnose(
@@ -79,6 +81,7 @@ def _derive(
         shaped = tuple(pools.shaped_by) if pools else ()
         results = {item.bench.options.split: _results(item, directory, shaped) for item in ran}
     derived["pools"] = dataclasses.asdict(pools) if pools else None
+    derived["distractors"] = {"per_query": options.distractors, "pairs": pairs}
     _json(directory / RUNS / DERIVED, derived)
     _json(directory / RUNS / RESULTS, results)
     return shaped

@@ -120,6 +120,10 @@ class Baselines(BaseModel):
         description="a document that scores above the weakest positive minus this share of its score is a "
         "likely positive, not a negative",
     )
+    distractors: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=10,
+        description="unjudged documents per query that match its best positive in specialty, genre, length",
+    )
     nano_queries: Annotated[int, Field(ge=0)] = Field(
         default=50, description="queries of the nano variant; 0: no variant"
     )

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from curation.audit import invented
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.rule import Context, Rows
+from curation.audit.rules.distractors_canaries import distractors_of
 from curation.audit.rules.pools_canaries import pools_of
 from curation.audit.rules.subsets_canaries import parts_of
 from curation.release import card, facts
@@ -203,6 +204,8 @@ def cut(context: Context, directory: Path) -> Copy:
         step["entered"], step["dropped"] = step["kept"], 0
     if "top_ranked" in subject.views and subject.manifest is not None:
         rows |= pools_of(rows, subject.manifest.shaped_by)
+    if "distractors" in subject.views and subject.manifest is not None:
+        rows["distractors"] = distractors_of(rows)
     if subject.manifest is not None:
         rows |= parts_of(rows, tuple(subject.views))
     if len(rows["queries"]) < _FEWEST_QUERIES or len(rows["corpus"]) < _FEWEST_DOCUMENTS:

@@ -13,6 +13,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from curation.audit.rules.diagnostics_canaries import invented_row
+from curation.audit.rules.distractors_canaries import distractors_of
 from curation.audit.rules.pools_canaries import pools_of
 from curation.audit.rules.subsets_canaries import parts_of
 from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
@@ -159,6 +160,7 @@ def rows() -> dict[str, list[Row]]:
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     found |= pools_of(found, SHAPED_BY)
+    found["distractors"] = distractors_of(found)
     found |= parts_of(found, tuple(found))
     for table in TABLES:
         blank = {name: "" for name in _UNDECIDED if name in table.schema.names}

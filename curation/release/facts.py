@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from curation.distractors.facts import facts as distractor_facts
 from curation.necessity.facts import facts as diagnostics_facts
 from curation.pools.facts import facts as pool_facts
 from curation.release import results
@@ -116,6 +117,7 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "results": measured,
         "derived": derived,
         "pools": pool_facts(directory, query),
+        **distractor_facts(directory, query),
         "diagnostics": diagnostics_facts(directory, query),
         "parts": part_facts(directory, query),
         "synthetic": fetch_one(query, _SYNTHETIC, given),

@@ -247,6 +247,22 @@ HARD_NEGATIVES = Published(
     has_splits=True,
     is_optional=True,
 )
+DISTRACTORS = Published(
+    "distractors",
+    "distractors",
+    columns(
+        *_ID_PAIR,
+        ("rank", _INT, "1-based; the best matched first"),
+        ("matched", STRINGS, "what is decided and the same as in the query's best positive"),
+        ("specialty", _STR, "specialty of the document, '' when undecided"),
+        ("genre", _STR, "genre of the document, '' when unknown"),
+        ("length_band", _STR, "words of its text; half its characters in ja and zh; '' without text"),
+        ("label_status", _STR, "unjudged: such a document is alike, not wrong"),
+    ),
+    ("query-id", "rank"),
+    has_splits=True,
+    is_optional=True,
+)
 POOLS = Published(
     "pools",
     "provenance/pools",
@@ -338,8 +354,8 @@ NANO: tuple[Published, ...] = tuple(_nano(table) for table in (CORPUS, QUERIES, 
 MAIN: tuple[Published, ...] = (CORPUS, QUERIES, QRELS, EXCLUDED)
 EXTRA: tuple[Published, ...] = (SAME_ARTICLE, HARD_POOL)
 """Further pairs that some tasks publish; they take no part in the qrels."""
-DERIVED: tuple[Published, ...] = (TOP_RANKED, HARD_NEGATIVES, DIAGNOSTICS, SUBSETS, *NANO)
-"""What baseline runs on the finished tables give."""
+DERIVED: tuple[Published, ...] = (TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO)
+"""What is made of the finished tables, most of it by baseline runs."""
 PROVENANCE: tuple[Published, ...] = (
     ORIGIN_QUERIES,
     ORIGIN_CORPUS,

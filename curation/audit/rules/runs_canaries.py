@@ -217,8 +217,8 @@ def _in_parts(made: Planted) -> Sequence[str] | None:
 
 def _excluded(made: Planted) -> Sequence[str] | None:
     """An excluded pair stands last in a ranking."""
-    path = table_file(made.directory, "excluded")
-    rows = pq.read_table(path).to_pylist() if path else []
+    files = sorted((made.directory / "excluded").glob("*.parquet"))
+    rows = [row for path in files for row in pq.read_table(path).to_pylist()]
     lines = made.lines()
     for row in rows:
         query, document = row["query-id"], row["corpus-id"]

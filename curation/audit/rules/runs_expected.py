@@ -79,7 +79,6 @@ def of_split(
         named: systems as stated; what they say is only used for whether they ran.
         measures: names of the columns.
     """
-    fields = ("dataset", "version", "task", "task_title", "label")
     measured = int(np.count_nonzero(data.relevant))
     ran = [name for name, item in named.items() if item.get("status") == "measured"]
     comparisons = _comparisons({name: values[name] for name in ran if name in values}, measures)
@@ -91,12 +90,7 @@ def of_split(
         "queries_without_positive": len(data.queries) - measured,
         "pairs_left_out": len(data.left_out),
         "measures": list(measures),
-        "release": {
-            **{name: getattr(manifest, name) for name in fields},
-            "grades": Whole(manifest.grades),
-            "not_publishable_because": list(manifest.not_publishable_because),
-            "shaped_by": list(manifest.shaped_by),
-        },
+        "release": _release(manifest),
         "facets": Whole({name: Whole(_counted(column)) for name, column in facets.items()}),
         "systems": {
             name: {
@@ -106,6 +100,17 @@ def of_split(
             for name in named
         },
         "comparisons": Whole(comparisons) if set(ran) <= set(values) else comparisons,
+    }
+
+
+def _release(manifest: ReleaseManifest) -> dict[str, Any]:
+    """What is said of the release."""
+    fields = ("dataset", "version", "task", "task_title", "label")
+    return {
+        **{name: getattr(manifest, name) for name in fields},
+        "grades": Whole(manifest.grades),
+        "not_publishable_because": list(manifest.not_publishable_because),
+        "shaped_by": list(manifest.shaped_by),
     }
 
 

@@ -5,6 +5,8 @@ Written apart from `curation.evaluation`, in arrays: a run of 164 K queries has 
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -234,7 +236,7 @@ def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
             _check(rows.slice(0, whole), split, k, faults, tally, seen)
         if held is not None:
             _check(held, split, k, faults, tally, seen)
-    except (OSError, EOFError, pa.ArrowInvalid, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, pa.ArrowInvalid) as error:
         text = (str(error).splitlines() or [""])[0].replace(str(path), path.name)
         faults.add(f"the run cannot be read: {text}"[:300])
         return None
@@ -242,6 +244,9 @@ def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
 
 
 def _blocks(path: Path) -> Iterator[pa.Table]:
+    with gzip.open(path) as packed:
+        if not packed.read(1):  # no query found anything; the reader takes that for a damaged file
+            return
     with pa.input_stream(path, compression="gzip") as stream:
         reader = csv.open_csv(
             stream,
@@ -262,10 +267,8 @@ def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, s
     """Look at whole rankings; `seen` marks the queries met so far."""
     if not rows.num_rows:
         return
-    owners, documents = (
-        codes(rows.column("query"), split.queries),
-        codes(rows.column("document"), split.corpus),
-    )
+    owners = _owners(rows.column("query"), split.queries)
+    documents = codes(rows.column("document"), split.corpus)
     place = places(owners)
     with np.errstate(over="ignore"):
         scores = np.asarray(rows.column("score")).astype(np.float32)
@@ -287,6 +290,12 @@ def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, s
         "an excluded pair, or a record of the query's own, is ranked", rows, within(keys, split.left_out)[0]
     )
     tally.add(owners, documents)
+
+
+def _owners(column: pa.ChunkedArray, known: pa.Array) -> Keys:
+    """Codes of a column in which equal values stand together: only the first of each is looked up."""
+    starts = np.r_[True, np.asarray(pc.not_equal(column[1:], column[:-1]))]
+    return codes(column.take(pa.array(np.flatnonzero(starts))), known)[np.cumsum(starts) - 1]
 
 
 def _numbered(keys: Keys) -> Keys:

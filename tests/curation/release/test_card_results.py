@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 
+from curation.distractors import make_distractors
 from curation.evaluation.collection import Collection, open_collection
 from curation.evaluation.ranking import Ranking, Run
 from curation.evaluation.results import Measured, summarise
@@ -57,6 +58,7 @@ def derive(directory: Path, splits: Sequence[str]) -> Sequence[str]:
     summary = summarise(collection, systems, 100).summary
     del summary["release"]["release_hash"]
     pools = make_pools([SplitRuns(collection, runs)], PoolOptions(depth=2), directory)
+    make_distractors(collection, 3, directory)
     nano = make_nano(collection, {"bm25": runs["bm25"]}, NanoOptions(2, 1), directory)
     assert pools is not None and nano.is_made
     write_table(SUBSETS, [subset(collection)], directory)

@@ -1,0 +1,244 @@
+"""Runs: good ones pass, measures are those of ir-measures, and what is damaged is named."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from curation.audit.dataset import open_release
+from curation.audit.rules import runs_reading
+from curation.audit.rules.runs import RULES
+from curation.audit.rules.runs_canaries import Planted, with_runs
+from curation.audit.rules.runs_reading import Faults, Split, places, read
+from curation.evaluation import measures
+from curation.evaluation.ranking import Ranking
+from curation.evaluation.runs import write_run
+from schemas.audit import RuleResult
+from schemas.hashing import sha256_file
+from tests.curation.audit.small import check, dataset, named, planted, queries, rule_of
+
+FILES, RESULTS = (rule_of(RULES, name) for name in ("run_files", "run_results"))
+SYSTEMS = ("bm25", "dense", "st:some/model")
+
+
+@pytest.fixture(scope="module")
+def good(known: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The known release with runs of three systems, and one that did not run."""
+    target = tmp_path_factory.mktemp("good") / "release"
+    shutil.copytree(known, target)
+    assert with_runs(target, SYSTEMS)
+    return target
+
+
+@pytest.fixture
+def made(good: Path, tmp_path: Path) -> Planted:
+    """A copy of it to damage."""
+    target = tmp_path / "release"
+    shutil.copytree(good, target)
+    found = with_runs(target, SYSTEMS)
+    assert found
+    return found
+
+
+def said(made: Planted) -> tuple[RuleResult, RuleResult]:
+    subject = open_release(made.directory)
+    files, results = (check(rule, subject, made.directory.parent) for rule in (FILES, RESULTS))
+    return files, results
+
+
+def test_good_runs_pass(made: Planted) -> None:
+    files, results = said(made)
+    assert (files.status, files.compared, files.note) == (
+        "passed",
+        3 * sum(map(len, made.lines().values())),
+        "3 run files read",
+    )
+    assert results.status == "passed" and results.compared > 300, results
+
+
+def test_without_runs_nothing_is_said(known: Path, tmp_path: Path) -> None:
+    for subject in (open_release(known), dataset(tmp_path, {"queries": queries(("q1", "One?"))})):
+        assert {check(rule, subject, tmp_path).status for rule in RULES} == {"not_applicable"}
+
+
+def test_canaries_are_found(known: Path, tmp_path: Path) -> None:
+    assert planted(RULES, open_release(known), tmp_path) == {}
+
+
+def test_canaries_are_found_in_invented_rows(tmp_path: Path) -> None:
+    """As where a release has no queries: every canary has a place in the invented release."""
+    assert planted(RULES, dataset(tmp_path, {"queries": [], "corpus": []}), tmp_path) == {}
+
+
+def random_split(size: int, documents: int) -> tuple[Split, Any]:
+    """A split with labels of grades 0 to 3, and the same as `evaluate` reads it."""
+    draw = np.random.default_rng(7)
+    names, corpus = [f"q{n:03}" for n in range(size)], [f"d{n:03}" for n in range(documents)]
+    qrels: dict[str, dict[str, int]] = {}
+    for name in names:
+        chosen = draw.choice(documents, draw.integers(0, 15), replace=False)
+        qrels[name] = {corpus[place]: int(draw.integers(0, 4)) for place in chosen}
+    pairs = sorted(
+        (number * documents + corpus.index(document), grade)
+        for number, name in enumerate(names)
+        for document, grade in qrels[name].items()
+    )
+    keys, grades = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    split = Split(pa.array(names), pa.array(corpus), keys, grades, np.empty(0, np.int64))
+    judged = {name: found for name, found in qrels.items() if max(found.values(), default=0) > 0}
+    return split, SimpleNamespace(qrels=judged, corpus_ids=corpus)
+
+
+@pytest.mark.parametrize(("k", "block"), [(100, 1 << 26), (20, 4_096), (7, 300)])
+def test_measures_are_those_of_ir_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, k: int, block: int
+) -> None:
+    """Also where a ranking goes on in the next block, is short, empty or not there."""
+    split, collection = random_split(120, 150)
+    draw = np.random.default_rng(11)
+    run = {}
+    for name in split.queries.to_pylist()[:-3]:
+        size = int(draw.integers(0, k + 1))
+        run[name] = Ranking(
+            draw.permutation(150)[:size].astype(np.int32), np.sort(draw.random(size).round(2))[::-1]
+        )
+    path = tmp_path / "run.trec.gz"
+    write_run(run, split.queries.to_pylist(), collection.corpus_ids, "x", path)
+    monkeypatch.setattr(runs_reading, "_BLOCK", block)
+    faults = Faults()
+    tally = read(path, split, k, faults)
+    assert tally and faults.found == 0 and tally.lines == sum(map(len, run.values()))
+    expected = measures.evaluate(run, collection, k)
+    np.testing.assert_allclose(tally.values(measures.names(k)), expected, atol=1e-12)
+    assert np.isnan(expected).any() and (np.nan_to_num(expected).max(0) > 0.1).all()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message", "count"),
+    [
+        (["q000 Q0 d001 1 2.0 x", "q000 Q0 d002 2 2.0 x"], "does not fall", 1),
+        (["q000 Q0 d001 1 2.0 x", "q000 Q0 d002 2 3.0 x"], "does not fall", 1),
+        (["q000 Q0 d001 1 inf x"], "not a number", 1),
+        (["q000 Q0 d001 2 1.0 x", "q000 Q0 d002 3 0.5 x"], "ranks are not", 2),
+        (["q000 Q0 d001 1 1.0 x", "q001 Q0 d001 1 1.0 x", "q000 Q0 d002 2 0.5 x"], "several parts", 1),
+        (["q000 Q0 d001 1 1.0 x", "q000 Q0 d001 2 0.5 x"], "twice", 1),
+        (["q000 Q0 d001 1 1.0 x", "q000 Q0 d002 2 0.9 x", "q000 Q0 d003 3 0.5 x"], "longer than 2", 1),
+        (["q000 Q0 d001 1 1.0 x", "zzz Q0 d001 1 1.0 x"], "not one of this split", 1),
+        (["q000 Q0 d001 1 1.0 x", "q000 Q0 zzz 2 0.5 x"], "not in the corpus", 1),
+        (["q000 Q0 d001 1 1.0 x", "q000 Q0 d002 2 0.5"], "cannot be read", 1),
+        (["q000 Q0 d001 one 1.0 x"], "cannot be read", 1),
+        (["q000 Q0 d001 1 1.0 x", "", "q000 Q0 d002 2 0.5 x"], "cannot be read", 1),
+    ],
+)
+def test_wrong_lines_are_counted(tmp_path: Path, lines: list[str], message: str, count: int) -> None:
+    split, _ = random_split(5, 20)
+    path = tmp_path / "run.trec.gz"
+    path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+    faults = Faults()
+    read(path, split, 2, faults)
+    assert [(found[0], faults.found) for found in faults.kept if message in found[0]][:1] != [], faults
+    assert sum(message in found[0] for found in faults.kept) == count
+
+
+def test_places_and_empty_runs(tmp_path: Path) -> None:
+    assert places(np.array([3, 3, 1, 3, 3, 3])).tolist() == [0, 1, 0, 0, 1, 2]
+    assert places(np.empty(0, np.int64)).tolist() == []
+    split, collection = random_split(5, 20)
+    path = tmp_path / "run.trec.gz"
+    write_run({}, [], collection.corpus_ids, "x", path)
+    faults = Faults()
+    tally = read(path, split, 10, faults)
+    assert tally and not faults.found, faults
+    assert np.nan_to_num(tally.values(measures.names(10))).sum() == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [],
+        {"test": 3},
+        {"test": {}},
+        {"test": {"k": "20", "systems": []}},
+        {"test": {"k": 20, "systems": [3, None]}},
+        {"test": {"k": 20, "systems": {"name": "x"}, "comparisons": [1], "facets": 1}},
+        {"test": {"k": 20, "systems": [{"name": None, "status": "measured", "run_file": 3}]}},
+        {"test": {"k": 20, "systems": [{"name": "../../x", "status": "measured"}]}},
+        {"dev": {"k": 20, "systems": []}},
+    ],
+)
+def test_results_of_any_shape_are_findings(made: Planted, content: Any) -> None:
+    (made.directory / "runs" / "results.json").write_text(json.dumps(content), "utf-8")
+    files, results = said(made)
+    assert (files.status, results.status) == ("failed", "failed"), (files, results)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (
+            lambda made: made.ran["facets"]["language"]["en"]["R@1"].update(mean=0.3),
+            "facets/language/en/R@1/mean",
+        ),
+        (lambda made: made.ran["facets"]["language"].update(xx={}), "facets/language/xx"),
+        (lambda made: made.ran["macro"]["language"]["RR"].update(gap=0.5), "macro/language/RR/gap"),
+        (lambda made: made.ran["overall"].pop("RR"), "overall/RR"),
+        (lambda made: made.ran["overall"].update(MAP=1.0), "overall/MAP"),
+        (lambda made: made.ran["overall"]["RR"].update(mean=None), "overall/RR/mean"),
+    ],
+)
+def test_numbers_of_a_system(made: Planted, change: Callable[[Planted], Any], place: str) -> None:
+    change(made)
+    made.save()
+    files, results = said(made)
+    assert files.status == "passed"
+    assert named(results) == {f"test/systems/bm25/{place}"}
+
+
+def test_means_are_compared_to_a_millionth(made: Planted) -> None:
+    made.ran["overall"]["RR"]["mean"] -= 0.9e-6
+    made.save()
+    assert said(made)[1].status == "passed"
+    made.ran["overall"]["RR"]["mean"] -= 0.2e-6
+    made.save()
+    assert named(said(made)[1]) == {"test/systems/bm25/overall/RR/mean"}
+
+
+def test_comparisons_follow_from_the_runs(made: Planted) -> None:
+    made.summary["comparisons"][0]["difference"] += 0.01
+    del made.summary["comparisons"][-1]
+    made.save()
+    found = named(said(made)[1])
+    assert found == {
+        "test/comparisons/bm25 dense nDCG@10/difference",
+        "test/comparisons/dense st:some/model judged@10",
+    }
+
+
+def test_a_run_that_cannot_be_read_is_told_by_both(made: Planted) -> None:
+    path = made.directory / made.name
+    path.write_bytes(b"no gzip")
+    made.ran["run_sha256"] = sha256_file(path)
+    made.save()
+    files, results = said(made)
+    assert named(files) == {made.name} and "cannot be read" in files.findings[0].message
+    assert results.status in ("not_covered", "failed") and "test/bm25" in results.note
+
+
+def test_a_system_not_named_hides_no_file(made: Planted) -> None:
+    made.summary["systems"] = [item for item in made.summary["systems"] if item["name"] != "dense"]
+    made.save()
+    assert named(said(made)[0]) == {"runs/test/dense.trec.gz"}
+
+
+def test_a_missing_table_is_said(made: Planted) -> None:
+    shutil.rmtree(made.directory / "excluded")
+    assert {result.status for result in said(made)} == {"not_run"}
