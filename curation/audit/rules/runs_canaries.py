@@ -144,7 +144,7 @@ def _ranking(data: Collection, query: str, shift: int) -> Ranking:
     first = [place for place in places if data.corpus_ids[place] in judged]
     rest = [place for place in places if data.corpus_ids[place] not in judged]
     chosen = [*rest[:shift], *first, *rest[shift:]][: _DEPTH - 1]
-    return Ranking(np.array(chosen, np.int32), 100.0 - np.arange(len(chosen)))
+    return Ranking(np.array(chosen, np.int32), 100.0 - np.arange(len(chosen), dtype=np.float64))
 
 
 def _json(path: Path, content: Any) -> None:

@@ -62,7 +62,8 @@ class Split:
         owners, grades = self._owners[order], self.grades[order]
         place = places(owners)
         kept = (place < 10) & (grades > 0)
-        return np.bincount(owners[kept], grades[kept] / np.log2(place[kept] + 2), minlength=len(self.queries))
+        gains: Floats = grades[kept] / np.log2(place[kept] + 2)
+        return np.bincount(owners[kept], gains, minlength=len(self.queries)).astype(np.float64)
 
     @property
     def _owners(self) -> Keys:
@@ -295,7 +296,8 @@ def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, s
 def _owners(column: pa.ChunkedArray, known: pa.Array) -> Keys:
     """Codes of a column in which equal values stand together: only the first of each is looked up."""
     starts = np.r_[True, np.asarray(pc.not_equal(column[1:], column[:-1]))]
-    return codes(column.take(pa.array(np.flatnonzero(starts))), known)[np.cumsum(starts) - 1]
+    found: Keys = codes(column.take(pa.array(np.flatnonzero(starts))), known)[np.cumsum(starts) - 1]
+    return found
 
 
 def _numbered(keys: Keys) -> Keys:
