@@ -230,8 +230,9 @@ def _across_tasks(seed: int, change: Change) -> Any:
             return None
         here, there = f"canary-task-{seed}", f"canary-sibling-{seed}"
         add(rows, "queries", here, encoded(drawn(seed)))
+        first = rows["queries"][0]["id"]  # with two splits, provenance may begin with another query
         for table in ("queries", "provenance_queries"):
-            second[table] += [dict(row) for row in rows[table][:1]]
+            second[table] += [dict(row) for row in rows[table] if row["id"] == first]
         add(second, "queries", there, encoded(change(drawn(seed)), quality=60))
         for table in ("queries", "provenance_queries"):
             second[table] = [row for row in second[table] if str(row["id"]).startswith("canary-sibling-")]
