@@ -12,7 +12,7 @@ from PIL import Image
 
 from curation.audit.page.render import render_page
 from tests.curation.audit import pages, reports
-from tests.curation.audit.browser import Tab, chromium
+from tests.browser import Tab, chromium
 
 OVERFLOWING = """(() => {
   const root = document.documentElement;  // a phone's window widens with its content, this does not

@@ -1,6 +1,6 @@
 """Headless Chromium driven over its debugging pipe: opens a page, measures it, photographs it, prints it.
 
-Run as a program it photographs a page: `python -m tests.curation.audit.browser PAGE.html OUT_DIRECTORY`.
+Run as a program it photographs a page: `python -m tests.browser PAGE.html OUT_DIRECTORY`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,121 @@
+"""What people and judges are asked, what they answered, and what was concluded from it.
+
+A candidate is one thing to judge; its id hashes what is shown, so an answer can never pass to other content.
+Annotators appear by pseudonym everywhere; who they are stays in the workspace.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.benchmark import LabelStatus
+from schemas.hashing import canonical_json, sha256_text
+from schemas.record import column, record
+
+Kind = Literal[
+    "relevance_image", "relevance_text", "confusion", "translation", "figure_caption", "case_boundary"
+]
+"""Layout families: what is asked of a candidate."""
+Origin = Literal["positive", "pool", "random", "gold"]
+"""Why a candidate was drawn: labelled by a rule, found by a system, drawn by chance, or known in advance."""
+Role = Literal["annotator", "adjudicator", "judge"]
+AnnotationState = Literal["current", "superseded", "withdrawn", "conflict"]
+CANNOT_JUDGE: dict[str, str] = {
+    "image_unreadable": "The image is too small, cut off or of too poor quality.",
+    "text_incomplete": "The text is cut off or makes no sense without what is missing.",
+    "outside_field": "The question needs a specialty I do not have.",
+    "ambiguous": "The question can be read in several ways, with different answers.",
+    "other": "Another reason, told in the comment.",
+}
+"""Reasons for which an item may be left without a grade."""
+
+
+@record
+class ShownItem:
+    """One thing a layout shows, in the layout's order."""
+
+    name: str = column("field of the layout, e.g. query_text")
+    value: str = column("text as it is, or the hex SHA-256 of an image")
+
+
+@record
+class ReviewCandidate:
+    """One item to be judged; every layout shows exactly `shown`, never what comes after it."""
+
+    id: str = column("cand: and 16 hex digits of the hash of kind, pair and everything shown")
+    dataset: str = column("dataset name")
+    task: str = column("task name")
+    kind: Kind = column("layout family")
+    query_id: str = column("query, or the record in question")
+    corpus_id: str = column("document, '' when there is none")
+    shown: tuple[ShownItem, ...] = column("what people see")
+    is_sensitive: bool = column("an image is blurred until clicked", default=False)
+    origin: Origin = column("why it was drawn; hidden")
+    rule: str = column("rule that labelled it, '' when none; hidden", default="")
+    rule_grade: int | None = column("grade the rule gave; hidden", default=None)
+    rank: int = column("best rank any system gave it, 0 when none did; hidden", default=0)
+    systems: tuple[str, ...] = column("systems that found it; hidden", default=())
+    known_grade: int | None = column("grade of a gold item; hidden", default=None)
+    specialty: str = column("main specialty, '' when undecided", default="")
+    language: str = column("BCP-47 language of the query", default="en")
+    tier: str = column("difficulty tier, '' in tasks without tiers", default="")
+
+
+@record
+class Allotment:
+    """One candidate given to one person."""
+
+    candidate_id: str = column("candidate")
+    task: str = column("task name")
+    annotator: str = column("pseudonym")
+    role: Role = column("annotator, or adjudicator of a disagreement")
+    place: int = column("1-based place in this person's queue")
+
+
+@record
+class ReviewAnnotation:
+    """One answer of one person or judge, as the server or the model gave it."""
+
+    id: str = column("ann: and 16 hex digits of the hash of candidate, annotator, role and answer")
+    candidate_id: str = column("candidate")
+    task: str = column("task name")
+    annotator: str = column("pseudonym, or the judge's name")
+    role: Role = column("annotator, adjudicator or judge")
+    grade: int | None = column("grade, null when it could not be judged")
+    reason: str = column("why it could not be judged, see CANNOT_JUDGE; '' when it was", default="")
+    comment: str = column("free comment", default="")
+    seconds: float = column("time spent as the server measured it, rounded to 0.1; 0 when unknown", default=0)
+    state: AnnotationState = column("whether it still counts", default="current")
+    sequence: int = column("order in which answers of one annotator came, from 1", default=0)
+
+
+@record
+class Verdict:
+    """What was concluded of one candidate, and from what; replaying its annotations gives the same."""
+
+    candidate_id: str = column("candidate")
+    task: str = column("task name")
+    query_id: str = column("query")
+    corpus_id: str = column("document")
+    query_sha256: str = column("hash of the query as judged, see content_sha256")
+    corpus_sha256: str = column("hash of the document as judged")
+    grade: int | None = column("final grade, null when nobody could judge it")
+    label_status: LabelStatus = column("judge, expert or adjudicated")
+    rule: str = column("named, versioned rule, e.g. review/unanimous@1")
+    annotations: tuple[str, ...] = column("ids of the annotations it rests on")
+
+
+def content_sha256(text: str, image_sha256: str = "") -> str:
+    """Hash of a published row's text and source image, hex SHA-256: what a verdict is bound to."""
+    return sha256_text(f"{text}\x00{image_sha256}")
+
+
+def candidate_id(kind: str, task: str, query_id: str, corpus_id: str, shown: tuple[ShownItem, ...]) -> str:
+    """Id of a candidate: the same question about the same content has the same id in every release."""
+    content = [kind, task, query_id, corpus_id, [[item.name, item.value] for item in shown]]
+    return f"cand:{sha256_text(canonical_json(content))[:16]}"
+
+
+def annotation_id(candidate: str, annotator: str, role: str, grade: int | None, reason: str) -> str:
+    """Id of an answer: the same answer of the same person to the same candidate is one annotation."""
+    return f"ann:{sha256_text(canonical_json([candidate, annotator, role, grade, reason]))[:16]}"
