@@ -7,6 +7,7 @@ import re
 import tempfile
 import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from schemas.record import arrow_schema
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 ROW_GROUP = 20_000
+_HELD_BYTES, _HELD_TABLES = 1_000_000, 200
 
 
 @contextlib.contextmanager
@@ -217,17 +219,25 @@ def query(
     One database serves all its calls, each with views of its own; it is closed with the function.
     """
     opened = contextlib.ExitStack()
-    shared: list[duckdb.DuckDBPyConnection] = []
+    shared: list[tuple[duckdb.DuckDBPyConnection, _Held]] = []
     lock = threading.Lock()
 
     def run(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
         with lock:  # opening costs more than most questions
             if not shared:
-                shared.append(opened.enter_context(connect(memory_limit)))
-        with contextlib.closing(shared[0].cursor()) as cursor:
+                connection = opened.enter_context(connect(memory_limit))
+                shared.append((connection, _Held(connection)))
+        connection, held = shared[0]
+        with contextlib.closing(connection.cursor()) as cursor:
             asked = text.lower()
             for name, files in views.items():
-                if not files or name.lower() in asked:  # a view reads its files' footers; few are asked for
+                if files and name.lower() not in asked:
+                    continue  # a view reads its files' footers; few are asked for
+                with lock:
+                    table = held.table(files)
+                if table:
+                    cursor.execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS FROM {table}')
+                else:
                     add_view(cursor, name, files, None)
             try:
                 yield from cursor.sql(text).to_arrow_reader(ROW_GROUP)
@@ -236,3 +246,39 @@ def query(
 
     weakref.finalize(run, opened.close)
     return run
+
+
+class _Held:
+    """Small files kept as tables: an audit asks a thousand questions of the same few kilobytes.
+
+    Files are known by inode, size and time, so that links to one file are one table.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self.tables: OrderedDict[tuple[tuple[int, ...], ...], str] = OrderedDict()
+        self.made = 0
+
+    def table(self, files: Sequence[Path]) -> str:
+        """Name of a table that holds all rows of some files, '' when they are large or cannot be read."""
+        try:
+            known = [path.stat() for path in files]
+        except OSError:
+            return ""
+        if not files or sum(file.st_size for file in known) > _HELD_BYTES:
+            return ""
+        key = tuple((file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns) for file in known)
+        if key in self.tables:
+            self.tables.move_to_end(key)
+            return self.tables[key]
+        name = f"held_{self.made}"
+        listed = ", ".join(_literal(path) for path in files)
+        try:
+            self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM read_parquet([{listed}])")
+        except duckdb.Error:  # the question itself shall fail, with its own words
+            return ""
+        self.made += 1
+        self.tables[key] = name
+        if len(self.tables) > _HELD_TABLES:
+            self.connection.execute(f"DROP TABLE {self.tables.popitem(last=False)[1]}")
+        return name

@@ -21,8 +21,11 @@ from scripts.setup_venv import ROOT
 from scripts.smoke import TEST_ONLY
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LOCKS = {profile: ROOT / "requirements" / f"{profile}.lock.txt" for profile in ("core", "all", "models")}
-EXTRAS = ["bench", "faces", "models", "ocr", "quickumls", "scispacy", "test", "vocabularies"]
+LOCKS = {
+    profile: ROOT / "requirements" / f"{profile}.lock.txt"
+    for profile in ("core", "all", "models", "label-studio")
+}
+EXTRAS = ["bench", "faces", "llm", "models", "ocr", "quickumls", "review", "scispacy", "test", "vocabularies"]
 FIND_PYTHON = ROOT / "scripts" / "find-python.sh"
 REAL_PYTHON = Path(sys.executable).resolve()
 

@@ -20,6 +20,7 @@ from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
 _LONGEST_NOTE = 300
+_NOTHING, _INVENTED = "nothing there it could be planted in", "planted in invented rows: "
 _DID_NOT_LOOK = frozenset({"not_run", "not_covered", "not_asked", "not_applicable"})
 
 
@@ -80,43 +81,55 @@ class _Field:
 
     def results(self, rule: Rule) -> list[CanaryResult]:
         """Plant every canary of a rule: several at once where they cannot be mistaken, the others alone."""
-        together: set[int] = set()
+        notes: dict[int, str] = {}
         for second in ("", "sibling", "against"):
             numbers = [
                 number for number, item in enumerate(rule.canaries) if item.plant and item.second == second
             ]
-            if len(numbers) > 1 and self.own:
-                together |= self._together(rule, numbers, self.own)
+            if len(numbers) < 2 or not self.own:
+                continue
+            found, without = self._together(rule, numbers, self.own)
+            notes |= dict.fromkeys(found, "")
+            if len(without) > 1:
+                found, _ = self._together(rule, without, self.invented)
+                notes |= dict.fromkeys(found, f"{_INVENTED}{_NOTHING}")
         return [
-            CanaryResult(rule=rule.id, canary=canary.name, is_found=True)
-            if number in together
+            CanaryResult(rule=rule.id, canary=canary.name, is_found=True, note=notes[number])
+            if number in notes
             else self._alone(rule, canary)
             for number, canary in enumerate(rule.canaries)
         ]
 
-    def _together(self, rule: Rule, numbers: Sequence[int], base: Copy) -> set[int]:
+    def _together(self, rule: Rule, numbers: Sequence[int], base: Copy) -> tuple[set[int], list[int]]:
         """Numbers of the canaries found when all that name different rows are planted in one copy.
 
-        A canary counts only by findings that were not there before and name no other canary's row.
+        A canary counts only by findings that were not there before and name no other canary's row. Beside
+        them, the numbers of those that this copy has no place for.
         """
         folder = self.folder / "planted"
         rows, other = base.rows_to_damage(), base.no_rows()
         wanted: dict[int, frozenset[str]] = {}
+        without: list[int] = []
         for number in numbers:
-            trial, beside = clone(rows), clone(other)
+            trial, beside = rows.fork(), clone(other)
             try:
                 plant = rule.canaries[number].plant
-                ids = frozenset(plant(trial, beside) or ()) if plant else frozenset()
+                planted = plant(trial, beside) if plant else None
             except Exception:  # it is planted alone later, and its reason kept
                 continue
-            if ids and not any(ids & taken for taken in wanted.values()):
+            ids = frozenset(planted or ())
+            if planted is None:
+                without.append(number)
+            elif ids and not any(ids & taken for taken in wanted.values()):
                 wanted[number], rows, other = ids, trial, beside
+        if not wanted:
+            return set(), without
         first = rule.canaries[numbers[0]]
         try:
             result, _ = self.run_rule(rule, self._given(first, base, folder, rows, other))
             before = self._before(rule, first, base)
         except Exception:
-            return set()
+            return set(), without
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         new = [_named([finding]) for finding in result.findings if finding not in before]
@@ -125,7 +138,7 @@ class _Field:
             others = frozenset().union(*(item for of, item in wanted.items() if of != number))
             if ids <= frozenset().union(*(names for names in new if not names & others)):
                 found.add(number)
-        return found
+        return found, without
 
     def _alone(self, rule: Rule, canary: Canary) -> CanaryResult:
         """Plant one canary: in the release's own rows, else in invented ones."""
@@ -134,7 +147,7 @@ class _Field:
             return CanaryResult(rule=rule.id, canary=canary.name, is_found=first.is_found, note=first.note)
         second = self._attempt(rule, canary, self.invented)
         if second.is_found:
-            note = f"planted in invented rows: {first.note}"
+            note = f"{_INVENTED}{first.note}"
         else:
             note = f"{second.note} (in the release's own rows: {first.note})"
         return CanaryResult(
@@ -146,7 +159,7 @@ class _Field:
         try:
             ids, given = self._planted(canary, base, folder)
             if ids is None:
-                return _Attempt(None, "nothing there it could be planted in")
+                return _Attempt(None, _NOTHING)
             if not ids:
                 return _Attempt(None, "the canary names no row")
             result, _ = self.run_rule(rule, given)

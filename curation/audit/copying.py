@@ -7,7 +7,6 @@ and unjudged for them, and everything that hangs on those rows; what is left out
 from __future__ import annotations
 
 import dataclasses
-import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +47,23 @@ class Unusable(Exception):  # noqa: N818 - a reason, not a fault
     """The release has too little in it to plant anything in; the text says what."""
 
 
+class Draft(dict[str, list[dict[str, Any]]]):
+    """Rows to be changed at will: a table is copied when it is first asked for, few canaries ask for many."""
+
+    def __init__(self, base: Rows, changed: Rows | None = None) -> None:
+        super().__init__(changed or {})
+        self.base = base
+
+    def __missing__(self, name: str) -> list[dict[str, Any]]:
+        """A table nobody has asked for yet."""
+        self[name] = clone(self.base[name])
+        return self[name]
+
+    def fork(self) -> Draft:
+        """The same rows once more."""
+        return Draft(self.base, clone(dict(self)))
+
+
 @dataclass
 class Copy:
     """Rows of a small release, and how it is written."""
@@ -73,9 +89,9 @@ class Copy:
         )
         self._write_tables(self.rows, self.directory)
 
-    def rows_to_damage(self) -> Rows:
+    def rows_to_damage(self) -> Draft:
         """The rows, to be changed at will."""
-        return {name: [clone(row) for row in rows] for name, rows in self.rows.items()}
+        return Draft(self.rows)
 
     def no_rows(self) -> Rows:
         """Every published table, without rows."""
@@ -132,15 +148,19 @@ class Copy:
             if table.name not in self.schemas and not all_tables:
                 continue
             schema = self.schemas.get(table.name, table.schema)
-            is_same = target != self.directory and rows[table.name] == self.rows[table.name]
             folder = target / table.folder
-            if is_same and not all_tables:
-                shutil.copytree(self.directory / table.folder, folder, copy_function=_link)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            if target != self.directory and not all_tables and self._is_same(rows, table.name):
+                folder.symlink_to(self.directory.resolve() / table.folder, target_is_directory=True)
                 continue
-            folder.mkdir(parents=True)
+            folder.mkdir()
             for split, part in self._by_split(table, rows).items():
                 path = folder / f"{split}-00000-of-00001.parquet"
                 pq.write_table(pa.Table.from_pylist(part, schema=_widened(schema, part)), path)
+
+    def _is_same(self, rows: Rows, name: str) -> bool:
+        is_untouched = isinstance(rows, Draft) and name not in rows
+        return is_untouched or rows[name] == self.rows[name]
 
     def _by_split(self, table: Published, rows: Rows) -> dict[str, list[dict[str, Any]]]:
         """Rows of a table by their file's split: the one they were cut from, else that of their query."""
@@ -336,13 +356,6 @@ def clone(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: clone(item) for name, item in value.items()}
     return [clone(item) for item in value] if isinstance(value, list) else value
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links
-        shutil.copy2(source, target)
 
 
 def _listed(values: Iterable[Any]) -> str:

@@ -5,6 +5,7 @@ It stands alone (own colours for light and dark, own background), loads nothing 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -66,6 +67,7 @@ def _svg(split: Shown) -> str:
     )
 
 
+@functools.cache
 def _style() -> str:
     """The style sheet of the results page, so that both have the same colours."""
     loader = jinja2.FileSystemLoader(Path(page.__file__).parent)

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from curation.audit.page.render import render_page
-from tests.curation.audit import pages, reports
 from tests.browser import Tab, chromium
+from tests.curation.audit import pages, reports
 
 OVERFLOWING = """(() => {
   const root = document.documentElement;  // a phone's window widens with its content, this does not
