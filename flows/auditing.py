@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit import RULES, audit, render_page
+from curation.audit import RULES, audit, plant_canaries, render_page
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.images.shared import begin
@@ -27,7 +27,7 @@ from flows.database import query
 from flows.execution import collect_rarely
 from flows.progress import Reporter, SilentReporter
 from flows.workspace import Workspace, write_atomic
-from schemas.audit import AuditReport
+from schemas.audit import AuditReport, CanaryResult
 from schemas.errors import UsageError
 
 LARGE_ROWS = 50_000
@@ -105,7 +105,10 @@ class Auditor:
             subject = open_dataset(directory, Path(folder), "audited")
             siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
             pool = self.pool if _is_large([subject, *siblings, *self.against]) else None
-            if pool is not None:
+            planted = None
+            if pool is not None:  # canaries first: they must not wait for every picture
+                given_to = (subject, self.memory_limit, siblings, self.against, Path(folder))
+                planted = pool.submit(_plant, *given_to).result
                 begin(subject, siblings, pool, self.shared)
             with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
                 report = audit(
@@ -115,6 +118,7 @@ class Auditor:
                     against=self.against,
                     pool=pool,
                     scratch=Path(folder),
+                    planted=planted,
                     shared=self.shared,
                     progress=lambda rule: steps.advance(1, rule),
                 )
@@ -125,6 +129,18 @@ class Auditor:
                 links_siblings=links_siblings,
             )
             return Audited(report, page)
+
+
+def _plant(
+    subject: Dataset,
+    memory_limit: str,
+    siblings: Sequence[Dataset],
+    against: Sequence[Dataset],
+    scratch: Path,
+) -> tuple[CanaryResult, ...]:
+    """Canaries in another process."""
+    asked = query(memory_limit)
+    return plant_canaries(subject, asked, siblings=siblings, against=against, scratch=scratch)
 
 
 def _is_large(datasets: Sequence[Dataset]) -> bool:

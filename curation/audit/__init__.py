@@ -4,6 +4,6 @@ rules/ what is checked; texts/ and images/ the comparing engines; layouts/ other
 """
 
 from curation.audit.page.render import render_page
-from curation.audit.report import RULES, audit
+from curation.audit.report import RULES, audit, plant_canaries
 
-__all__ = ["RULES", "audit", "render_page"]
+__all__ = ["RULES", "audit", "plant_canaries", "render_page"]

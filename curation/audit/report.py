@@ -76,6 +76,7 @@ def audit(
     scratch: Path | None = None,
     rules: Sequence[Rule] | None = None,
     plant: bool = True,
+    planted: Callable[[], tuple[CanaryResult, ...]] | None = None,
     shared: dict[tuple[str, ...], Any] | None = None,
     progress: Callable[[str], None] = lambda rule: None,
 ) -> AuditReport:
@@ -90,6 +91,7 @@ def audit(
         scratch: where copies and intermediate files go; the system's temporary folder when not given.
         rules: rules to run, all when not given.
         plant: whether canaries are planted; without them the verdict is at best incomplete.
+        planted: gives what came of `plant_canaries` of the same datasets, if that was begun elsewhere.
         shared: what the audits of one command share; empty at first.
         progress: told each rule's id when the rule has run, and `canaries` when they were planted.
 
@@ -105,14 +107,18 @@ def audit(
     with _scratch(scratch) as folder:
         held = {} if shared is None else shared
         given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against, held)
-        results, cells, planted = _run(chosen, given, plant, progress)
-    results = [_proven(result, planted) for result in results]
+        results, cells = _run(chosen, given, progress)
+        found: tuple[CanaryResult, ...] = ()
+        if plant:
+            found = planted() if planted else canaries.run(chosen, given, run_rule)
+        progress("canaries")
+    results = [_proven(result, found) for result in results]
     manifest = opened.manifest
     return AuditReport(
         release=f"{manifest.dataset}@{manifest.version}" if manifest else opened.name,
         task=opened.task,
         release_hash=opened.sha256,
-        verdict=_verdict(results, planted, plant),
+        verdict=_verdict(results, found, plant),
         publishable=(manifest is None or manifest.publishable)
         and not any(result.status == "declared" for result in results),
         rules=tuple(results),
@@ -127,28 +133,38 @@ def audit(
             )
             for item in (opened, *siblings, *against)
         ),
-        canaries=tuple(planted),
+        canaries=found,
         matrix=cells,
     )
 
 
+def plant_canaries(
+    subject: Dataset,
+    query: QueryRunner,
+    *,
+    siblings: Sequence[Dataset] = (),
+    against: Sequence[Dataset] = (),
+    scratch: Path | None = None,
+) -> tuple[CanaryResult, ...]:
+    """Plant every defect of every rule into copies of a dataset's rows; can run beside the rest of an audit.
+
+    Args and result are those of `audit`.
+    """
+    with _scratch(scratch) as folder:
+        given = Context(subject, query, folder, SerialExecutor(), siblings, against)
+        return canaries.run(RULES, given, run_rule)
+
+
 def _run(
-    chosen: Sequence[Rule], given: Context, plant: bool, progress: Callable[[str], None]
-) -> tuple[list[RuleResult], tuple[OverlapCell, ...], tuple[CanaryResult, ...]]:
-    """Results and matrix cells in the order of the rules, whatever order they run in; and the canaries."""
+    chosen: Sequence[Rule], given: Context, progress: Callable[[str], None]
+) -> tuple[list[RuleResult], tuple[OverlapCell, ...]]:
+    """Results and matrix cells in the order of the rules, whatever order they run in."""
     made: dict[str, tuple[RuleResult, tuple[OverlapCell, ...]]] = {}
-    for rule in chosen:
-        if rule.id not in _PICTURED:
-            made[rule.id] = run_rule(rule, given)
-            progress(rule.id)
-    planted = canaries.run(chosen, given, run_rule) if plant else ()
-    progress("canaries")
-    for rule in chosen:
-        if rule.id in _PICTURED:
-            made[rule.id] = run_rule(rule, given)
-            progress(rule.id)
+    for rule in sorted(chosen, key=lambda rule: rule.id in _PICTURED):
+        made[rule.id] = run_rule(rule, given)
+        progress(rule.id)
     ordered = [made[rule.id] for rule in chosen]
-    return [result for result, _ in ordered], tuple(cell for _, found in ordered for cell in found), planted
+    return [result for result, _ in ordered], tuple(cell for _, found in ordered for cell in found)
 
 
 @contextlib.contextmanager

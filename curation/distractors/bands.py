@@ -17,11 +17,12 @@ _NO_SPACES = r"^(?i:ja|zh)(-|$)"
 
 _LENGTH = f"""CASE WHEN regexp_matches(language, '{_NO_SPACES}') THEN length(text) // 2
     ELSE length(text) - length(replace(text, ' ', '')) + 1 END"""
-_CASES = " ".join(
-    f"WHEN {_LENGTH} < {edge} THEN '{name}'" for edge, name in zip(EDGES, BANDS[1:], strict=False)
-)
-BAND_SQL = f"CASE WHEN coalesce(text, '') = '' THEN '' {_CASES} ELSE '{BANDS[-1]}' END"
-"""The band of a row that has `text` and `language`."""
+_CASES = " ".join(f"WHEN size < {edge} THEN '{name}'" for edge, name in zip(EDGES, BANDS[1:], strict=False))
+COUNTED = f"""
+    SELECT CASE WHEN coalesce(text, '') = '' THEN '' {_CASES} ELSE '{BANDS[-1]}' END AS value,
+           count(*) AS documents
+    FROM (SELECT text, {_LENGTH} AS size FROM corpus) GROUP BY 1 ORDER BY 1"""
+"""Documents in each band; the size stands in a query of its own so that it is computed once."""
 
 
 def band_codes(texts: pa.Array, languages: pa.Array) -> NDArray[np.int32]:

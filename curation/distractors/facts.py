@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from curation.distractors.bands import BAND_SQL, BANDS
+from curation.distractors.bands import BANDS, COUNTED
 from curation.release.query import QueryRunner, fetch, fetch_one
 from curation.release.tables import CORPUS, DISTRACTORS, ORIGIN_CORPUS
 
 _MOST = 15
 """Values of a facet that are named; the others are summed up."""
-_BANDS = f"SELECT {BAND_SQL} AS value, count(*) AS documents FROM corpus GROUP BY 1 ORDER BY 1"
 _VALUES = """
     SELECT coalesce("{facet}", '') AS value, count(*) AS documents FROM provenance_corpus
     GROUP BY 1 ORDER BY 2 DESC, 1"""
@@ -32,7 +31,7 @@ def facts(directory: Path, query: QueryRunner) -> dict[str, Any]:
     most per query and `matched` (rows matched, pairs, queries), None where there are none.
     """
     views = {table.name: table.files(directory) for table in (CORPUS, ORIGIN_CORPUS, DISTRACTORS)}
-    bands = fetch(query, _BANDS, {"corpus": views["corpus"]})
+    bands = fetch(query, COUNTED, {"corpus": views["corpus"]})
     origins = {"provenance_corpus": views["provenance_corpus"]}
     found: dict[str, Any] = {
         "composition": {

@@ -19,7 +19,8 @@ from curation.release.tables import TABLES
 _OUTSIDE = ("year", "doi", "pmid", "pmcid", "license_url")
 _IMAGE = ("image", "image_source_sha256", "image_sha256", "image_width", "image_height")
 _MEASURED = (*CONDITIONS, "bm25_solvable", "chance", "chance_first")
-_MAY_BE_NULL = frozenset((*_OUTSIDE, *_IMAGE, *_MEASURED))
+_ANSWERED = ("grade",)
+_MAY_BE_NULL = frozenset((*_OUTSIDE, *_IMAGE, *_MEASURED, *_ANSWERED))
 _SPLITS = ("test", "dev")
 _SHARD = re.compile(r"^(?P<of>.*?)-?\d+(?:-of-\d+)?\.parquet$")
 

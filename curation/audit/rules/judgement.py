@@ -21,6 +21,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
+from curation.audit.rules import reviewed
 from curation.audit.rules.planting import manifest as edited
 
 RANKED = ("top_ranked", "runs")
@@ -167,6 +168,7 @@ def _plant_excluded(directory: Path) -> Sequence[str] | None:
 
 
 RULES = (
+    *reviewed.RULES,
     Rule(
         "unjudged_negative",
         1,
