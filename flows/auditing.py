@@ -16,12 +16,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit import RULES, audit, plant_canaries, render_page
+from curation.audit import RULES, SEPARATE, audit, plant_canaries, render_page, run_rule
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.images.shared import begin
 from curation.audit.layouts import open_dataset, write_hash_list
-from curation.audit.verify import Difference, read_stated, to_bytes, verify
+from curation.audit.rule import Context
+from curation.audit.verify import read_stated, to_bytes
 from curation.release.manifest import NAME, read_manifest
 from flows.database import query
 from flows.execution import collect_rarely
@@ -32,6 +33,8 @@ from schemas.errors import UsageError
 
 LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
+SEPARATE_MEMORY = "500MB"
+"""Of the database of each process beside this one."""
 JSON, PAGE = "audit.json", "audit.html"
 
 
@@ -105,10 +108,13 @@ class Auditor:
             subject = open_dataset(directory, Path(folder), "audited")
             siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
             pool = self.pool if _is_large([subject, *siblings, *self.against]) else None
-            planted = None
-            if pool is not None:  # canaries first: they must not wait for every picture
-                given_to = (subject, self.memory_limit, siblings, self.against, Path(folder))
-                planted = pool.submit(_plant, *given_to).result
+            begun: dict[str, Any] = {}
+            if pool is not None:  # before the pictures, of which there are many
+                others = (siblings, self.against, Path(folder))
+                begun["planted"] = pool.submit(_plant, subject, *others).result
+                begun["separate"] = {
+                    rule.id: pool.submit(_run_rule, rule.id, subject, *others).result for rule in SEPARATE
+                }
                 begin(subject, siblings, pool, self.shared)
             with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
                 report = audit(
@@ -118,9 +124,9 @@ class Auditor:
                     against=self.against,
                     pool=pool,
                     scratch=Path(folder),
-                    planted=planted,
                     shared=self.shared,
                     progress=lambda rule: steps.advance(1, rule),
+                    **begun,
                 )
             page = render_page(
                 report,
@@ -132,15 +138,20 @@ class Auditor:
 
 
 def _plant(
-    subject: Dataset,
-    memory_limit: str,
-    siblings: Sequence[Dataset],
-    against: Sequence[Dataset],
-    scratch: Path,
+    subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
 ) -> tuple[CanaryResult, ...]:
-    """Canaries in another process."""
-    asked = query(memory_limit)
+    """Canaries, in another process."""
+    asked = query(SEPARATE_MEMORY)
     return plant_canaries(subject, asked, siblings=siblings, against=against, scratch=scratch)
+
+
+def _run_rule(
+    rule_id: str, subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
+) -> Any:
+    """One rule, in another process."""
+    rule = next(rule for rule in SEPARATE if rule.id == rule_id)
+    context = Context(subject, query(SEPARATE_MEMORY), scratch, SerialExecutor(), siblings, against)
+    return run_rule(rule, context)
 
 
 def _is_large(datasets: Sequence[Dataset]) -> bool:
@@ -217,19 +228,18 @@ def task_directories(release: str, workspace: Workspace | None) -> list[Path]:
     return found
 
 
-def verified(path: Path, report: AuditReport) -> list[Difference]:
-    """Where a stated audit.json differs from what the audit finds now.
+def stated_in(path: Path) -> dict[str, Any]:
+    """A stated audit.json, to be compared by `curation.audit.verify.verify`.
 
     Raises:
         UsageError: the file cannot be read.
     """
     try:
-        stated = read_stated(path.read_bytes(), str(path))
+        return read_stated(path.read_bytes(), str(path))
     except OSError as error:
         raise UsageError(
             f"the report cannot be read: {error}", file=str(path), hint="give an audit.json"
         ) from error
-    return verify(stated, report)
 
 
 def make_hash_list(source: Path, out: Path) -> dict[str, Any]:

@@ -32,7 +32,8 @@ def audit(
     common: Common = DEFAULT,
 ) -> int:
     """Check a published release from its own files; exit 1 when something is wrong."""
-    from flows.auditing import auditor, describe, has_errors, is_invalid, task_directories, verified, write
+    from curation.audit.verify import verify as differences_of
+    from flows.auditing import auditor, describe, has_errors, is_invalid, stated_in, task_directories, write
     from flows.session import current_reporter
     from flows.settings import load_settings
     from flows.workspace import Workspace, write_atomic
@@ -50,6 +51,8 @@ def audit(
     for name, given in (("--report", report), ("--verify", verify)):
         if given is not None and len(directories) != 1:
             raise UsageError(f"{name} takes one task folder", hint="name a single task folder")
+
+    stated = stated_in(verify) if verify is not None else None
 
     def work() -> list[Any]:
         with auditor(
@@ -69,8 +72,8 @@ def audit(
             return made
 
     results = with_progress(common, work)
-    if verify is not None:
-        differences = verified(verify, results[0])
+    if stated is not None:
+        differences = differences_of(stated, results[0])
         emit(
             common,
             {"verified": not differences, "differences": [str(item) for item in differences]},

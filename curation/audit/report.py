@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,10 @@ RULES: tuple[Rule, ...] = (
 )
 _PICTURED = frozenset({*(rule.id for rule in images.RULES), "contaminated_images"})
 """Rules that run last: the pictures they need may be looked at by other processes meanwhile."""
+SEPARATE: tuple[Rule, ...] = (*languages.RULES, *privacy.RULES, *statistics.RULES, *mteb.RULES)
+"""Rules that ask only SQL and read every text: other processes may run them meanwhile."""
 _LONGEST_REASON = 300
+Ran = tuple[RuleResult, tuple[OverlapCell, ...]]
 
 
 def audit(
@@ -77,6 +80,7 @@ def audit(
     rules: Sequence[Rule] | None = None,
     plant: bool = True,
     planted: Callable[[], tuple[CanaryResult, ...]] | None = None,
+    separate: Mapping[str, Callable[[], Ran]] | None = None,
     shared: dict[tuple[str, ...], Any] | None = None,
     progress: Callable[[str], None] = lambda rule: None,
 ) -> AuditReport:
@@ -92,6 +96,7 @@ def audit(
         rules: rules to run, all when not given.
         plant: whether canaries are planted; without them the verdict is at best incomplete.
         planted: gives what came of `plant_canaries` of the same datasets, if that was begun elsewhere.
+        separate: rule id -> gives what `run_rule` said of the same datasets, for rules begun elsewhere.
         shared: what the audits of one command share; empty at first.
         progress: told each rule's id when the rule has run, and `canaries` when they were planted.
 
@@ -107,7 +112,7 @@ def audit(
     with _scratch(scratch) as folder:
         held = {} if shared is None else shared
         given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against, held)
-        results, cells = _run(chosen, given, progress)
+        results, cells = _run(chosen, given, separate or {}, progress)
         found: tuple[CanaryResult, ...] = ()
         if plant:
             found = planted() if planted else canaries.run(chosen, given, run_rule)
@@ -156,12 +161,15 @@ def plant_canaries(
 
 
 def _run(
-    chosen: Sequence[Rule], given: Context, progress: Callable[[str], None]
+    chosen: Sequence[Rule],
+    given: Context,
+    separate: Mapping[str, Callable[[], Ran]],
+    progress: Callable[[str], None],
 ) -> tuple[list[RuleResult], tuple[OverlapCell, ...]]:
     """Results and matrix cells in the order of the rules, whatever order they run in."""
-    made: dict[str, tuple[RuleResult, tuple[OverlapCell, ...]]] = {}
-    for rule in sorted(chosen, key=lambda rule: rule.id in _PICTURED):
-        made[rule.id] = run_rule(rule, given)
+    made: dict[str, Ran] = {}
+    for rule in sorted(chosen, key=lambda rule: (rule.id in _PICTURED, rule.id in separate)):
+        made[rule.id] = separate[rule.id]() if rule.id in separate else run_rule(rule, given)
         progress(rule.id)
     ordered = [made[rule.id] for rule in chosen]
     return [result for result, _ in ordered], tuple(cell for _, found in ordered for cell in found)
@@ -193,7 +201,7 @@ def _proven(result: RuleResult, planted: Sequence[CanaryResult]) -> RuleResult:
     return dataclasses.replace(result, status="unproven", note=note)
 
 
-def run_rule(rule: Rule, context: Context) -> tuple[RuleResult, tuple[OverlapCell, ...]]:
+def run_rule(rule: Rule, context: Context) -> Ran:
     """One rule; whatever stops it is written down as the reason why it did not run."""
     severity = rule.severity_for(context.subject.task)
     status: str = "not_run"

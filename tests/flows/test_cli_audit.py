@@ -45,7 +45,6 @@ def status(report: dict[str, Any], rule: str) -> str:
     return next(str(item["status"]) for item in report["rules"] if item["rule"] == rule)
 
 
-@pytest.mark.timeout(120)
 def test_a_clean_release_is_clean_and_its_report_holds(
     task: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,7 +57,7 @@ def test_a_clean_release_is_clean_and_its_report_holds(
     assert "holds" in capsys.readouterr().out
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("fewer_canaries")
 @pytest.mark.parametrize("as_hashes", [False, True], ids=["its files", "its hash list"])
 def test_a_query_of_another_benchmark_is_found(
     task: Path, benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], as_hashes: bool
@@ -79,7 +78,7 @@ def test_a_query_of_another_benchmark_is_found(
     assert "t1" in page.read_text("utf-8")
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("fewer_canaries")
 def test_another_benchmark_can_be_audited_and_is_left_as_it_is(
     benchmark: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
