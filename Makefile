@@ -2,7 +2,7 @@
 # except the system packages of `make test`.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo lint test bench lock clean system-deps env-all
+.PHONY: help setup demo lint test bench lock clean system-deps env-all review-env
 
 BIN := .venv/bin
 EXTRAS ?=
@@ -36,8 +36,11 @@ lint: env-all ## ruff, mypy --strict, import rules
 system-deps:
 	sh scripts/system-deps.sh
 
-test: system-deps lint ## system packages, lint, then every test
-	$(BIN)/pytest -n $(WORKERS)
+review-env: env-all
+	@$(BIN)/python -c "from pathlib import Path; from flows.label_studio import install; install(Path('.venv-label-studio'), print)"
+
+test: system-deps lint review-env ## system packages, lint, the review server, then every test
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 bench: env-all ## full campaigns and measurements beside the peers
 	$(BIN)/python -m benchmarks.run_all
@@ -53,12 +56,12 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 	@python=$$(sh scripts/find-python.sh) && "$$python" -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(COMPILE) $(LOCK_INPUTS) --output-file requirements/core.lock.txt
-	$(COMPILE) --constraint requirements/core.lock.txt --extra faces --extra llm --extra ocr --extra quickumls --extra review --extra scispacy --extra vocabularies --extra test --extra bench \
+	$(COMPILE) --constraint requirements/core.lock.txt --extra faces --extra llm --extra ocr --extra quickumls --extra scispacy --extra vocabularies --extra test --extra bench \
 		$(LOCK_INPUTS) --output-file requirements/all.lock.txt
 	$(COMPILE) --constraint requirements/all.lock.txt --all-extras $(LOCK_INPUTS) --output-file requirements/models.lock.txt
 	$(COMPILE) requirements/label-studio.in --output-file requirements/label-studio.lock.txt
 	@rm -rf .venv-lock
 
 clean: ## remove .venv and every cache; workspaces stay
-	rm -rf .venv .venv-lock .venv.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -154,4 +154,36 @@ def pipeline() -> list[str]:
     ]
 
 
-SECTIONS = (partition, image_copies, audit_scale, evaluation, agreement, pipeline)
+def review() -> list[str]:
+    """Tasks sent to Label Studio beside its SDK, and planted identifiers found before anything is sent."""
+    push, phi = _read("review_sync"), _read("review_phi")
+    ours, peer = push["ours"], push["label-studio-sdk"]
+    text, pictures = phi["texts"], phi["pictures"]
+    kinds = ", ".join(f"{kind} {value:.2f}" for kind, value in pictures["recall"].items())
+    return [
+        "## Review server and identifiers",
+        "",
+        f"{push['tasks']:,} tasks brought to a fresh Label Studio twice. `python -m benchmarks.review_sync`",
+        "",
+        "| tool | tasks/s | seconds, first | seconds, again | duplicates after two |",
+        "|---|---:|---:|---:|---:|",
+        f"| medqrels | {ours['tasks_per_second']:,.0f} | {ours['seconds']['push']} | "
+        f"{ours['seconds']['push_again']} | {ours['duplicates']:,} |",
+        f"| label-studio-sdk | {peer['tasks_per_second']:,.0f} | {peer['seconds']['import']} | "
+        f"{peer['seconds']['import_again']} | {peer['duplicates']:,} |",
+        "",
+        f"Identifiers planted in {text['planted']} texts and {pictures['planted']} pictures. "
+        "The patterns are completed by what a first run on them missed, so the recall on texts is not that of unseen "
+        "ones. `python -m benchmarks.review_phi`",
+        "",
+        "| where | recall | false alarms |",
+        "|---|---:|---:|",
+        f"| texts | {text['recall_all']:.2f} | {text['false_alarms']} |",
+        f"| pictures, by OCR ({kinds}) | "
+        f"{1 - len(pictures['missed']) / pictures['planted']:.2f} | {pictures['false_alarms']} of "
+        f"{pictures['clean']} |",
+        "",
+    ]
+
+
+SECTIONS = (partition, image_copies, audit_scale, evaluation, agreement, review, pipeline)

@@ -28,6 +28,8 @@ ALL = (
     "audit_scale",
     "evaluation",
     "agreement",
+    "review_sync",
+    "review_phi",
     "pipeline_scale",
     "flow_overhead",
 )

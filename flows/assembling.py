@@ -9,9 +9,11 @@ from pathlib import Path
 from curation.release.assemble import EXTRA_NAMES, assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.release.query import fetch_one
+from curation.release.tables import ANNOTATIONS
 from flows.baselines import derivation
 from flows.database import query
 from flows.lineage import check_current
+from flows.review_verdicts import review_summary, source_of
 from flows.runner import shards_of, table_files
 from flows.session import Session
 from flows.specs import parameters_of
@@ -46,12 +48,15 @@ def assemble_task(
         overrides: `--set` changes to the spec, recorded in the release.
     """
     check_built(session, built, spec)
-    stages = (*BEFORE_TASKS, built.per_article.name, built.over_all.name)
+    source = source_of(session.workspace, spec.name, built.name)
+    stages = (*BEFORE_TASKS, built.per_article.name, *dict.fromkeys((built.over_all.name, source)))
     every = (*stages, PARTITION)
     tables: dict[str, tuple[Path, ...]] = {
-        name: table_files(session.workspace, f"{built.over_all.name}.{name}")
-        for name in ("queries", "documents", "qrels", "excluded")
+        name: table_files(session.workspace, f"{source}.{name}") for name in ("queries", "qrels", "excluded")
     }
+    tables["documents"] = table_files(session.workspace, f"{built.over_all.name}.documents")
+    if source != built.over_all.name:
+        tables[ANNOTATIONS.name] = table_files(session.workspace, f"{source}.annotations")
     for name in ("keys", "assignments", "withheld"):
         tables[name] = table_files(session.workspace, f"{PARTITION}.{name}")
     tables["labels"] = table_files(session.workspace, "labels.records")
@@ -76,6 +81,7 @@ def assemble_task(
         build=_build_record(session, built, stages, overrides, vocabulary.fingerprint if vocabulary else ""),
         query=query(session.settings.memory_limit),
         derive=derivation(session, spec),
+        review=review_summary(session.workspace, spec, built.name),
     )
 
 
@@ -144,15 +150,15 @@ def _build_record(
             )
     shared = shards_of(session.workspace, PARTITION)["all"]
     records.append(StageRecord(PARTITION, shared.version, dict(shared.params)))
-    retention.append(_partitioned(session, built))
+    retention.append(_partitioned(session, built, stages[-1]))
     return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides, vocabulary)
 
 
-def _partitioned(session: Session, built: Task) -> Retention:
+def _partitioned(session: Session, built: Task, source: str) -> Retention:
     """How many of one task's queries the partition was given and kept."""
     workspace = session.workspace
     views = {
-        "queries": table_files(workspace, f"{built.over_all.name}.queries"),
+        "queries": table_files(workspace, f"{source}.queries"),
         "assignments": table_files(workspace, f"{PARTITION}.assignments"),
     }
     counts = fetch_one(

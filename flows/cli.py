@@ -36,6 +36,9 @@ from flows.cli_common import (
 from flows.cli_crawl import crawl_app
 from flows.cli_evaluate import evaluate_app
 from flows.cli_ground import ground
+from flows.cli_review import review_app
+from flows.cli_review_judge import judge_app
+from flows.cli_review_results import adjudicate, agreement, plan
 from flows.cli_vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
 
@@ -50,6 +53,10 @@ app = App(
 app.command(audit_app)
 app.command(crawl_app)
 app.command(evaluate_app)
+for _verb in (agreement, adjudicate, plan):
+    review_app.command(_verb)
+review_app.command(judge_app)
+app.command(review_app)
 app.command(vocabulary_app)
 app.command(ground)
 _SIGINT = threading.Event()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from curation.partition.published import PublishedTask, published_rows
@@ -17,6 +18,7 @@ from curation.release.manifest import NAME
 from curation.release.tables import KEYS, ORIGIN_QUERIES
 from flows.database import add_view, connect, write_select
 from flows.manifest import Manifest, Output, publish
+from flows.review_verdicts import apply_verdicts
 from flows.runner import Job, plan, schema_hashes
 from flows.session import Session
 from flows.stages import VERSIONS
@@ -42,7 +44,7 @@ _SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
 
 
 def partition_jobs(session: Session, spec: DatasetSpec, version: str | None = None) -> list[Job]:
-    """The partition of a dataset's tasks, planned; the table of what was published is written first.
+    """The partition of a dataset's tasks, planned; what was published and reviewed is written first.
 
     Args:
         session: a session that holds the workspace.
@@ -51,6 +53,7 @@ def partition_jobs(session: Session, spec: DatasetSpec, version: str | None = No
     """
     _write_published(session, spec.name, version)
     stage = stage_of(spec.partition, sorted(spec.tasks))
+    stage = replace(stage, inputs={**stage.inputs, **apply_verdicts(session, spec)})
     return plan(session.workspace, stage, memory_limit=session.settings.memory_limit, versions=VERSIONS)
 
 

@@ -12,6 +12,7 @@ from flows.auditing import Auditor, auditor, write
 from flows.execution import workers
 from flows.orchestration import flow, run_jobs
 from flows.partitioning import partition_jobs
+from flows.review_versions import check_version
 from flows.session import Session, write_session
 from flows.specs import read_spec, spec_path
 
@@ -29,6 +30,7 @@ def release(
     with write_session(workspace) as session, workers(1) as pool:
         for name in sorted(spec.tasks):
             check_built(session, TASKS[name], spec)
+            check_version(session.workspace, spec, name, version)
         run_jobs(partition_jobs(session, spec, version), session.workspace, pool, session.reporter)
         manifests = [
             assemble_task(session, TASKS[name], spec, path.parent, version, overrides or {})

@@ -31,6 +31,7 @@ from flows.host_settings import (
 from schemas.errors import UsageError
 
 CONFIG_VARIABLE = "MEDQRELS_CONFIG"
+LABEL_STUDIO_VARIABLE = "MEDQRELS_LABEL_STUDIO_VENV"
 DEFAULT_CONFIG = "medqrels.toml"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -140,7 +141,8 @@ def require_contact(settings: Settings, endpoints: Iterable[str]) -> None:
 
 def _refuse_unknown_variables() -> None:
     """pydantic-settings ignores misspelt variables; a setting that silently does nothing misleads."""
-    known = {f"MEDQRELS_{name}".upper() for name in Settings.model_fields} | {CONFIG_VARIABLE}
+    known = {f"MEDQRELS_{name}".upper() for name in Settings.model_fields}
+    known |= {CONFIG_VARIABLE, LABEL_STUDIO_VARIABLE}
     for variable in sorted(os.environ):
         name = variable.upper().partition("__")[0]
         if name.startswith("MEDQRELS_") and name not in known:

@@ -35,6 +35,8 @@ EXCLUSIONS: dict[str, str] = {
     "own_family": "The abstract of an article linked with the query's: companion, correction, comment.",
     "near_duplicate": "The abstract shares long stretches of text with the query's own one.",
     "same_case_image": "Another image of the same case, its modality or region another or not told.",
+    "cannot_judge": "People who were asked could not judge the pair.",
+    "rule_under_floor": "Review found the rule that labelled the pair too imprecise, and nobody judged it.",
     "near_image": "An image that looks nearly like a positive one; whether it is a copy was not judged.",
 }
 """exclusion code -> definition. Unjudged is not negative."""

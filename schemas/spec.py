@@ -136,6 +136,22 @@ class Baselines(BaseModel):
     )
 
 
+class Review(BaseModel):
+    """When people's judgements count, and what becomes of rules they find imprecise."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    single_reader: bool = Field(
+        default=False, description="whether the answer of one reader alone may make an expert label"
+    )
+    precision_floor: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.8, description="least precision (lower bound of its interval) of a rule that labels pairs"
+    )
+    precision_minimum: Annotated[int, Field(ge=1)] = Field(
+        default=50, description="judged pairs below which no precision of a rule is claimed"
+    )
+
+
 class DatasetSpec(BaseModel):
     """One dataset: every release of it is built from this file and the code's version."""
 
@@ -155,6 +171,7 @@ class DatasetSpec(BaseModel):
     grounding: Grounding = Grounding()
     partition: Partition = Partition()
     baselines: Baselines = Baselines()
+    review: Review = Review()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
 
     @field_validator("tasks")

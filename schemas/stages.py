@@ -64,6 +64,11 @@ class Reason(enum.StrEnum):
     OVERLAP_OTHER_SPLIT = "overlap_other_split"
     OVERLAP_WITHDRAWN = "overlap_withdrawn"
     NAMED_IN_SPEC = "named_in_spec"
+    # review
+    NO_POSITIVE_LEFT = "no_positive_left"
+    STALE_VERDICT = "stale_verdict"
+    EXCLUDED_PAIR = "excluded_pair"
+    OTHER_VERDICT = "other_verdict"
     # case_study
     SHORT_CASE = "short_case"
     OPEN_DIAGNOSIS = "open_diagnosis"

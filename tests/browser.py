@@ -87,9 +87,35 @@ class Tab:
         self.size(width, height)
         self.theme(dark)
         self.events.clear()
-        self.call("Page.navigate", url=page.as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        self.visit(page.as_uri())
+
+    def visit(self, url: str) -> None:
+        """Go to an address and wait until it is loaded; earlier events stay."""
+        start = len(self.events)
+        self.call("Page.navigate", url=url)
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events[start:]):
             self.events.append(self._read())
+
+    def wait(self, script: str, seconds: float = _TIMEOUT) -> Any:
+        """Value of a JavaScript expression as soon as it is true."""
+        until = time.monotonic() + seconds
+        while not (value := self.run(script)):
+            if time.monotonic() > until:
+                raise TimeoutError(f"never true: {script}")
+            time.sleep(0.05)
+        return value
+
+    def click(self, selector: str) -> None:
+        """Click the middle of the first element a CSS selector finds."""
+        place = self.run(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;"
+            " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()"
+        )
+        if place is None:
+            raise LookupError(f"nothing on the page is {selector}")
+        for kind in ("mousePressed", "mouseReleased"):
+            x, y = place
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def size(self, width: int, height: int) -> None:
         """Set the window's size in CSS pixels."""
@@ -113,11 +139,16 @@ class Tab:
             raise RuntimeError(str(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def press(self, key: str, code: int) -> None:
-        """Press and release one key."""
+    def press(self, key: str, code: int, modifiers: int = 0) -> None:
+        """Press and release one key; modifiers are 1 for Alt, 2 for Control, 8 for Shift, added up."""
         for kind in ("keyDown", "keyUp"):
-            extra = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **extra)
+            extra = {"text": "\r"} if key == "Enter" and kind == "keyDown" and not modifiers else {}
+            pressed = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers, **extra}
+            self.call("Input.dispatchKeyEvent", type=kind, **pressed)
+
+    def write(self, text: str) -> None:
+        """Put text into the field that has the focus."""
+        self.call("Input.insertText", text=text)
 
     def photograph(
         self, path: Path, *, whole: bool = True, clip: tuple[int, int, int, int] | None = None

@@ -16,6 +16,35 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
 
+TOGETHER = frozenset(
+    {
+        "curation/audit/test_images_rules.py",
+        "curation/audit/test_page_browser.py",
+        "curation/audit/test_pools.py",
+        "curation/audit/test_runs.py",
+        "curation/audit/test_verify.py",
+        "curation/release/test_card_results.py",
+        "flows/test_cli_audit.py",
+        "flows/test_evaluate.py",
+        "flows/test_prefect.py",
+        "flows/test_show.py",
+        "test_audit_scale.py",
+        "test_end_to_end.py",
+        "test_pipeline_scale.py",
+        "test_release_of_tasks.py",
+    }
+)
+"""Modules whose fixtures are dear: one worker runs all tests of such a module."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep modules with dear fixtures on one worker (`--dist loadgroup`)."""
+    for item in items:
+        name = item.path.relative_to(ROOT / "tests").as_posix()
+        if name in TOGETHER:
+            item.add_marker(pytest.mark.xdist_group(name))
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The checkout."""

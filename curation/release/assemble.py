@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from curation.release import card, facts, plots
+from curation.release import card, facts, plots, reviewed
 from curation.release.manifest import (
     FORMAT_VERSION,
     NAME,
@@ -47,7 +47,7 @@ from curation.release.tables import (
 )
 from curation.release.target_names import target_names
 from schemas.errors import ConservationError, ReleaseError
-from schemas.grades import EXCLUSIONS, GRADES
+from schemas.grades import EXCLUSIONS
 from schemas.hashing import canonical_json, sha256_text
 from schemas.ids import ID_VERSION
 from schemas.licences import PROFILES, is_allowed
@@ -113,7 +113,12 @@ _EXTRA = {
     "same_article": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, rule, via
         FROM same_article JOIN placed USING (query_id) ORDER BY 1, 2""",
     "hard_pool": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", rank, why, label_status
-        FROM hard_pool JOIN placed USING (query_id) ORDER BY 1, 3""",
+        FROM hard_pool JOIN placed USING (query_id)
+        ANTI JOIN (SELECT * FROM judged WHERE label_status <> 'structural') USING (query_id, corpus_id)
+        ORDER BY 1, 3""",
+    "annotations": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", annotator, role, grade, reason,
+            seconds, rule
+        FROM annotations JOIN placed USING (query_id) ORDER BY 1, 2, 4, 3""",
 }
 _PAIRS = {
     "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
@@ -138,6 +143,7 @@ class _Job:
     query: QueryRunner
     max_shard_bytes: int
     derive: Derive | None = None
+    review: Mapping[str, Any] | None = None
 
     def write(
         self, table: Published, chunks: Iterator[pa.Table], directory: Path, split: str = "test"
@@ -168,6 +174,7 @@ def assemble(
     build: BuildRecord,
     query: QueryRunner,
     derive: Derive | None = None,
+    review: Mapping[str, Any] | None = None,
     max_shard_bytes: int = MAX_SHARD_BYTES,
 ) -> ReleaseManifest:
     """Write `<out>/<dataset>/<version>/<task>/` and return its manifest.
@@ -184,6 +191,8 @@ def assemble(
         version: version of the release, e.g. 1.0.0.
         build: stages and retention as the workspace recorded them.
         query: runs SQL over Parquet.
+        review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
+            to provenance/review.json.
         derive: adds what is made from the finished tables; nothing is added when None.
         max_shard_bytes: payload after which a new shard begins.
 
@@ -194,7 +203,7 @@ def assemble(
     """
     _check_arguments(task, tables, version)
     prose = card.load_prose(cards)
-    job = _Job(task, tables, raw, spec, version, build, query, max_shard_bytes, derive)
+    job = _Job(task, tables, raw, spec, version, build, query, max_shard_bytes, derive, review)
     target = out / spec.name / version / task.name
     partial = target.parent / f".{task.name}.partial"
     shutil.rmtree(partial, ignore_errors=True)
@@ -258,6 +267,8 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
     for table in EXTRA:
         if job.tables.get(table.name):
             job.write(table, job.select(_EXTRA[table.name]), directory)
+    if job.review is not None:
+        reviewed.write_review(directory, job.review)
     _write_target_names(job, directory)
     _write_funnel(job, directory)
     numbers = facts.compute(directory, job.query)
@@ -387,7 +398,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         publishable=not reasons,
         not_publishable_because=tuple(reasons),
         accessed=job.spec.sources.accessed,
-        grades={str(score): meaning for score, meaning in GRADES.get(job.task.name, {}).items()},
+        grades=reviewed.grades(job.task.name, numbers["scores"]),
         exclusions={reason: meaning for reason, meaning in EXCLUSIONS.items() if reason in used},
         versions={
             "storage": job.build.storage_version,

@@ -11,6 +11,7 @@ from curation.necessity.facts import facts as diagnostics_facts
 from curation.pools.facts import facts as pool_facts
 from curation.release import results
 from curation.release.query import QueryRunner, fetch, fetch_one
+from curation.release.reviewed import review_facts
 from curation.release.tables import DERIVED, TABLES
 from curation.subsets.facts import facts as part_facts
 
@@ -120,6 +121,7 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         **distractor_facts(directory, query),
         "diagnostics": diagnostics_facts(directory, query),
         "parts": part_facts(directory, query),
+        **review_facts(directory, query, given),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "images_with_label": fetch_one(query, _LABELLED, given)["n"],
         "experts": fetch_one(query, _EXPERTS, given),

@@ -106,6 +106,21 @@ HARD_POOL = Published(
     ("query-id", "rank"),
     is_optional=True,
 )
+ANNOTATIONS = Published(
+    "annotations",
+    "annotations",
+    columns(
+        *_ID_PAIR,
+        ("annotator", _STR, "pseudonym of a reader"),
+        ("role", _STR, "annotator, or adjudicator of a disagreement"),
+        ("grade", _INT, "grade given, null when the reader could not judge the pair"),
+        ("reason", _STR, "why it could not be judged, '' when it was"),
+        ("seconds", pa.float64(), "time spent; 0 when unknown"),
+        ("rule", _STR, "named, versioned rule that made the verdict of this pair's answers"),
+    ),
+    ("query-id", "corpus-id", "role", "annotator"),
+    is_optional=True,
+)
 ORIGIN_QUERIES = Published(
     "provenance_queries",
     "provenance/queries",
@@ -352,8 +367,8 @@ def _nano(table: Published) -> Published:
 NANO: tuple[Published, ...] = tuple(_nano(table) for table in (CORPUS, QUERIES, QRELS, EXCLUDED))
 """A few queries over a small corpus that holds all their judged documents, ready to load on their own."""
 MAIN: tuple[Published, ...] = (CORPUS, QUERIES, QRELS, EXCLUDED)
-EXTRA: tuple[Published, ...] = (SAME_ARTICLE, HARD_POOL)
-"""Further pairs that some tasks publish; they take no part in the qrels."""
+EXTRA: tuple[Published, ...] = (SAME_ARTICLE, HARD_POOL, ANNOTATIONS)
+"""Further tables of pairs, none a part of the qrels: two that some tasks publish, and readers' answers."""
 DERIVED: tuple[Published, ...] = (TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO)
 """What is made of the finished tables, most of it by baseline runs."""
 PROVENANCE: tuple[Published, ...] = (

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from curation.audit.rule import MAX_EXAMPLES, Canary, Collector, Context, Outcome, Rows, Rule, side
-from curation.audit.rules.planting import Plant, cell
+from curation.audit.rules.planting import Plant, row_ids
 from schemas.audit import Coverage
 from schemas.hashing import normalise_text, sha256_text
 
@@ -199,6 +199,18 @@ def _evidence(change: dict[str, Any], *, at: int) -> Plant:
     return plant
 
 
+def _bare(rows: Rows, _: Rows) -> Sequence[str] | None:
+    """A rule's label loses its evidence; a label of people is called a rule's for this."""
+    if not rows["provenance_qrels"]:
+        return None
+    row = rows["provenance_qrels"][0]
+    row["evidence"] = []
+    for label in rows["qrels"]:
+        if row_ids(label) == row_ids(row) and "label_status" in label:
+            label["label_status"] = "structural"
+    return row_ids(row)
+
+
 RULES = (
     Rule(
         "source_texts",
@@ -230,7 +242,7 @@ RULES = (
         "quotes",
         _spans,
         canaries=(
-            Canary("a label without evidence", cell("provenance_qrels", "evidence", [])),
+            Canary("a label without evidence", _bare),
             Canary("a quote one character off", _evidence({"start": 1}, at=1)),
             Canary("a quote of other words", _evidence({"text": "words nobody wrote"}, at=2)),
             Canary("a quote without words", _evidence({"text": ""}, at=3)),

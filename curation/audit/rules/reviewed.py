@@ -24,30 +24,35 @@ from curation.audit.rule import (
 from curation.release.tables import ANNOTATIONS
 
 _PEOPLE = "label_status IN ('expert', 'adjudicated')"
-_ANSWERED = """
-    SELECT "query-id" AS q, "corpus-id" AS c, min(rule) AS rule, count(DISTINCT rule) AS rules,
-        list(grade ORDER BY annotator) FILTER (role = 'annotator') AS read,
-        list(grade ORDER BY annotator) FILTER (role = 'adjudicator') AS third
-    FROM annotations GROUP BY ALL"""
-"""Every answer of a pair; a grade of one who could not judge is null."""
+_READ, _THIRD = "FILTER (a.role = 'annotator')", "FILTER (a.role = 'adjudicator')"
+_ANSWERED = f"""
+    SELECT k.q, k.c, k.score, k.rule, k.status, count(DISTINCT a.rule) AS rules, min(a.rule) AS named,
+        count(*) {_READ} AS readers, count(a.grade) {_READ} AS grades, min(a.grade) {_READ} AS low,
+        max(a.grade) {_READ} AS high, coalesce(sum((a.grade = k.score)::INT) {_READ}, 0) AS same,
+        count(*) {_THIRD} AS thirds, count(a.grade) {_THIRD} AS settled,
+        coalesce(sum((a.grade = k.score)::INT) {_THIRD}, 0) AS agreed
+    FROM ({{pairs}}) AS k
+    LEFT JOIN annotations AS a ON a."query-id" = k.q AND a."corpus-id" = k.c
+    GROUP BY ALL"""
+"""Pairs with what was answered to them; a grade of one who could not judge is null."""
+_LABELLED = f"""SELECT "query-id" AS q, "corpus-id" AS c, score, rule, label_status AS status
+    FROM qrels WHERE {_PEOPLE}"""
+_UNJUDGED = """SELECT "query-id" AS q, "corpus-id" AS c, -1 AS score, '' AS rule, reason AS status
+    FROM excluded WHERE reason = 'cannot_judge'"""
 _FOLLOWS = """
-    rules = 1 AND rule = label_rule AND CASE split_part(rule, '@', 1)
-        WHEN 'review/adjudicated' THEN list_contains(third, score) AND status = 'adjudicated'
-        WHEN 'review/single' THEN len(read) = 1 AND read[1] = score AND status = 'expert'
-        ELSE status = 'expert' AND len(read) > 1 AND len(list_filter(read, g -> g IS NULL)) = 0
+    rules = 1 AND named = rule AND CASE split_part(rule, '@', 1)
+        WHEN 'review/adjudicated' THEN agreed > 0 AND status = 'adjudicated'
+        WHEN 'review/single' THEN readers = 1 AND same = 1 AND status = 'expert'
+        ELSE status = 'expert' AND readers > 1 AND grades = readers
             AND CASE split_part(rule, '@', 1)
-                WHEN 'review/unanimous' THEN list_min(read) = score AND list_max(read) = score
-                WHEN 'review/adjacent' THEN list_min(read) = score AND list_max(read) = score + 1
-                WHEN 'review/majority' THEN len(read) > 2
-                    AND 2 * len(list_filter(read, g -> g = score)) > len(read)
+                WHEN 'review/unanimous' THEN same = readers
+                WHEN 'review/adjacent' THEN low = score AND high = score + 1
+                WHEN 'review/majority' THEN readers > 2 AND 2 * same > readers
                 ELSE false END
         END"""
 _WRONG_LABELS = f"""
-    SELECT l.q, l.c, 'the label does not follow from the answers to this pair' AS what
-    FROM (SELECT "query-id" AS q, "corpus-id" AS c, score, rule AS label_rule, label_status AS status
-        FROM qrels WHERE {_PEOPLE}) AS l
-    LEFT JOIN ({_ANSWERED}) AS a ON a.q = l.q AND a.c = l.c
-    WHERE NOT coalesce({_FOLLOWS}, false)"""
+    SELECT q, c, 'the label does not follow from the answers to this pair' AS what
+    FROM ({_ANSWERED.format(pairs=_LABELLED)}) WHERE NOT coalesce({_FOLLOWS}, false)"""
 _UNUSED = f"""
     SELECT DISTINCT "query-id" AS q, "corpus-id" AS c,
         'answers to a pair that no label rests on and that is not excluded' AS what
@@ -56,11 +61,9 @@ _UNUSED = f"""
         UNION ALL SELECT "query-id", "corpus-id" FROM excluded) AS k
     ON k."query-id" = a."query-id" AND k."corpus-id" = a."corpus-id" """
 _JUDGED_ALL_THE_SAME = f"""
-    SELECT a.q, a.c, 'excluded as cannot_judge, although the answers give a grade' AS what
-    FROM ({_ANSWERED}) AS a JOIN excluded AS e ON e."query-id" = a.q AND e."corpus-id" = a.c
-    WHERE e.reason = 'cannot_judge' AND NOT CASE WHEN len(third) > 0
-        THEN len(list_filter(third, g -> g IS NULL)) > 0
-        ELSE len(list_filter(read, g -> g IS NOT NULL)) = 0 END"""
+    SELECT q, c, 'excluded as cannot_judge, although the answers do not say so' AS what
+    FROM ({_ANSWERED.format(pairs=_UNJUDGED)})
+    WHERE CASE WHEN thirds > 0 THEN settled = thirds ELSE readers = 0 OR grades > 0 END"""
 _OUTSIDE = """
     SELECT DISTINCT "query-id" AS q, "corpus-id" AS c, 'an answer names a row that is not there' AS what
     FROM annotations WHERE "query-id" NOT IN (SELECT id FROM queries)
@@ -95,17 +98,17 @@ def _add(context: Context, found: Collector, text: str, tables: Sequence[str]) -
 
 
 def _claim(rows: Rows, _: Rows) -> Sequence[str] | None:
-    """A structural label called an expert's."""
+    """A label called an expert's by a rule that there is not."""
     if not rows["qrels"] or "label_status" not in rows["qrels"][0]:
         return None
     row = rows["qrels"][0]
-    row |= {"label_status": "expert", "rule": "review/unanimous@1"}
+    row |= {"label_status": "expert", "rule": "review/canary@1"}
     return [str(row["query-id"]), str(row["corpus-id"])]
 
 
 def _stray(directory: Path) -> Sequence[str] | None:
     """An answer to a pair nobody asked."""
-    (files) = sorted((directory / "queries").glob("*.parquet"))
+    files = sorted((directory / "queries").glob("*.parquet"))
     documents = sorted((directory / "corpus").glob("*.parquet"))
     if not files or not documents or not (ids := pq.read_table(files[0], columns=["id"]).column("id")):
         return None

@@ -1,0 +1,315 @@
+"""What medqrels asks of a Label Studio server: projects, tasks, answers, accounts.
+
+Plain `requests`, not label-studio-sdk: the SDK sends an import again when its reply was lost (which doubles
+the tasks), lists tasks with all their columns, and its errors hold session cookies.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import requests
+
+from annotation.client.transport import Patience, Transport, UnconfirmedError
+from annotation.sync.answers import TaskAnswers, task_answers
+from annotation.sync.tasks import HeldTask, held_task
+from schemas.errors import FetchError, UsageError
+
+T = TypeVar("T")
+PAGE = 1000
+TITLE_CHARACTERS = 50
+"""Longest title Label Studio takes."""
+_PROJECT = "id,title,description,created_at,label_config,expert_instruction"
+_TASK = "id,data,meta,total_annotations,cancelled_annotations,updated_at"
+# `include` also names what is listed of each annotation.
+_ANSWER = f"{_TASK},annotations,result,completed_by,was_cancelled,lead_time"
+_BLIND = {
+    "show_annotation_history": False,
+    "show_collab_predictions": False,
+    "show_skip_button": False,
+    "enable_empty_annotation": False,
+    "show_instruction": True,
+    "maximum_annotations": 1,
+    "sampling": "Sequential sampling",
+}
+"""Settings of every project: one answer per task, in order, nobody else's in sight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project as the server holds it. `created_at` tells it from another one that got the same id."""
+
+    id: int
+    title: str
+    description: str
+    created_at: str
+    config: str
+    instruction: str
+
+
+class Client:
+    """One account's view of a server.
+
+    Args:
+        url: address of the server.
+        api_key: a legacy token (40 hex digits) or a personal access token.
+        allow_plain_http: send the token over http to a host that is not this one.
+        patience: tries and waits.
+
+    Raises:
+        UsageError: the address is not one the token may be sent to.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        *,
+        allow_plain_http: bool = False,
+        patience: Patience | None = None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._http = Transport(self.url, api_key, allow_plain_http, patience or Patience())
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def account(self) -> tuple[int, str]:
+        """(id, e-mail address) of the account whose token this is.
+
+        Raises:
+            UsageError: the server refuses the token.
+        """
+        return self._http.get("/api/current-user/whoami", lambda body: (int(body["id"]), str(body["email"])))
+
+    def accounts(self) -> dict[str, int]:
+        """E-mail address in lower case -> id, of everybody in the organisation."""
+        return self._http.get(
+            "/api/users/", lambda body: {str(user["email"]).lower(): int(user["id"]) for user in body}
+        )
+
+    def now(self) -> datetime:
+        """The server's clock, in whole seconds; it also stamps what changes there."""
+        said = self._http.header("/api/version", "Date")
+        try:
+            return email.utils.parsedate_to_datetime(said).astimezone(UTC)
+        except (TypeError, ValueError) as error:
+            raise FetchError("the review server does not tell the time", file=self.url) from error
+
+    # Projects
+
+    def find_project(self, marker: str) -> Project | None:
+        """The project whose description holds the marker; the oldest if there are several."""
+        found = []
+        for number in range(1, 10_000):
+            params = {"include": _PROJECT, "page": number, "page_size": 100}
+            rows, more = self._http.get("/api/projects", _project_page, params)
+            found += [project for project in rows if marker in project.description.split()]
+            if not more:
+                break
+        return min(found, key=lambda project: project.id, default=None)
+
+    def ensure_project(self, marker: str, title: str, config: str, instruction: str) -> Project:
+        """Find the project of a marker, or make it; its layout and guidelines become those given.
+
+        Raises:
+            UsageError: the server refuses the layout, e.g. because answers use what it no longer has.
+        """
+        found = self.find_project(marker)
+        if found is None:
+            body = {
+                "title": title[:TITLE_CHARACTERS],
+                "description": f"Made by medqrels; the next word is how it finds the project: {marker}",
+                "label_config": config,
+                "expert_instruction": instruction,
+                **_BLIND,
+            }
+            try:
+                return self._http.send("POST", "/api/projects", body, _project)
+            except UnconfirmedError:
+                found = self.find_project(marker)
+                if found is None:
+                    raise
+        changed = {"label_config": config} if found.config != config else {}
+        if found.instruction != instruction:
+            changed["expert_instruction"] = instruction
+        if changed:
+            return self._http.send("PATCH", f"/api/projects/{found.id}/", changed, _project, repeat=True)
+        return found
+
+    def hide_columns(self, project: int, columns: Sequence[str]) -> None:
+        """Make the project's list of tasks without some columns, before anybody has opened it.
+
+        Args:
+            project: id of the project; one whose list somebody has opened keeps it as it is.
+            columns: as `hiddenColumns` of a view, e.g. `tasks:data.image`.
+        """
+        views = self._http.get(
+            "/api/dm/views", lambda body: [int(item["id"]) for item in body], {"project": project}
+        )
+        if not views:
+            hidden = {name: list(columns) for name in ("explore", "labeling")}
+            data = {"title": "Tasks", "type": "list", "target": "tasks", "hiddenColumns": hidden}
+            body = {"project": project, "data": data}
+            self._http.send("POST", "/api/dm/views", body, lambda answer: None, repeat=True)
+
+    def serve_local_files(self, project: int, path: str) -> None:
+        """Let a project show files of a folder on the server's own disk (a storage that imports nothing)."""
+        params = {"project": project}
+        stored = self._http.get(
+            "/api/storages/localfiles", lambda body: [str(item["path"]) for item in body], params
+        )
+        if path not in stored:
+            body = {"project": project, "path": path, "title": "medqrels images", "use_blob_urls": True}
+            self._http.send("POST", "/api/storages/localfiles", body, lambda answer: None, repeat=True)
+
+    # Tasks
+
+    def tasks(self, project: int, after: int = 0) -> Iterator[HeldTask]:
+        """Tasks of a project with a greater id than `after`, by id."""
+        # Asked for apart: listed with each task, drafts take four times as long as all the rest.
+        begun = set(self._pages(project, [_HAS_DRAFT], "id", lambda row: int(row["id"]), int))
+
+        def read(row: Mapping[str, Any]) -> HeldTask:
+            return held_task(row, has_draft=row["id"] in begun)
+
+        yield from self._pages(project, [_greater("id", after)], _TASK, read, _held_id)
+
+    def answers(self, project: int, since: str = "") -> Iterator[TaskAnswers]:
+        """Tasks with their annotations, by id: all, or those changed at `since` or later (ISO 8601, UTC)."""
+        items = []
+        if since:
+            items.append(_filter("updated_at", "greater_or_equal", "Datetime", since))
+        yield from self._pages(project, items, _ANSWER, task_answers, _answered_id)
+
+    def _pages(
+        self,
+        project: int,
+        items: list[dict[str, Any]],
+        include: str,
+        parse: Callable[[Mapping[str, Any]], T],
+        id_of: Callable[[T], int],
+    ) -> Iterator[T]:
+        last = 0
+        while True:  # by id, not by page number: tasks that come or go meanwhile shift no page
+            query = {
+                "filters": {"conjunction": "and", "items": [*items, _greater("id", last)]},
+                "ordering": ["tasks:id"],
+            }
+            params = {
+                "project": project,
+                "page_size": PAGE,
+                "fields": "all",
+                "resolve_uri": "false",
+                "include": include,
+                "query": json.dumps(query),
+            }
+            rows = self._http.get("/api/tasks", lambda body: [parse(row) for row in body["tasks"]], params)
+            yield from rows
+            if len(rows) < PAGE:
+                return
+            last = id_of(rows[-1])
+
+    def count_tasks(self, project: int) -> int:
+        """How many tasks a project holds."""
+        params = {"project": project, "page_size": 1, "include": "id"}
+        return self._http.get("/api/tasks", lambda body: int(body["total"]), params)
+
+    def import_tasks(self, project: int, payloads: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Send new tasks, once; their ids, in order.
+
+        Raises:
+            UnconfirmedError: no reply, or one that says nothing: they may be there, or some of them.
+            UsageError: the server refuses them.
+        """
+
+        def check(body: Any) -> list[int]:
+            ids = [int(name) for name in body["task_ids"]]
+            if len(ids) != len(payloads):
+                raise ValueError("another number of tasks")
+            return ids
+
+        path = f"/api/projects/{project}/import?return_task_ids=true"
+        return self._http.send("POST", path, list(payloads), check)
+
+    def update_task(self, task: int, payload: Mapping[str, Any]) -> None:
+        """Replace the data of a task."""
+        self._http.send("PATCH", f"/api/tasks/{task}/", dict(payload), lambda body: None, repeat=True)
+
+    def delete_untouched(self, project: int, tasks: Collection[int]) -> None:
+        """Delete those of the tasks that have no annotation or draft at that moment: the server checks."""
+        listed = sorted(tasks)
+        for start in range(0, len(listed), PAGE):
+            body = {
+                "selectedItems": {"all": False, "included": listed[start : start + PAGE]},
+                "filters": {
+                    "conjunction": "and",
+                    "items": [
+                        _filter("total_annotations", "equal", "Number", 0),
+                        _filter("cancelled_annotations", "equal", "Number", 0),
+                        _filter("draft_exists", "equal", "Boolean", False),
+                    ],
+                },
+            }
+            path = f"/api/dm/actions?id=delete_tasks&project={project}"
+            self._http.send("POST", path, body, lambda answer: None, repeat=True)
+
+    # Accounts
+
+    def add_account(self, login: str, password: str) -> None:
+        """Make an account by an invitation to the organisation, unless there is one of this address.
+
+        Raises:
+            UsageError: the server refuses the address or password.
+        """
+        if login.lower() in self.accounts():
+            return
+        invitation = self._http.get("/api/invite", lambda body: str(body["invite_url"]))
+        page = requests.compat.urljoin(f"{self.url}/", invitation)
+        self._http.submit_form(page, {"email": login, "password": password})
+        if login.lower() not in self.accounts():
+            raise UsageError(
+                "the review server made no account",
+                record=login,
+                hint="use an e-mail address and a password of at least eight characters",
+            )
+
+
+def _project(body: Any) -> Project:
+    return Project(
+        id=int(body["id"]),
+        title=str(body["title"]),
+        description=str(body.get("description") or ""),
+        created_at=str(body["created_at"]),
+        config=str(body.get("label_config") or ""),
+        instruction=str(body.get("expert_instruction") or ""),
+    )
+
+
+def _project_page(body: Any) -> tuple[list[Project], bool]:
+    return [_project(row) for row in body["results"]], bool(body["next"])
+
+
+def _held_id(task: HeldTask) -> int:
+    return task.id
+
+
+def _answered_id(task: TaskAnswers) -> int:
+    return task.task_id
+
+
+def _filter(field: str, operator: str, kind: str, value: Any) -> dict[str, Any]:
+    return {"filter": f"filter:tasks:{field}", "operator": operator, "type": kind, "value": value}
+
+
+def _greater(field: str, value: int) -> dict[str, Any]:
+    return _filter(field, "greater", "Number", value)
+
+
+_HAS_DRAFT = _filter("draft_exists", "equal", "Boolean", True)

@@ -1,0 +1,56 @@
+"""What a language model is asked and what it answered, as rows."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.hashing import canonical_json, sha256_text
+from schemas.record import column, record
+
+PartKind = Literal["text", "image"]
+AnswerState = Literal["answered", "refused", "too_long", "invalid"]
+Mode = Literal["json_schema", "plain"]
+
+
+@record
+class PromptPart:
+    """One piece of the user message, in order."""
+
+    kind: PartKind = column("text, or an image")
+    value: str = column("the text, or the hex SHA-256 of the image")
+
+
+@record
+class Prompt:
+    """One question to a language model; rendered whole, so that its hash stands for all that was asked."""
+
+    id: str = column("prompt: and 16 hex digits of the hash of candidate, form and all that is asked")
+    subject: str = column("candidate asked about")
+    task: str = column("task name")
+    variant: str = column("judge variant and its version, e.g. umbrela@1")
+    form: str = column("single, or the order of blocks and options: forward, reversed")
+    system: str = column("system message")
+    parts: tuple[PromptPart, ...] = column("user message")
+    answer_schema: str = column("JSON Schema of the answer, canonical JSON")
+    max_tokens: int = column("most tokens the answer may have")
+
+
+@record
+class ModelAnswer:
+    """What a model answered to one prompt. Prompts that were not answered have no row."""
+
+    prompt_id: str = column("prompt")
+    subject: str = column("candidate asked about")
+    model: str = column("model as it was asked for")
+    served_model: str = column("model as the server named it, '' when it did not")
+    state: AnswerState = column("whether there is an answer in the form asked for")
+    text: str = column("answer as it came; of an invalid one at most 2,000 characters")
+    mode: Mode = column("structured output, or plain text where the server does not have it")
+    tokens_in: int | None = column("tokens of the prompt as the server counted them, null when it did not")
+    tokens_out: int | None = column("tokens of the answer")
+
+
+def prompt_sha256(system: str, parts: tuple[PromptPart, ...], answer_schema: str, max_tokens: int) -> str:
+    """Hex SHA-256 of everything that is asked."""
+    listed = [[part.kind, part.value] for part in parts]
+    return sha256_text(canonical_json([system, listed, answer_schema, max_tokens]))

@@ -1,0 +1,20 @@
+"""What reviewers see: Label Studio layouts, the data of their tasks, and the reading of answers."""
+
+from annotation.layouts.answers import Answer, answer
+from annotation.layouts.config import Layout, layout
+from annotation.layouts.data import HIDDEN_COLUMNS, data_sha256, task_data
+from annotation.layouts.fields import REQUIRED, SHOWN
+from annotation.layouts.questions import grades
+
+__all__ = [
+    "HIDDEN_COLUMNS",
+    "REQUIRED",
+    "SHOWN",
+    "Answer",
+    "Layout",
+    "answer",
+    "data_sha256",
+    "grades",
+    "layout",
+    "task_data",
+]

@@ -1,0 +1,159 @@
+"""The labelling interface of a kind and task as Label Studio XML, its guidelines, and the hash of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from annotation.layouts import questions
+from annotation.layouts.answers import CANNOT
+from annotation.layouts.data import KEYS
+from annotation.layouts.guidelines import guidelines
+from annotation.layouts.questions import Question
+from schemas.hashing import sha256_text
+from schemas.review import Kind
+
+_REASON_KEYS = {
+    "image_unreadable": "i",
+    "text_incomplete": "t",
+    "outside_field": "f",
+    "ambiguous": "a",
+    "other": "o",
+}
+_REASON_NAMES = {
+    "image_unreadable": "Image unreadable",
+    "text_incomplete": "Text incomplete",
+    "outside_field": "Outside my field",
+    "ambiguous": "Question ambiguous",
+    "other": "Other reason",
+}
+_IMAGE_HEIGHT = {
+    ("summary", "left"): "calc(100vh - 570px)",  # a long text stands below
+    ("case_study", "left"): "calc(100vh - 600px)",
+    ("case_study", "right"): "calc(100vh - 600px)",
+    ("image_search", "right"): "calc(100vh - 490px)",  # at most a caption stands below
+    ("figure_caption", "left"): "calc(100vh - 450px)",
+}
+"""Relevance task or kind, and side -> greatest height of the image; the reasons need room as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a project shows: Label Studio XML, guidelines as HTML, and a hash of both (12 hex digits)."""
+
+    config: str
+    guidelines: str
+    version: str
+
+
+def layout(kind: Kind, task: str) -> Layout:
+    """Labelling interface of a kind, with the question and grades of a task.
+
+    Raises:
+        UsageError: a relevance task without grades or question.
+    """
+    question = questions.question(kind, task)
+    root = Element("View", className=f"mq mq-{kind}")
+    _add(root, "Style").text = (files(__package__) / "style.css").read_text("utf-8")
+    _add(root, "Header", value=question.text, size="3")
+    body = _add(root, "View", className="mq-body")
+    keys = KEYS[kind]
+    name = task if kind in questions.RELEVANCE else kind
+    _panel(body, name, "left", question.left, keys)
+    if "right" in keys:
+        _panel(body, name, "right", question.right, keys)
+    if "options" in keys:
+        _options(body, question)
+    _answer(root, kind, question)
+    config = tostring(root, encoding="unicode")
+    text = guidelines(kind, task)
+    return Layout(config, text, sha256_text(f"{config}\x00{text}")[:12])
+
+
+def _panel(body: Element, task: str, side: str, name: str, keys: tuple[str, ...]) -> None:
+    panel = _add(body, "View", className=f"mq-panel mq-{side}")
+    _add(panel, "Header", value=name, size="5")
+    if f"{side}_image" in keys:
+        box = _add(panel, "View", className="mq-image")
+        _add(box, "HyperText", name=f"{side}_veil", value=f"${side}_veil", inline="true")
+        _add(
+            box,
+            "Image",
+            name=f"{side}_image",
+            value=f"${side}_image",
+            zoom="true",
+            zoomControl="true",
+            selectionControl="false",
+            brightnessControl="true",
+            contrastControl="true",
+            horizontalAlignment="center",
+            maxHeight=_IMAGE_HEIGHT.get((task, side), "calc(100vh - 500px)"),
+        )
+    words = _add(panel, "View", className="mq-words")
+    _add(words, "HyperText", name=side, value=f"${side}", inline="true", clickableLinks="true")
+
+
+def _options(body: Element, question: Question) -> None:
+    panel = _add(body, "View", className="mq-panel mq-options")
+    _add(panel, "Header", value=question.right, size="5")
+    _grades(panel, value="$options")
+
+
+def _grades(parent: Element, **more: str) -> Element:
+    message = "Choose a grade, or “cannot judge”."
+    attributes = {"choice": "single-radio", "required": "true", "requiredMessage": message, **more}
+    return _add(parent, "Choices", name="grade", toName="left", **attributes)
+
+
+def _answer(root: Element, kind: Kind, question: Question) -> None:
+    area = _add(root, "View", className="mq-answer")
+    if question.grades:
+        choices = _grades(area, layout="inline")
+        for grade in question.grades:
+            _button(choices, str(grade.grade), str(grade.grade), grade.name, grade.definition)
+        _button(choices, CANNOT, "C", "Cannot judge", "A reason is asked for.")
+    when = {"visibleWhen": "choice-selected", "whenTagName": "grade", "whenChoiceValue": CANNOT}
+    row = _add(area, "View", className="mq-reasons", **when)
+    reasons = _add(
+        row,
+        "Choices",
+        name="reason",
+        toName="left",
+        choice="single-radio",
+        layout="inline",
+        required="true",
+        requiredMessage="Say why it cannot be judged.",
+        **when,
+    )
+    for reason, text in questions.reasons(kind).items():
+        _button(reasons, reason, _REASON_KEYS[reason].upper(), _REASON_NAMES[reason], "", text)
+    other = {"visibleWhen": "choice-selected", "whenTagName": "reason", "whenChoiceValue": "other"}
+    # Label Studio hides a TextArea only together with a View around it.
+    _text(
+        _add(row, "View", **other),
+        "why",
+        "The reason",
+        required="true",
+        requiredMessage="Tell the reason.",
+        **other,
+    )
+    _text(area, "comment", "Comment (optional)")
+
+
+def _button(choices: Element, value: str, key: str, name: str, text: str, hint: str = "") -> None:
+    html = f"<b><kbd>{key}</kbd> {escape(name)}</b>"
+    if text:
+        html += f"<small>{escape(text)}</small>"
+    attributes = {"hint": hint} if hint else {}
+    _add(choices, "Choice", value=value, html=html, hotkey=key.lower(), **attributes)
+
+
+def _text(parent: Element, name: str, placeholder: str, **more: str) -> None:
+    attributes = {"rows": "1", "maxSubmissions": "1", "editable": "true", "placeholder": placeholder, **more}
+    _add(parent, "TextArea", name=name, toName="left", **attributes)
+
+
+def _add(parent: Element, tag: str, **attributes: str) -> Element:
+    return SubElement(parent, tag, attributes)

@@ -1,0 +1,81 @@
+"""Which fields each kind of review shows, in order; a candidate's `shown` holds these and no others.
+
+A value is text as it is. Fields ending in `_image` hold the hex SHA-256 of an image. `concepts` and
+`options` hold JSON, see CONCEPTS and OPTIONS. A field that a candidate has nothing for is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from schemas.review import Kind
+
+_SOURCE = ("source_url", "license", "query_source_url", "query_license")
+
+SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
+    "relevance_image": (
+        "language",
+        "query_text",
+        "query_image",
+        "reference_diagnosis",
+        "document_title",
+        "document_text",
+        "document_image",
+        "document_context",
+        "concepts",
+        *_SOURCE,
+    ),
+    "relevance_text": (
+        "language",
+        "query_text",
+        "reference_diagnosis",
+        "document_title",
+        "document_text",
+        "concepts",
+        *_SOURCE,
+    ),
+    "confusion": ("language", "query_text", "concepts", "options", "query_source_url", "query_license"),
+    "translation": ("source_language", "source_text", "language", "translated_text", "source_url", "license"),
+    "figure_caption": ("language", "document_image", "caption_text", "source_url", "license"),
+    "case_boundary": (
+        "language",
+        "document_title",
+        "text_before",
+        "case_text",
+        "text_after",
+        "source_url",
+        "license",
+    ),
+}
+"""kind -> fields in the order of `ReviewCandidate.shown`.
+
+language: BCP-47 of the query, translation, caption or case. document_context: words about the document that
+are not part of it, e.g. the caption of an image. reference_diagnosis: the query case's principal diagnosis;
+only where the question needs it. source_url, license: of the document or record; query_…: of the query.
+"""
+REQUIRED: Final[dict[Kind, tuple[tuple[str, ...], ...]]] = {
+    "relevance_image": (
+        ("query_text", "query_image"),
+        ("document_text", "document_image"),
+        ("query_image", "document_image"),
+    ),
+    "relevance_text": (("query_text",), ("document_text",)),
+    "confusion": (("query_text",), ("options",)),
+    "translation": (("source_text",), ("translated_text",), ("language",)),
+    "figure_caption": (("document_image",), ("caption_text",)),
+    "case_boundary": (("case_text",),),
+}
+"""kind -> groups of fields; of each group at least one must be there and not empty."""
+
+CONCEPTS: Final = '[{"field": "query_text", "start": 0, "end": 9, "id": "HP:0001250", "name": "Seizure"}]'
+"""Form of `concepts`: half-open character offsets into the named field, concept id and preferred name.
+
+Of spans that overlap the longer is shown. The `concepts` of a confusion set hold the one mention asked of;
+its id and name are left empty, for they are the answer.
+"""
+OPTIONS: Final = '[{"id": "MONDO:0005015", "name": "diabetes mellitus", "text": "A disease of …"}]'
+"""Form of `options`: 2 to 9 concept documents, in an order that says nothing about which is right.
+
+The answer's grade is the 1-based number of the option chosen, 0 for none of them.
+"""
+MAX_OPTIONS: Final = 9

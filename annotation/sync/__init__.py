@@ -1,0 +1,19 @@
+"""What has to change on the review server, and what came back from it: pure, no network, no files."""
+
+from annotation.sync.answers import Pulled, Quarantined, TaskAnswers, merge
+from annotation.sync.diff import Conflict, Plan, diff
+from annotation.sync.tasks import HeldTask, KnownTask, WantedTask, wanted_task
+
+__all__ = [
+    "Conflict",
+    "HeldTask",
+    "KnownTask",
+    "Plan",
+    "Pulled",
+    "Quarantined",
+    "TaskAnswers",
+    "WantedTask",
+    "diff",
+    "merge",
+    "wanted_task",
+]

@@ -1,0 +1,257 @@
+"""Answers from the server merged with those taken before: nothing taken is lost or silently replaced."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+from annotation.sync.tasks import held_task
+from schemas.errors import InputError
+from schemas.review import AnnotationState, ReviewAnnotation, Role, annotation_id
+
+SetAside = Literal["foreign_task", "task_edited", "foreign_annotator", "skipped", "unreadable"]
+QUARANTINE: dict[SetAside, str] = {
+    "foreign_task": "The task was not sent by medqrels.",
+    "task_edited": "The task's data were changed on the server: the answer is to something else.",
+    "foreign_annotator": "The answer is from an account that is not this annotator's.",
+    "skipped": "The task was skipped without an answer.",
+    "unreadable": "The answer does not fit the layout.",
+}
+"""Why an answer on the server is not taken."""
+
+
+class Answered(Protocol):
+    """What a layout reads out of a submitted form, see annotation.layouts.Answer."""
+
+    @property
+    def grade(self) -> int | None:
+        """Grade, None when it could not be judged."""
+
+    @property
+    def reason(self) -> str:
+        """Why it could not be judged, else ''."""
+
+    @property
+    def comment(self) -> str:
+        """Free comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """One annotation as the server holds it. `at`: its last change, ISO 8601 in UTC by the server's clock."""
+
+    id: int
+    account: int
+    result: Sequence[Mapping[str, Any]]
+    is_skipped: bool
+    seconds: float
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAnswers:
+    """A task and every annotation it has now."""
+
+    task_id: int
+    candidate_id: str
+    is_edited: bool
+    answers: tuple[ServerAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """One annotation that is not taken."""
+
+    annotator: str
+    task_id: int
+    answer_id: int
+    candidate_id: str
+    reason: SetAside
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whose project it is. `account` is the server's user id, None to take any account's answers."""
+
+    annotator: str
+    role: Role
+    task: str
+    account: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """Rows of one annotator after a pull, what was set aside, and ids of tasks that were looked at."""
+
+    rows: tuple[ReviewAnnotation, ...]
+    quarantined: tuple[Quarantined, ...]
+    seen: frozenset[int]
+
+
+def task_answers(row: Mapping[str, Any]) -> TaskAnswers:
+    """A task with its annotations from the server's listing.
+
+    Raises:
+        ValueError: the row is not one of such a listing.
+    """
+    task = held_task(row)
+    listed = row.get("annotations")
+    if not isinstance(listed, list) or not all(isinstance(item, Mapping) for item in listed):
+        raise ValueError("a task without its annotations")
+    answers = sorted((_answer(item) for item in listed), key=lambda item: (item.at, item.id))
+    return TaskAnswers(task.id, task.candidate_id, task.is_edited, tuple(answers))
+
+
+def _answer(item: Mapping[str, Any]) -> ServerAnswer:
+    result, by, lead = item.get("result"), item.get("completed_by"), item.get("lead_time")
+    account = by.get("id") if isinstance(by, Mapping) else by
+    return ServerAnswer(
+        id=int(item["id"]),
+        account=account if isinstance(account, int) else 0,
+        result=result if isinstance(result, list) else [],
+        is_skipped=bool(item.get("was_cancelled")),
+        seconds=round(float(lead), 1) if isinstance(lead, (int, float)) else 0.0,
+        at=str(item.get("updated_at") or ""),
+    )
+
+
+def merge(
+    before: Iterable[ReviewAnnotation],
+    found: Iterable[TaskAnswers],
+    reader: Reader,
+    read: Callable[[str, Sequence[Mapping[str, Any]]], Answered],
+    wanted: Collection[str],
+    superseded: Collection[str],
+    *,
+    is_complete: bool = False,
+    accept: bool = False,
+) -> Pulled:
+    """Rows of one annotator with what the server holds now.
+
+    An answer that differs from one taken before, a second one, and one that is gone leave every row of the
+    candidate in the state `conflict`, until `accept` lets the server's last answer count. Rows of candidates
+    that are no longer asked become `superseded` or `withdrawn`; none is dropped. The same input twice changes
+    nothing.
+
+    Args:
+        before: this annotator's rows so far, in this role.
+        found: tasks of the project: those changed since the last pull, or all.
+        reader: whose project it is.
+        read: (candidate id, result) -> answer; raises InputError on nonsense.
+        wanted: candidates the annotator is asked now.
+        superseded: candidates no longer asked whose pair has another one.
+        is_complete: `found` is every task of the project.
+        accept: resolve conflicts by what the server holds; needs every task.
+    """
+    rows: dict[str, dict[str, ReviewAnnotation]] = defaultdict(dict)
+    for row in before:
+        rows[row.candidate_id][row.id] = row
+    tasks = sorted(found, key=lambda item: item.task_id)
+    aside: list[Quarantined] = []
+    given: dict[str, list[tuple[str, int, ReviewAnnotation]]] = {}
+    for task in tasks:
+        if task.candidate_id and not task.is_edited:
+            given.setdefault(task.candidate_id, [])
+        for answer in task.answers:
+            taken = _take(task, answer, reader, read, aside)
+            if taken is not None:
+                given[task.candidate_id].append((answer.at, answer.id, taken))
+    if is_complete:
+        there = {task.candidate_id for task in tasks}
+        given |= {name: [] for name in rows if name not in there}
+    last = max((row.sequence for items in rows.values() for row in items.values()), default=0)
+    ordered = sorted(given, key=lambda name: (min((item[:2] for item in given[name]), default=("", 0)), name))
+    for name in ordered:
+        last = _settle(rows[name], [row for _, _, row in sorted(given[name], key=_order)], last, accept)
+    for name, items in rows.items():
+        _ask_or_not(items, name in wanted, name in superseded)
+    made = [row for items in rows.values() for row in items.values()]
+    made.sort(key=lambda row: (row.candidate_id, row.sequence, row.id))
+    return Pulled(tuple(made), tuple(aside), frozenset(task.task_id for task in tasks))
+
+
+def _order(item: tuple[str, int, ReviewAnnotation]) -> tuple[str, int]:
+    return item[:2]
+
+
+def _take(
+    task: TaskAnswers,
+    answer: ServerAnswer,
+    reader: Reader,
+    read: Callable[[str, Sequence[Mapping[str, Any]]], Answered],
+    aside: list[Quarantined],
+) -> ReviewAnnotation | None:
+    reason, detail = _objection(task, answer, reader)
+    said: Answered | None = None
+    if reason is None:
+        try:
+            said = read(task.candidate_id, answer.result)
+        except InputError as error:
+            reason, detail = "unreadable", error.message
+    if reason is not None or said is None:
+        aside.append(
+            Quarantined(
+                reader.annotator, task.task_id, answer.id, task.candidate_id, reason or "unreadable", detail
+            )
+        )
+        return None
+    return ReviewAnnotation(
+        id=annotation_id(task.candidate_id, reader.annotator, reader.role, said.grade, said.reason),
+        candidate_id=task.candidate_id,
+        task=reader.task,
+        annotator=reader.annotator,
+        role=reader.role,
+        grade=said.grade,
+        reason=said.reason,
+        comment=said.comment,
+        seconds=answer.seconds,
+    )
+
+
+def _objection(task: TaskAnswers, answer: ServerAnswer, reader: Reader) -> tuple[SetAside | None, str]:
+    if not task.candidate_id:
+        return "foreign_task", ""
+    if task.is_edited:
+        return "task_edited", ""
+    if reader.account is not None and answer.account != reader.account:
+        return "foreign_annotator", f"account {answer.account}"
+    return ("skipped", "") if answer.is_skipped else (None, "")
+
+
+def _settle(rows: dict[str, ReviewAnnotation], given: list[ReviewAnnotation], last: int, accept: bool) -> int:
+    """Bring one candidate's rows up to date with what is given now; returns the last sequence number used."""
+    standing = {name for name, row in rows.items() if row.state in ("current", "conflict")}
+    now = dict.fromkeys(row.id for row in given)
+    for row in given:
+        old = rows.get(row.id)
+        if old is None:
+            last += 1
+        rows[row.id] = replace(row, sequence=last if old is None else old.sequence)
+    if not now and not standing:
+        return last
+    if len(now) == 1 and standing <= set(now):
+        _mark(rows, now, "current")
+    elif not accept:
+        _mark(rows, standing | set(now), "conflict")
+    else:
+        _mark(rows, standing | set(now), "superseded" if now else "withdrawn")
+        if now:
+            chosen = given[-1].id
+            last += 1
+            rows[chosen] = replace(rows[chosen], state="current", sequence=last)
+    return last
+
+
+def _mark(rows: dict[str, ReviewAnnotation], names: Iterable[str], state: AnnotationState) -> None:
+    for name in names:
+        rows[name] = replace(rows[name], state=state)
+
+
+def _ask_or_not(rows: dict[str, ReviewAnnotation], is_wanted: bool, is_superseded: bool) -> None:
+    """Answers to what is no longer asked stop counting; asked again, they come back from the server."""
+    if not is_wanted:
+        current = [name for name, row in rows.items() if row.state == "current"]
+        _mark(rows, current, "superseded" if is_superseded else "withdrawn")

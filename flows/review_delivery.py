@@ -1,0 +1,167 @@
+"""What is sent of a review: the tasks of each person's queue, their layout, and the images they show."""
+
+from __future__ import annotations
+
+import base64
+import html
+import mimetypes
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from annotation.client import TITLE_CHARACTERS
+from annotation.layouts import HIDDEN_COLUMNS, data_sha256, layout, task_data
+from annotation.sync import WantedTask, wanted_task
+from flows.review_adjudication import DISPUTED
+from flows.review_store import ReviewFolder
+from flows.workspace import write_atomic
+from schemas.errors import UsageError, WorkspaceError
+from schemas.hashing import sha256_text
+from schemas.review import Allotment, ReviewCandidate, Role
+
+IMAGES = "images"
+"""Folder below the server's media: Label Studio serves sub-folders of its document root only."""
+READERS = "readers"
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """One person's project: what it shows and, in order, the tasks it holds."""
+
+    annotator: str
+    role: Role
+    marker: str
+    title: str
+    config: str
+    instruction: str
+    hidden_columns: tuple[str, ...]
+    tasks: tuple[WantedTask, ...]
+
+
+class MediaFolder:
+    """Images by the hash of their source file, below the local server's document root."""
+
+    def __init__(self, media: Path) -> None:
+        self.path = media / IMAGES
+        self._names: dict[str, str] | None = None
+
+    def write(self, sha256: str, data: bytes, extension: str) -> None:
+        """Keep one image; the same again is not written twice."""
+        path = self.path / f"{sha256}.{extension.lower()}"
+        if not path.is_file():
+            write_atomic(path, data)
+            self._names = None
+
+    def served(self, sha256: str) -> str:
+        """Address of an image on the local server."""
+        return f"/data/local-files/?d={IMAGES}/{self._name(sha256)}"
+
+    def embedded(self, sha256: str) -> str:
+        """The image itself as a data address, for a server on another machine."""
+        name = self._name(sha256)
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        encoded = base64.b64encode((self.path / name).read_bytes()).decode("ascii")
+        return f"data:{kind};base64,{encoded}"
+
+    def _name(self, sha256: str) -> str:
+        if self._names is None:
+            listed = sorted(self.path.iterdir()) if self.path.is_dir() else []
+            self._names = {path.stem: path.name for path in listed}
+        try:
+            return self._names[sha256]
+        except KeyError as error:
+            raise WorkspaceError(
+                "an image of the review is missing",
+                record=sha256,
+                file=str(self.path),
+                hint="medqrels review push RELEASE/TASK",
+            ) from error
+
+
+def queues(folder: ReviewFolder, image_url: Callable[[str], str]) -> list[Queue]:
+    """The projects of a review, one per person and role, by pseudonym.
+
+    Raises:
+        UsageError: candidates of several layouts in one review.
+        InputError: a candidate does not fit its layout.
+        WorkspaceError: an image is missing.
+    """
+    candidates = {row.id: row for row in folder.candidates()}
+    kinds = {row.kind for row in candidates.values()}
+    if len(kinds) > 1:
+        raise UsageError(f"two layouts in one review: {', '.join(sorted(kinds))}", file=str(folder.path))
+    by_person: dict[tuple[str, Role], list[Allotment]] = defaultdict(list)
+    for row in folder.allotments():
+        if row.candidate_id in candidates:
+            by_person[row.annotator, row.role].append(row)
+    said = folder.json(DISPUTED)
+    data: dict[str, Mapping[str, object]] = {}
+    made = []
+    for (annotator, role), rows in sorted(by_person.items()):
+        rows.sort(key=lambda row: (row.place, row.candidate_id))
+        tasks = []
+        for row in rows:
+            candidate = candidates[row.candidate_id]
+            if candidate.id not in data:
+                data[candidate.id] = task_data(candidate, image_url)
+            shown = data[candidate.id]
+            if role == "adjudicator":
+                shown = with_readers(shown, said.get(candidate.id, {}).get("rationales", ()))
+            tasks.append(wanted_task(candidate.id, (candidate.query_id, candidate.corpus_id), shown))
+        made.append(_queue(folder, annotator, role, candidates[rows[0].candidate_id], tuple(tasks)))
+    return made
+
+
+def _queue(
+    folder: ReviewFolder,
+    annotator: str,
+    role: Role,
+    example: ReviewCandidate,
+    tasks: tuple[WantedTask, ...],
+) -> Queue:
+    seen = layout(example.kind, example.task)
+    is_third = role == "adjudicator"
+    return Queue(
+        annotator=annotator,
+        role=role,
+        marker=marker(example.dataset, example.task, annotator, role),
+        title=title(example.dataset, example.task, annotator, role),
+        config=for_adjudicator(seen.config) if is_third else seen.config,
+        instruction=seen.guidelines,
+        hidden_columns=HIDDEN_COLUMNS[example.kind],
+        tasks=tasks,
+    )
+
+
+def marker(dataset: str, task: str, annotator: str, role: Role) -> str:
+    """The word in a project's description by which it is found again, whatever its title."""
+    return f"medqrels:{sha256_text(f'{dataset}/{task}/{annotator}/{role}')[:16]}"
+
+
+def title(dataset: str, task: str, annotator: str, role: Role) -> str:
+    """A project's title; the middle is cut where Label Studio allows no more characters."""
+    end = f" {annotator}" + (" adjudication" if role == "adjudicator" else "")
+    return f"medqrels {dataset} {task}"[: TITLE_CHARACTERS - len(end)] + end
+
+
+def for_adjudicator(config: str) -> str:
+    """The layout with what the readers answered above the buttons."""
+    root = ElementTree.fromstring(config)
+    names = [child.get("className", "") for child in root]
+    where = names.index("mq-answer") if "mq-answer" in names else len(names)
+    block = ElementTree.Element("View", className="mq-readers")
+    ElementTree.SubElement(block, "Header", value="What the readers answered", size="5")
+    ElementTree.SubElement(block, "HyperText", name=READERS, value=f"${READERS}", inline="true")
+    root.insert(where, block)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def with_readers(data: Mapping[str, object], rationales: Sequence[str]) -> dict[str, object]:
+    """Task data with the readers' answers, escaped, under the hash of the whole."""
+    items = "".join(f"<li>{html.escape(text)}</li>" for text in rationales)
+    made = {**data, READERS: f"<ul>{items}</ul>"}
+    if "content_sha256" in made:
+        made["content_sha256"] = data_sha256(made)
+    return made

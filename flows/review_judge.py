@@ -1,0 +1,374 @@
+"""Has a language model judge the candidates of a review: prompts, answers, grades, calibration.
+
+`<workspace>/review/<dataset>/<task>/judge/`: ledger.jsonl (what calls cost) and for each judge a folder with
+prompts, answers and annotations (Parquet); judge.json beside the candidates sums all judges up. Answers are
+stored in `<workspace>/review/answers/`, one file per model: a rerun makes no call and writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
+
+from annotation.judge.calibration import calibrate
+from annotation.judge.circularity import circular, families
+from annotation.judge.filtering import DOUBTS, doubts
+from annotation.judge.parsing import is_valid, judged
+from annotation.judge.prompts import MAX_TOKENS, Skip, prompts
+from annotation.judge.records import ModelAnswer, Prompt
+from annotation.judge.scores import SCALES, Variant, judge_name, variant_name
+from annotation.layouts import grades
+from curation.release.manifest import NAME, read_manifest
+from flows.adapters.llm import Llm, Server, server_from
+from flows.adapters.llm_ledger import Prices, Totals, money, read_totals
+from flows.adapters.llm_runner import Patience, Run, Runner, held, most
+from flows.database import query
+from flows.progress import Reporter
+from flows.review_reading import Published
+from flows.review_store import ReviewFolder, parquet_bytes, review_folder
+from flows.workspace import Workspace, write_atomic
+from schemas.errors import FetchError, UsageError, WorkspaceError
+from schemas.hashing import sha256_text
+from schemas.record import from_table
+from schemas.review import ReviewAnnotation, ReviewCandidate
+
+REPORT, LEDGER, ANSWERS = "judge.json", "ledger.jsonl", "answers"
+_PUSH = "medqrels review push RELEASE/TASK"
+_SIGNATURES = ((b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `review judge` is asked for. Without prices only a server of this machine is asked, as free."""
+
+    model: str
+    variant: Variant = "umbrela"
+    budget: Decimal = Decimal(5)
+    prices: Prices | None = None
+    concurrency: int = 4
+    sample: int | None = None
+    images: bool = False
+    max_tokens: int = MAX_TOKENS
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would be asked. `rows` are prompts asked for now or answered before; `open` have no answer."""
+
+    folder: ReviewFolder
+    directory: Path
+    candidates: tuple[ReviewCandidate, ...]
+    rows: tuple[Prompt, ...]
+    open: tuple[Prompt, ...]
+    skipped: Mapping[str, Skip]
+
+    @property
+    def home(self) -> Path:
+        """Folder of all judges of this task."""
+        return self.folder.path / "judge"
+
+
+def task_directory(target: str, workspace: Workspace) -> Path:
+    """The task folder that RELEASE/TASK names: a path, or NAME@VERSION/TASK.
+
+    Raises:
+        UsageError: there is none.
+    """
+    path = Path(target)
+    release, _, task = target.rpartition("/")
+    if not path.exists() and "@" in release:
+        name, _, version = release.partition("@")
+        path = workspace.releases / name / version / task
+    if not (path / NAME).is_file():
+        raise UsageError(
+            f"no task of a release at {target!r}",
+            file=str(path),
+            hint="give a task folder or NAME@VERSION/TASK",
+        )
+    return path
+
+
+def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: bool = False) -> Plan:
+    """Make the prompts; nothing is asked or written.
+
+    Raises:
+        UsageError: the task is not under review, or not one a judge knows.
+    """
+    head = read_manifest(directory)
+    folder = review_folder(workspace, head.dataset, head.task)
+    candidates = folder.candidates()
+    if not candidates:
+        raise UsageError("this task has no candidates", file=str(folder.path), hint=_PUSH)
+    if head.task not in SCALES:
+        raise UsageError(f"the judge has no scale for the task {head.task!r}")
+    back = _held_back(folder)
+    fit = [item for item in candidates if item.id not in back]
+    whole = prompts(fit, options.variant, images=True, sensitive=True, max_tokens=options.max_tokens)
+    allowed = prompts(
+        fit, options.variant, images=options.images, sensitive=is_local, max_tokens=options.max_tokens
+    )
+    chosen = _sample({prompt.subject for prompt in allowed.rows}, options.sample)
+    known = {answer.prompt_id for answer in held(whole.rows, options.model, _store(workspace))}
+    rows = tuple(row for row in whole.rows if row.id in known or row.subject in chosen)
+    skipped: dict[str, Skip] = {**allowed.skipped, **dict.fromkeys(back, "held_back")}
+    return Plan(
+        folder,
+        directory,
+        tuple(candidates),
+        rows,
+        tuple(row for row in rows if row.subject in chosen and row.id not in known),
+        {name: reason for name, reason in sorted(skipped.items()) if name not in {r.subject for r in rows}},
+    )
+
+
+def _held_back(folder: ReviewFolder) -> set[str]:
+    """Candidates that people are not shown either, for they may name a patient."""
+    path = folder.path / "held_back.parquet"
+    return set(pq.read_table(path, columns=["candidate_id"])[0].to_pylist()) if path.is_file() else set()
+
+
+def _sample(subjects: Collection[str], size: int | None) -> set[str]:
+    """So many candidates, the same ones on every machine; a larger sample holds every smaller one."""
+    return set(sorted(subjects, key=lambda name: (sha256_text(f"judge sample\0{name}"), name))[:size])
+
+
+def _store(workspace: Workspace) -> Path:
+    return workspace.root / "review" / ANSWERS
+
+
+def estimate(made: Plan, options: Options) -> dict[str, Any]:
+    """What a dry run says."""
+    total = (
+        None if options.prices is None else sum((most(row, options.prices) for row in made.open), Decimal(0))
+    )
+    return {
+        "judge": judge_name(options.model, options.variant),
+        "candidates": len(made.candidates),
+        "skipped": dict(sorted(Counter(made.skipped.values()).items())),
+        "prompts": len(made.rows),
+        "answered": len(made.rows) - len(made.open),
+        "calls": len(made.open),
+        "costs_at_most": None if total is None else money(total),
+        "spent_before": money(read_totals(made.home / LEDGER).spent),
+        "budget": money(options.budget),
+    }
+
+
+def run_judge(
+    directory: Path,
+    workspace: Workspace,
+    options: Options,
+    environment: Mapping[str, str],
+    reporter: Reporter,
+) -> dict[str, Any]:
+    """Ask what has no answer yet, write what follows; the judge's part of judge.json, and what was spent.
+
+    Raises:
+        UsageError: as :func:`plan`; no server, prices or extra to ask with.
+        WorkspaceError: another run is judging this task.
+        FetchError: the server refuses every request or cannot be reached; what was answered is written.
+    """
+    server, refusal = _server(environment)
+    made = plan(directory, workspace, options, is_local=server is not None and server.is_local)
+    made.home.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(made.home / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise WorkspaceError("another run is judging this task", file=str(made.home)) from error
+    try:
+        missing: dict[str, Skip] = {}
+        run = Run()
+        if made.open:
+            if server is None:
+                raise refusal or UsageError("no server to ask")
+            run, missing = _ask(made, workspace, options, server, reporter)
+        answers = held(made.rows, options.model, _store(workspace))
+        result = _write(made, options, answers, {**made.skipped, **missing})
+    finally:
+        lock.release()
+    whole = {**result, "run": _spent(run, read_totals(made.home / LEDGER), options)}
+    if run.stopped in ("fatal", "unreachable"):
+        raise FetchError(
+            f"the model server stopped the run: {run.detail}",
+            hint=f"{len(answers)} answers are stored; run the same command again when the cause is gone",
+        )
+    return whole
+
+
+def _server(environment: Mapping[str, str]) -> tuple[Server | None, UsageError | None]:
+    """The server, or why there is none: that matters only if something is to be asked."""
+    try:
+        return server_from(environment), None
+    except UsageError as error:
+        return None, error
+
+
+def _ask(
+    made: Plan, workspace: Workspace, options: Options, server: Server, reporter: Reporter
+) -> tuple[Run, dict[str, Skip]]:
+    """Ask the open prompts; the run, and candidates whose image is not there."""
+    prices = options.prices
+    if prices is None:
+        if not server.is_local:
+            raise UsageError(
+                "a budget needs prices",
+                hint="give --price-in and --price-out per million tokens; 0 for a server that costs nothing",
+            )
+        prices = Prices(Decimal(0), Decimal(0))
+    with tempfile.TemporaryDirectory(prefix="medqrels-judge-") as scratch:
+        images = _Images(made, Path(scratch))
+        missing: dict[str, Skip] = {
+            row.subject: "image_missing" for row in made.open if not images.has_all(row)
+        }
+        asked = [row for row in made.rows if row.subject not in missing]  # the runner knows those answered
+        llm = Llm(server, options.model, options.patience.timeout, images.read)
+        try:
+            with reporter.stage("judge", len(asked), "prompts") as steps:
+                runner = Runner(
+                    llm.ask,
+                    is_valid,
+                    options.model,
+                    prices,
+                    options.budget,
+                    patience=options.patience,
+                    concurrency=options.concurrency,
+                    advance=steps.advance,
+                )
+                return runner.run(asked, _store(workspace), made.home / LEDGER), missing
+        finally:
+            llm.close()
+
+
+class _Images:
+    """Images of the release that prompts show, laid out as files so that they need no memory."""
+
+    def __init__(self, made: Plan, folder: Path) -> None:
+        self._folder = folder
+        wanted = {part.value for row in made.open for part in row.parts if part.kind == "image"}
+        self._types: dict[str, str] = {}
+        if wanted:
+            for sha256, data, _ in Published(made.directory, query()).images(wanted):
+                media = next((name for start, name in _SIGNATURES if data.startswith(start)), "")
+                if media:
+                    (folder / sha256).write_bytes(data)
+                    self._types[sha256] = media
+
+    def has_all(self, prompt: Prompt) -> bool:
+        """Whether every image of a prompt is there."""
+        return all(part.kind == "text" or part.value in self._types for part in prompt.parts)
+
+    def read(self, sha256: str) -> tuple[bytes, str]:
+        """Bytes and media type."""
+        return (self._folder / sha256).read_bytes(), self._types[sha256]
+
+
+def _write(
+    made: Plan, options: Options, answers: Sequence[ModelAnswer], skipped: Mapping[str, Skip]
+) -> dict[str, Any]:
+    """Write prompts, answers, annotations and judge.json; the judge's part of the latter."""
+    rows = judged(made.rows, answers, options.model, options.variant)
+    home = made.home / folder_name(options.model, options.variant)
+    write_atomic(home / "prompts.parquet", parquet_bytes(Prompt, made.rows))
+    write_atomic(home / "answers.parquet", parquet_bytes(ModelAnswer, answers))
+    write_atomic(home / "annotations.parquet", parquet_bytes(ReviewAnnotation, rows))
+    part = _summary(made, options, answers, rows, skipped)
+    report = made.folder.json(REPORT) or {"format": 1, "judges": {}}
+    report["judges"][part["judge"]] = part
+    made.folder.write_json(REPORT, report)
+    return part
+
+
+def folder_name(model: str, variant: Variant) -> str:
+    """Folder of one judge; a model name that is no file name gets a hash."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", model).strip(".")
+    unlike = "" if plain == model else f"-{sha256_text(model)[:8]}"
+    return f"{plain}{unlike}-{variant_name(variant)}"
+
+
+def judge_annotations(folder: ReviewFolder) -> list[ReviewAnnotation]:
+    """Rows of all judges of a task, by judge and candidate."""
+    found: list[ReviewAnnotation] = []
+    for path in sorted((folder.path / "judge").glob("*/annotations.parquet")):
+        found += from_table(ReviewAnnotation, pq.read_table(path))
+    return sorted(found, key=lambda row: (row.annotator, row.candidate_id))
+
+
+def _summary(
+    made: Plan,
+    options: Options,
+    answers: Sequence[ModelAnswer],
+    rows: Sequence[ReviewAnnotation],
+    skipped: Mapping[str, Skip],
+) -> dict[str, Any]:
+    head = read_manifest(made.directory)
+    seen = {row.candidate_id for row in rows}
+    systems = {name for item in made.candidates for name in item.systems} | set(head.shaped_by)
+    found = Counter(doubts([item for item in made.candidates if item.id in seen], rows).values())
+    return {
+        "judge": judge_name(options.model, options.variant),
+        "role": "judge: a pre-filter and third opinion, never an expert",
+        "dataset": head.dataset,
+        "task": head.task,
+        "candidates": len(made.candidates),
+        "judged": len(rows),
+        "skipped": dict(sorted(Counter(skipped.values()).items())),
+        "not_asked": len(made.candidates) - len(rows) - len(skipped),
+        "grades": _counts(str(row.grade) for row in rows if row.grade is not None),
+        "without_grade": _counts(row.reason for row in rows if row.grade is None),
+        "answers": _counts(answer.state for answer in answers),
+        "modes": _counts(answer.mode for answer in answers),
+        "served_models": sorted({answer.served_model for answer in answers}),
+        "doubts": {name: found[name] for name in DOUBTS},
+        "families": sorted(families(options.model)),
+        "circular": [asdict(item) for item in circular(options.model, systems)],
+        "calibration": _calibration(made, rows),
+    }
+
+
+def _counts(values: Any) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _calibration(made: Plan, rows: Sequence[ReviewAnnotation]) -> dict[str, Any]:
+    """The judge beside the people who graded the same candidates; empty of figures while there are none."""
+    people = [row for row in made.folder.annotations() if row.role != "judge"]
+    scale = sorted({g for item in made.candidates for g in grades(item.kind, item.task)})
+    report = calibrate(made.candidates, rows, people, scale)
+    return {
+        "items": report.items,
+        "not_run": "" if report.items else "no clinician has graded a candidate this judge graded",
+        "strata": [asdict(item) for item in report.strata],
+        "confusion": [
+            {"clinicians": expert, "judge": judge, "items": count}
+            for (expert, judge), count in report.confusion.items()
+        ],
+        "among_clinicians": asdict(report.among_clinicians),
+    }
+
+
+def _spent(run: Run, totals: Totals, options: Options) -> dict[str, Any]:
+    """This run, and what the ledger of the task adds up to; not part of judge.json."""
+    return {
+        "calls": run.calls,
+        "failed": run.failed,
+        "unasked": run.unasked,
+        "stopped": run.stopped,
+        "detail": run.detail,
+        "outcomes": dict(sorted(run.outcomes.items())),
+        "budget": money(options.budget),
+        "spent": money(totals.known),
+        "perhaps_spent": money(totals.spent - totals.known),
+        "tokens_in": totals.tokens_in,
+        "tokens_out": totals.tokens_out,
+    }

@@ -1,0 +1,176 @@
+"""Looks for what could name a patient in everything a review would show, before it is pushed.
+
+Texts are searched with the patterns of the audit (curation.audit.rules.privacy); text burned into images is
+read where the extra `ocr` is installed. What is found holds the candidate back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from PIL import Image
+
+from curation.audit.rules.privacy import DATE, HINTS, IDENTIFIERS, Pattern, hits
+from curation.images.decode import open_image
+from curation.images.ocr import read_text
+from flows.review_reading import Published
+from flows.review_store import HeldBack
+from schemas.errors import InputError, UsageError
+from schemas.review import ReviewCandidate
+
+TEXTS = (
+    "query_text",
+    "document_title",
+    "document_text",
+    "document_context",
+    "caption_text",
+    "case_text",
+    "text_before",
+    "text_after",
+    "source_text",
+    "translated_text",
+)
+IMAGES = ("query_image", "document_image")
+_BRIGHT = 180
+"""Grey from which a pixel may belong to burned-in print."""
+_HOLDING_HINTS = frozenset(
+    {
+        "an e-mail address",
+        "a telephone number",
+        "the day of an admission, operation or death",
+        "a person with title or initials",
+        "a street address",
+    }
+)
+_NAMED = Pattern(
+    "a named patient",
+    re.compile(
+        r"\b[Pp]atient,?\s+[A-ZÀ-Þ][a-zà-ÿ]+\s+[A-ZÀ-Þ][\w'’-]+,?\s+(?:who\s+(?:is|was)\s+)?(?:an?\s+|aged\s+)\d{1,3}"
+    ),
+)
+PATTERNS: tuple[Pattern, ...] = (
+    *IDENTIFIERS,
+    _NAMED,
+    *(item for item in HINTS if item.kind in _HOLDING_HINTS),
+)
+"""What holds a text back. The audit only hints at some of it; a reviewer need not see it either way."""
+_MONTHS = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_SHORT_DATES = (
+    rf"(?<!\d)\d{{1,2}}[-/. ]{_MONTHS}[-/. ]\d{{2,4}}(?!\d)|(?<!\d)\d{{1,2}}/\d{{1,2}}/\d{{2}}(?!\d)"
+)
+_LABEL = r"(?i:\b(?:id|pid|mrn|acc(?:ession)?|exam|study|pat(?:ient)?\s*(?:id|no))\b)"
+BURNED_IN: tuple[Pattern, ...] = (
+    *PATTERNS,
+    Pattern("a date", re.compile(f"{DATE}|{_SHORT_DATES}")),
+    Pattern(
+        "a labelled name",
+        re.compile(r"(?i:\b(?:patient|pat|name|surname)\b\.?\s*[:;])\s*[A-ZÀ-Þ][\w'^,. -]{2,}"),
+    ),
+    Pattern(
+        "a name as scanners print it",
+        re.compile(r"\b[A-ZÀ-Þ]{2,}\^[A-ZÀ-Þ]{2,}|\b[A-ZÀ-Þ]{3,}, [A-ZÀ-Þ]{3,}\b"),
+    ),
+    Pattern("a labelled number", re.compile(_LABEL + r"\s*[.:;#]*\s*[A-Z]{0,3}-?\d{5,}")),
+)
+"""What holds an image back: scanners print names, dates and numbers without a sentence around them."""
+
+
+Hit = tuple[str, int, int]
+"""(kind, start, end) of one find in a text."""
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was found.
+
+    `images` are the finds in every image that was read, by the hash of its source file; `images_read` says
+    how many images were read, or why none was.
+    """
+
+    images: dict[str, Sequence[Hit]] = field(default_factory=dict)
+    findings: list[HeldBack] = field(default_factory=list)
+    images_read: str = "no image is shown"
+
+    @property
+    def held(self) -> set[str]:
+        """Ids of the candidates that are held back."""
+        return {row.candidate_id for row in self.findings}
+
+    def kinds(self) -> dict[str, int]:
+        """How many candidates are held back for each kind."""
+        found = {(row.candidate_id, row.kind) for row in self.findings}
+        return dict(sorted(Counter(kind for _, kind in found).items()))
+
+
+def scan(
+    candidates: Sequence[ReviewCandidate],
+    task: Published,
+    read: Mapping[str, Sequence[Hit]],
+    *,
+    with_images: bool = True,
+) -> Scan:
+    """Everything in some candidates that could name a patient.
+
+    Args:
+        candidates: what is to be pushed.
+        task: the release their images are in.
+        read: what was found in images before, by the hash of the source file; those are not read again.
+        with_images: whether to read the images; without the extra `ocr` they are not, and it is said.
+    """
+    done = Scan(dict(read))
+    known: dict[str, list[Hit]] = {}
+    pictures = {item.value for row in candidates for item in row.shown if item.name in IMAGES}
+    if pictures:
+        done.images_read = _read(task, pictures, done.images) if with_images else "not run: not asked for"
+    for row in candidates:
+        for item in row.shown:
+            if item.name in IMAGES:
+                found = list(done.images.get(item.value, ()))
+            elif item.name in TEXTS:
+                if item.value not in known:  # a query's text is shown with many documents
+                    known[item.value] = list(hits(item.value, PATTERNS))
+                found = known[item.value]
+            else:
+                continue
+            done.findings += [_held(row, item.name, *hit) for hit in found]
+    return done
+
+
+def _held(row: ReviewCandidate, name: str, kind: str, start: int, end: int) -> HeldBack:
+    return HeldBack(
+        candidate_id=row.id,
+        query_id=row.query_id,
+        corpus_id=row.corpus_id,
+        field=name,
+        kind=kind,
+        start=start,
+        end=end,
+    )
+
+
+def _read(task: Published, wanted: Collection[str], known: dict[str, Sequence[Hit]]) -> str:
+    """Read the images that were not read before, and say how many were read in all."""
+    try:
+        read_text(Image.new("L", (64, 64)))
+    except UsageError as error:
+        return f"not run: {error.message} ({error.hint})"
+    for sha256, data, _ in task.images(set(wanted) - set(known)):
+        found = burned_in(data)
+        if found is not None:
+            known[sha256] = found
+    return f"{len(set(wanted) & set(known))} of {len(set(wanted))} images were read"
+
+
+def burned_in(data: bytes) -> list[Hit] | None:
+    """What text burned into one image holds, as (kind, start, end); None when the image does not open."""
+    try:
+        image = open_image(data).image
+    except InputError:
+        return None
+    grey = image.convert("L")
+    # Scanners print nearly white on dark: alone on paper it is read where the picture behind it confuses.
+    alone = grey.point([255] * _BRIGHT + [0] * (256 - _BRIGHT))
+    return list(hits(f"{read_text(grey)}\n{read_text(alone)}", BURNED_IN))

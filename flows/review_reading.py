@@ -1,0 +1,265 @@
+"""Reads from a published task what may be reviewed: pairs with their facets, texts, sources, images.
+
+What only the workspace knows (concept mentions, principal diagnoses, flags of images) is added where it is
+there; a release alone is enough.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from annotation.candidates import Facets, Pair
+from curation.evaluation.runs import SUFFIX, read_run
+from curation.release.facts import views
+from curation.release.manifest import ReleaseManifest, read_manifest
+from curation.release.query import QueryRunner, fetch
+from flows.runner import table_files
+from flows.workspace import Workspace
+
+DEPTH = 20
+"""Results of each system that may be drawn."""
+WITH_DIAGNOSIS = frozenset({"case_study"})
+"""Tasks whose question cannot be answered without the query case's principal diagnosis."""
+_BLURRED = ("sensitive", "face")
+_SURE = 0.9
+"""Least score of a concept mention that is shown."""
+_CHUNK = 500
+_QUERIES = """SELECT q.id, q.language, q.specialty, q.tier, o.article_id, o.split, o.patient_id
+    FROM queries q JOIN provenance_queries o ON o.id = q.id ORDER BY q.id"""
+_DOCUMENTS = """SELECT c.id, o.article_id, coalesce(nullif(o.specialty, ''), a.specialty, '') AS specialty
+    FROM corpus c JOIN provenance_corpus o ON o.id = c.id
+    LEFT JOIN (SELECT p.article_id, min(q.specialty) AS specialty FROM queries q
+        JOIN provenance_queries p ON p.id = q.id WHERE q.specialty <> '' GROUP BY p.article_id
+        HAVING count(DISTINCT q.specialty) = 1) a ON a.article_id = o.article_id
+    ORDER BY c.id"""
+_QRELS = """SELECT "query-id" AS q, "corpus-id" AS c, score, label_status, rule FROM qrels ORDER BY 1, 2"""
+_EXCLUDED = """SELECT "query-id" AS q, "corpus-id" AS c FROM excluded ORDER BY 1, 2"""
+_SHOWN = """SELECT t.id, {title} AS title, t.text, t.language, t.license, o.article_id, o.patient_id,
+        {source} AS source_id, o.image_source_sha256 AS image, to_json(o.transforms) AS transforms
+    FROM {table} t JOIN {origin} o ON o.id = t.id WHERE t.id IN ({ids}) ORDER BY t.id"""
+_IMAGES = """SELECT o.image_source_sha256 AS sha256, t.image FROM {table} t JOIN {origin} o ON o.id = t.id
+    WHERE o.image_source_sha256 IN ({ids}) ORDER BY t.id"""
+_SIDES = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One query or document as it is shown."""
+
+    id: str
+    title: str
+    text: str
+    language: str
+    license: str
+    article_id: str
+    patient_id: str
+    source_id: str
+    image: str
+    transforms: Sequence[Mapping[str, Any]]
+
+
+class Published:
+    """One published task, opened for review.
+
+    Args:
+        directory: the task directory.
+        query: runs SQL over Parquet.
+        depth: results of each system that may be drawn.
+    """
+
+    def __init__(self, directory: Path, query: QueryRunner, depth: int = DEPTH) -> None:
+        self.directory, self._query, self._depth = directory, query, depth
+        self.views = views(directory)
+        self.manifest: ReleaseManifest = read_manifest(directory)
+
+    @cached_property
+    def queries(self) -> dict[str, Mapping[str, str]]:
+        """Query -> its facets, split and article."""
+        return {row["id"]: row for row in fetch(self._query, _QUERIES, self.views)}
+
+    @cached_property
+    def documents(self) -> dict[str, Mapping[str, str]]:
+        """Document -> its article and specialty; of a document without one, that of its article's queries."""
+        return {row["id"]: row for row in fetch(self._query, _DOCUMENTS, self.views)}
+
+    @cached_property
+    def judged(self) -> dict[tuple[str, str], Mapping[str, Any]]:
+        """Pair -> its label."""
+        return {(row["q"], row["c"]): row for row in fetch(self._query, _QRELS, self.views)}
+
+    @cached_property
+    def excluded(self) -> set[tuple[str, str]]:
+        """Pairs that are neither positive nor negative: they are never asked."""
+        return {(row["q"], row["c"]) for row in fetch(self._query, _EXCLUDED, self.views)}
+
+    def facets(self, query: str) -> Facets:
+        """What a query belongs to."""
+        row = self.queries[query]
+        return Facets(row["specialty"] or "", row["language"], row["tier"] or "")
+
+    @cached_property
+    def positives(self) -> list[Pair]:
+        """Pairs that a structural rule labelled."""
+        return [
+            Pair(q, c, "positive", self.facets(q), rule=row["rule"], rule_grade=row["score"])
+            for (q, c), row in self.judged.items()
+            if row["label_status"] == "structural" and row["score"] > 0 and (q, c) not in self.excluded
+        ]
+
+    @cached_property
+    def found(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Unjudged pair -> the systems that found it within the depth, each with its rank."""
+        found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        corpus = sorted(self.documents)
+        for split in sorted({row["split"] for row in self.queries.values()}):
+            known = [name for name, row in self.queries.items() if row["split"] == split]
+            for path in sorted((self.directory / "runs" / split).glob(f"*{SUFFIX}")):
+                run = read_run(path, known, corpus)
+                for name, ranking in run.run.items():
+                    for rank, place in enumerate(ranking.documents[: self._depth].tolist(), start=1):
+                        pair = (name, corpus[place])
+                        if pair not in self.judged and pair not in self.excluded:
+                            found[pair][run.tag or run.name] = rank
+        return found
+
+    @cached_property
+    def pool(self) -> list[Pair]:
+        """Unjudged pairs some system found."""
+        return [
+            Pair(q, c, "pool", self.facets(q), rank=min(ranks.values()), systems=tuple(sorted(ranks)))
+            for (q, c), ranks in sorted(self.found.items())
+        ]
+
+    def may_pair(self, query: str, document: str) -> bool:
+        """Whether nothing is known of a pair: not judged, excluded or found, and of two articles."""
+        pair = (query, document)
+        known = pair in self.judged or pair in self.excluded or pair in self.found
+        return not known and self.queries[query]["article_id"] != self.documents[document]["article_id"]
+
+    def rows(self, table: str, ids: Collection[str]) -> dict[str, Row]:
+        """Queries or documents by id."""
+        is_query = table == "queries"
+        origin = dict(_SIDES)[table]
+        form = {"title": "''" if is_query else "t.title", "source": "o.source_id" if is_query else "t.id"}
+        found = {}
+        for part in _listed(ids):
+            text = _SHOWN.format(table=table, origin=origin, ids=part, **form)
+            for row in fetch(self._query, text, self.views):
+                row["transforms"] = json.loads(row["transforms"] or "[]") or []
+                found[row["id"]] = Row(
+                    **{name: value or "" for name, value in row.items() if name != "transforms"},
+                    transforms=row["transforms"],
+                )
+        return found
+
+    @cached_property
+    def addresses(self) -> dict[str, str]:
+        """Article -> where it can be read, '' when that is not known."""
+        text = "SELECT id, pmcid, doi, pmid FROM sources ORDER BY id"
+        return {row["id"]: _address(row) for row in fetch(self._query, text, self.views)}
+
+    def images(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes, str]]:
+        """(source hash, released bytes, extension) of images by the hash of their source file."""
+        left = set(wanted)
+        for table, origin in _SIDES:
+            if not any("image" in _columns(path) for path in self.views[table]):
+                continue
+            for part in _listed(left):
+                for batch in self._query(_IMAGES.format(table=table, origin=origin, ids=part), self.views):
+                    for row in batch.to_pylist():
+                        if row["sha256"] in left and row["image"] and row["image"]["bytes"]:
+                            left.discard(row["sha256"])
+                            extension = Path(row["image"]["path"] or "").suffix.lstrip(".") or "png"
+                            yield row["sha256"], row["image"]["bytes"], extension
+
+
+def _columns(path: Path) -> list[str]:
+    import pyarrow.parquet as pq
+
+    return list(pq.read_schema(path).names)
+
+
+def _listed(ids: Iterable[str]) -> Iterator[str]:
+    """Ids as SQL lists, some hundred at a time."""
+    ordered = sorted(ids)
+    for start in range(0, len(ordered), _CHUNK):
+        yield ", ".join("'" + name.replace("'", "''") + "'" for name in ordered[start : start + _CHUNK])
+
+
+def _address(row: Mapping[str, Any]) -> str:
+    if row["pmcid"]:
+        return f"https://pmc.ncbi.nlm.nih.gov/articles/{row['pmcid']}/"
+    if row["doi"]:
+        return f"https://doi.org/{row['doi']}"
+    if row["pmid"]:
+        return f"https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/"
+    source, _, name = row["id"].partition(":")
+    return f"https://www.ncbi.nlm.nih.gov/books/{name.partition('.')[0]}/" if source == "litarch" else ""
+
+
+class Known:
+    """What the workspace knows of records and a release does not say; nothing where it knows nothing."""
+
+    def __init__(self, workspace: Workspace | None, query: QueryRunner) -> None:
+        self._workspace, self._query = workspace, query
+
+    def _rows(self, table: str, text: str, ids: Collection[str]) -> list[dict[str, Any]]:
+        files = table_files(self._workspace, table) if self._workspace else ()
+        if not files:
+            return []
+        return [
+            row for part in _listed(ids) for row in fetch(self._query, text.format(ids=part), {"t": files})
+        ]
+
+    def blurred(self, images: Collection[str]) -> set[str]:
+        """Images that are to be blurred: flagged ones, and those nobody has looked at."""
+        text = "SELECT sha256, flags FROM t WHERE sha256 IN ({ids}) ORDER BY id"
+        seen: dict[str, bool] = {}
+        for row in self._rows("images.images", text, images):
+            is_flagged = any(flag in row["flags"] for flag in _BLURRED)
+            seen[row["sha256"]] = seen.get(row["sha256"], False) or is_flagged
+        return {name for name in images if seen.get(name, True)}
+
+    def diagnoses(self, cases: Collection[str]) -> dict[str, str]:
+        """Case -> name of its principal diagnosis."""
+        text = "SELECT case_id, name FROM t WHERE case_id IN ({ids}) AND concept <> '' ORDER BY case_id"
+        return {row["case_id"]: row["name"] for row in self._rows("diagnoses.diagnoses", text, cases)}
+
+    def mentions(self, texts: Collection[str]) -> dict[str, list[dict[str, Any]]]:
+        """Source text -> concept mentions in it, by place."""
+        text = f"""SELECT text_id, "start", "end", text, concept, name FROM t
+            WHERE text_id IN ({{ids}}) AND score >= {_SURE} ORDER BY text_id, "start", "end" DESC, concept"""
+        found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in self._rows("ground.mentions", text, texts):
+            found[row["text_id"]].append(row)
+        return found
+
+
+def marks(field: str, row: Row, mentions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Mentions of a source text as spans of the released one; those that the changes took away are left out.
+
+    Of spans that overlap only the first and longest is told.
+    """
+    made: list[dict[str, Any]] = []
+    for item in mentions:
+        start = _moved(item["start"], row.transforms)
+        end = start + len(item["text"])
+        if row.text[start:end] == item["text"] and (not made or start >= made[-1]["end"]):
+            made.append(
+                {"field": field, "start": start, "end": end, "id": item["concept"], "name": item["name"]}
+            )
+    return made
+
+
+def _moved(place: int, transforms: Sequence[Mapping[str, Any]]) -> int:
+    """A place in the source text as a place in the released text."""
+    for change in transforms:  # each says where it stands in the text as the changes before it left it
+        if place >= change["start"]:
+            place += (change["end"] - change["start"]) - len(change["original"])
+    return place

@@ -1,0 +1,393 @@
+"""Push and pull of one review: queues brought to the server, answers brought back, any number of times.
+
+What was seen on the server is noted in `sync/<pseudonym>-<role>.json` beside the tables, after the fact: a
+note that a crash kept from being written is found again on the server by candidate id.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from annotation.client import Client, Project, UnconfirmedError
+from annotation.layouts import answer, grades
+from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, diff, merge
+from annotation.sync.answers import Reader
+from flows.review_delivery import MediaFolder, Queue, marker, queues
+from flows.review_store import ReviewFolder, parquet_bytes
+from flows.workspace import write_atomic
+from schemas.errors import MedqrelsError, WorkspaceError
+from schemas.review import ReviewAnnotation, ReviewCandidate, Role
+
+BATCH_TASKS = 1000
+BATCH_BYTES = 8 << 20
+"""Largest import in one request: what a proxy in front of a team's server still lets through."""
+ROUNDS = 4
+"""Listings until project and plan agree; more than two only if somebody else changes the project too."""
+OVERLAP = timedelta(seconds=120)
+"""How far a pull reaches back before the last one: transactions that were open, clocks of several servers."""
+_FOLDER = "sync"
+_LOOKUPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server, and how it gets images: from its own disk when `is_local`, else inside the tasks."""
+
+    client: Client
+    media: MediaFolder
+    is_local: bool
+
+    def image_url(self, sha256: str) -> str:
+        """Address of an image in a task."""
+        return self.media.served(sha256) if self.is_local else self.media.embedded(sha256)
+
+
+@dataclass(slots=True)
+class Noted:
+    """What one person's project was last seen to hold."""
+
+    project: int = 0
+    created_at: str = ""
+    cursor: str = ""
+    tasks: dict[str, KnownTask] = field(default_factory=dict)
+    conflicts: list[dict[str, Any]] = field(default_factory=list)
+    quarantine: list[dict[str, Any]] = field(default_factory=list)
+
+    def belongs_to(self, project: Project | None) -> bool:
+        """Whether it is about this very project, and not one that was deleted and made again."""
+        return project is not None and (self.project, self.created_at) == (project.id, project.created_at)
+
+
+def read_noted(folder: ReviewFolder, annotator: str, role: Role) -> Noted:
+    """The notes on one person's project; empty when there are none.
+
+    Raises:
+        WorkspaceError: they are damaged.
+    """
+    body = folder.json(_name(annotator, role))
+    if not body:
+        return Noted()
+    try:
+        tasks = {name: KnownTask(task, (q, d)) for name, (task, q, d) in body.pop("tasks").items()}
+        return Noted(tasks=tasks, **body)
+    except (TypeError, ValueError, KeyError) as error:
+        raise WorkspaceError(
+            "the notes of a review are damaged",
+            file=str(folder.path / _name(annotator, role)),
+            hint="delete the file: the next push and pull find everything again on the server",
+        ) from error
+
+
+def _write_noted(folder: ReviewFolder, annotator: str, role: Role, noted: Noted) -> None:
+    body = asdict(noted)
+    body["tasks"] = {name: [item.task_id, *item.pair] for name, item in sorted(noted.tasks.items())}
+    folder.write_json(_name(annotator, role), body)
+
+
+def _name(annotator: str, role: str) -> str:
+    return f"{_FOLDER}/{annotator}-{role}.json"
+
+
+# Push
+
+
+def push(
+    folder: ReviewFolder,
+    target: Target,
+    *,
+    dry_run: bool = False,
+    restore: bool = False,
+    tell: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """Bring every queue of a review to the server; per queue what was done, or would be.
+
+    Args:
+        folder: the review, with candidates and allotments.
+        target: the server.
+        dry_run: only read.
+        restore: send tasks again that were deleted on the server.
+        tell: progress, one line at a time.
+
+    Raises:
+        UsageError: the server refuses something.
+        FetchError: it cannot be reached, or keeps answering badly; the same call goes on from there.
+    """
+    pairs = {row.id: (row.query_id, row.corpus_id) for row in folder.candidates()}
+    listed = queues(folder, target.image_url)
+    return [_push_queue(folder, target, item, pairs, dry_run, restore, tell) for item in listed]
+
+
+def _push_queue(
+    folder: ReviewFolder,
+    target: Target,
+    queue: Queue,
+    pairs: Mapping[str, tuple[str, str]],
+    dry_run: bool,
+    restore: bool,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
+    client = target.client
+    noted = read_noted(folder, queue.annotator, queue.role)
+    if dry_run:
+        there = client.find_project(queue.marker)
+        known = noted.tasks if noted.belongs_to(there) else {}
+        present = list(client.tasks(there.id)) if there is not None else []
+        return _report(client, queue, there, diff(queue.tasks, present, known, pairs, restore=restore))
+    project = client.ensure_project(queue.marker, queue.title, queue.config, queue.instruction)
+    client.hide_columns(project.id, queue.hidden_columns)
+    if target.is_local:
+        client.serve_local_files(project.id, str(target.media.path))
+    if not noted.belongs_to(project):
+        noted = Noted(project.id, project.created_at)
+    first: Plan | None = None
+    for _ in range(ROUNDS):
+        held = list(client.tasks(project.id))
+        plan = diff(queue.tasks, held, noted.tasks, pairs, restore=restore)
+        first = first or plan
+        noted.tasks, noted.conflicts = dict(plan.known), [asdict(item) for item in plan.conflicts]
+        # Noted before anything is deleted: it must not look as if somebody else had deleted it.
+        _write_noted(folder, queue.annotator, queue.role, noted)
+        is_sure = plan.is_done or _apply(client, project.id, plan, held, noted)
+        _write_noted(folder, queue.annotator, queue.role, noted)
+        if plan.create:
+            tell(f"{queue.title}: {len(plan.create):,} tasks sent")
+        if plan.is_done or (is_sure and not plan.delete):
+            return _report(client, queue, project, first, plan.conflicts)
+        restore = False  # what is deleted while we push is somebody's wish
+    raise MedqrelsError(
+        f"the project {queue.title!r} keeps changing while it is pushed",
+        file=client.url,
+        hint="medqrels review push, when nobody else pushes",
+    )
+
+
+def _apply(client: Client, project: int, plan: Plan, held: Sequence[HeldTask], noted: Noted) -> bool:
+    """Carry a plan out; whether the server confirmed every import."""
+    client.delete_untouched(project, plan.delete)
+    for task, item in plan.refresh:
+        client.update_task(task, item.payload())
+    last, is_sure = max((task.id for task in held), default=0), True
+    for batch in batches(plan.create):
+        ids = _send(client, project, batch, last)
+        if ids is None:
+            is_sure = False
+            continue
+        last = max(last, *ids)
+        noted.tasks |= {
+            item.candidate_id: KnownTask(task, item.pair) for item, task in zip(batch, ids, strict=True)
+        }
+    return is_sure
+
+
+def _send(client: Client, project: int, batch: Sequence[WantedTask], last: int) -> list[int] | None:
+    """Send one batch; when no reply says what became of it, look it up before anything is sent again.
+
+    Returns:
+        The ids of its tasks, None when they were found by looking them up.
+    """
+    left = list(batch)
+    for attempt in range(_LOOKUPS):
+        try:
+            ids = client.import_tasks(project, [item.payload() for item in left])
+            return ids if len(left) == len(batch) else None
+        except UnconfirmedError:
+            if attempt + 1 == _LOOKUPS:
+                raise
+            time.sleep(min(8.0, 0.5 * 2**attempt))  # the server may still be at it
+            there = {task.candidate_id for task in client.tasks(project, after=last)}
+            left = [item for item in left if item.candidate_id not in there]
+            if not left:
+                return None
+    return None
+
+
+def batches(tasks: Sequence[WantedTask]) -> Iterator[list[WantedTask]]:
+    """Tasks in order, in parts that one request takes."""
+    part: list[WantedTask] = []
+    size = 0
+    for task in tasks:
+        weight = len(json.dumps(task.payload(), ensure_ascii=False).encode())
+        if part and (len(part) == BATCH_TASKS or size + weight > BATCH_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(task)
+        size += weight
+    if part:
+        yield part
+
+
+def _report(
+    client: Client,
+    queue: Queue,
+    project: Project | None,
+    plan: Plan,
+    conflicts: Sequence[Conflict] | None = None,
+) -> dict[str, Any]:
+    left = plan.conflicts if conflicts is None else conflicts
+    return {
+        "annotator": queue.annotator,
+        "role": queue.role,
+        "title": queue.title,
+        "project": project.id if project else None,
+        "address": f"{client.url}/projects/{project.id}/data?labeling=1" if project else "",
+        "tasks": len(queue.tasks),
+        **plan.counts(),
+        "conflicts": [asdict(item) for item in left],
+    }
+
+
+# Pull
+
+
+def pull(
+    folder: ReviewFolder,
+    client: Client,
+    accounts: Mapping[str, int],
+    *,
+    accept: bool = False,
+) -> list[dict[str, Any]]:
+    """Bring answers of every person's project into annotations.parquet; per project what changed.
+
+    Args:
+        folder: the review.
+        client: the server.
+        accounts: pseudonym -> id of the account whose answers count; anybody's where there is none.
+        accept: end conflicts: what the server holds last counts.
+
+    Raises:
+        FetchError: the server cannot be reached, or keeps answering badly; the same call goes on from there.
+    """
+    candidates = {row.id: row for row in folder.candidates()}
+    asked: dict[tuple[str, Role], set[str]] = {}
+    for row in folder.allotments():
+        asked.setdefault((row.annotator, row.role), set()).add(row.candidate_id)
+    if not candidates:
+        return []
+    task = next(iter(candidates.values())).task
+    return [
+        _pull_queue(folder, client, candidates, Reader(name, role, task, accounts.get(name)), wanted, accept)
+        for (name, role), wanted in sorted(asked.items())
+    ]
+
+
+def _pull_queue(
+    folder: ReviewFolder,
+    client: Client,
+    candidates: Mapping[str, ReviewCandidate],
+    reader: Reader,
+    wanted: set[str],
+    accept: bool,
+) -> dict[str, Any]:
+    example = next(iter(candidates.values()))
+    key = (reader.annotator, reader.role)
+    project = client.find_project(marker(example.dataset, example.task, *key))
+    if project is None:
+        return {"annotator": key[0], "role": key[1], "project": None, "answers": 0, "new": 0}
+    noted = read_noted(folder, *key)
+    if not noted.belongs_to(project):
+        noted = Noted(project.id, project.created_at)
+    everything = folder.annotations()
+    before = [row for row in everything if (row.annotator, row.role) == key]
+    is_complete = accept or not noted.cursor or _needs_all(client, project, noted, before, wanted)
+    started = client.now()
+    found = list(client.answers(project.id, "" if is_complete else noted.cursor))
+    allowed = grades(example.kind, example.task)
+    pulled = merge(
+        before,
+        found,
+        reader,
+        lambda _, result: answer(result, allowed),
+        wanted,
+        _replaced(candidates, wanted),
+        is_complete=is_complete,
+        accept=accept,
+    )
+    others = [row for row in everything if (row.annotator, row.role) != key]
+    write_annotations(folder, [*others, *pulled.rows])
+    kept = [item for item in noted.quarantine if not is_complete and item["task_id"] not in pulled.seen]
+    aside = [*kept, *map(asdict, pulled.quarantined)]
+    noted.quarantine = sorted(aside, key=lambda item: (item["task_id"], item["answer_id"]))
+    noted.cursor = (started - OVERLAP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    _write_noted(folder, *key, noted)  # last: until then the same answers are asked for again
+    return _pulled(reader, project, before, pulled.rows, noted)
+
+
+def _pulled(
+    reader: Reader,
+    project: Project,
+    before: Sequence[ReviewAnnotation],
+    rows: Sequence[ReviewAnnotation],
+    noted: Noted,
+) -> dict[str, Any]:
+    had = {row.id: row.state for row in before}
+    return {
+        "annotator": reader.annotator,
+        "role": reader.role,
+        "project": project.id,
+        "answers": sum(row.state == "current" for row in rows),
+        "new": sum(row.id not in had for row in rows),
+        "changed": sum(had.get(row.id, row.state) != row.state for row in rows),
+        "conflicts": len({row.candidate_id for row in rows if row.state == "conflict"}),
+        "set_aside": dict(sorted(Counter(item["reason"] for item in noted.quarantine).items())),
+    }
+
+
+def _replaced(candidates: Mapping[str, ReviewCandidate], wanted: set[str]) -> set[str]:
+    """Candidates no longer asked whose pair is asked about by another one."""
+    pairs = {row.id: (row.query_id, row.corpus_id) for row in candidates.values()}
+    asked = {pairs[name] for name in wanted if name in pairs}
+    return {name for name, pair in pairs.items() if pair in asked} - wanted
+
+
+def _needs_all(
+    client: Client, project: Project, noted: Noted, before: Sequence[ReviewAnnotation], wanted: set[str]
+) -> bool:
+    """Whether a listing of what changed is not enough: tasks are gone, or an item is asked once more."""
+    counted = {row.candidate_id for row in before if row.state in ("current", "conflict")}
+    again = {row.candidate_id for row in before if row.candidate_id in wanted} - counted
+    return bool(again) or client.count_tasks(project.id) < len(noted.tasks)
+
+
+def write_annotations(folder: ReviewFolder, rows: Sequence[ReviewAnnotation]) -> None:
+    """Replace the answers of a review, in one order."""
+    ordered = sorted(rows, key=lambda row: (row.candidate_id, row.role, row.annotator, row.sequence, row.id))
+    write_atomic(folder.path / "annotations.parquet", parquet_bytes(ReviewAnnotation, ordered))
+
+
+# Status
+
+
+def status(folder: ReviewFolder) -> list[dict[str, Any]]:
+    """Where each person is, from the workspace alone: given, done, cannot judge, conflicts."""
+    given: Counter[tuple[str, Role]] = Counter()
+    wanted: dict[tuple[str, Role], set[str]] = {}
+    for row in folder.allotments():
+        given[row.annotator, row.role] += 1
+        wanted.setdefault((row.annotator, row.role), set()).add(row.candidate_id)
+    rows = folder.annotations()
+    found = []
+    for annotator, role in sorted(given):
+        own = [row for row in rows if (row.annotator, row.role) == (annotator, role)]
+        current = [row for row in own if row.state == "current"]
+        noted = read_noted(folder, annotator, role)
+        found.append(
+            {
+                "annotator": annotator,
+                "role": role,
+                "given": given[annotator, role],
+                "done": len(current),
+                "cannot_judge": sum(row.grade is None for row in current),
+                "conflicts": len({row.candidate_id for row in own if row.state == "conflict"})
+                + len(noted.conflicts),
+                "set_aside": len(noted.quarantine),
+                "pushed": len(wanted[annotator, role] & set(noted.tasks)),
+                "project": noted.project or None,
+            }
+        )
+    return found

@@ -1,0 +1,111 @@
+"""Results of the review verbs as text for people."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.sync.answers import QUARANTINE
+from annotation.sync.diff import CONFLICTS
+
+_WORDS = {
+    "create": "sent",
+    "refresh": "brought up to date",
+    "supersede": "superseded",
+    "withdraw": "withdrawn",
+    "duplicates": "duplicates removed",
+}
+_PLANNED = {
+    "create": "to send",
+    "refresh": "to bring up to date",
+    "supersede": "to supersede",
+    "withdraw": "to withdraw",
+    "duplicates": "duplicates to remove",
+}
+
+
+def to_stderr(text: str) -> None:
+    """One line of progress, apart from results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def started(made: Mapping[str, Any]) -> str:
+    """Where the server is and how to log in; the password only the first time."""
+    lines = [f"Label Studio runs at {made['url']}", f"  login: {made['login']}"]
+    if "password" in made:
+        lines.append(f"  password: {made['password']} (shown this once)")
+    lines.append(f"  password file: {made['password_file']}")
+    lines.append("next: medqrels review push RELEASE/TASK; medqrels review stop ends the server")
+    return "\n".join(lines)
+
+
+def pushed(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
+    """What was sent, per person, and what stands in the way."""
+    lines = []
+    for item in made:
+        lines.append(f"review {item['review']}")
+        if "candidates" in item:
+            held = sum(item["held_back"].values())
+            lines.append(
+                f"  {item['candidates']:,} candidates, {item['new']:,} new, {item['outdated']:,} outdated, "
+                f"{held:,} held back, {item['short']:,} with too few people"
+            )
+        if dry_run and not item["queues"]:
+            lines += [f"  {name}: {count:,} to send" for name, count in item["allotted"].items()]
+        for queue in item["queues"]:
+            lines += _queue(queue, _PLANNED if dry_run else _WORDS)
+    return "\n".join(lines)
+
+
+def _queue(queue: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
+    told = [f"{queue[key]:,} {word}" for key, word in words.items() if queue[key]]
+    told.append(f"{queue['skip']:,} there already")
+    role = " (adjudicator)" if queue["role"] == "adjudicator" else ""
+    lines = [f"  {queue['annotator']}{role}: {', '.join(told)}"]
+    if queue["address"]:
+        lines.append(f"    {queue['address']}")
+    kinds = Counter(item["kind"] for item in queue["conflicts"])
+    lines += [f"    {count:,} {kind}: {CONFLICTS[kind]}" for kind, count in sorted(kinds.items())]
+    return lines
+
+
+def pulled(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
+    """What came back, per person."""
+    lines = []
+    for found in made:
+        lines.append(f"review {found['review']}")
+        if dry_run:
+            lines.append("  would ask the server for new answers")
+        for item in found["people"]:
+            if item["project"] is None:
+                lines.append(f"  {item['annotator']}: no project on the server; next: medqrels review push")
+                continue
+            lines.append(f"  {item['annotator']}: {item['answers']:,} answers count, {item['new']:,} new")
+            if item["conflicts"]:
+                lines.append(
+                    f"    {item['conflicts']:,} conflicts: answers were changed or deleted after they were "
+                    "taken; pull --accept lets the server's last answer count"
+                )
+            lines += [
+                f"    {count:,} set aside, {reason}: {QUARANTINE[reason]}"
+                for reason, count in item["set_aside"].items()
+            ]
+    return "\n".join(lines)
+
+
+def standing(made: Mapping[str, Any]) -> str:
+    """Where each person is, as a table."""
+    server = made["server"]
+    lines = [f"server: {server}" if server else "server: none running here"]
+    for found in made["reviews"]:
+        lines.append(f"review {found['review']}")
+        lines.append("  person        given     done  cannot judge  conflicts  set aside")
+        for item in found["people"]:
+            name = item["annotator"] + (" (adj.)" if item["role"] == "adjudicator" else "")
+            lines.append(
+                f"  {name:<12} {item['given']:>6,} {item['done']:>8,} {item['cannot_judge']:>13,} "
+                f"{item['conflicts']:>10,} {item['set_aside']:>10,}"
+            )
+    return "\n".join(lines)

@@ -1,0 +1,174 @@
+"""The client against a server that is busy, broken, lying or not the right one; errors hold no secrets."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from annotation.client import Client, Patience, UnconfirmedError, check_address
+from schemas.errors import FetchError, MedqrelsError, UsageError
+
+TOKEN = "0123456789abcdef0123456789abcdef01234567"
+QUICK = Patience(attempts=4, first_wait=0.001, longest_wait=0.01, read_timeout=2.0)
+Reply = tuple[int, Any, dict[str, str]]
+ME: Reply = (200, {"id": 1, "email": "a@example.org"}, {})
+
+
+def web_token(kind: str) -> str:
+    claims = base64.urlsafe_b64encode(json.dumps({"token_type": kind}).encode()).decode().rstrip("=")
+    return f"eyJhbGciOiJIUzI1NiJ9.{claims}.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4"
+
+
+class Fake:
+    """A server that gives the replies it is told, then the last one for ever."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply] = []
+        self.seen: list[tuple[str, str, str]] = []
+        self.decide: Callable[[str, str, str], Reply] | None = None
+
+    def answer(self, method: str, path: str, auth: str) -> Reply:
+        self.seen.append((method, path, auth))
+        if self.decide is not None:
+            return self.decide(method, path, auth)
+        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+@pytest.fixture
+def fake() -> Iterator[tuple[Fake, str]]:
+    state = Fake()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def reply(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            code, body, headers = state.answer(self.command, self.path, self.headers.get("Authorization", ""))
+            if code == 0:  # connection lost
+                self.close_connection = True
+                return
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(code)
+            for name, value in {**headers, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PATCH = reply  # noqa: N815 the library's names
+
+        def log_message(self, *_: Any) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield state, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+HTML: Reply = (200, b"<html>Please log in</html>", {})
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        (503, b"busy", {}),
+        (429, {"detail": "slow down"}, {"Retry-After": "0"}),
+        (502, b"<html>Bad gateway</html>", {}),
+        HTML,
+        (200, {"unexpected": 1}, {}),
+        (0, b"", {}),
+    ],
+)
+def test_trouble_that_passes_is_waited_out(fake: tuple[Fake, str], trouble: Reply) -> None:
+    state, url = fake
+    state.replies = [trouble, trouble, ME]
+    assert Client(url, TOKEN, patience=QUICK).account() == (1, "a@example.org")
+    assert len(state.seen) == 3 and {auth for *_, auth in state.seen} == {f"Token {TOKEN}"}
+
+
+def test_trouble_that_stays_ends_after_bounded_tries(fake: tuple[Fake, str]) -> None:
+    state, url = fake
+    state.replies = [HTML]
+    with pytest.raises(FetchError, match="something else than Label Studio"):
+        Client(url, TOKEN, patience=QUICK).account()
+    assert len(state.seen) == QUICK.attempts
+
+
+def test_an_import_without_a_usable_reply_is_not_sent_again(fake: tuple[Fake, str]) -> None:
+    state, url = fake
+    troubles: list[Reply] = [(0, b"", {}), (504, b"", {}), HTML, (201, {"task_ids": [1]}, {})]
+    for trouble in troubles:
+        state.replies, state.seen[:] = [trouble], []
+        with pytest.raises(UnconfirmedError):
+            Client(url, TOKEN, patience=QUICK).import_tasks(1, [{"data": {}}, {"data": {}}])
+        assert len(state.seen) == 1
+    state.replies = [(429, {}, {}), (503, {}, {}), (201, {"task_ids": [4, 5]}, {})]  # these say: not done
+    assert Client(url, TOKEN, patience=QUICK).import_tasks(1, [{"data": {}}, {"data": {}}]) == [4, 5]
+
+
+def test_refusals_hold_no_secret(fake: tuple[Fake, str]) -> None:
+    state, url = fake
+    cookie = {"Set-Cookie": "sessionid=verysecret", "Location": f"{url}/login?token={TOKEN}"}
+    for code in (400, 401, 403, 404, 302, 500):
+        state.replies = [(code, {"detail": f"no {TOKEN}", "exc_info": "trace"}, cookie)]
+        with pytest.raises(MedqrelsError) as caught:
+            Client(url, TOKEN, patience=QUICK).account()
+        said = json.dumps(caught.value.attrs()) + repr(caught.value) + str(caught.value.__cause__)
+        assert TOKEN not in said and "verysecret" not in said and "trace" not in said
+        assert caught.value.exit_code == (3 if code == 500 else 2)
+
+
+def test_personal_access_token_is_exchanged_and_renewed(fake: tuple[Fake, str]) -> None:
+    state, url = fake
+    refresh, valid = web_token("refresh"), ["access-1"]
+
+    def decide(method: str, path: str, auth: str) -> Reply:
+        if path == "/api/token/refresh/":
+            assert auth == ""
+            return 200, {"access": valid[0]}, {}
+        return ME if auth == f"Bearer {valid[0]}" else (401, {"detail": "expired"}, {})
+
+    state.decide = decide
+    client = Client(url, refresh, patience=QUICK)
+    assert client.account()[0] == client.account()[0] == 1
+    valid[0] = "access-2"
+    assert client.account()[0] == 1
+    assert [path for _, path, _ in state.seen].count("/api/token/refresh/") == 2
+    state.decide = lambda *_: (401, {"detail": refresh}, {})
+    with pytest.raises(UsageError, match="refuses the token") as caught:
+        Client(url, refresh, patience=QUICK).account()
+    assert refresh not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://label.example.org", "ftp://x", "label.example.org", "https://u:p@x.org", "https://x.org/?t=1"],
+)
+def test_a_token_goes_nowhere_it_should_not(url: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Client(url, TOKEN)
+    assert TOKEN not in str(caught.value) and ":p@" not in str(caught.value)
+    check_address("http://label.example.org", True)
+    with pytest.raises(UsageError, match="no token"):
+        Client("https://label.example.org", " ")
+
+
+def test_proxies_and_netrc_do_not_come_between(
+    fake: tuple[Fake, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    state, url = fake
+    state.replies = [ME]
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login x password y\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    assert Client(url, TOKEN, patience=QUICK).account()[0] == 1
+    assert state.seen[0][2] == f"Token {TOKEN}"

@@ -1,0 +1,397 @@
+"""The whole review on a real Label Studio: three simulated clinicians, a server that is killed, a replay."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import shutil
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import requests
+
+from annotation.assignment import Person
+from annotation.client import Client, Patience
+from annotation.verdicts import read_log, replay
+from curation.tasks.registry import TASKS
+from flows import label_studio as servers
+from flows import review_sync
+from flows.assembling import assemble_task
+from flows.label_studio import Server
+from flows.people import account_ids, local_accounts
+from flows.progress import SilentReporter
+from flows.review_adjudication import ADJUDICATOR, adjudicate
+from flows.review_agreement import report
+from flows.review_candidates import Options, prepare
+from flows.review_delivery import MediaFolder, marker
+from flows.review_store import ReviewFolder
+from flows.review_sync import Target, pull, push
+from flows.session import Session
+from flows.settings import Settings
+from flows.specs import DATA_CARDS, read_spec
+from flows.workspace import Workspace
+from schemas.errors import FetchError
+from schemas.review import CANNOT_JUDGE, ReviewCandidate
+from schemas.spec import DatasetSpec
+from tests.annotation.agreement.definitions import everything
+from tests.browser import chromium
+from tests.flows.label_studio_server import server_venv, shared_folder
+from tests.flows.review_replay import Outcome, Pair, dispute, outcome, released, true_agreement
+from tests.flows.test_review_browser import Project, Site
+from tests.pipeline import crawl_bucket, new_workspace, run_partition, run_stages
+from tests.test_release_of_tasks import IDS
+
+TASK = "visual_context"
+SPEC = """
+name = "reviewed"
+title = "Real articles for a test"
+licence_profile = "noncommercial"
+[partition]
+dev_share = 0.0
+[tasks.visual_context]
+"""
+CONFUSION = {
+    "A1": ((0.96, 0.03, 0.01), (0.10, 0.80, 0.10), (0.01, 0.05, 0.94)),
+    "A2": ((0.93, 0.06, 0.01), (0.15, 0.70, 0.15), (0.02, 0.08, 0.90)),
+    "A3": ((0.88, 0.08, 0.04), (0.20, 0.60, 0.20), (0.06, 0.12, 0.82)),
+}
+"""Chance of each grade (across) given the true one (down)."""
+TRUTH = {"positive": (0.06, 0.10, 0.84), "pool": (0.80, 0.12, 0.08), "random": (0.96, 0.03, 0.01)}
+"""Shares of true grades among items of each origin; of gold items the grade is known."""
+UNABLE = 0.02
+IN_BROWSER = 10
+PATIENCE = Patience(attempts=2, first_wait=0.1, longest_wait=0.2)
+
+
+class Killer(Client):
+    """A client that kills the server with SIGKILL while its nth import or listing of answers is under way."""
+
+    def __init__(self, server: Server, *, at_import: int = 0, at_listing: int = 0) -> None:
+        super().__init__(server.url, server.token, patience=PATIENCE)
+        self._pid, self._left = server.pid, {"import": at_import, "listing": at_listing}
+
+    def _count(self, what: str) -> None:
+        self._left[what] -= 1
+        if self._left[what] == 0:
+            threading.Timer(0.01, os.kill, (self._pid, signal.SIGKILL)).start()
+
+    def import_tasks(self, project: int, payloads: Sequence[Mapping[str, Any]]) -> list[int]:
+        self._count("import")
+        return super().import_tasks(project, payloads)
+
+    def answers(self, project: int, since: str = "") -> Iterator[Any]:
+        self._count("listing")
+        return super().answers(project, since)
+
+
+@dataclass
+class Loop:
+    """A review from release to release, and everything that was submitted on the way."""
+
+    workspace: Workspace
+    spec: DatasetSpec
+    cards: Path
+    server_folder: Path
+    folder: ReviewFolder
+    candidates: dict[str, ReviewCandidate]
+    given: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    third: dict[str, int | None] = field(default_factory=dict)
+    draw: random.Random = field(default_factory=lambda: random.Random(20))
+
+    def start(self) -> Server:
+        return servers.start(self.server_folder, venv=server_venv())
+
+    def target(self, client: Client) -> Target:
+        return Target(client, MediaFolder(self.server_folder / "media"), is_local=True)
+
+    def client(self) -> Client:
+        server = self.start()
+        return Client(server.url, server.token)
+
+    def accounts(self) -> dict[str, int]:
+        names = (*CONFUSION, ADJUDICATOR)
+        client = self.client()
+        return account_ids(client, local_accounts(self.workspace, client, names, self.server_folder))
+
+    def release(self, version: str) -> Path:
+        run_partition(self.workspace, self.spec, version)
+        session = Session(Settings(workspace=self.workspace.root), self.workspace, SilentReporter())
+        assemble_task(session, TASKS[TASK], self.spec, self.cards, version, {})
+        return self.workspace.releases / self.spec.name / version / TASK
+
+
+class Clinician:
+    """One person's account: reads what the server shows, answers as the server's own pages would."""
+
+    def __init__(self, server: Server, loop: Loop, name: str, role: str = "annotator") -> None:
+        self.server, self.name = server, name
+        passwords = json.loads((loop.server_folder / "accounts.json").read_text())
+        self.login = f"{name.lower()}@medqrels.local"
+        self.password = passwords[self.login]
+        self.session = requests.Session()
+        self.session.trust_env = False
+        page = self.session.get(f"{server.url}/user/login/", timeout=60)
+        form = {"email": self.login, "password": self.password}
+        token = page.cookies["csrftoken"]
+        self.session.post(f"{server.url}/user/login/", {**form, "csrfmiddlewaretoken": token}, timeout=60)
+        token = self.api("GET", "current-user/token")["token"]
+        self.session.cookies.clear()
+        self.session.headers["Authorization"] = f"Token {token}"
+        word = marker(loop.spec.name, TASK, name, role)  # type: ignore[arg-type]
+        listed = self.api("GET", "projects?page_size=100")["results"]
+        self.project = next(row["id"] for row in listed if word in row["description"])
+
+    def api(self, method: str, path: str, body: Any = None) -> Any:
+        answered = self.session.request(method, f"{self.server.url}/api/{path}", json=body, timeout=120)
+        assert answered.ok, (path, answered.status_code, answered.text[:300])
+        return answered.json()
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """Tasks of the project in the order they are shown."""
+        rows = self.api("GET", f"tasks?project={self.project}&page_size=1000&fields=all")["tasks"]
+        return sorted(rows, key=lambda row: int(row["id"]))
+
+    def submit(self, answers: Mapping[str, tuple[int | None, str]]) -> None:
+        """Submit answers in bulk: as predictions that this account then accepts as its own annotations."""
+        tasks = {
+            row["data"]["candidate_id"]: row["id"] for row in self.tasks() if not row["total_annotations"]
+        }
+        body = [{"task": tasks[name], "result": form(*answer)} for name, answer in answers.items()]
+        assert self.api("POST", f"projects/{self.project}/import/predictions", body)["created"] == len(body)
+        chosen = {
+            "selectedItems": {"all": False, "included": [item["task"] for item in body]},
+            "ordering": [],
+        }
+        path = f"dm/actions?id=predictions_to_annotations&project={self.project}"
+        assert self.api("POST", path, chosen)["detail"] == f"Created {len(body)} annotations"
+
+
+def form(grade: int | None, reason: str) -> list[dict[str, Any]]:
+    """The submitted form of an answer."""
+    fields = {"grade": ["cannot_judge"], "reason": [reason]} if grade is None else {"grade": [str(grade)]}
+    made: list[dict[str, Any]] = [
+        {"from_name": name, "to_name": "left", "type": "choices", "value": {"choices": chosen}}
+        for name, chosen in fields.items()
+    ]
+    if grade is None:
+        text = {"text": ["It cannot be told."]}
+        made.append({"from_name": "comment", "to_name": "left", "type": "textarea", "value": text})
+    return made
+
+
+@pytest.fixture
+def loop(tmp_path_factory: pytest.TempPathFactory, shared_data: Path, label_studio: Server) -> Iterator[Loop]:
+    """A release of real articles, its candidates, and a server of this test's own that may be killed."""
+    root = tmp_path_factory.mktemp("loop")
+    cards = root / "data_cards"
+    shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
+    (cards / "spec.toml").write_text(SPEC, "utf-8")
+    spec = read_spec(cards / "spec.toml")
+    workspace = new_workspace(root / "ws")
+    crawl_bucket(workspace, IDS, roots=[shared_data / "pmc-bucket"], synthetic_images=True)
+    run_stages(workspace, spec=spec)
+    server_folder = root / "ws" / "review" / "server"
+    shutil.copytree(shared_folder(tmp_path_factory) / "fresh", server_folder)
+    server_folder.chmod(0o700)
+    begun = Loop(workspace, spec, cards, server_folder, ReviewFolder(Path()), {})
+    published = begun.release("1.0.0")
+    people = tuple(Person(name) for name in CONFUSION)
+    media = MediaFolder(server_folder / "media")
+    made = prepare(published, workspace, Options(3, sample=310, people=people, ocr=False), images=media.write)
+    begun.folder = made.folder
+    begun.candidates = {item.id: item for item in made.folder.candidates()}
+    yield begun
+    servers.stop(server_folder)
+
+
+@pytest.mark.timeout(600)
+def test_a_review_equals_the_replay_of_its_answers(loop: Loop) -> None:
+    """One test, for its steps need each other: pushed, answered, pulled, adjudicated, released."""
+    pushed_through_a_kill(loop)
+    answered(loop)
+    pulled_through_a_kill(loop)
+    adjudicated(loop)
+    check_every_answer_arrived_once(loop)
+    check_verdicts(loop)
+    check_agreement(loop)
+    check_labels(loop)
+
+
+def pushed_through_a_kill(loop: Loop) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(review_sync, "BATCH_TASKS", 60)
+        with pytest.raises(FetchError):
+            push(loop.folder, loop.target(Killer(loop.start(), at_import=8)))
+        assert servers.running(loop.server_folder) is None
+        made = push(loop.folder, loop.target(loop.client()))
+    assert sum(row["create"] for row in made) > 0
+    again = push(loop.folder, loop.target(loop.client()))
+    assert all(row["create"] == row["duplicates"] == 0 and not row["conflicts"] for row in again)
+
+
+def answered(loop: Loop) -> None:
+    """Every clinician answers every item; the first ten of A1 in the browser."""
+    loop.accounts()
+    server = loop.start()
+    truth = {
+        name: item.known_grade
+        if item.known_grade is not None
+        else loop.draw.choices((0, 1, 2), TRUTH[item.origin])[0]
+        for name, item in sorted(loop.candidates.items())
+    }
+    for annotator, rows in CONFUSION.items():
+        person = Clinician(server, loop, annotator)
+        queue = [row["data"]["candidate_id"] for row in person.tasks()]
+        told: dict[str, tuple[int | None, str]] = {}
+        for name in queue:
+            grade = loop.draw.choices((0, 1, 2), rows[truth[name] or 0])[0]
+            unable = loop.draw.random() < UNABLE and len(told) >= IN_BROWSER
+            told[name] = (None, loop.draw.choice(sorted(CANNOT_JUDGE))) if unable else (grade, "")
+        if annotator == "A1":
+            in_browser(loop, person, {name: told[name][0] or 0 for name in queue[:IN_BROWSER]})
+            person.submit({name: told[name] for name in queue[IN_BROWSER:]})
+        else:
+            person.submit(told)
+        for name, (chosen, _) in told.items():
+            loop.given.setdefault(name, {})[annotator] = chosen
+
+
+def in_browser(loop: Loop, person: Clinician, grades: Mapping[str, int]) -> None:
+    shown = [loop.candidates[name] for name in grades]
+    account = dataclasses.replace(person.server, login=person.login, password=person.password)
+    with chromium() as tab:
+        site = Site(account, tab)
+        site.log_in()
+        project = Project(person.project, shown[0].kind, TASK, tuple(shown))
+        site.open(project)
+        for item in shown:
+            site.await_task(item)
+            site.key(str(grades[item.id]))
+            site.submit()
+
+
+def pulled_through_a_kill(loop: Loop) -> None:
+    accounts = loop.accounts()
+    with pytest.raises(FetchError):
+        pull(loop.folder, Killer(loop.start(), at_listing=2), accounts)
+    kept = loop.folder.annotations()
+    assert {row.annotator for row in kept} == {"A1"}
+    pull(loop.folder, loop.client(), accounts)
+    table = loop.folder.path / "annotations.parquet"
+    before = table.read_bytes()
+    pull(loop.folder, loop.client(), accounts)
+    assert table.read_bytes() == before
+
+
+def adjudicated(loop: Loop) -> None:
+    """The third person sees what the readers said, and decides."""
+    first = adjudicate(loop.folder)
+    push(loop.folder, loop.target(loop.client()))
+    person = Clinician(loop.start(), loop, ADJUDICATOR, "adjudicator")
+    tasks = person.tasks()
+    assert {row["data"]["candidate_id"] for row in tasks} == {
+        row["candidate_id"] for row in first["disputed"]
+    }
+    for row in tasks:
+        text = row["data"]["readers"]
+        assert text.count("<li>Reader ") == 3 and not any(name in text for name in CONFUSION)
+        loop.third[row["data"]["candidate_id"]] = loop.draw.choice((0, 1, 2))
+    person.submit({name: (grade, "") for name, grade in loop.third.items()})
+    pull(loop.folder, loop.client(), loop.accounts())
+    assert adjudicate(loop.folder)["disputed"] == []
+
+
+def outcomes(loop: Loop) -> dict[str, Outcome]:
+    return {
+        name: outcome(given, loop.candidates[name].known_grade, loop.third.get(name))
+        for name, given in loop.given.items()
+    }
+
+
+def check_every_answer_arrived_once(loop: Loop) -> None:
+    assert len(loop.candidates) >= 300
+    assert loop.given.keys() == loop.candidates.keys()
+    rows = loop.folder.annotations()
+    found = Counter((row.candidate_id, row.annotator, row.grade) for row in rows)
+    expected = Counter((name, who, grade) for name, row in loop.given.items() for who, grade in row.items())
+    expected.update((name, ADJUDICATOR, grade) for name, grade in loop.third.items())
+    assert found == expected and all(row.state == "current" for row in rows)
+    timed = [row for row in rows if row.seconds > 0]
+    assert len(timed) == IN_BROWSER and {row.annotator for row in timed} == {"A1"}
+    person = Clinician(loop.start(), loop, "A2")
+    held = Counter(row["data"]["candidate_id"] for row in person.tasks())
+    assert set(held) == set(loop.candidates) and set(held.values()) == {1}
+
+
+def check_verdicts(loop: Loop) -> None:
+    disputed = {
+        name for name, given in loop.given.items() if dispute(given, loop.candidates[name].known_grade)
+    }
+    assert disputed == set(loop.third)
+    verdicts = loop.folder.verdicts()
+    found = {row.candidate_id: Outcome(row.grade, row.label_status, row.rule) for row in verdicts}
+    assert found == outcomes(loop)
+    assert len({item.rule for item in found.values()}) == 3
+    log = read_log((loop.folder.path / "log.jsonl").read_text("utf-8"))
+    assert replay(loop.folder.annotations(), log) == verdicts
+
+
+def check_agreement(loop: Loop) -> None:
+    items = {name for name, item in loop.candidates.items() if item.known_grade is None}
+    rows = [[loop.given[name][who] for who in CONFUSION] for name in sorted(items)]
+    summary, page = report(loop.folder)
+    assert page.is_file()
+    found = {(row["group"], row["coefficient"]): row for row in summary["figures"]}
+    for group, columns in (("", (0, 1, 2)), ("A1|A2", (0, 1)), ("A1|A3", (0, 2)), ("A2|A3", (1, 2))):
+        part = [[row[column] for column in columns] for row in rows]
+        if group:  # a pair's figures are of the items that both graded
+            part = [row for row in part if None not in row]
+        expected = everything(part, (0, 1, 2))
+        for name, value in expected.items():
+            assert found[group, name]["value"] == pytest.approx(float(value), abs=1e-9), (group, name)
+    origins = Counter(loop.candidates[name].origin for name in items)
+    prevalence = [sum(TRUTH[origin][t] * n for origin, n in origins.items()) / len(items) for t in range(3)]
+    missed = [
+        (first, second, name)
+        for first, second in (("A1", "A2"), ("A1", "A3"), ("A2", "A3"))
+        for name, value in true_agreement(CONFUSION, prevalence, first, second).items()
+        if not found[f"{first}|{second}", name]["low"] <= value <= found[f"{first}|{second}", name]["high"]
+    ]
+    assert not missed
+
+
+def check_labels(loop: Loop) -> None:
+    before, after = loop.workspace.releases / "reviewed/1.0.0" / TASK, loop.release("2.0.0")
+    verdicts = {
+        (loop.candidates[name].query_id, loop.candidates[name].corpus_id): found
+        for name, found in outcomes(loop).items()
+    }
+    expected, unjudged = released(labels(before), verdicts)
+    assert {status for _, status in labels(before).values()} == {"structural"}
+    assert labels(after) == expected
+    assert {status for _, status in expected.values()} >= {"expert", "adjudicated"}
+    excluded = {pair: row["reason"] for pair, row in pairs(after / "excluded")}
+    assert {pair for pair, reason in excluded.items() if reason == "cannot_judge"} == unjudged
+    names = {row["id"] for row in pq.read_table(after / "queries", columns=["id"]).to_pylist()}
+    assert names == {query for query, _ in expected}
+    people = {row["annotator"] for _, row in pairs(after / "annotations")}
+    assert people == {*CONFUSION, ADJUDICATOR}
+    assert not any(b"@medqrels.local" in path.read_bytes() for path in after.rglob("*") if path.is_file())
+
+
+def pairs(folder: Path) -> list[tuple[Pair, dict[str, Any]]]:
+    rows = pq.read_table(folder).to_pylist()
+    return [((row["query-id"], row["corpus-id"]), row) for row in rows]
+
+
+def labels(release: Path) -> dict[Pair, tuple[int, str]]:
+    return {pair: (row["score"], row["label_status"]) for pair, row in pairs(release / "qrels")}

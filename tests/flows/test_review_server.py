@@ -1,0 +1,90 @@
+"""The local Label Studio: started, found again, killed, stopped by its own process id only."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import requests
+
+from flows import label_studio as servers
+from flows.label_studio import Server
+from schemas.errors import MedqrelsError, UsageError
+
+
+def test_server_is_private_and_found_again(label_studio: Server) -> None:
+    folder = label_studio.media.parent
+    assert servers.start(folder) == label_studio == servers.running(folder)
+    assert label_studio.password not in repr(label_studio) and label_studio.token not in repr(label_studio)
+    for name in ("secrets.json", "process.json", "server.log"):
+        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600, name
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    me = requests.get(
+        f"{label_studio.url}/api/current-user/whoami",
+        headers={"Authorization": f"Token {label_studio.token}"},
+        timeout=30,
+    ).json()
+    assert me["email"] == label_studio.login
+    line = Path(f"/proc/{label_studio.pid}/cmdline").read_text()
+    assert label_studio.token not in line and label_studio.password not in line
+    log = (folder / "server.log").read_text()
+    assert label_studio.token not in log and label_studio.password not in log
+
+
+def test_it_listens_on_loopback_only(label_studio: Server) -> None:
+    port = int(label_studio.url.rpartition(":")[2])
+    listening = [
+        line.split()[1]
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+        if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")
+    ]
+    assert listening == [f"0100007F:{port:04X}"]
+    other = requests.get(f"{label_studio.url}/", headers={"Host": "attacker.example"}, timeout=30)
+    assert other.status_code == 400
+
+
+def test_killed_server_starts_again_where_it_was(own_label_studio: Callable[[], Server]) -> None:
+    first = own_label_studio()
+    os.kill(first.pid, signal.SIGKILL)
+    os.waitpid(first.pid, 0)
+    assert servers.running(first.media.parent) is None
+    second = own_label_studio()
+    assert second.pid != first.pid and second.url == first.url and second.token == first.token
+    assert servers.stop(second.media.parent) and not servers.stop(second.media.parent)
+    with pytest.raises(requests.ConnectionError):
+        requests.get(f"{second.url}/health", timeout=5)
+
+
+def test_a_process_id_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        (tmp_path / "process.json").write_text(json.dumps({"pid": other.pid, "port": 1}))
+        assert servers.running(tmp_path) is None and servers.stop(tmp_path) is False
+        time.sleep(0.1)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(servers.VENV_VARIABLE, str(tmp_path / "none"))
+    with pytest.raises(UsageError, match="names no environment"):
+        servers.install(servers.venv_folder(tmp_path))
+    with pytest.raises(UsageError, match="not installed"):
+        servers.start(tmp_path / "server")
+    broken = tmp_path / "venv" / "bin" / "label-studio"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("#!/bin/sh\necho no database >&2\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(MedqrelsError, match="ended at its start") as caught:
+        servers.start(tmp_path / "server", venv=tmp_path / "venv")
+    assert "no database" in Path(caught.value.file).read_text()

@@ -1,0 +1,294 @@
+"""A published task is drawn from, answered by invented readers, and released again with what they judged.
+
+What the second release must say is worked out here from the answers alone, by the documented rules.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.assignment import Person, numbered
+from annotation.verdicts import Terms
+from curation.audit import RULES, audit
+from curation.release.manifest import ReleaseManifest
+from curation.tasks.registry import TASKS
+from flows.assembling import assemble_task
+from flows.database import query
+from flows.progress import SilentReporter
+from flows.review_candidates import Options, prepare
+from flows.review_store import ReviewFolder, review_folder
+from flows.review_verdicts import settle, terms_of
+from flows.review_versions import check_version
+from flows.session import Session
+from flows.settings import Settings
+from flows.specs import read_spec, spec_path
+from flows.workspace import Workspace
+from schemas.errors import ReleaseError
+from schemas.review import ReviewAnnotation, ReviewCandidate, annotation_id
+from schemas.spec import DatasetSpec, Review
+from tests.golden.sample import build_sample
+from tests.pipeline import run_partition
+
+TASK, DATASET = "visual_context", "medqrels-sample"
+Row = dict[str, Any]
+Pairs = dict[tuple[str, str], Row]
+
+
+@dataclass(frozen=True)
+class World:
+    """A workspace with a first release, a review of it, and the release made with the verdicts."""
+
+    workspace: Workspace
+    spec: DatasetSpec
+    first: ReleaseManifest
+    again: ReleaseManifest
+    second: ReleaseManifest
+    withdrawn: str
+    stale: str
+
+    @property
+    def folder(self) -> ReviewFolder:
+        return review_folder(self.workspace, DATASET, TASK)
+
+    def directory(self, version: str) -> Path:
+        return self.workspace.releases / DATASET / version / TASK
+
+    def pairs(self, version: str, table: str) -> Pairs:
+        rows: list[Row] = pq.read_table(self.directory(version) / table).to_pylist()
+        return {(row["query-id"], row["corpus-id"]): row for row in rows}
+
+
+def released(workspace: Workspace, spec: DatasetSpec, version: str) -> ReleaseManifest:
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    run_partition(workspace, spec, version)
+    cards = spec_path(DATASET).parent
+    return assemble_task(session, TASKS[TASK], spec, cards, version, {})
+
+
+def answered(folder: ReviewFolder, withdrawn: str) -> list[ReviewAnnotation]:
+    """What two readers and an adjudicator say; of one query they find nothing relevant."""
+    draw = random.Random(11)
+    truth: dict[str, int] = {}
+    for item in folder.candidates():
+        drawn = {"positive": draw.choice([2, 2, 2, 1, 0]), "pool": draw.choice([0, 0, 0, 0, 1, 2])}
+        truth[item.id] = drawn.get(item.origin, item.known_grade or 0)
+        if item.query_id == withdrawn and item.origin != "gold":
+            truth[item.id] = 0
+    rows = []
+    whose = {item.id: item.query_id for item in folder.candidates()}
+    for given in folder.allotments():
+        grade: int | None = truth[given.candidate_id]
+        if whose[given.candidate_id] != withdrawn and given.role == "annotator" and draw.random() < 0.12:
+            grade = draw.choice([0, 1, 2, None])
+        rows.append(annotation(given.candidate_id, given.annotator, given.role, grade, given.place))
+    return rows
+
+
+def annotation(
+    candidate: str, annotator: str, role: Any, grade: int | None, sequence: int
+) -> ReviewAnnotation:
+    reason = "" if grade is not None else "ambiguous"
+    return ReviewAnnotation(
+        id=annotation_id(candidate, annotator, role, grade, reason),
+        candidate_id=candidate,
+        task=TASK,
+        annotator=annotator,
+        role=role,
+        grade=grade,
+        reason=reason,
+        comment="words that stay private",
+        seconds=3.5,
+        sequence=sequence,
+    )
+
+
+def write_answers(folder: ReviewFolder, rows: Iterable[ReviewAnnotation]) -> None:
+    folder._write("annotations", ReviewAnnotation, sorted(rows, key=lambda row: row.id))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    workspace = build_sample(tmp_path_factory.mktemp("review") / "ws")
+    spec = read_spec(spec_path(DATASET)).model_copy(update={"expert_minimum": 20})
+    first = released(workspace, spec, "1.0.0")
+    directory = workspace.releases / DATASET / "1.0.0" / TASK
+    crew = (*numbered(3), Person("B1", adjudicates=True))
+    prepare(directory, workspace, Options(people=crew, ocr=False))
+    again = released(workspace, spec, "1.0.0")
+    folder = review_folder(workspace, DATASET, TASK)
+    golden = {item.query_id for item in folder.candidates() if item.origin == "gold"}
+    asked = {item.query_id for item in folder.candidates() if item.origin == "positive"}
+    withdrawn = min(asked - golden)
+    rows = answered(folder, withdrawn)
+    write_answers(folder, rows)
+    third = settle(folder, Terms(), crew)
+    assert third.disputed and not third.unassigned
+    given = [row for row in folder.allotments() if row.role == "adjudicator"]
+    more = [
+        annotation(row.candidate_id, "B1", "adjudicator", (0, 1, 2, None)[n % 4], row.place)
+        for n, row in enumerate(given)
+    ]
+    write_answers(folder, [*rows, *more])
+    verdicts = settle(folder, Terms(), crew).verdicts
+    labelled = {item.id for item in folder.candidates() if item.rule.startswith(f"{TASK}/cites")}
+    stale = next(row for row in verdicts if row.grade == 2 and row.candidate_id in labelled)
+    folder.write_verdicts([replace(row, corpus_sha256="0" * 64) if row is stale else row for row in verdicts])
+    second = released(workspace, spec, "2.0.0")
+    return World(workspace, spec, first, again, second, withdrawn, stale.candidate_id)
+
+
+def test_a_review_without_verdicts_changes_no_byte(world: World) -> None:
+    assert world.again == world.first
+    assert "annotations" not in {path.name for path in world.directory("1.0.0").iterdir()}
+
+
+def expected(world: World) -> tuple[Pairs, Pairs]:
+    """(labels, excluded pairs) of people, by the documented rules, from the answers alone."""
+    by_item: dict[str, list[ReviewAnnotation]] = {}
+    for row in world.folder.annotations():
+        by_item.setdefault(row.candidate_id, []).append(row)
+    labels: Pairs = {}
+    unclear: Pairs = {}
+    for item in world.folder.candidates():
+        if item.id == world.stale or item.query_id == world.withdrawn:
+            continue
+        made = told(item, by_item[item.id])
+        if made is None:
+            continue
+        grade, status, rule = made
+        pair = (item.query_id, item.corpus_id)
+        (unclear if grade is None else labels)[pair] = {"score": grade, "label_status": status, "rule": rule}
+    return labels, unclear
+
+
+def told(item: ReviewCandidate, rows: list[ReviewAnnotation]) -> tuple[int | None, str, str] | None:
+    third = [row.grade for row in rows if row.role == "adjudicator"]
+    if third:
+        return third[0], "adjudicated", "review/adjudicated@1"
+    one, two = (row.grade for row in rows)
+    if item.known_grade is not None and (one, two) != (item.known_grade, item.known_grade):
+        return None
+    if one == two:
+        return one, "expert", "review/unanimous@1"
+    if one is None or two is None or abs(one - two) > 1:
+        return None
+    return min(one, two), "expert", "review/adjacent@1"
+
+
+def test_the_released_labels_are_those_of_an_independent_replay(world: World) -> None:
+    labels, unclear = expected(world)
+    before, after = world.pairs("1.0.0", "qrels"), world.pairs("2.0.0", "qrels")
+    excluded = world.pairs("2.0.0", "excluded")
+    held = {pair for pair, row in excluded.items() if row["reason"] == "held_elsewhere"}
+    assert len(labels) > 500 and len(unclear) > 5 and any(row["score"] == 0 for row in labels.values())
+    wanted: Mapping[tuple[str, str], Row] = {
+        pair: labels.get(pair) or {name: row[name] for name in ("score", "label_status", "rule")}
+        for pair, row in {**before, **labels}.items()
+        if pair not in unclear and pair not in held and pair[0] != world.withdrawn
+    }
+    got = {
+        pair: {name: row[name] for name in ("score", "label_status", "rule")} for pair, row in after.items()
+    }
+    assert got == wanted
+    assert {pair for pair, row in excluded.items() if row["reason"] == "cannot_judge"} == set(unclear)
+    assert not set(after) & set(excluded)
+
+
+def test_withdrawn_queries_and_stale_verdicts_are_told(world: World) -> None:
+    directory = world.directory("2.0.0")
+    drops: list[Row] = pq.read_table(directory / "provenance/drops").to_pylist()
+    mine = {(row["unit"], row["id"]): row for row in drops if row["stage"] == f"{TASK}_reviewed"}
+    assert mine.pop(("query", world.withdrawn))["reason"] == "no_positive_left"
+    assert mine.pop(("verdict", world.stale))["detail"] == "the document was changed"
+    assert mine == {}
+    steps = {
+        row["unit"]: row
+        for row in pq.read_table(directory / "provenance/funnel").to_pylist()
+        if row["stage"] == f"{TASK}_reviewed"
+    }
+    assert steps["verdict"]["entered"] == len(world.folder.verdicts())
+    assert all(row["entered"] == row["kept"] + row["dropped"] == row["kept"] + 1 for row in steps.values())
+    item = next(one for one in world.folder.candidates() if one.id == world.stale)
+    label = world.pairs("2.0.0", "qrels").get((item.query_id, item.corpus_id))
+    assert label is None or label["label_status"] == "structural"
+
+
+def test_answers_are_published_without_comments_or_accounts(world: World) -> None:
+    rows: list[Row] = pq.read_table(world.directory("2.0.0") / "annotations").to_pylist()
+    assert {row["annotator"] for row in rows} == {"A1", "A2", "A3", "B1"}
+    assert {row["role"] for row in rows} == {"annotator", "adjudicator"}
+    assert "comment" not in rows[0]
+    for path in world.directory("2.0.0").rglob("*"):
+        if path.is_file():
+            assert b"words that stay private" not in path.read_bytes(), path
+
+
+def test_silver_goes_only_when_the_minimum_is_met(world: World) -> None:
+    judged = {
+        pair[0]
+        for pair, row in world.pairs("2.0.0", "qrels").items()
+        if row["label_status"] in ("expert", "adjudicated")
+    }
+    assert (world.first.label, world.second.label) == ("silver", "expert")
+    high = world.spec.model_copy(update={"expert_minimum": len(judged) + 1})
+    third = released(world.workspace, high, "3.0.0")
+    assert third.label == "silver"
+    card = (world.directory("3.0.0") / "README.md").read_text("utf-8")
+    assert f"**silver**: {len(judged)} queries" in card
+    card = (world.directory("2.0.0") / "README.md").read_text("utf-8")
+    assert "**silver**" not in card and "krippendorff_alpha_ordinal" in card
+    rules = {row["rule"]: row for row in world.folder.json("precision.json")["precision"]}
+    cites = rules["visual_context/cites-xref@1"]
+    assert cites["decision"] == "not_run" and cites["reviewed"] + cites["unclear"] <= cites["population"]
+
+
+@pytest.mark.timeout(300)
+def test_the_audit_of_a_reviewed_release_finds_nothing(world: World) -> None:
+    directory = world.directory("2.0.0")
+    report = audit(directory, query(), plant=False)
+    assert [(item.rule, item.note) for item in report.rules if item.status in ("failed", "not_run")] == []
+    chosen = [rule for rule in RULES if rule.id in ("review_labels", "evidence", "unjudged_negative")]
+    proven = audit(directory, query(), rules=chosen)
+    assert all(item.is_found for item in proven.canaries), proven.canaries
+    assert {item.status for item in proven.rules} == {"passed"}
+
+
+def test_a_rule_under_its_floor_needs_a_major_version_and_loses_its_labels(world: World) -> None:
+    strict = Review(precision_floor=0.99, precision_minimum=5)
+    spec = world.spec.model_copy(update={"review": strict})
+    with pytest.raises(ReleaseError, match="too imprecise"):
+        check_version(world.workspace, spec, TASK, "1.1.0")
+    check_version(world.workspace, spec, TASK, "4.0.0")
+    released(world.workspace, spec, "4.0.0")
+    labels = world.pairs("4.0.0", "qrels")
+    assert {row["label_status"] for row in labels.values()} == {"expert", "adjudicated"}
+    under = [
+        pair for pair, row in world.pairs("4.0.0", "excluded").items() if row["reason"] == "rule_under_floor"
+    ]
+    before = world.pairs("2.0.0", "qrels")
+    assert under and all(before[pair]["label_status"] == "structural" for pair in under if pair in before)
+    check_version(world.workspace, spec, TASK, "4.1.0")
+
+
+def test_a_second_push_of_the_same_release_changes_nothing(world: World) -> None:
+    files = {path.name: path.read_bytes() for path in world.folder.path.iterdir() if path.is_file()}
+    crew = (*numbered(3), Person("B1", adjudicates=True))
+    again = prepare(world.directory("1.0.0"), world.workspace, Options(people=crew, ocr=False))
+    assert (again.new, again.outdated, again.short) == (0, 0, 0)
+    now = {path.name: path.read_bytes() for path in world.folder.path.iterdir() if path.is_file()}
+    assert now == files
+    frame = json.loads(files["frame.json"])
+    assert frame["release"]["release_hash"] == world.first.release_hash
+    assert terms_of(world.folder) == Terms(2)
+    pairs = {(item.query_id, item.corpus_id) for item in world.folder.candidates()}
+    assert not pairs & set(world.pairs("1.0.0", "excluded"))
+    known = {item.known_grade for item in world.folder.candidates() if item.origin == "gold"}
+    assert known == {0, 2}
