@@ -173,8 +173,8 @@ def review() -> list[str]:
         f"{peer['seconds']['import_again']} | {peer['duplicates']:,} |",
         "",
         f"Identifiers planted in {text['planted']} texts and {pictures['planted']} pictures. "
-        "The patterns are completed by what a first run on them missed, so the recall on texts is not that of unseen "
-        "ones. `python -m benchmarks.review_phi`",
+        "The patterns are completed by what a first run on them missed, so the recall on texts is not that "
+        "of unseen ones. `python -m benchmarks.review_phi`",
         "",
         "| where | recall | false alarms |",
         "|---|---:|---:|",

@@ -7,7 +7,7 @@ import contextlib
 import multiprocessing
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit import RULES, SEPARATE, audit, plant_canaries, render_page, run_rule
+from curation.audit import RULES, SEPARATE, plant_canaries, render_page, run_rule, stepped
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.images.shared import begin
@@ -104,6 +104,32 @@ class Auditor:
                 the task folders beside this one.
             links_siblings: whether the page links to theirs; not when it goes elsewhere.
         """
+        return _ended(self._steps(directory, given, links_siblings))
+
+    def audit_all(
+        self, directories: Sequence[Path], *, links_siblings: bool = True
+    ) -> Iterator[tuple[Path, Audited]]:
+        """Audit several directories, each as `audit` does.
+
+        With other processes, all first parts come before the second ones: while pictures of one task are
+        compared elsewhere, this process reads the texts of the next.
+        """
+        with contextlib.ExitStack() as opened:
+            begun = []
+            for directory in directories:
+                steps = self._steps(directory, directories, links_siblings)
+                opened.callback(steps.close)
+                if self.pool is None:
+                    yield directory, _ended(steps)
+                else:
+                    next(steps)
+                    begun.append((directory, steps))
+            for directory, steps in begun:
+                yield directory, _ended(steps)
+
+    def _steps(
+        self, directory: Path, given: Sequence[Path], links_siblings: bool
+    ) -> Generator[None, None, Audited]:
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             subject = open_dataset(directory, Path(folder), "audited")
             siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
@@ -117,7 +143,7 @@ class Auditor:
                 }
                 begin(subject, siblings, pool, self.shared)
             with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
-                report = audit(
+                report = yield from stepped(
                     subject,
                     query(self.memory_limit),
                     siblings=siblings,
@@ -135,6 +161,16 @@ class Auditor:
                 links_siblings=links_siblings,
             )
             return Audited(report, page)
+
+
+def _ended(steps: Generator[None, None, Audited]) -> Audited:
+    """What a generator returns at its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            done: Audited = end.value
+            return done
 
 
 def _plant(

@@ -62,8 +62,7 @@ def audit(
             reporter=current_reporter(),
         ) as machine:
             made = []
-            for directory in directories:
-                done = machine.audit(directory, directories, links_siblings=report is None)
+            for directory, done in machine.audit_all(directories, links_siblings=report is None):
                 if not dry_run and verify is None:
                     write(done, directory)
                 if report is not None and not dry_run:

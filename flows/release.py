@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from curation.release.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
 from flows.assembling import assemble_task, check_built
-from flows.auditing import Auditor, auditor, write
+from flows.auditing import Audited, auditor, write
 from flows.execution import workers
 from flows.orchestration import flow, run_jobs
 from flows.partitioning import partition_jobs
@@ -45,12 +46,16 @@ def _audited(session: Session, manifests: Sequence[ReleaseManifest]) -> list[dic
     with auditor(
         memory_limit=settings.memory_limit, workers=settings.worker_count, reporter=session.reporter
     ) as machine:
-        return [_audited_task(session, manifest, machine) for manifest in manifests]
+        root = session.workspace.releases
+        directories = {root / one.dataset / one.version / one.task: one for one in manifests}
+        return [
+            _told(session, directories[directory], directory, done)
+            for directory, done in machine.audit_all(tuple(directories))
+        ]
 
 
-def _audited_task(session: Session, manifest: ReleaseManifest, machine: Auditor) -> dict[str, Any]:
-    directory = session.workspace.releases / manifest.dataset / manifest.version / manifest.task
-    done = machine.audit(directory)
+def _told(session: Session, manifest: ReleaseManifest, directory: Path, done: Audited) -> dict[str, Any]:
+    """Write one report, and say what came of it."""
     write(done, directory)
     report = done.report
     counts = ", ".join(f"{count:,} {table}" for table, count in manifest.counts.items())

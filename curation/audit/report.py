@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,21 @@ _LONGEST_REASON = 300
 Ran = tuple[RuleResult, tuple[OverlapCell, ...]]
 
 
-def audit(
+def audit(subject: Dataset | Path, query: QueryRunner, **options: Any) -> AuditReport:
+    """Check one published task directory, or another dataset, from its files alone.
+
+    Args, result and errors are those of `stepped`.
+    """
+    steps = stepped(subject, query, **options)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            report: AuditReport = end.value
+            return report
+
+
+def stepped(
     subject: Dataset | Path,
     query: QueryRunner,
     *,
@@ -83,8 +97,10 @@ def audit(
     separate: Mapping[str, Callable[[], Ran]] | None = None,
     shared: dict[tuple[str, ...], Any] | None = None,
     progress: Callable[[str], None] = lambda rule: None,
-) -> AuditReport:
-    """Check one published task directory, or another dataset, from its files alone.
+) -> Generator[None, None, AuditReport]:
+    """Check one published task directory, or another dataset, from its files alone, with one pause.
+
+    The pause comes before what may still be under way in other processes: another audit can go on meanwhile.
 
     Args:
         subject: a task directory of ours, or any dataset opened by `curation.audit.layouts`.
@@ -112,7 +128,10 @@ def audit(
     with _scratch(scratch) as folder:
         held = {} if shared is None else shared
         given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against, held)
-        results, cells = _run(chosen, given, separate or {}, progress)
+        run = _Run(chosen, given, separate or {}, progress)
+        run.now()
+        yield
+        results, cells = run.later()
         found: tuple[CanaryResult, ...] = ()
         if plant:
             found = planted() if planted else canaries.run(chosen, given, run_rule)
@@ -160,19 +179,38 @@ def plant_canaries(
         return canaries.run(RULES, given, run_rule)
 
 
-def _run(
-    chosen: Sequence[Rule],
-    given: Context,
-    separate: Mapping[str, Callable[[], Ran]],
-    progress: Callable[[str], None],
-) -> tuple[list[RuleResult], tuple[OverlapCell, ...]]:
-    """Results and matrix cells in the order of the rules, whatever order they run in."""
-    made: dict[str, Ran] = {}
-    for rule in sorted(chosen, key=lambda rule: (rule.id in _PICTURED, rule.id in separate)):
-        made[rule.id] = separate[rule.id]() if rule.id in separate else run_rule(rule, given)
-        progress(rule.id)
-    ordered = [made[rule.id] for rule in chosen]
-    return [result for result, _ in ordered], tuple(cell for _, found in ordered for cell in found)
+@dataclasses.dataclass
+class _Run:
+    """The rules of one audit, in two parts; results are in the order of the rules."""
+
+    chosen: Sequence[Rule]
+    given: Context
+    separate: Mapping[str, Callable[[], Ran]]
+    progress: Callable[[str], None]
+    made: dict[str, Ran] = dataclasses.field(default_factory=dict)
+
+    def now(self) -> None:
+        """Run the rules that wait for nothing, and forget the texts they shared."""
+        for rule in self.chosen:
+            if rule.id not in _PICTURED and rule.id not in self.separate:
+                self._note(rule, run_rule(rule, self.given))
+        for name in ("queries", "corpus"):
+            vars(self.given).pop(name, None)
+
+    def later(self) -> tuple[list[RuleResult], tuple[OverlapCell, ...]]:
+        """Take what other processes made of the others; all results and matrix cells."""
+        for rule in self.chosen:
+            if rule.id in self.separate:
+                self._note(rule, self.separate[rule.id]())
+        for rule in self.chosen:
+            if rule.id not in self.made:
+                self._note(rule, run_rule(rule, self.given))
+        ordered = [self.made[rule.id] for rule in self.chosen]
+        return [result for result, _ in ordered], tuple(cell for _, found in ordered for cell in found)
+
+    def _note(self, rule: Rule, ran: Ran) -> None:
+        self.made[rule.id] = ran
+        self.progress(rule.id)
 
 
 @contextlib.contextmanager
