@@ -17,10 +17,10 @@ from curation.subsets.facts import facts as part_facts
 
 Facts = Mapping[str, Any]
 
-_WORDS = "length(text) - length(replace(text, ' ', '')) + 1"
-_LENGTHS = f"""
-    SELECT min({_WORDS}) AS shortest, quantile_disc({_WORDS}, 0.5) AS median,
-           quantile_disc({_WORDS}, 0.95) AS p95, max({_WORDS}) AS longest FROM """
+_LENGTHS = """
+    SELECT min(words) AS shortest, quantile_disc(words, 0.5) AS median,
+           quantile_disc(words, 0.95) AS p95, max(words) AS longest
+    FROM (SELECT strlen(text) - strlen(replace(text, ' ', '')) + 1 AS words FROM {table})"""
 _LICENCES = """
     SELECT license, count(*) FILTER (part = 'queries') AS queries, count(*) FILTER (part = 'corpus') AS corpus
     FROM (SELECT license, 'queries' AS part FROM queries UNION ALL SELECT license, 'corpus' FROM corpus)
@@ -106,7 +106,9 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "scores": _grouped(query, given, "score", "qrels"),
         "rules": _grouped(query, given, "rule, score", "qrels"),
         "exclusions": _grouped(query, given, "reason", "excluded"),
-        "lengths": {name: fetch_one(query, _LENGTHS + name, given) for name in ("queries", "corpus")},
+        "lengths": {
+            name: fetch_one(query, _LENGTHS.format(table=name), given) for name in ("queries", "corpus")
+        },
         "positives": fetch_one(query, _POSITIVES, given),
         "funnel": funnel(query, given),
         "sources": fetch_one(query, _SOURCES, given),

@@ -14,7 +14,7 @@ from curation.audit.rule import Context
 
 _HELD = "_images"
 _HASH = 64
-"""Digits of the hash of a dataset; the copies that canaries are planted in have none, and are not shared."""
+"""Hexadecimal digits."""
 
 
 def begin(
@@ -29,7 +29,7 @@ def begin(
         shared: where `features_of` and `pairs_of` of the audit will look.
     """
     sets = sorted([subject, *siblings], key=_name)
-    if not all(len(dataset.sha256) == _HASH for dataset in sets):
+    if not all(is_hashed(dataset) for dataset in sets):
         return
     with _Thread() as thread:
         for dataset in sets:
@@ -87,6 +87,11 @@ def pairs_of(context: Context, other: Dataset | None = None) -> list[ImagePair]:
     return sorted(turned)
 
 
+def is_hashed(dataset: Dataset) -> bool:
+    """Whether its hash tells it from every other dataset; copies that canaries are planted in have none."""
+    return len(dataset.sha256) == _HASH
+
+
 def _features_key(dataset: Dataset) -> tuple[str, ...]:
     return "features", *_name(dataset)
 
@@ -101,7 +106,7 @@ def _name(dataset: Dataset) -> tuple[str, str]:
 
 def _held(context: Context, *datasets: Dataset) -> dict[tuple[str, ...], Any]:
     """What is kept for all audits of the command; for datasets without a hash, for this audit only."""
-    if all(len(dataset.sha256) == _HASH for dataset in datasets):
+    if all(is_hashed(dataset) for dataset in datasets):
         return context.shared
     found: dict[tuple[str, ...], Any] = vars(context).setdefault(_HELD, {})
     return found

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
+from curation.audit.images.shared import is_hashed
 from curation.audit.rule import (
     MAX_EXAMPLES,
     Canary,
@@ -122,12 +123,18 @@ class _Overlap:
         return usable, missed
 
     def _read(self, context: Context, number: int, dataset: Dataset) -> _Part:
-        """Write down what every query of one task rests on."""
+        """Write down what every query of one task rests on, unless the sibling's own audit has done so."""
+        key = ("rests", self.dimension, dataset.sha256, str(dataset.directory))
+        known = context.shared.get(key)
+        if known is not None and known.is_file():
+            return _Part(dataset, known)
         path = context.scratch / f"overlap-{self.dimension}-{number}.parquet"
         sql, tables = rests_sql(self.dimension, dataset)
-        with pq.ParquetWriter(path, _RESTS, compression="zstd") as writer:
+        with pq.ParquetWriter(path, _RESTS, compression="lz4") as writer:
             for batch in context.query(sql, {name: dataset.views[name] for name in tables}):
                 writer.write_table(pa.Table.from_batches([batch]).cast(_RESTS))
+        if is_hashed(dataset):
+            context.shared[key] = path
         return _Part(dataset, path)
 
     def _count(self, context: Context, parts: Sequence[_Part]) -> dict[tuple[str, int, str], int]:

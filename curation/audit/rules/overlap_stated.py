@@ -98,7 +98,7 @@ def _stated(context: Context) -> Path:
     """What the files say the keys must be, written down once."""
     path = context.scratch / "overlap-stated.parquet"
     sql, tables = stated_sql(context.subject)
-    with pq.ParquetWriter(path, _STATED, compression="zstd") as writer:
+    with pq.ParquetWriter(path, _STATED, compression="lz4") as writer:
         for batch in context.batches(sql, *tables):
             writer.write_table(pa.Table.from_batches([batch]).cast(_STATED))
     return path
