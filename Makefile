@@ -37,7 +37,7 @@ system-deps:
 	sh scripts/system-deps.sh
 
 review-env: env-all
-	@$(BIN)/python -c "from pathlib import Path; from flows.label_studio import install; install(Path('.venv-label-studio'), print)"
+	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
 
 test: system-deps lint review-env ## system packages, lint, the review server, then every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup

@@ -20,7 +20,7 @@ from PIL import Image, ImageDraw, ImageFont
 from benchmarks.measure import save
 from curation.audit.rules.privacy import hits
 from curation.images.ocr import read_text
-from flows.review_privacy import PATTERNS, burned_in
+from flows.review.privacy import PATTERNS, burned_in
 from schemas.errors import UsageError
 
 SEED, TEXTS, PICTURES = 7, 200, 40

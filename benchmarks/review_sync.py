@@ -16,11 +16,11 @@ from typing import Any
 from annotation.client import Client
 from annotation.layouts import layout
 from benchmarks import measure
-from flows import label_studio
-from flows.label_studio import Server
-from flows.review_delivery import MediaFolder, queues
-from flows.review_store import ReviewFolder
-from flows.review_sync import Target, pull, push
+from flows.review import label_studio
+from flows.review.delivery import MediaFolder, queues
+from flows.review.label_studio import Server
+from flows.review.store import ReviewFolder
+from flows.review.sync import Target, pull, push
 from schemas.review import Allotment, ReviewCandidate, ShownItem, candidate_id
 
 TASK = "visual_context"

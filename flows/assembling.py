@@ -13,7 +13,7 @@ from curation.release.tables import ANNOTATIONS
 from flows.baselines import derivation
 from flows.database import query
 from flows.lineage import check_current
-from flows.review_verdicts import review_summary, source_of
+from flows.review.verdicts import review_summary, source_of
 from flows.runner import shards_of, table_files
 from flows.session import Session
 from flows.specs import parameters_of

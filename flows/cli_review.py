@@ -23,10 +23,10 @@ def start(
     common: Common = DEFAULT,
 ) -> int:
     """Start a local Label Studio, installing it first if needed; loopback only."""
-    from flows import review_text
-    from flows.label_studio import install, venv_folder
-    from flows.label_studio import start as start_server
-    from flows.review_server import server_folder
+    from flows.review import text as review_text
+    from flows.review.label_studio import install, venv_folder
+    from flows.review.label_studio import start as start_server
+    from flows.review.server import server_folder
     from flows.settings import load_settings
     from flows.workspace import open_workspace
 
@@ -54,9 +54,9 @@ def start(
 @review_app.command
 def stop(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
     """Stop the local Label Studio; what is in it stays."""
-    from flows.label_studio import running
-    from flows.label_studio import stop as stop_server
-    from flows.review_server import server_folder
+    from flows.review.label_studio import running
+    from flows.review.label_studio import stop as stop_server
+    from flows.review.server import server_folder
     from flows.settings import load_settings
     from flows.workspace import open_workspace
 
@@ -93,8 +93,8 @@ def push(
     common: Common = DEFAULT,
 ) -> int:
     """Draw candidates of a release, give them to people, and bring their queues to the server."""
-    from flows import review_text
-    from flows.review_verbs import Push, push_release
+    from flows.review import text as review_text
+    from flows.review.verbs import Push, push_release
 
     asked = Push(release, per_item, sample, stratify, annotators, restore, allow_http, dry_run)
 
@@ -124,8 +124,8 @@ def pull(
     common: Common = DEFAULT,
 ) -> int:
     """Bring new answers into the workspace."""
-    from flows import review_text
-    from flows.review_verbs import pull_reviews
+    from flows.review import text as review_text
+    from flows.review.verbs import pull_reviews
 
     made = pull_reviews(common.root, review, accept=accept, allow_http=allow_http, dry_run=dry_run)
     emit(common, made, lambda: review_text.pulled(made, dry_run))
@@ -142,8 +142,8 @@ def status(
     common: Common = DEFAULT,
 ) -> int:
     """Say where each person is: given, done, cannot judge, conflicts."""
-    from flows import review_text
-    from flows.review_verbs import status_of
+    from flows.review import text as review_text
+    from flows.review.verbs import status_of
 
     made = status_of(common.root, review)
     emit(common, made, lambda: review_text.standing(made))

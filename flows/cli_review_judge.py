@@ -59,8 +59,8 @@ def judge(
 
     from flows.adapters.llm_ledger import Prices, amount
     from flows.adapters.llm_runner import Patience
-    from flows.review_judge import Options, estimate, plan, run_judge, task_directory
-    from flows.review_judge_text import describe
+    from flows.review.judge import Options, estimate, plan, run_judge, task_directory
+    from flows.review.judge_text import describe
     from flows.session import current_reporter
     from flows.settings import load_settings
     from flows.workspace import open_workspace

@@ -35,7 +35,7 @@ def agreement(
     common: Common = DEFAULT,
 ) -> int:
     """Say how far annotators agree, with intervals, as a page and as JSON."""
-    from flows.review_agreement import describe, report_all
+    from flows.review.agreement import describe, report_all
     from flows.settings import load_settings
     from flows.workspace import open_workspace
 
@@ -77,8 +77,8 @@ def plan(
     common: Common = DEFAULT,
 ) -> int:
     """Say how many items to review for an interval of a given width, and how long that takes."""
-    from flows.review_agreement import Assumptions, describe_plan, plan_review
-    from flows.review_store import review_folders
+    from flows.review.agreement import Assumptions, describe_plan, plan_review
+    from flows.review.store import review_folders
     from flows.settings import load_settings
     from flows.workspace import open_workspace
     from schemas.errors import UsageError
@@ -113,7 +113,7 @@ def adjudicate(
     common: Common = DEFAULT,
 ) -> int:
     """Give disputed items to a third person; write verdicts and the log they replay from."""
-    from flows.review_adjudication import adjudicate_all, describe
+    from flows.review.adjudication import adjudicate_all, describe
     from flows.settings import load_settings
     from flows.workspace import open_workspace
 

@@ -18,7 +18,7 @@ from curation.release.manifest import NAME
 from curation.release.tables import KEYS, ORIGIN_QUERIES
 from flows.database import add_view, connect, write_select
 from flows.manifest import Manifest, Output, publish
-from flows.review_verdicts import apply_verdicts
+from flows.review.verdicts import apply_verdicts
 from flows.runner import Job, plan, schema_hashes
 from flows.session import Session
 from flows.stages import VERSIONS

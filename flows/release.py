@@ -13,7 +13,7 @@ from flows.auditing import Audited, auditor, write
 from flows.execution import workers
 from flows.orchestration import flow, run_jobs
 from flows.partitioning import partition_jobs
-from flows.review_versions import check_version
+from flows.review.versions import check_version
 from flows.session import Session, write_session
 from flows.specs import read_spec, spec_path
 

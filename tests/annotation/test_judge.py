@@ -33,7 +33,7 @@ from schemas.review import (
     annotation_id,
     candidate_id,
 )
-from tests.flows.openai_server import naive_answer, outside_and_blocks
+from tests.flows.review.openai_server import naive_answer, outside_and_blocks
 
 QUERY = "Figure 2: axial CT of the left kidney."
 INJECTIONS = (

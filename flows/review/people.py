@@ -10,8 +10,8 @@ from pathlib import Path
 
 from annotation.assignment import Person
 from annotation.client import Client
-from flows.label_studio import write_private
-from flows.review_store import FOLDER
+from flows.review.label_studio import write_private
+from flows.review.store import FOLDER
 from flows.workspace import Workspace
 from schemas.errors import UsageError, WorkspaceError
 

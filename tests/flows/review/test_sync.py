@@ -22,12 +22,12 @@ import pytest
 import requests
 
 from annotation.client import Client, Patience
-from flows import review_sync
-from flows.label_studio import Server
-from flows.people import local_accounts
-from flows.review_delivery import MediaFolder, queues
-from flows.review_store import ReviewFolder, review_folder
-from flows.review_sync import Target, pull, push, status
+from flows.review import sync as review_sync
+from flows.review.delivery import MediaFolder, queues
+from flows.review.label_studio import Server
+from flows.review.people import local_accounts
+from flows.review.store import ReviewFolder, review_folder
+from flows.review.sync import Target, pull, push, status
 from flows.workspace import Workspace
 from schemas.review import Allotment, ReviewCandidate, ShownItem, candidate_id
 from tests.conftest import ROOT
@@ -258,9 +258,9 @@ _PUSHER = """
 import sys
 from pathlib import Path
 from annotation.client import Client, Patience
-from flows import review_sync
-from flows.review_delivery import MediaFolder
-from flows.review_store import ReviewFolder
+from flows.review import sync as review_sync
+from flows.review.delivery import MediaFolder
+from flows.review.store import ReviewFolder
 review_sync.BATCH_TASKS = 20
 client = Client(sys.argv[2], sys.stdin.readline().strip(), patience=Patience(9, .25, 5.0))
 target = review_sync.Target(client, MediaFolder(Path(sys.argv[3])), is_local=True)

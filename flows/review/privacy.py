@@ -16,8 +16,8 @@ from PIL import Image
 from curation.audit.rules.privacy import DATE, HINTS, IDENTIFIERS, Pattern, hits
 from curation.images.decode import open_image
 from curation.images.ocr import read_text
-from flows.review_reading import Published
-from flows.review_store import HeldBack
+from flows.review.reading import Published
+from flows.review.store import HeldBack
 from schemas.errors import InputError, UsageError
 from schemas.review import ReviewCandidate
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from flows import label_studio as servers
-from flows.label_studio import Server
+from flows.review import label_studio as servers
+from flows.review.label_studio import Server
 from tests.conftest import ROOT
 
 

@@ -20,7 +20,7 @@ from annotation.candidates import check_facets, group_of, stratum_of
 from annotation.verdicts import ORDERED, RULES, Entry, Terms, counted, resolve
 from curation.release.reviewed import REVIEWED, VERDICTS, Answer, RuleUnderFloor, reviewed_stage
 from flows.manifest import Manifest, Output, publish, write_parquet
-from flows.review_store import FRAME, PRECISION, ReviewFolder, review_folder
+from flows.review.store import FRAME, PRECISION, ReviewFolder, review_folder
 from flows.runner import execute, plan, schema_hashes
 from flows.session import Session
 from flows.workspace import Workspace

@@ -9,12 +9,12 @@ from typing import Any
 
 from annotation.assignment import Person, read_people
 from annotation.candidates import check_facets
-from flows.label_studio import running
-from flows.people import note_accounts
-from flows.review_candidates import Options, prepare
-from flows.review_server import accounts_for, connect, releases_of, server_folder
-from flows.review_store import ReviewFolder, review_folders
-from flows.review_sync import Target, pull, push, status
+from flows.review.candidates import Options, prepare
+from flows.review.label_studio import running
+from flows.review.people import note_accounts
+from flows.review.server import accounts_for, connect, releases_of, server_folder
+from flows.review.store import ReviewFolder, review_folders
+from flows.review.sync import Target, pull, push, status
 from flows.session import read_session, write_session
 from flows.workspace import Workspace
 from schemas.errors import UsageError

@@ -22,13 +22,13 @@ from flows.adapters.llm import Llm, most_tokens_in, server_from
 from flows.adapters.llm_ledger import Ledger, Prices, read_totals
 from flows.adapters.llm_runner import Patience
 from flows.progress import PlainReporter
-from flows.review_judge import Options, folder_name, judge_annotations, plan, run_judge, task_directory
-from flows.review_store import HeldBack, review_folder
+from flows.review.judge import Options, folder_name, judge_annotations, plan, run_judge, task_directory
+from flows.review.store import HeldBack, review_folder
 from flows.workspace import Workspace
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from tests.annotation.test_judge import candidate, row
 from tests.curation.audit.small import manifest
-from tests.flows.openai_server import KEY, OpenAIServer
+from tests.flows.review.openai_server import KEY, OpenAIServer
 
 MODEL = "gpt-test"
 PRICES = Prices(Decimal("2.5"), Decimal(10))
@@ -120,13 +120,13 @@ def test_killed_and_resumed_amid_faults_it_pays_once_and_repeats_without_a_call(
 
 def _kill_midway(directory: Path, workspace: Workspace, server: OpenAIServer) -> float:
     code = (
-        "import os, sys\nfrom tests.flows.test_review_judge import *\n"
+        "import os, sys\nfrom tests.flows.review.test_judge import *\n"
         "where, root = map(Path, sys.argv[1:])\n"
         "run_judge(where, Workspace(root), options(), os.environ, PlainReporter())"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(directory), str(workspace.root)],
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         env={**os.environ, **server.environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -326,7 +326,7 @@ def test_images_come_from_the_release_or_the_candidate_is_left_out(
         def images(self, wanted: set[str]) -> list[tuple[str, bytes, str]]:
             return [(sha256, b"\xff\xd8\xff", "jpg") for sha256 in sorted(wanted) if sha256 != "b" * 64]
 
-    monkeypatch.setattr("flows.review_judge.Published", Held)
+    monkeypatch.setattr("flows.review.judge.Published", Held)
     directory = review(workspace, 2)
     folder = review_folder(workspace, "small", "visual_context")
     shown = [candidate(f"P {c}", kind="relevance_image", image=c * 64, dataset="small") for c in "ab"]
@@ -346,7 +346,7 @@ def test_images_come_from_the_release_or_the_candidate_is_left_out(
 
 
 def test_calibration_stands_beside_the_judge(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flows import review_store
+    from flows.review import store as review_store
 
     directory = review(workspace, 40)
     folder = review_folder(workspace, "small", "visual_context")

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from flows import label_studio as servers
-from flows.label_studio import Server
+from flows.review import label_studio as servers
+from flows.review.label_studio import Server
 from schemas.errors import MedqrelsError, UsageError
 
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.client import Client
-from flows import label_studio
 from flows.auditing import task_directories
-from flows.people import account_ids, local_accounts, read_accounts
-from flows.review_delivery import MediaFolder
-from flows.review_store import FOLDER, ReviewFolder
-from flows.review_sync import Target
+from flows.review import label_studio
+from flows.review.delivery import MediaFolder
+from flows.review.people import account_ids, local_accounts, read_accounts
+from flows.review.store import FOLDER, ReviewFolder
+from flows.review.sync import Target
 from flows.workspace import Workspace
 from schemas.errors import UsageError
 

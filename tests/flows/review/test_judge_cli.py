@@ -13,8 +13,8 @@ from flows.adapters.llm import server_from
 from flows.cli_review_judge import judge_app
 from flows.workspace import Workspace
 from schemas.errors import UsageError
-from tests.flows.openai_server import KEY, OpenAIServer
-from tests.flows.test_review_judge import MODEL, ledger, review
+from tests.flows.review.openai_server import KEY, OpenAIServer
+from tests.flows.review.test_judge import MODEL, ledger, review
 
 
 def cli(workspace: Workspace, directory: Path | str, *words: str) -> int:

@@ -14,9 +14,9 @@ from annotation.agreement.coefficients import Coefficient
 from annotation.agreement.planner import plan
 from annotation.verdicts import read_log, replay
 from flows import cli_review_results as verbs
-from flows.review_adjudication import ADJUDICATOR, DISPUTED, adjudicate
-from flows.review_agreement import Assumptions, plan_review, report, scale_of
-from flows.review_store import ReviewFolder, review_folder
+from flows.review.adjudication import ADJUDICATOR, DISPUTED, adjudicate
+from flows.review.agreement import Assumptions, plan_review, report, scale_of
+from flows.review.store import ReviewFolder, review_folder
 from flows.workspace import Workspace
 from schemas.errors import MedqrelsError, UsageError
 from schemas.review import Allotment, ReviewAnnotation, ShownItem

@@ -17,8 +17,8 @@ from PIL import Image, ImageDraw
 
 from annotation.layouts import HIDDEN_COLUMNS, answer, grades, layout, task_data
 from annotation.layouts.answers import Answer
-from flows.label_studio import Server
-from flows.review_delivery import for_adjudicator, with_readers
+from flows.review.delivery import for_adjudicator, with_readers
+from flows.review.label_studio import Server
 from schemas.review import Kind, ReviewCandidate
 from tests.annotation.review_samples import CAPTION, HOSTILE, LAYOUTS, candidate, fields
 from tests.browser import Tab, chromium

@@ -18,8 +18,8 @@ from annotation.client import Client, Project, UnconfirmedError
 from annotation.layouts import answer, grades
 from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, diff, merge
 from annotation.sync.answers import Reader
-from flows.review_delivery import MediaFolder, Queue, marker, queues
-from flows.review_store import ReviewFolder, parquet_bytes
+from flows.review.delivery import MediaFolder, Queue, marker, queues
+from flows.review.store import ReviewFolder, parquet_bytes
 from flows.workspace import write_atomic
 from schemas.errors import MedqrelsError, WorkspaceError
 from schemas.review import ReviewAnnotation, ReviewCandidate, Role

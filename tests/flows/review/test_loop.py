@@ -23,18 +23,18 @@ from annotation.assignment import Person
 from annotation.client import Client, Patience
 from annotation.verdicts import read_log, replay
 from curation.tasks.registry import TASKS
-from flows import label_studio as servers
-from flows import review_sync
 from flows.assembling import assemble_task
-from flows.label_studio import Server
-from flows.people import account_ids, local_accounts
 from flows.progress import SilentReporter
-from flows.review_adjudication import ADJUDICATOR, adjudicate
-from flows.review_agreement import report
-from flows.review_candidates import Options, prepare
-from flows.review_delivery import MediaFolder, marker
-from flows.review_store import ReviewFolder
-from flows.review_sync import Target, pull, push
+from flows.review import label_studio as servers
+from flows.review import sync as review_sync
+from flows.review.adjudication import ADJUDICATOR, adjudicate
+from flows.review.agreement import report
+from flows.review.candidates import Options, prepare
+from flows.review.delivery import MediaFolder, marker
+from flows.review.label_studio import Server
+from flows.review.people import account_ids, local_accounts
+from flows.review.store import ReviewFolder
+from flows.review.sync import Target, pull, push
 from flows.session import Session
 from flows.settings import Settings
 from flows.specs import DATA_CARDS, read_spec
@@ -44,9 +44,9 @@ from schemas.review import CANNOT_JUDGE, ReviewCandidate
 from schemas.spec import DatasetSpec
 from tests.annotation.agreement.definitions import everything
 from tests.browser import chromium
-from tests.flows.label_studio_server import server_venv, shared_folder
-from tests.flows.review_replay import Outcome, Pair, dispute, outcome, released, true_agreement
-from tests.flows.test_review_browser import Project, Site
+from tests.flows.review.label_studio_server import server_venv, shared_folder
+from tests.flows.review.replay import Outcome, Pair, dispute, outcome, released, true_agreement
+from tests.flows.review.test_browser import Project, Site
 from tests.pipeline import crawl_bucket, new_workspace, run_partition, run_stages
 from tests.test_release_of_tasks import IDS
 

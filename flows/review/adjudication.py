@@ -12,8 +12,8 @@ from annotation.adjudication import DISPUTES, Disputed
 from annotation.assignment import Person, read_people
 from annotation.report.words import counted
 from annotation.verdicts import RULES
-from flows.review_store import ReviewFolder, review_folders
-from flows.review_verdicts import Resolved, settle, terms_of
+from flows.review.store import ReviewFolder, review_folders
+from flows.review.verdicts import Resolved, settle, terms_of
 from flows.specs import DATA_CARDS, read_spec
 from flows.workspace import Workspace
 from schemas.errors import UsageError

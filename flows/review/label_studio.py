@@ -28,7 +28,7 @@ from filelock import FileLock
 
 from schemas.errors import MedqrelsError, UsageError
 
-LOCK = Path(__file__).resolve().parents[1] / "requirements" / "label-studio.lock.txt"
+LOCK = Path(__file__).resolve().parents[2] / "requirements" / "label-studio.lock.txt"
 VENV_VARIABLE = "MEDQRELS_LABEL_STUDIO_VENV"
 LOGIN = "admin@medqrels.local"
 HOST = "127.0.0.1"

@@ -6,8 +6,8 @@ from curation.release.facts import views
 from curation.release.query import fetch
 from flows.database import query
 from flows.partitioning import earlier_releases
-from flows.review_store import PRECISION, review_folder
-from flows.review_verdicts import measure
+from flows.review.store import PRECISION, review_folder
+from flows.review.verdicts import measure
 from flows.workspace import Workspace
 from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec

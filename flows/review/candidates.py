@@ -24,9 +24,9 @@ from annotation.candidates import (
     reserved,
 )
 from flows.database import query
-from flows.review_privacy import Hit, Scan, scan
-from flows.review_reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
-from flows.review_store import FRAME, IMAGES, ReviewFolder, review_folder
+from flows.review.privacy import Hit, Scan, scan
+from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
+from flows.review.store import FRAME, IMAGES, ReviewFolder, review_folder
 from flows.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate

@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 from annotation.client import TITLE_CHARACTERS
 from annotation.layouts import HIDDEN_COLUMNS, data_sha256, layout, task_data
 from annotation.sync import WantedTask, wanted_task
-from flows.review_adjudication import DISPUTED
-from flows.review_store import ReviewFolder
+from flows.review.adjudication import DISPUTED
+from flows.review.store import ReviewFolder
 from flows.workspace import write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import sha256_text

@@ -23,10 +23,10 @@ from curation.tasks.registry import TASKS
 from flows.assembling import assemble_task
 from flows.database import query
 from flows.progress import SilentReporter
-from flows.review_candidates import Options, prepare
-from flows.review_store import ReviewFolder, review_folder
-from flows.review_verdicts import settle, terms_of
-from flows.review_versions import check_version
+from flows.review.candidates import Options, prepare
+from flows.review.store import ReviewFolder, review_folder
+from flows.review.verdicts import settle, terms_of
+from flows.review.versions import check_version
 from flows.session import Session
 from flows.settings import Settings
 from flows.specs import read_spec, spec_path

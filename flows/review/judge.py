@@ -33,8 +33,8 @@ from flows.adapters.llm_ledger import Prices, Totals, money, read_totals
 from flows.adapters.llm_runner import Patience, Run, Runner, held, most
 from flows.database import query
 from flows.progress import Reporter
-from flows.review_reading import Published
-from flows.review_store import ReviewFolder, parquet_bytes, review_folder
+from flows.review.reading import Published
+from flows.review.store import ReviewFolder, parquet_bytes, review_folder
 from flows.workspace import Workspace, write_atomic
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from schemas.hashing import sha256_text

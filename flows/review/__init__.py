@@ -1,0 +1,1 @@
+"""The review of candidates by people and by a model: server, queues, answers, verdicts, agreement, judge."""
