@@ -2,7 +2,7 @@
 
 from annotation.layouts.answers import Answer, answer
 from annotation.layouts.config import Layout, layout
-from annotation.layouts.data import HIDDEN_COLUMNS, data_sha256, task_data
+from annotation.layouts.data import HIDDEN_COLUMNS, common_kind, data_sha256, task_data
 from annotation.layouts.fields import REQUIRED, SHOWN
 from annotation.layouts.questions import grades
 
@@ -13,6 +13,7 @@ __all__ = [
     "Answer",
     "Layout",
     "answer",
+    "common_kind",
     "data_sha256",
     "grades",
     "layout",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from html import escape
 
 from annotation.layouts import questions
@@ -41,12 +41,15 @@ NO_IMAGE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTA
 """One transparent pixel: Label Studio refuses an image without an address."""
 
 
-def task_data(candidate: ReviewCandidate, image_url: Callable[[str], str]) -> TaskData:
+def task_data(
+    candidate: ReviewCandidate, image_url: Callable[[str], str], kind: Kind | None = None
+) -> TaskData:
     """What is sent of a candidate, as HTML whose texts are escaped.
 
     Args:
         candidate: what to show; only its id, kind, `shown` and `is_sensitive` are read.
         image_url: hex SHA-256 of an image -> the address it is served at, or a data URL.
+        kind: layout of the project, when it has room for more than the candidate shows; see `common_kind`.
 
     Raises:
         InputError: a field the kind does not show, twice the same, out of order, or one missing.
@@ -61,9 +64,19 @@ def task_data(candidate: ReviewCandidate, image_url: Callable[[str], str]) -> Ta
         values[f"{side}_image"] = url or NO_IMAGE
         values[f"{side}_veil"] = _veil(candidate, side, bool(url))
     data: TaskData = {"candidate_id": candidate.id}
-    data |= {key: values[key] for key in KEYS[candidate.kind]}
+    data |= {key: values[key] for key in KEYS[kind or candidate.kind]}
     data["content_sha256"] = data_sha256(data)
     return data
+
+
+def common_kind(kinds: Collection[Kind]) -> Kind | None:
+    """The layout that has room for all of some kinds, None when none has.
+
+    The one with images serves pairs without one too: their boxes are hidden.
+    """
+    if set(kinds) == {"relevance_image", "relevance_text"}:
+        return "relevance_image"
+    return next(iter(kinds)) if len(set(kinds)) == 1 else None
 
 
 def data_sha256(data: Mapping[str, object]) -> str:

@@ -12,14 +12,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from annotation.client import TITLE_CHARACTERS
-from annotation.layouts import HIDDEN_COLUMNS, data_sha256, layout, task_data
+from annotation.layouts import HIDDEN_COLUMNS, common_kind, data_sha256, layout, task_data
 from annotation.sync import WantedTask, wanted_task
 from flows.review.adjudication import DISPUTED
 from flows.review.store import ReviewFolder
 from flows.workspace import write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import sha256_text
-from schemas.review import Allotment, ReviewCandidate, Role
+from schemas.review import Allotment, Kind, ReviewCandidate, Role
 
 IMAGES = "images"
 """Folder below the server's media: Label Studio serves sub-folders of its document root only."""
@@ -90,7 +90,8 @@ def queues(folder: ReviewFolder, image_url: Callable[[str], str]) -> list[Queue]
     """
     candidates = {row.id: row for row in folder.candidates()}
     kinds = {row.kind for row in candidates.values()}
-    if len(kinds) > 1:
+    kind = common_kind(kinds)
+    if kinds and kind is None:
         raise UsageError(f"two layouts in one review: {', '.join(sorted(kinds))}", file=str(folder.path))
     by_person: dict[tuple[str, Role], list[Allotment]] = defaultdict(list)
     for row in folder.allotments():
@@ -105,23 +106,20 @@ def queues(folder: ReviewFolder, image_url: Callable[[str], str]) -> list[Queue]
         for row in rows:
             candidate = candidates[row.candidate_id]
             if candidate.id not in data:
-                data[candidate.id] = task_data(candidate, image_url)
+                data[candidate.id] = task_data(candidate, image_url, kind)
             shown = data[candidate.id]
             if role == "adjudicator":
                 shown = with_readers(shown, said.get(candidate.id, {}).get("rationales", ()))
             tasks.append(wanted_task(candidate.id, (candidate.query_id, candidate.corpus_id), shown))
-        made.append(_queue(folder, annotator, role, candidates[rows[0].candidate_id], tuple(tasks)))
+        example = candidates[rows[0].candidate_id]
+        made.append(_queue(annotator, role, example, kind or example.kind, tuple(tasks)))
     return made
 
 
 def _queue(
-    folder: ReviewFolder,
-    annotator: str,
-    role: Role,
-    example: ReviewCandidate,
-    tasks: tuple[WantedTask, ...],
+    annotator: str, role: Role, example: ReviewCandidate, kind: Kind, tasks: tuple[WantedTask, ...]
 ) -> Queue:
-    seen = layout(example.kind, example.task)
+    seen = layout(kind, example.task)
     is_third = role == "adjudicator"
     return Queue(
         annotator=annotator,
@@ -130,7 +128,7 @@ def _queue(
         title=title(example.dataset, example.task, annotator, role),
         config=for_adjudicator(seen.config) if is_third else seen.config,
         instruction=seen.guidelines,
-        hidden_columns=HIDDEN_COLUMNS[example.kind],
+        hidden_columns=HIDDEN_COLUMNS[kind],
         tasks=tasks,
     )
 
