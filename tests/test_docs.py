@@ -14,7 +14,7 @@ from scripts import make_docs
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
-COMMAND = re.compile(r"medqrels ((?:crawl |vocabulary (?:add )?)?[a-z0-9]+)")
+COMMAND = re.compile(r"medqrels ((?:crawl |review |vocabulary (?:add )?)?[a-z0-9]+)")
 
 
 def test_generated_pages_are_current() -> None:
@@ -36,7 +36,7 @@ def test_every_command_is_documented_and_has_help() -> None:
 
 
 def test_every_command_named_in_the_documentation_exists() -> None:
-    groups = {"crawl", "vocabulary", "vocabulary add"}
+    groups = {"crawl", "review", "vocabulary", "vocabulary add"}
     known = {name.removeprefix("medqrels ") for name, _ in make_docs.commands()} | groups
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         blocks = re.findall(r"```(?:\w*)\n(.*?)```|`([^`\n]+)`", path.read_text("utf-8"), re.S)

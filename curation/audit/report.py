@@ -129,7 +129,7 @@ def stepped(
         held = {} if shared is None else shared
         given = Context(opened, query, folder, pool or SerialExecutor(), siblings, against, held)
         run = _Run(chosen, given, separate or {}, progress)
-        run.now()
+        run.first()
         yield
         results, cells = run.later()
         found: tuple[CanaryResult, ...] = ()
@@ -189,7 +189,7 @@ class _Run:
     progress: Callable[[str], None]
     made: dict[str, Ran] = dataclasses.field(default_factory=dict)
 
-    def now(self) -> None:
+    def first(self) -> None:
         """Run the rules that wait for nothing, and forget the texts they shared."""
         for rule in self.chosen:
             if rule.id not in _PICTURED and rule.id not in self.separate:

@@ -124,7 +124,7 @@ class _Overlap:
 
     def _read(self, context: Context, number: int, dataset: Dataset) -> _Part:
         """Write down what every query of one task rests on, unless the sibling's own audit has done so."""
-        key = ("rests", self.dimension, dataset.sha256, str(dataset.directory))
+        key = ("rests", self.dimension, dataset.name, dataset.task, dataset.sha256, str(dataset.directory))
         known = context.shared.get(key)
         if known is not None and known.is_file():
             return _Part(dataset, known)
