@@ -146,7 +146,7 @@ class _Conditions:
         return {
             "text_only": text,
             "image_only": image,
-            "both": both,
+            "text_and_image": both,
             "shuffled_image": self._shuffled(text, image),
             "caption_for_image": self._caption(text, chosen),
         }

@@ -277,6 +277,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "corpus": of_documents,
         "provenance_queries": of_queries,
         "provenance_corpus": of_documents,
+        "image_checks": of_documents,
         "qrels": pair,
         "excluded": pair,
         "provenance_qrels": pair,
@@ -329,7 +330,8 @@ def _rows(context: Context, text: str, views: Mapping[str, Sequence[Path]]) -> l
 def _settle(rows: Rows) -> None:
     """Leave out what hangs on rows too large to copy, then queries left without a positive."""
     documents = {row["id"] for row in rows["corpus"]}
-    rows["provenance_corpus"] = [row for row in rows["provenance_corpus"] if row["id"] in documents]
+    for name in ("provenance_corpus", "image_checks"):
+        rows[name] = [row for row in rows[name] if row["id"] in documents]
     queries = {row["id"] for row in rows["queries"]}
     for name in ("qrels", "excluded", "provenance_qrels"):
         rows[name] = [

@@ -23,7 +23,7 @@ from schemas.audit import Coverage, Finding, OverlapCell, RuleStatus, Severity, 
 
 MAX_EXAMPLES = 50
 MAX_QUOTE = 300
-OPTIONAL = frozenset({"target_names"})
+OPTIONAL = frozenset({"image_checks", "target_names"})
 """Tables a release has only when its task needs them."""
 
 

@@ -1,20 +1,22 @@
-"""BM25 by bm25s, with the index built in blocks and kept in mapped files, so that memory stays bounded.
+"""BM25 as bm25s scores it; the index is built in blocks and kept in mapped files, so memory stays bounded.
 
-bm25s scores and its layout is used; its own builder holds every token of the corpus as Python lists.
+The layout is that of bm25s, whose builder holds every token of the corpus as Python lists. Postings are added
+up by scipy's sparse product: bm25s' numpy backend casts and checks every index of every term.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import bm25s
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from curation.evaluation.ranking import Indices, Ranking, Scores, best, keys_of, ranking_of
 from curation.evaluation.terms import Analyser, WordMap, words
@@ -40,25 +42,30 @@ class Bm25Index:
     def __init__(self, folder: Path, vocabulary: Mapping[str, int], parameters: Parameters) -> None:
         self.vocabulary = vocabulary
         self.parameters = parameters
-        indptr = np.load(folder / "indptr.npy")
-        lengths = np.load(folder / "lengths.npy", mmap_mode="r")
-        size = int(indptr[-1])
-        self.documents = len(lengths)
-        self._scorer = bm25s.BM25(k1=parameters.k1, b=parameters.b, method="lucene", backend="numpy")
-        self._scorer.nonoccurrence_array = None
-        self._scorer.scores = {
-            "data": _mapped(folder / "scores.f32", np.float32, size, "r"),
-            "indices": _mapped(folder / "documents.i32", np.int32, size, "r"),
-            "indptr": indptr,
-            "num_docs": self.documents,
-        }
+        self._begins = np.load(folder / "indptr.npy")
+        self.documents = len(np.load(folder / "lengths.npy", mmap_mode="r"))
+        size = int(self._begins[-1])
+        self._data = np.asarray(_mapped(folder / "scores.f32", np.float32, size, "r"))
+        self._owners = np.asarray(_mapped(folder / "documents.i32", np.int32, size, "r"))
+
+    def _postings(self, terms: Iterable[str]) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
+        """Documents and scores of each distinct term, in order of first use; a repeated term counts again."""
+        places = Counter(self.vocabulary[term] for term in terms if term in self.vocabulary)
+        for place, times in places.items():
+            begin, end = int(self._begins[place]), int(self._begins[place + 1])
+            data = self._data[begin:end]
+            yield self._owners[begin:end], data if times == 1 else data * np.float32(times)
 
     def scores(self, terms: Iterable[str]) -> NDArray[np.float32]:
         """BM25 of every document, shape (documents,), for one analysed query; repeated terms count again."""
-        ids = [self.vocabulary[term] for term in terms if term in self.vocabulary]
-        if not ids:
+        postings = list(self._postings(terms))
+        if not postings:
             return np.zeros(self.documents, np.float32)
-        found: NDArray[np.float32] = self._scorer.get_scores_from_ids(ids)
+        owners, data = (np.concatenate(parts) for parts in zip(*postings, strict=True))
+        width = np.int32 if len(owners) <= np.iinfo(np.int32).max else np.int64  # owners are copied to wider
+        begins = np.cumsum([0, *(len(part) for part, _ in postings)], dtype=width)
+        matrix = csc_array((data, owners, begins), shape=(self.documents, len(postings)))
+        found: NDArray[np.float32] = matrix @ np.ones(len(postings), np.float32)
         return found
 
     def search(self, terms: Iterable[str], k: int, left_out: Indices | None = None) -> Ranking:
@@ -66,7 +73,7 @@ class Bm25Index:
         scores = self.scores(terms)
         if left_out is not None:
             scores[left_out] = 0.0
-        found = np.flatnonzero(scores)
+        found = _candidates(scores, k)
         steps = np.rint(scores[found].astype(np.float64) / STEP).astype(np.int64)
         return ranking_of(best(keys_of(steps, found), k), STEP)
 
@@ -75,18 +82,21 @@ class Bm25Index:
 
         Only their own postings are read, so that a few documents of a large corpus are scored quickly.
         """
-        held = self._scorer.scores
         found = np.zeros(len(documents), np.float32)
-        for term in terms:
-            place = self.vocabulary.get(term)
-            if place is None:
-                continue
-            begin, end = int(held["indptr"][place]), int(held["indptr"][place + 1])
-            owners = held["indices"][begin:end]
-            at = np.minimum(np.searchsorted(owners, documents), end - begin - 1)
+        for owners, data in self._postings(terms):
+            at = np.minimum(np.searchsorted(owners, documents), len(owners) - 1)
             has = owners[at] == documents
-            found[has] += held["data"][begin:end][at[has]]  # summed term by term in 32 bits, as bm25s does
+            found[has] += data[at[has]]  # summed term by term in 32 bits, as `scores` does
         return np.rint(found.astype(np.float64) / STEP).astype(np.int64).astype(np.float64) * STEP
+
+
+def _candidates(scores: NDArray[np.float32], k: int) -> Indices:
+    """Documents that may be among the k best once scores are rounded, rising: few of a large corpus."""
+    if len(scores) > k > 0:
+        least = np.partition(scores, len(scores) - k)[len(scores) - k] - np.float32(2 * STEP)
+        if least > 0:
+            return np.flatnonzero(scores >= least).astype(np.int64)
+    return np.flatnonzero(scores).astype(np.int64)
 
 
 def build(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-CONDITIONS = ("text_only", "image_only", "both", "shuffled_image", "caption_for_image")
+CONDITIONS = ("text_only", "image_only", "text_and_image", "shuffled_image", "caption_for_image")
 """Columns of the diagnostics table, each an nDCG@10 or null."""
 NEEDS = ("text", "image", "either", "both", "neither")
 TOLERANCE = 0.05

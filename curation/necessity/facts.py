@@ -18,7 +18,11 @@ from curation.necessity.table import read_notes
 from curation.release.query import QueryRunner, fetch
 from curation.release.tables import DIAGNOSTICS, ORIGIN_QUERIES, QUERIES
 
-_DIFFERENCES = (("both", "text_only"), ("both", "image_only"), ("both", "shuffled_image"))
+_DIFFERENCES = (
+    ("text_and_image", "text_only"),
+    ("text_and_image", "image_only"),
+    ("text_and_image", "shuffled_image"),
+)
 _ROWS = """SELECT d.*, o.split, o.article_id, {facets} FROM diagnostics d
     JOIN provenance_queries o ON o.id = d."query-id" JOIN queries q ON q.id = d."query-id"
     ORDER BY d."query-id" """
@@ -32,11 +36,11 @@ def facts(directory: Path, query: QueryRunner) -> dict[str, Any]:
     """Split -> numbers of its diagnostics; empty when the release has none.
 
     Each estimate is `{mean, low, high, queries, groups}`: a 95 % percentile bootstrap over articles, null
-    below two articles. `conditions` (nDCG@10), `differences` (`both - shuffled_image` …, paired), `needs`
-    (shares of the queries where it is known) and `shortcuts` hold what was run; `bm25_solvable` is null when
-    it was not. A shortcut has `first` (share of queries with a positive surely first), `ndcg`, the same by
-    chance (`chance_first`, `chance`) and `gain` (ndcg - chance). `facets` has needs and bm25_solvable by
-    value, `notes` systems and reasons.
+    below two articles. `conditions` (nDCG@10), `differences` (`text_and_image - shuffled_image` …, paired),
+    `needs` (shares of the queries where it is known) and `shortcuts` hold what was run; `bm25_solvable` is
+    null when it was not. A shortcut has `first` (share of queries with a positive surely first), `ndcg`, the
+    same by chance (`chance_first`, `chance`) and `gain` (ndcg - chance). `facets` has needs and bm25_solvable
+    by value, `notes` systems and reasons.
 
     Args:
         directory: a task folder.

@@ -45,7 +45,7 @@ def write_diagnostics(collection: Collection, found: Diagnosed, directory: Path)
 
 def _chunks(collection: Collection, found: Diagnosed) -> Iterator[pa.Table]:
     rounded = {name: np.round(found.conditions[name], PLACES) for name in CONDITIONS}
-    needed = needs(rounded["text_only"], rounded["image_only"], rounded["both"])
+    needed = needs(rounded["text_only"], rounded["image_only"], rounded["text_and_image"])
     places = {query: place for place, query in enumerate(found.queries)}
     for start in range(0, len(collection.queries), _ROWS):
         held = [

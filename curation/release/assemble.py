@@ -34,6 +34,7 @@ from curation.release.tables import (
     EXCLUDED,
     EXTRA,
     FUNNEL,
+    IMAGE_CHECKS,
     IMAGE_CORPUS,
     KEYS,
     ORIGIN_CORPUS,
@@ -65,7 +66,7 @@ REQUIRED = (
     "assignments",
     "withheld",
 )
-EXTRA_NAMES = tuple(table.name for table in EXTRA)
+EXTRA_NAMES = tuple(table.name for table in (*EXTRA, IMAGE_CHECKS))
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments WHERE task = '{task}'),
@@ -119,6 +120,7 @@ _EXTRA = {
     "annotations": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", annotator, role, grade, reason,
             seconds, rule
         FROM annotations JOIN placed USING (query_id) ORDER BY 1, 2, 4, 3""",
+    IMAGE_CHECKS.name: "SELECT id, kind, text_check, flags FROM image_checks ORDER BY id",
 }
 _PAIRS = {
     "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
@@ -264,7 +266,7 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
             job.write(table, job.select(text), directory, split)
     for table in (ORIGIN_QRELS, KEYS, SOURCES):
         job.write(table, job.select(_SELECT[table.name]), directory)
-    for table in EXTRA:
+    for table in (*EXTRA, IMAGE_CHECKS):
         if job.tables.get(table.name):
             job.write(table, job.select(_EXTRA[table.name]), directory)
     if job.review is not None:

@@ -169,7 +169,6 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
             for table in present
         ],
         "nano": _NANO,
-        "text_check": results.text_check(facts["derived"]),
         "results_section": results.section(environment, facts),
         "provenance": [table for table in PROVENANCE if table.name in facts["tables"]],
     }

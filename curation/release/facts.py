@@ -50,6 +50,10 @@ _SYNTHETIC = """
            (SELECT count(*) FROM corpus WHERE is_synthetic) AS corpus"""
 _EXPERTS = """
     SELECT count(DISTINCT "query-id") AS queries FROM qrels WHERE label_status IN ('expert', 'adjudicated')"""
+_TEXT_CHECK = """
+    SELECT count(*) FILTER (text_check = 'passed') AS passed,
+           count(*) FILTER (text_check <> 'passed') AS not_run
+    FROM image_checks"""
 _LABELLED = "SELECT count(*) AS n FROM drops WHERE reason = 'label_in_image'"
 _REASONS = """
     SELECT stage, unit, reason, count(*) AS count FROM drops
@@ -125,6 +129,7 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "parts": part_facts(directory, query),
         **review_facts(directory, query, given),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
+        "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
         "images_with_label": fetch_one(query, _LABELLED, given)["n"],
         "experts": fetch_one(query, _EXPERTS, given),
     }

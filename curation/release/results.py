@@ -36,7 +36,7 @@ HEADINGS = {
 _CONDITIONS = {
     "text_only": "text alone",
     "image_only": "image alone",
-    "both": "both",
+    "text_and_image": "both",
     "shuffled_image": "both, image of another query",
     "caption_for_image": "text and the image's caption",
 }
@@ -340,21 +340,6 @@ def section(environment: jinja2.Environment, facts: Mapping[str, Any]) -> str:
             f"what runs/ says is not of the form expected: {error}", file=" or ".join(_RUNS)
         ) from error
     return re.sub(r"\n{3,}", "\n\n", text).strip()
-
-
-def text_check(derived: Mapping[str, Any]) -> dict[str, int] | None:
-    """Images whose visible text was compared (`passed`) and was not (`not_run`); None where not recorded.
-
-    Raises:
-        ReleaseError: runs/derived.json is not of the form expected.
-    """
-    found = derived.get("text_check")
-    if found is None:
-        return None
-    try:
-        return {name: _int(found[name]) for name in ("passed", "not_run")}
-    except (LookupError, TypeError, ValueError) as error:
-        raise ReleaseError(f"not of the form expected: {error!r}", file=_RUNS[1]) from error
 
 
 def has_figure(splits: Sequence[Shown]) -> bool:

@@ -185,6 +185,18 @@ TARGET_NAMES = Published(
     ("concept", "language", "name_hash"),
     is_optional=True,
 )
+IMAGE_CHECKS = Published(
+    "image_checks",
+    "provenance/image_checks",
+    columns(
+        ("id", _STR, "id in corpus"),
+        ("kind", _STR, "kind of the image, '' or compound when its caption decided that it is clinical"),
+        ("text_check", _STR, "passed: text in it was read and compared; not_run: nobody read it"),
+        ("flags", STRINGS, "face, sensitive and the like, with which it was released"),
+    ),
+    ("id",),
+    is_optional=True,
+)
 SOURCES = Published(
     "sources",
     "provenance/sources",
@@ -309,7 +321,7 @@ DIAGNOSTICS = Published(
         ("query-id", _STR, "id in queries"),
         ("text_only", pa.float64(), "nDCG@10 by the query's text alone; null when not run"),
         ("image_only", pa.float64(), "nDCG@10 by the query's image alone; null when not run"),
-        ("both", pa.float64(), "nDCG@10 by both; null when not run"),
+        ("text_and_image", pa.float64(), "nDCG@10 by both; null when not run"),
         ("shuffled_image", pa.float64(), "nDCG@10 by both with another query's image; null when not run"),
         (
             "caption_for_image",
@@ -377,6 +389,7 @@ PROVENANCE: tuple[Published, ...] = (
     ORIGIN_QRELS,
     KEYS,
     TARGET_NAMES,
+    IMAGE_CHECKS,
     SOURCES,
     FUNNEL,
     DROPS,

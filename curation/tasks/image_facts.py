@@ -79,6 +79,18 @@ class ImageFacts:
     flags: tuple[str, ...] = column("flags it is released with, sorted", default=())
 
 
+@record
+class ImageCheck:
+    """What was seen in an image of the corpus: published beside it."""
+
+    id: str = column("document id")
+    kind: str = column("kind of the image, '' or compound when the caption decided that it is clinical")
+    text_check: Literal["passed", "not_run"] = column(
+        "whether its visible text was compared with diagnosis and query; not_run: nobody read it (extra ocr)"
+    )
+    flags: tuple[str, ...] = column("flags it is released with, sorted", default=())
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """One image that is a document."""

@@ -7,7 +7,7 @@ Labels follow the image that is kept; what looks nearly like a positive one is s
 from __future__ import annotations
 
 from curation.partition.keys_sql import FLAT, NEAR, folded
-from curation.tasks.image_facts import ImageFacts
+from curation.tasks.image_facts import ImageCheck, ImageFacts
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
@@ -51,8 +51,9 @@ _QUERIES = f"""
 _DOCUMENTS = f"""
     WITH {_IMAGE_OF} SELECT d.* FROM all_documents AS d JOIN image_of AS i ON i.id = d.id AND i.kept = d.id
 """
-_FACTS = f"""
-    WITH {_IMAGE_OF} SELECT f.* FROM all_facts AS f JOIN image_of AS i ON i.id = f.id AND i.kept = f.id
+_CHECKS = f"""
+    WITH {_IMAGE_OF} SELECT f.id, f.kind, f.text_check, f.flags
+    FROM all_facts AS f JOIN image_of AS i ON i.id = f.id AND i.kept = f.id
 """
 _QRELS = f"""
     WITH {_IMAGE_OF}, {_QUERY_OF}, {_TEXT_OF}
@@ -94,7 +95,7 @@ _DROPS = f"""
 
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=2,
+    version=3,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_documents": (f"{NAME}.documents", Document),
@@ -105,7 +106,7 @@ OVER_ALL = SetStage(
     outputs={
         "queries": Sql(_QUERIES, Query, ("id",)),
         "documents": Sql(_DOCUMENTS, Document, ("id",)),
-        "facts": Sql(_FACTS, ImageFacts, ("id",)),
+        "image_checks": Sql(_CHECKS, ImageCheck, ("id",)),
         "qrels": Sql(_QRELS, Qrel, ("query_id", "corpus_id")),
         "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
@@ -115,4 +116,3 @@ OVER_ALL = SetStage(
         SetAccount("document", "all_documents", "id", "documents", "id"),
     ),
 )
-"""`facts` tells of every image in the corpus whether its visible text was compared (`text_check`)."""

@@ -121,11 +121,11 @@ def test_conditions_of_known_queries(run: Any) -> None:
     assert rows["q2"]["image_only"] == rows["q3"]["image_only"] == 1.0 > rows["q1"]["image_only"]
     assert [rows[query]["needs"] for query in ("q2", "q3")] == ["image", "either"]
     assert rows["q1"]["needs"] in ("text", "either")
-    assert rows["q2"]["shuffled_image"] < rows["q2"]["both"] == 1.0
+    assert rows["q2"]["shuffled_image"] < rows["q2"]["text_and_image"] == 1.0
     assert [rows[query]["bm25_solvable"] for query in ("q1", "q2", "q3", "q4")] == [True, False, True, False]
     assert all(row["caption_for_image"] is None for row in rows.values())
     told = summary.notes["conditions"]
-    assert told["both"]["system"] == "reciprocal rank fusion of bm25 and image, image alone"
+    assert told["text_and_image"]["system"] == "reciprocal rank fusion of bm25 and image, image alone"
     assert (
         told["caption_for_image"]["why_not"] == "no words of the image are published beside the query's text"
     )
@@ -137,12 +137,12 @@ def test_what_cannot_run_is_null_with_its_reason(run: Any) -> None:
         del document["image"]
     summary, rows, _ = run(release, "bm25")
     told = summary.notes["conditions"]
-    assert {told[name]["why_not"] for name in ("image_only", "both", "shuffled_image")} == {
+    assert {told[name]["why_not"] for name in ("image_only", "text_and_image", "shuffled_image")} == {
         "no system compares images with texts"
     }
     for row in rows.values():
         assert row["needs"] == "" and row["text_only"] is not None
-        assert row["image_only"] is row["both"] is row["shuffled_image"] is None
+        assert row["image_only"] is row["text_and_image"] is row["shuffled_image"] is None
     plain, _, _ = run(cases(images=False), "bm25", name="2")
     assert plain.notes["conditions"]["image_only"]["why_not"] == "queries of this task have no images"
 
@@ -206,7 +206,7 @@ def test_a_clip_model_reads_both(run: Any) -> None:
         document["text"] = ""
     summary, rows, _ = run(bare, "clip:toy", name="2")
     assert summary.notes["conditions"]["text_only"]["system"] == "clip:toy, text alone"
-    assert rows["q1"]["both"] is not None
+    assert rows["q1"]["text_and_image"] is not None
 
 
 def test_candidates_are_those_published(run: Any) -> None:
@@ -249,7 +249,7 @@ def test_same_bytes_and_the_numbers_of_the_card(run: Any) -> None:
     assert made["bm25_solvable"]["groups"] == 4 and made["needs"]["image"]["mean"] >= 0.25
     assert sum(share["mean"] for share in made["needs"].values()) == pytest.approx(1)
     assert "caption_for_image" not in made["conditions"]
-    assert made["differences"]["both - shuffled_image"]["mean"] > 0
+    assert made["differences"]["text_and_image - shuffled_image"]["mean"] > 0
     longest = made["shortcuts"]["length/longest"]
     gap = longest["ndcg"]["mean"] - longest["chance"]["mean"]
     assert longest["gain"]["mean"] == pytest.approx(gap, abs=1e-8)

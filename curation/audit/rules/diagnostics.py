@@ -24,8 +24,8 @@ SAMPLE = 200
 _TABLE = DIAGNOSTICS.name
 _SHARES = (*CONDITIONS, "chance", "chance_first")
 _KNOWN = ", ".join(f"'{name}'" for name in SHORTCUTS)
-_BEST = 'greatest(text_only, image_only, "both")'
-_NEEDS = f"""CASE WHEN text_only IS NULL OR image_only IS NULL OR "both" IS NULL THEN ''
+_BEST = "greatest(text_only, image_only, text_and_image)"
+_NEEDS = f"""CASE WHEN text_only IS NULL OR image_only IS NULL OR text_and_image IS NULL THEN ''
     WHEN {_BEST} <= 0 THEN 'neither'
     WHEN by_text AND by_image THEN 'either' WHEN by_text THEN 'text' WHEN by_image THEN 'image'
     ELSE 'both' END"""
@@ -71,9 +71,9 @@ def _needs(context: Context) -> Outcome:
         SELECT "query-id" AS q, concat('needs is ''', needs, ''', its columns say ''', said, '''') AS said
             FROM (SELECT *, {_NEEDS} AS said FROM ({told})) WHERE needs IS DISTINCT FROM said
         UNION ALL SELECT "query-id", 'both was measured, one of the two alone was not' FROM {_TABLE}
-            WHERE "both" IS NOT NULL AND (text_only IS NULL OR image_only IS NULL)
+            WHERE text_and_image IS NOT NULL AND (text_only IS NULL OR image_only IS NULL)
         UNION ALL SELECT "query-id", 'an image was exchanged that was not measured itself' FROM {_TABLE}
-            WHERE shuffled_image IS NOT NULL AND "both" IS NULL"""
+            WHERE shuffled_image IS NOT NULL AND text_and_image IS NULL"""
     return _found(context, "diagnostics_needs", text, (_TABLE,))
 
 
@@ -257,8 +257,8 @@ RULES = (
         1,
         "Needs follow from what was measured",
         (
-            f"What a query needs ({', '.join(NEEDS)}) is what its columns text_only, image_only and both "
-            f"give, with a tolerance of {TOLERANCE}, and '' where one was not run."
+            f"What a query needs ({', '.join(NEEDS)}) is what its columns text_only, image_only and "
+            f"text_and_image give, with a tolerance of {TOLERANCE}, and '' where one was not run."
         ),
         "error",
         "queries",

@@ -22,7 +22,7 @@ def invented_row(query: str) -> dict[str, Any]:
         "query-id": query,
         "text_only": 1.0,
         "image_only": 0.63093,
-        "both": 1.0,
+        "text_and_image": 1.0,
         "shuffled_image": 0.63093,
         "caption_for_image": None,
         "needs": "text",
@@ -75,7 +75,7 @@ def _other_run(directory: Path) -> Sequence[str] | None:
     return [query]
 
 
-_MEASURED = {"text_only": 0.2, "image_only": 0.2, "both": 0.9}
+_MEASURED = {"text_only": 0.2, "image_only": 0.2, "text_and_image": 0.9}
 FIT = (
     Canary("diagnostics of a query that is not published", _changed(0, **{"query-id": GONE})),
     Canary("a query without diagnostics", _lost),

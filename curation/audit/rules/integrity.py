@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from curation.audit.rule import Collector, Context, Describe, Outcome, Rule, SqlCheck, side
+from curation.audit.rule import OPTIONAL, Collector, Context, Describe, Outcome, Rule, SqlCheck, side
 from curation.audit.rules import columns
 from curation.audit.rules import integrity_canaries as planted
 from curation.release.tables import TABLES
@@ -32,6 +32,7 @@ _REFERENCES = (
     ("provenance_corpus", "article_id", "sources", "id"),
     ("keys", "query-id", "queries", "id"),
     ("target_names", "concept", "keys", "key"),
+    ("image_checks", "id", "corpus", "id"),
 )
 _KEYS = {table.name: table.key for table in TABLES}
 _PAIRS = (("qrels", "provenance_qrels"), ("provenance_qrels", "qrels"))
@@ -48,7 +49,7 @@ def _needed(context: Context, of_release: Sequence[str], of_any: Sequence[str]) 
         CannotRun: a release lacks one. NotCovered: another layout lacks one that every layout has.
     """
     if context.subject.kind == "release":
-        wanted = [*of_release, *(name for name in ("target_names",) if name in context.views)]
+        wanted = [*of_release, *(name for name in sorted(OPTIONAL) if name in context.views)]
     else:
         wanted = [*of_any, *(name for name in of_release if name in context.views and name not in of_any)]
     context.rows("SELECT 1", *wanted)
@@ -232,7 +233,7 @@ RULES = (
     *columns.RULES,
     Rule(
         "dangling_ids",
-        2,
+        3,
         "References resolve",
         (
             "Every id in qrels, excluded pairs, keys and provenance exists in the table it points to, and "

@@ -159,6 +159,7 @@ DANGLING = (
     Canary("provenance of a pair nobody judged", _removed("qrels", "provenance_qrels")),
     Canary("an overlap key of a query that is not there", _dangles("keys", "query-id")),
     Canary("names of a concept no query rests on", _dangles("target_names", "concept")),
+    Canary("what was seen in an image that is not there", _dangles("image_checks", "id")),
 )
 DUPLICATE_IDS = tuple(
     Canary(f"an id twice in {table}", twice(table, at=at))

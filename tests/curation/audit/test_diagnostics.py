@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curation.audit.dataset import Dataset, open_release
+from curation.audit.dataset import Dataset
 from curation.audit.rules.diagnostics import RULES
 from curation.audit.rules.diagnostics_canaries import invented_row
 from curation.necessity.conditions import needs
-from tests.curation.audit.small import check, dataset, named, planted, qrels, queries, rule_of, texts
+from tests.curation.audit.small import check, dataset, named, qrels, queries, rule_of, texts
 
 FIT = rule_of(RULES, "diagnostics")
 NEEDS = rule_of(RULES, "diagnostics_needs")
@@ -80,11 +80,17 @@ def test_the_rule_tells_needs_as_the_code_does(tmp_path: Path) -> None:
     told = needs(*columns.T)
     made = [
         invented_row(f"q{place:04}")
-        | {"text_only": text, "image_only": image, "both": both, "shuffled_image": None, "needs": need}
+        | {
+            "text_only": text,
+            "image_only": image,
+            "text_and_image": both,
+            "shuffled_image": None,
+            "needs": need,
+        }
         for place, ((text, image, both), need) in enumerate(zip(cases, told, strict=True))
     ]
     result = check(NEEDS, dataset(tmp_path / "1", {"diagnostics": made}), tmp_path)
-    lacking = {row["query-id"] for row in made if row["both"] is not None and row["needs"] == ""}
+    lacking = {row["query-id"] for row in made if row["text_and_image"] is not None and row["needs"] == ""}
     assert result.found == len(lacking) and named(result) <= lacking
     assert all("one of the two alone was not" in finding.message for finding in result.findings)
     for row in made:
@@ -94,7 +100,7 @@ def test_the_rule_tells_needs_as_the_code_does(tmp_path: Path) -> None:
 
 
 def test_another_image_needs_both(tmp_path: Path) -> None:
-    changes = {"both": None, "needs": ""}
+    changes = {"text_and_image": None, "needs": ""}
     assert named(check(NEEDS, small(tmp_path, rows(**changes)), tmp_path)) == {"q1"}
 
 
@@ -144,7 +150,3 @@ def test_equal_scores_are_told_from_the_written_ones(tmp_path: Path) -> None:
 def test_a_run_that_cannot_be_read_proves_nothing(tmp_path: Path) -> None:
     _run(tmp_path / "1", "q1 Q0 d1")
     assert check(VALUES, small(tmp_path / "1", rows()), tmp_path).status == "not_covered"
-
-
-def test_canaries_are_found(known: Path, tmp_path: Path) -> None:
-    assert planted(RULES, open_release(known), tmp_path) == {}

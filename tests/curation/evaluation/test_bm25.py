@@ -8,7 +8,7 @@ import bm25s
 import numpy as np
 import pytest
 
-from curation.evaluation.bm25 import Parameters, build, open_index
+from curation.evaluation.bm25 import STEP, Parameters, build, open_index
 from curation.evaluation.terms import Analyser
 
 WORDS = ["lobe", "fever", "lung", "heart", "retina", "bone", "pain", "cough", "rash", "node", "cell", "drug"]
@@ -77,3 +77,19 @@ def test_documents_without_terms_and_an_empty_corpus(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     assert len(build([("the", "en"), ("", "en")], tmp_path / "a", Analyser()).search(["lung"], 5)) == 0
     assert len(build([], tmp_path / "b", Analyser()).search(["lung"], 5)) == 0
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 60, 500])
+def test_the_best_are_the_best_of_all_scores_rounded(tmp_path: Path, k: int) -> None:
+    """Many documents are equal or nearly so: who is left out for speed never belonged to the k best."""
+    texts, analyse = corpus(400, seed=9), Analyser()
+    index = build(((text, "en") for text in texts), tmp_path, analyse)
+    for query in ("fever of the lung lobe", "lobe lobe", "drug", "bone cell pain cough rash node heart"):
+        terms = analyse(query, "en")
+        steps = np.rint(index.scores(terms).astype(np.float64) / STEP).astype(np.int64)
+        expected = [
+            place for place in np.lexsort((np.arange(len(steps)), -steps)) if index.scores(terms)[place]
+        ]
+        found = index.search(terms, k)
+        assert found.documents.tolist() == expected[:k]
+        np.testing.assert_array_equal(index.scores_of(terms, found.documents), found.scores)

@@ -16,10 +16,12 @@ from PIL import Image
 from curation.audit import audit
 from curation.release.manifest import hash_files, read_manifest
 from curation.release.published import write_table
-from curation.release.tables import QUERIES
+from curation.release.tables import IMAGE_CHECKS, QUERIES
+from curation.tasks.image_facts import ImageCheck
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
 from schemas.hashing import sha256_bytes
+from schemas.record import to_table
 from schemas.stages import Reason
 from tests.curation.release.known import World, make_world, noise_image, run_sql
 
@@ -292,3 +294,21 @@ def test_front_matter_is_yaml_the_hub_accepts(known: Path) -> None:
     assert data["license"] == "cc-by-sa-4.0" and data["language"] == ["en"]
     assert data["size_categories"] == ["n<1K"]
     assert [config["config_name"] for config in data["configs"] if config.get("default")] == ["qrels"]
+
+
+def test_what_was_read_in_images_is_published_and_told(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    ids = sorted(row.id for row in world.documents)[:3]
+    checks = [
+        ImageCheck(id=name, kind="ct", text_check="passed" if name > ids[0] else "not_run", flags=("face",))
+        for name in ids
+    ]
+    path = tmp_path / "checks.parquet"
+    pq.write_table(to_table(ImageCheck, checks[::-1]), path)
+    world.more = {"image_checks": [path]}
+    directory = world.release()
+    (file,) = IMAGE_CHECKS.files(directory)
+    assert pq.read_table(file).to_pylist() == [
+        {"id": row.id, "kind": "ct", "text_check": row.text_check, "flags": ["face"]} for row in checks
+    ]
+    assert "2 images passed; **not run** for 1 images" in (directory / "README.md").read_text("utf-8")

@@ -241,7 +241,7 @@ def test_evidence_re_extracts(made: Made) -> None:
 
 
 def test_an_image_nobody_read_says_so(made: Made) -> None:
-    checks = {row.id: row.text_check for row in made.all["facts"]}
+    checks = {row.id: row.text_check for row in made.all["image_checks"]}
     assert checks.keys() == {row.id for row in made.all["documents"]}
     assert checks[f"{A}#F2/1"] == "passed"
     assert checks[f"{A}#F1/1"] == "not_run"
