@@ -28,6 +28,7 @@ from curation.release.published import MAX_SHARD_BYTES, Published, write_table
 from curation.release.query import QueryRunner, fetch
 from curation.release.restricted import check_strings
 from curation.release.rights import combined_family
+from curation.release.selects import DOCUMENT_ROWS, FURTHER, KEPT, QUERY_ROWS, ROWS, USED
 from curation.release.tables import (
     CORPUS,
     DROPS,
@@ -68,60 +69,6 @@ REQUIRED = (
 )
 EXTRA_NAMES = tuple(table.name for table in (*EXTRA, IMAGE_CHECKS))
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
-_KEPT = """
-    WITH placed AS (SELECT query_id, split, since FROM assignments WHERE task = '{task}'),
-    labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty,
-        coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region FROM labels),
-    kept AS (
-        SELECT q.* REPLACE (
-            coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
-            coalesce(nullif(q.modality, ''), own.modality, '') AS modality,
-            coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
-            a.split, coalesce(nullif(a.since, ''), '{version}') AS since
-        FROM queries q JOIN placed a ON a.query_id = q.id
-        LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
-    held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
-    judged AS (SELECT r.*, a.split FROM qrels r JOIN placed a USING (query_id)
-        ANTI JOIN held USING (query_id, corpus_id)),
-    apart AS (SELECT e.query_id, e.corpus_id, e.reason, a.split FROM excluded e JOIN placed a USING (query_id)
-        UNION ALL SELECT h.query_id, h.corpus_id, 'held_elsewhere', a.split
-        FROM held h JOIN placed a USING (query_id)),
-    rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
-        WHERE k.task = '{task}')
-"""
-"""What the partition left of a task: its queries with their split, and all that hangs on them."""
-_USED = "(SELECT article_id FROM kept UNION SELECT article_id FROM documents)"
-_SELECT: dict[str, str] = {
-    "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule, via, split
-        FROM judged ORDER BY query_id, corpus_id""",
-    "provenance_qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", evidence
-        FROM judged ORDER BY query_id, corpus_id""",
-    "excluded": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", reason, split
-        FROM apart ORDER BY query_id, corpus_id""",
-    "keys": """SELECT query_id AS "query-id", dimension, key FROM rests ORDER BY query_id, dimension, key""",
-    "sources": f"""SELECT id, title, authors, journal, year, doi, pmid, pmcid, article_type, language,
-        subjects, licence.spdx AS license, licence.url AS license_url, licence.evidence AS license_evidence,
-        licence.statement AS license_statement, is_retracted, is_synthetic, scope_evidence, raw_sha256
-        FROM sources WHERE id IN {_USED} ORDER BY id""",
-}
-_COMMON = """id, text, language, license, is_synthetic, article_id, patient_id, license_evidence, text_sha256,
-    transforms, specialty, image.path AS image_path, image.sha256 AS image_stored_sha256"""
-_QUERY_ROWS = f"""SELECT {_COMMON}, split, source_id, family, hides_target, since, image_count,
-    modality, region, tier
-    FROM kept ORDER BY id"""
-_DOCUMENT_ROWS = f"SELECT {_COMMON}, title, genre FROM documents ORDER BY id"
-_EXTRA = {
-    "same_article": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, rule, via
-        FROM same_article JOIN placed USING (query_id) ORDER BY 1, 2""",
-    "hard_pool": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", rank, why, label_status
-        FROM hard_pool JOIN placed USING (query_id)
-        ANTI JOIN (SELECT * FROM judged WHERE label_status <> 'structural') USING (query_id, corpus_id)
-        ORDER BY 1, 3""",
-    "annotations": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", annotator, role, grade, reason,
-            seconds, rule
-        FROM annotations JOIN placed USING (query_id) ORDER BY 1, 2, 4, 3""",
-    IMAGE_CHECKS.name: "SELECT id, kind, text_check, flags FROM image_checks ORDER BY id",
-}
 _PAIRS = {
     "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
     "documents": Pair(IMAGE_CORPUS, CORPUS, ORIGIN_CORPUS, by_id=False),
@@ -155,7 +102,7 @@ class _Job:
     def select(self, text: str) -> Iterator[pa.Table]:
         """Rows of a SELECT over the work tables and what the partition left of them."""
         views = {name: self.tables[name] for name in (*REQUIRED, *EXTRA_NAMES) if self.tables.get(name)}
-        kept = _KEPT.format(task=self.task.name, version=self.version)
+        kept = KEPT.format(task=self.task.name, version=self.version)
         for batch in self.query(kept + text, views):
             yield pa.Table.from_batches([batch])
 
@@ -250,7 +197,7 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
     _check_rights(job)
     made_texts = check_strings(job.query, job.tables)
     splits = ["test", *(["dev"] if job.one("SELECT count(*) FROM kept WHERE split = 'dev'") else [])]
-    for name, text in (("queries", _QUERY_ROWS), ("documents", _DOCUMENT_ROWS)):
+    for name, text in (("queries", QUERY_ROWS), ("documents", DOCUMENT_ROWS)):
         write_pair(
             _PAIRS[name],
             job.select,
@@ -262,13 +209,13 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
         )
     for table in (QRELS, EXCLUDED):
         for split in splits:
-            text = f"SELECT * FROM ({_SELECT[table.name]}) WHERE split = '{split}' ORDER BY 1, 2"
+            text = f"SELECT * FROM ({ROWS[table.name]}) WHERE split = '{split}' ORDER BY 1, 2"
             job.write(table, job.select(text), directory, split)
     for table in (ORIGIN_QRELS, KEYS, SOURCES):
-        job.write(table, job.select(_SELECT[table.name]), directory)
+        job.write(table, job.select(ROWS[table.name]), directory)
     for table in (*EXTRA, IMAGE_CHECKS):
         if job.tables.get(table.name):
-            job.write(table, job.select(_EXTRA[table.name]), directory)
+            job.write(table, job.select(FURTHER[table.name]), directory)
     if job.review is not None:
         reviewed.write_review(directory, job.review)
     _write_target_names(job, directory)
@@ -305,7 +252,7 @@ def _check_rights(job: _Job) -> None:
                 hint=f"medqrels build {job.task.name}; the build must drop it with a reason",
             )
     retracted = list(
-        job.select(f"SELECT id FROM sources WHERE is_retracted AND id IN {_USED} ORDER BY id LIMIT 1")
+        job.select(f"SELECT id FROM sources WHERE is_retracted AND id IN {USED} ORDER BY id LIMIT 1")
     )
     if any(rows.num_rows for rows in retracted):
         raise ReleaseError(
