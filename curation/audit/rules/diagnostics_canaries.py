@@ -103,9 +103,14 @@ FIT = (
 )
 NEEDS = (
     Canary("a query that needs both said to need text", _changed(0, needs="text", **_MEASURED)),
-    Canary("a need where an image was not tried", _changed(1, needs="text", image_only=None, both=None)),
-    Canary("both without one of the two", _changed(2, needs="", image_only=None, both=0.5)),
-    Canary("another image without the image itself", _changed(3, needs="", both=None, shuffled_image=0.5)),
+    Canary(
+        "a need where an image was not tried", _changed(1, needs="text", image_only=None, text_and_image=None)
+    ),
+    Canary("both without one of the two", _changed(2, needs="", image_only=None, text_and_image=0.5)),
+    Canary(
+        "another image without the image itself",
+        _changed(3, needs="", text_and_image=None, shuffled_image=0.5),
+    ),
 )
 VALUES = (
     Canary("chance put too high", _changed(0, candidates=50, chance=0.99, chance_first=0.02)),
