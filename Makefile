@@ -40,7 +40,7 @@ review-env: env-all
 	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
 
 test: system-deps lint review-env ## system packages, lint, the review server, then every test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 bench: env-all ## full campaigns and measurements beside the peers
 	$(BIN)/python -m benchmarks.run_all

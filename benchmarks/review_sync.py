@@ -1,15 +1,21 @@
 """Label Studio push: ours beside a plain import by label-studio-sdk, both done twice on one fresh server.
 
-Needs $MEDQRELS_LABEL_STUDIO_VENV or installs Label Studio into a temporary folder.
-Run: python -m benchmarks.review_sync [TASKS]
+Needs $MEDQRELS_LABEL_STUDIO_VENV or installs Label Studio into a temporary folder. With --postgres it runs on
+PostgreSQL, as a team's server does, else on its own SQLite. A run replaces one of the same size and database.
+Run: python -m benchmarks.review_sync [TASKS] [--postgres]
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import json
+import os
+import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +28,10 @@ from flows.review.label_studio import Server
 from flows.review.store import ReviewFolder
 from flows.review.sync import Target, pull, push
 from schemas.review import Allotment, ReviewCandidate, ShownItem, candidate_id
+from tests.flows.review.postgres_server import team_server
 
 TASK = "visual_context"
+NAME = "review_sync"
 PASSAGE = (
     "The axial computed tomography shows a consolidation with an air bronchogram in the lower lobe. " * 12
 )
@@ -61,24 +69,44 @@ def review(folder: Path, count: int) -> ReviewFolder:
     return made
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Wall seconds of a call, and its value."""
-    started = time.perf_counter()
-    value = work()
-    return round(time.perf_counter() - started, 2), value
+class Clock:
+    """Takes wall time, and the CPU time of this process and of the server's."""
+
+    def __init__(self, server: Server) -> None:
+        self._stat = Path(f"/proc/{server.pid}/stat")
+        self.taken: dict[str, dict[str, float]] = {}
+
+    def _server(self) -> float:
+        after_name = self._stat.read_text().rpartition(")")[2].split()
+        return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
+
+    def time(self, name: str, work: Callable[[], Any]) -> Any:
+        """Do something and note what it took, in seconds."""
+        began, own, theirs = time.perf_counter(), time.process_time(), self._server()
+        value = work()
+        self.taken[name] = {
+            "seconds": round(time.perf_counter() - began, 2),
+            "cpu_here": round(time.process_time() - own, 2),
+            "cpu_server": round(self._server() - theirs, 2),
+        }
+        print(name, self.taken[name], file=sys.stderr, flush=True)  # a large run takes long
+        return value
 
 
 def ours(server: Server, made: ReviewFolder, count: int) -> dict[str, Any]:
-    """Push twice and pull once."""
+    """Push twice and pull twice: the second pull asks for what changed since."""
     client = Client(server.url, server.token)
     target = Target(client, MediaFolder(server.media), is_local=True)
-    first, sent = timed(lambda: push(made, target))
-    second, _ = timed(lambda: push(made, target))
-    pulled, _ = timed(lambda: pull(made, client, {}))
+    clock = Clock(server)
+    sent = clock.time("push", lambda: push(made, target))
+    clock.time("push_again", lambda: push(made, target))
+    clock.time("pull", lambda: pull(made, client, {}))
+    clock.time("pull_again", lambda: pull(made, client, {}))
     held = client.count_tasks(sent[0]["project"])
     return {
-        "seconds": {"push": first, "push_again": second, "pull": pulled},
-        "tasks_per_second": round(count / first, 1),
+        "steps": clock.taken,
+        "tasks_per_second": round(count / clock.taken["push"]["seconds"], 1),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "tasks_after_two_pushes": held,
         "duplicates": held - count,
     }
@@ -98,36 +126,60 @@ def sdk(server: Server, made: ReviewFolder, count: int) -> dict[str, Any]:
         for start in range(0, len(tasks), 1000):
             client.projects.import_tasks(id=project.id, request=tasks[start : start + 1000])
 
-    first, _ = timed(work)
-    second, _ = timed(work)
+    clock = Clock(server)
+    clock.time("import", work)
+    clock.time("import_again", work)
     held = Client(server.url, server.token).count_tasks(int(project.id))
     return {
-        "seconds": {"import": first, "import_again": second},
-        "tasks_per_second": round(count / first, 1),
+        "steps": clock.taken,
+        "tasks_per_second": round(count / clock.taken["import"]["seconds"], 1),
         "tasks_after_two_imports": held,
         "duplicates": held - count,
     }
 
 
+@contextlib.contextmanager
+def fresh_server(folder: Path, on_postgres: bool) -> Iterator[Server]:
+    """A server without any project."""
+    venv = label_studio.venv_folder(folder)
+    program = label_studio.install(venv)
+    if on_postgres:
+        with team_server(folder / "server", program) as team:
+            yield team.start()
+        return
+    try:
+        yield label_studio.start(folder / "server", venv=venv)
+    finally:
+        label_studio.stop(folder / "server")
+
+
+def kept(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Runs measured before, with this one in its place."""
+    path = measure.RESULTS / f"{NAME}.json"
+    before = json.loads(path.read_text("utf-8")).get("runs", []) if path.is_file() else []
+    key = (result["tasks"], result["database"])
+    runs = [run for run in before if (run["tasks"], run["database"]) != key]
+    return sorted([*runs, result], key=lambda run: (run["tasks"], run["database"]))
+
+
 def main() -> None:
     """Measure and save."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tasks", nargs="?", type=int, default=10_000)
+    parser.add_argument("--postgres", action="store_true")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="medqrels-bench-") as name:
         folder = Path(name)
-        venv = label_studio.venv_folder(folder)
-        label_studio.install(venv)
-        server = label_studio.start(folder / "server", venv=venv)
-        try:
-            made = review(folder, count)
+        with fresh_server(folder, asked.postgres) as server:
+            made = review(folder, asked.tasks)
             result = {
-                "tasks": count,
-                "ours": ours(server, made, count),
-                "label-studio-sdk": sdk(server, made, count),
+                "tasks": asked.tasks,
+                "database": "PostgreSQL" if asked.postgres else "SQLite",
+                "ours": ours(server, made, asked.tasks),
+                "label-studio-sdk": sdk(server, made, asked.tasks),
             }
-        finally:
-            label_studio.stop(folder / "server")
-    suffix = "" if count == 10_000 else f"_{count}"
-    print(measure.save(f"review_sync{suffix}", result).read_text("utf-8"))
+    print(json.dumps(result, indent=1))
+    measure.save(NAME, {"runs": kept(result)})
 
 
 if __name__ == "__main__":

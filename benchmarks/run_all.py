@@ -30,6 +30,7 @@ ALL = (
     "agreement",
     "review_sync",
     "review_phi",
+    "review_intervals",
     "pipeline_scale",
     "flow_overhead",
 )

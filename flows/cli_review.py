@@ -13,6 +13,22 @@ review_app = App(name="review", help="Have people judge candidates in Label Stud
 AllowHttp = Annotated[
     bool, Parameter(negative="", help="Send the token over plain http; only on a network you trust.")
 ]
+PerItem = Annotated[
+    int | None, Parameter(help="People who read each item; 2, then what the first push said.")
+]
+Stratify = Annotated[
+    str, Parameter(help="Draw in proportion by these, comma-separated: specialty, language, tier.")
+]
+Annotators = Annotated[
+    Path | None, Parameter(help="TOML of people (docs/review.md); A1, A2, … when not given.")
+]
+Restore = Annotated[bool, Parameter(negative="", help="Send tasks again that were deleted on the server.")]
+DrawOnly = Annotated[
+    bool, Parameter(negative="", help="Draw and give out, send nothing yet: `review judge` comes first.")
+]
+ByDoubt = Annotated[
+    bool, Parameter(negative="", help="Send what the judge is least sure of first (docs/review.md).")
+]
 
 
 @review_app.command
@@ -77,17 +93,13 @@ def push(
     ],
     /,
     *,
-    per_item: Annotated[int, Parameter(help="People who read each item.")] = 2,
+    per_item: PerItem = None,
     sample: Annotated[int | None, Parameter(help="Items to draw; all when not given.")] = None,
-    stratify: Annotated[
-        str, Parameter(help="Draw in proportion by these, comma-separated: specialty, language, tier.")
-    ] = "",
-    annotators: Annotated[
-        Path | None, Parameter(help="TOML of people (docs/review.md); A1, A2, … when not given.")
-    ] = None,
-    restore: Annotated[
-        bool, Parameter(negative="", help="Send tasks again that were deleted on the server.")
-    ] = False,
+    stratify: Stratify = "",
+    annotators: Annotators = None,
+    restore: Restore = False,
+    draw_only: DrawOnly = False,
+    by_doubt: ByDoubt = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
@@ -96,13 +108,15 @@ def push(
     from flows.review import text as review_text
     from flows.review.verbs import Push, push_release
 
-    asked = Push(release, per_item, sample, stratify, annotators, restore, allow_http, dry_run)
+    asked = Push(
+        release, per_item, sample, stratify, annotators, restore, draw_only, by_doubt, allow_http, dry_run
+    )
 
     def work() -> Any:
         return push_release(common.root, asked, review_text.to_stderr)
 
     made = with_progress(common, work)
-    emit(common, made, lambda: review_text.pushed(made, dry_run))
+    emit(common, made, lambda: review_text.pushed(made, dry_run or draw_only))
     return FINDING if any(queue["conflicts"] for item in made for queue in item["queues"]) else OK
 
 

@@ -69,18 +69,23 @@ def stamp_path(root: Path, venv: Path, profile: str, version: str) -> Path:
     return venv / f".medqrels-{profile}-{sha256_of(lock_path(root, profile))}-py{version}"
 
 
-def stamp_text(root: Path, venv: Path) -> str:
-    """What a stamp holds: the package's metadata and both paths, which an editable install is bound to."""
+def stamp_text(root: Path, venv: Path, *, package: bool = True) -> str:
+    """What a stamp holds: the package's metadata and both paths, which an editable install is bound to.
+
+    An environment without the package is bound to its own path alone.
+    """
+    if not package:
+        return f"\n\n{venv}\n"
     return f"{sha256_of(root / 'pyproject.toml')}\n{root}\n{venv}\n"
 
 
-def finished_profiles(root: Path, venv: Path) -> dict[str, Path]:
+def finished_profiles(root: Path, venv: Path, *, package: bool = True) -> dict[str, Path]:
     """Profiles whose current lock the environment holds, each with its stamp; empty if it must be rebuilt."""
     version = minor_version(python_of(venv))
     if version is None:
         return {}
     stamps = {profile: stamp_path(root, venv, profile, version) for profile in PROFILES}
-    bound_to = [str(root), str(venv)]  # scripts and the editable install hold absolute paths
+    bound_to = stamp_text(root, venv, package=package).splitlines()[1:]  # scripts hold absolute paths
     return {
         profile: stamp
         for profile, stamp in stamps.items()
@@ -106,9 +111,17 @@ def pip(venv: Path, *arguments: str | Path) -> None:
     run(python_of(venv), "-m", "pip", "install", *quiet, *arguments)
 
 
-def install_lock(root: Path, venv: Path, profile: str) -> None:
-    """Installs exactly what the lock names; pip refuses a file whose hash is not in it."""
-    pip(venv, "--no-deps", "--require-hashes", "-r", lock_path(root, profile))
+def install_lock(root: Path, venv: Path, profile: str, *, compiled: bool = True) -> None:
+    """Installs exactly what the lock names; pip refuses a file whose hash is not in it.
+
+    Args:
+        root: the checkout.
+        venv: directory of the environment.
+        profile: one of PROFILES.
+        compiled: write bytecode of every module now, not of those that are imported when they are.
+    """
+    later = () if compiled else ("--no-compile",)
+    pip(venv, "--no-deps", "--require-hashes", *later, "-r", lock_path(root, profile))
 
 
 def create(venv: Path, python: Path) -> None:
@@ -151,7 +164,8 @@ def ensure(
         profile: one of PROFILES.
         python: interpreter that makes a new environment.
         pinned: rebuild an environment made by another minor version than `python`'s.
-        package: also install medqrels.
+        package: also install medqrels. Without it the environment serves every checkout of the same lock, and
+            most of its modules are never imported: none is compiled in advance.
 
     Returns:
         True if anything was installed.
@@ -159,7 +173,7 @@ def ensure(
     Raises:
         SetupError: a step failed; the environment then has no stamp and the next call rebuilds it.
     """
-    finished = finished_profiles(root, venv)
+    finished = finished_profiles(root, venv, package=package)
     if pinned and minor_version(python_of(venv)) != minor_version(python):
         finished = {}
     if finished.keys() & set(PROFILES[PROFILES.index(profile) :]):
@@ -170,10 +184,11 @@ def ensure(
     else:
         create(venv, python)
     print(f"installing {lock_path(root, profile).relative_to(root)} into {venv}", flush=True)
-    install_lock(root, venv, profile)
+    install_lock(root, venv, profile, compiled=package)
     if package:
         install_package(root, venv)
-    stamp_path(root, venv, profile, str(minor_version(python_of(venv)))).write_text(stamp_text(root, venv))
+    stamp = stamp_path(root, venv, profile, str(minor_version(python_of(venv))))
+    stamp.write_text(stamp_text(root, venv, package=package))
     return True
 
 

@@ -2,51 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from curation.audit import canaries
 from curation.audit.rule import Context, Rule
 from flows.workspace import Workspace, open_workspace
 from schemas.audit import CanaryResult
+from tests.golden.sample import build_sample
+from tests.pipeline import SEVERAL_TASKS, crawl_bucket, new_workspace, run_stages
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
 
-TOGETHER = frozenset(
+SPREAD = frozenset(
     {
-        "curation/audit/test_images_rules.py",
-        "curation/audit/test_page_browser.py",
-        "curation/audit/test_pools.py",
-        "curation/audit/test_runs.py",
-        "curation/audit/test_verify.py",
-        "curation/release/test_card_results.py",
-        "flows/test_cli_audit.py",
-        "flows/test_evaluate.py",
-        "flows/test_prefect.py",
-        "flows/test_show.py",
-        "flows/review/test_loop.py",
-        "flows/review/test_browser.py",
-        "flows/review/test_sync.py",
-        "flows/review/test_server.py",
-        "test_audit_scale.py",
-        "test_end_to_end.py",
-        "test_pipeline_scale.py",
-        "test_release_of_tasks.py",
+        "curation/partition/test_contest.py",
+        "curation/partition/test_partition.py",
+        "test_packaging.py",
     }
 )
-"""Modules whose fixtures are dear: one worker runs all tests of such a module."""
+"""Modules whose dear tests share no fixture: their tests go to whichever worker is free."""
+ONE_GROUP = ("curation/concepts/backends/",)
+"""Folders whose modules share a dear fixture: one worker runs them all."""
+DEAREST = (
+    "test_end_to_end.py",
+    "flows/review/test_loop.py",
+    "test_release_of_tasks.py",
+    "curation/audit/test_canaries.py",
+)
+"""Modules that take longest, first: begun last, one of them would keep one worker busy at the end, alone."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep modules with dear fixtures on one worker (`--dist loadgroup`)."""
+    """With `--dist loadgroup` one worker runs a module: no fixture is made twice. The dearest go first.
+
+    Whoever has given a test a group of its own is right.
+    """
+    ranks: dict[str, int] = {}
     for item in items:
         name = item.path.relative_to(ROOT / "tests").as_posix()
-        if name in TOGETHER:
-            item.add_marker(pytest.mark.xdist_group(name))
+        group = next((folder for folder in ONE_GROUP if name.startswith(folder)), name)
+        if name not in SPREAD and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group))
+        rank = len(DEAREST) + (name in SPREAD)
+        ranks[item.nodeid] = DEAREST.index(group) if group in DEAREST else rank
+    items.sort(key=lambda item: ranks[item.nodeid])
 
 
 @pytest.fixture(scope="session")
@@ -63,21 +69,52 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first worker to ask for it makes; the others wait for it and find it."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with FileLock(f"{folder}.lock"):
+        if not (folder / ".made").exists():
+            make(folder)
+            (folder / ".made").touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """The embedded sample with every stage run over it, in shards of five; read-only for tests."""
+    return Workspace(made_once(tmp_path_factory, "sample", build_sample))
+
+
+@pytest.fixture(scope="session")
+def real_articles(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Workspace:
+    """Articles of the shared data that several tasks want, crawled, extracted and grounded; read-only."""
+
+    def make(folder: Path) -> None:
+        workspace = new_workspace(folder)
+        crawl_bucket(workspace, SEVERAL_TASKS, roots=[shared_data / "pmc-bucket"], synthetic_images=True)
+        run_stages(workspace, tasks=())
+
+    return Workspace(made_once(tmp_path_factory, "real-articles", make))
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
     """An empty workspace."""
     yield open_workspace(tmp_path / "workspace", create=True)
 
 
-@pytest.fixture
-def fewer_canaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Audits in this process plant the canaries of every twelfth rule.
-
-    For tests of something else that needs a verdict: all canaries of one audit take twenty seconds.
-    """
+def plant_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits in this process plant the canaries of every twelfth rule from now on."""
     whole = canaries.run
 
     def run(rules: Sequence[Rule], context: Context, run_rule: canaries.RunRule) -> tuple[CanaryResult, ...]:
         return whole(rules[::12], context, run_rule)
 
     monkeypatch.setattr(canaries, "run", run)
+
+
+@pytest.fixture
+def fewer_canaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of something else that needs a verdict: all canaries of one audit take twenty seconds."""
+    plant_fewer(monkeypatch)

@@ -78,6 +78,12 @@ def crawl_bookshelf(workspace: Workspace) -> BookshelfServer:
 
 UNGROUNDED = ("visual_context",)
 """Tasks that read nothing of what grounding makes."""
+SEVERAL_TASKS = (
+    "PMC5845260", "PMC6334730", "PMC5819207", "PMC4745298", "PMC6760546", "PMC5833907",
+    "PMC8194346", "PMC4739453", "PMC4738724", "PMC4738734", "PMC8116530", "PMC4745305",
+    "PMC8149731", "PMC6342895", "PMC4735908", "PMC4738737", "PMC4736587", "PMC7738079",
+)  # fmt: skip
+"""Articles of the shared data that several tasks want."""
 
 
 def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
@@ -89,9 +95,17 @@ def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
 
 
 def run_stages(
-    workspace: Workspace, count: int = 1, *, ground: bool = True, spec: DatasetSpec | None = None
+    workspace: Workspace,
+    count: int = 1,
+    *,
+    ground: bool = True,
+    spec: DatasetSpec | None = None,
+    tasks: Sequence[str] | None = None,
 ) -> int:
-    """Parse, extract, ground and build; how many shards were made. Without grounding only UNGROUNDED."""
+    """Parse, extract, ground and build; how many shards were made. Without grounding only UNGROUNDED.
+
+    Tasks are those named, else those of the spec, else all.
+    """
     raw = {"raw": Resource(workspace.raw)}
     made = 0
     with workers(count) as pool:
@@ -101,7 +115,8 @@ def run_stages(
             index = index_in_use(workspace, "native", SilentReporter())
             for stage in GROUNDING:
                 made += run_jobs(plan(workspace, stage, resources=index.resources), pool)
-        for name in sorted(spec.tasks if spec else TASKS) if ground else UNGROUNDED:
+        named = sorted(spec.tasks if spec else TASKS) if ground else UNGROUNDED
+        for name in named if tasks is None else tasks:
             task = TASKS[name]
             resources = task_resources(workspace, task)
             params = parameters_of(spec)[name] if spec else {}

@@ -342,7 +342,9 @@ def system_deps(tmp_path: Path, **commands: str) -> tuple[subprocess.CompletedPr
 
 
 def test_system_deps_does_nothing_when_all_is_there(tmp_path: Path) -> None:
-    done, told = system_deps(tmp_path, id="echo 1000", chromium="exit 0", tesseract="exit 0")
+    done, told = system_deps(
+        tmp_path, id="echo 1000", chromium="exit 0", tesseract="exit 0", postgres="exit 0"
+    )
     assert (done.returncode, told) == (0, [])
 
 

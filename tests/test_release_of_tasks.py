@@ -23,30 +23,12 @@ from flows.progress import SilentReporter
 from flows.session import Session
 from flows.settings import Settings
 from flows.specs import DATA_CARDS, read_spec
+from flows.workspace import Workspace
 from schemas.audit import AuditReport
-from tests.pipeline import crawl_bucket, new_workspace, run_partition, run_stages
+from tests.conftest import plant_fewer
+from tests.pipeline import SEVERAL_TASKS, run_partition, run_stages
 
-IDS = [
-    "PMC5845260",
-    "PMC6334730",
-    "PMC5819207",
-    "PMC4745298",
-    "PMC6760546",
-    "PMC5833907",
-    "PMC8194346",
-    "PMC4739453",
-    "PMC4738724",
-    "PMC4738734",
-    "PMC8116530",
-    "PMC4745305",
-    "PMC8149731",
-    "PMC6342895",
-    "PMC4735908",
-    "PMC4738737",
-    "PMC4736587",
-    "PMC7738079",
-]
-"""Articles of the shared data that several tasks want."""
+IDS = SEVERAL_TASKS
 SPEC = """
 name = "shared-sample"
 title = "Real articles for a test"
@@ -60,19 +42,20 @@ dev_share = 0.2
 require_image = false
 """
 BUILT = ("case_study", "image_search", "summary", "visual_context")
+EMPTY = "case_study"
+"""No two of these reports tell of one diagnosis."""
 Row = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
+def release(tmp_path_factory: pytest.TempPathFactory, real_articles: Workspace) -> Path:
     """The version folder of the four tasks' release."""
     root = tmp_path_factory.mktemp("tasks")
     cards = root / "data_cards"
     shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
-    workspace = new_workspace(root / "ws")
-    crawl_bucket(workspace, IDS, roots=[shared_data / "pmc-bucket"], synthetic_images=True)
+    workspace = Workspace(shutil.copytree(real_articles.root, root / "ws"))
     run_stages(workspace, spec=spec)
     run_partition(workspace, spec, "1.0.0")
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
@@ -83,9 +66,18 @@ def release(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path
 
 @pytest.fixture(scope="module")
 def reports(release: Path) -> dict[str, AuditReport]:
-    """Audits of all tasks, with their canaries."""
+    """Audits of all tasks, with their canaries.
+
+    Of a task without queries all are planted in invented rows, which `test_canaries` does for every rule.
+    """
+    found = {}
     with auditor() as machine:
-        return {task: machine.audit(release / task).report for task in BUILT}
+        for task in BUILT:
+            with pytest.MonkeyPatch.context() as patch:
+                if not rows_of(release, task, "queries"):
+                    plant_fewer(patch)
+                found[task] = machine.audit(release / task).report
+    return found
 
 
 def rows_of(release: Path, task: str, table: str) -> list[Row]:
@@ -105,7 +97,8 @@ def test_every_task_is_clean_and_every_canary_is_found(reports: dict[str, AuditR
             wrong,
             [r.rule for r in report.rules if r.status == "failed"],
         )
-        assert {item.rule for item in report.canaries} == {rule.id for rule in RULES}
+        planted = {item.rule for item in report.canaries}
+        assert planted == {rule.id for rule in (RULES[::12] if task == EMPTY else RULES)}
         assert not report.publishable, "its images are made up"
 
 
@@ -113,8 +106,8 @@ def test_every_task_is_clean_and_every_canary_is_found(reports: dict[str, AuditR
 def test_no_two_tasks_share_anything(release: Path, reports: dict[str, AuditReport]) -> None:
     """The matrix says zero, and so does an independent count over the published keys."""
     for task, report in reports.items():
-        if not rows_of(release, task, "queries"):  # no two of these reports tell of one diagnosis
-            assert task == "case_study"
+        if not rows_of(release, task, "queries"):
+            assert task == EMPTY
             continue
         cells = [cell for cell in report.matrix if cell.level == "zero"]
         assert {cell.dimension for cell in cells} >= {"query", "article", "patient", "image_family"}

@@ -21,7 +21,10 @@ from annotation.sync.tasks import HeldTask, held_task
 from schemas.errors import FetchError, UsageError
 
 T = TypeVar("T")
-PAGE = 1000
+PAGE, FIRST_PAGE = 1000, 100
+"""Most tasks of one listing, and how many the first one has: a task with images inside is of megabytes."""
+PAGE_CHARACTERS = 16 << 20
+"""What a listing's task data are meant to come to; the page before says how large tasks are."""
 TITLE_CHARACTERS = 50
 """Longest title Label Studio takes."""
 _PROJECT = "id,title,description,created_at,label_config,expert_instruction"
@@ -196,7 +199,7 @@ class Client:
         parse: Callable[[Mapping[str, Any]], T],
         id_of: Callable[[T], int],
     ) -> Iterator[T]:
-        last = 0
+        last, size = 0, FIRST_PAGE
         while True:  # by id, not by page number: tasks that come or go meanwhile shift no page
             query = {
                 "filters": {"conjunction": "and", "items": [*items, _greater("id", last)]},
@@ -204,17 +207,21 @@ class Client:
             }
             params = {
                 "project": project,
-                "page_size": PAGE,
+                "page_size": size,
                 "fields": "all",
                 "resolve_uri": "false",
                 "include": include,
                 "query": json.dumps(query),
             }
-            rows = self._http.get("/api/tasks", lambda body: [parse(row) for row in body["tasks"]], params)
-            yield from rows
-            if len(rows) < PAGE:
+            found = self._http.get(
+                "/api/tasks", lambda body: [(parse(row), _characters(row)) for row in body["tasks"]], params
+            )
+            yield from (row for row, _ in found)
+            if len(found) < size:
                 return
-            last = id_of(rows[-1])
+            last = id_of(found[-1][0])
+            characters = sum(count for _, count in found)
+            size = max(1, min(PAGE, PAGE_CHARACTERS * len(found) // max(characters, 1)))
 
     def count_tasks(self, project: int) -> int:
         """How many tasks a project holds."""
@@ -294,6 +301,13 @@ def _project(body: Any) -> Project:
 
 def _project_page(body: Any) -> tuple[list[Project], bool]:
     return [_project(row) for row in body["results"]], bool(body["next"])
+
+
+def _characters(row: Mapping[str, Any]) -> int:
+    """How much text and how many embedded images a task holds."""
+    data = row.get("data")
+    values = data.values() if isinstance(data, Mapping) else ()
+    return sum(len(value) for value in values if isinstance(value, str))
 
 
 def _held_id(task: HeldTask) -> int:

@@ -46,11 +46,11 @@ def _doubt(candidate: ReviewCandidate, rows: Sequence[ReviewAnnotation]) -> Doub
 def judge_filter(
     candidates: Iterable[ReviewCandidate], annotations: Iterable[ReviewAnnotation]
 ) -> tuple[ReviewCandidate, ...]:
-    """All candidates, the most uncertain first, those of equal doubt by id.
+    """All candidates, the most uncertain first, those of equal doubt in the order given.
 
     Nothing is left out: what a judge is sure of comes last, and gets no verdict by it.
     """
     listed = list(candidates)
     found = doubts(listed, annotations)
     rank = {doubt: place for place, doubt in enumerate(DOUBTS)}
-    return tuple(sorted(listed, key=lambda item: (rank[found[item.id]], item.id)))
+    return tuple(sorted(listed, key=lambda item: rank[found[item.id]]))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from annotation.agreement.coefficients import Coefficient, Rating
+from annotation.agreement.coefficients import Coefficient, Rating, to_array
 from annotation.agreement.groups import GroupEstimate, ItemGroups, by_group
-from annotation.agreement.intervals import CONFIDENCE, RESAMPLES, SEED
+from annotation.agreement.intervals import CONFIDENCE, RESAMPLES, SEED, Estimate, agreement
+from annotation.layouts import common_kind
 from annotation.report.gold import gold_checks, is_gold
 from schemas.errors import InputError
 from schemas.review import Kind, ReviewAnnotation, ReviewCandidate
@@ -85,7 +86,7 @@ def summarise(
     answers = count_answers(by_id, annotations)
     _refuse_repeats(answers.counted)
     open_answers = [row for row in answers.counted if not is_gold(by_id[row.candidate_id])]
-    ratings = [Rating(row.candidate_id, row.annotator, row.grade) for row in open_answers]
+    ratings = _ratings(open_answers)
     groups = [
         ItemGroups(item.id, task, item.specialty, item.language, item.tier)
         for item in sorted(by_id.values(), key=lambda item: item.id)
@@ -110,18 +111,55 @@ def summarise(
     }
 
 
+def overall(
+    candidates: Iterable[ReviewCandidate],
+    annotations: Iterable[ReviewAnnotation],
+    scale: Sequence[int],
+    chosen: Sequence[Coefficient],
+) -> list[dict[str, Any]]:
+    """Some figures over all items of one task: those of the report, without the groups.
+
+    Args:
+        candidates: of one dataset and task.
+        annotations: answers in any order, of any role and state.
+        scale: every grade that could be given, ascending.
+        chosen: which figures.
+
+    Returns:
+        Rows as in the report's `figures`, without `dimension` and `group`; none while nobody gave a grade.
+
+    Raises:
+        InputError: as `summarise`.
+    """
+    by_id = {item.id: item for item in candidates}
+    answers = count_answers(by_id, annotations)
+    _refuse_repeats(answers.counted)
+    ratings = _ratings([row for row in answers.counted if not is_gold(by_id[row.candidate_id])])
+    if not any(row.grade is not None for row in ratings):
+        return []
+    array, _, _ = to_array(ratings)
+    return [_values(found) for found in agreement(array, scale, chosen)]
+
+
+def _ratings(answers: Iterable[ReviewAnnotation]) -> list[Rating]:
+    return [Rating(row.candidate_id, row.annotator, row.grade) for row in answers]
+
+
 def _subject(candidates: Mapping[str, ReviewCandidate]) -> tuple[str, str, Kind]:
-    names = sorted({(item.dataset, item.task, item.kind) for item in candidates.values()})
-    if len(names) != 1:
-        raise InputError(f"a report is of one dataset, task and kind, not of {len(names)}")
-    return names[0]
+    names = sorted({(item.dataset, item.task) for item in candidates.values()})
+    kinds = {item.kind for item in candidates.values()}
+    kind = common_kind(kinds)
+    if len(names) != 1 or kind is None:
+        raise InputError(f"a report is of one dataset, task and kind, not of {max(len(names), len(kinds))}")
+    return *names[0], kind
 
 
 def _figure(item: GroupEstimate) -> dict[str, Any]:
-    found = item.estimate
+    return {"dimension": item.dimension, "group": item.value, **_values(item.estimate)}
+
+
+def _values(found: Estimate) -> dict[str, Any]:
     return {
-        "dimension": item.dimension,
-        "group": item.value,
         "coefficient": str(found.coefficient),
         "value": found.value,
         "low": found.low,

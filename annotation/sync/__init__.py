@@ -2,7 +2,7 @@
 
 from annotation.sync.answers import Pulled, Quarantined, TaskAnswers, merge
 from annotation.sync.diff import Conflict, Plan, diff
-from annotation.sync.tasks import HeldTask, KnownTask, WantedTask, wanted_task
+from annotation.sync.tasks import HeldTask, KnownTask, WantedTask, data_sha256, wanted_task
 
 __all__ = [
     "Conflict",
@@ -13,6 +13,7 @@ __all__ = [
     "Quarantined",
     "TaskAnswers",
     "WantedTask",
+    "data_sha256",
     "diff",
     "merge",
     "wanted_task",

@@ -91,37 +91,45 @@ def diff(
     kept, spare = _one_each(by_candidate, conflicts)
     conflicts += [Conflict("edited", name, task.id) for name, task in kept.items() if task.is_edited]
 
-    create, refresh, skipped = [], [], 0
-    for item in listed:
-        there = kept.get(item.candidate_id)
-        if there is None:
-            seen = None if restore else known.get(item.candidate_id)
-            if seen is None:
-                create.append(item)
-            else:
-                conflicts.append(Conflict("deleted", item.candidate_id, seen.task_id))
-        elif there.is_untouched and there.sha256 != item.sha256:
-            refresh.append((there.id, item))
-        else:
-            skipped += 1
-
+    create, refresh = _missing(listed, kept, {} if restore else known, conflicts)
     now = {item.candidate_id: item for item in listed}
     gone = sorted(set(kept) - set(now))
     pair_of = dict(pairs or {}) | {name: item.pair for name, item in known.items()}
     asked = {item.pair for item in listed}
-    replaced = tuple(name for name in gone if pair_of.get(name) in asked)
+    replaced = dict.fromkeys(name for name in gone if pair_of.get(name) in asked)
     delete = [*spare, *(kept[name].id for name in gone if kept[name].is_untouched)]
     return Plan(
         create=tuple(create),
         refresh=tuple(refresh),
         delete=tuple(sorted(delete)),
-        skip=skipped,
-        superseded=replaced,
-        withdrawn=tuple(name for name in gone if name not in set(replaced)),
+        skip=sum(item.candidate_id in kept for item in listed) - len(refresh),
+        superseded=tuple(replaced),
+        withdrawn=tuple(name for name in gone if name not in replaced),
         duplicates=len(spare),
         conflicts=tuple(sorted(conflicts, key=lambda item: (item.kind, item.candidate_id, item.task_id))),
         known=_known(kept, now, known, pair_of, restore),
     )
+
+
+def _missing(
+    listed: Iterable[WantedTask],
+    kept: Mapping[str, HeldTask],
+    known: Mapping[str, KnownTask],
+    conflicts: list[Conflict],
+) -> tuple[list[WantedTask], list[tuple[int, WantedTask]]]:
+    """What is to be sent, and what to be brought up to date; what somebody deleted becomes a conflict."""
+    create: list[WantedTask] = []
+    refresh: list[tuple[int, WantedTask]] = []
+    for item in listed:
+        there, seen = kept.get(item.candidate_id), known.get(item.candidate_id)
+        if there is not None:
+            if there.is_untouched and there.sha256 != item.sha256:
+                refresh.append((there.id, item))
+        elif seen is None:
+            create.append(item)
+        else:
+            conflicts.append(Conflict("deleted", item.candidate_id, seen.task_id))
+    return create, refresh
 
 
 def _one_each(

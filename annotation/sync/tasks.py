@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.hashing import canonical_json, sha256_text
@@ -16,12 +16,20 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class WantedTask:
-    """One candidate to be on the server. `pair`: what a newer candidate replaces."""
+    """One candidate to be on the server. `pair`: what a newer candidate replaces.
+
+    Its data are made anew each time: those of a whole review, with images inside, fit into no memory.
+    """
 
     candidate_id: str
     pair: Pair
-    data: Mapping[str, Any]
     sha256: str
+    make: Callable[[], Mapping[str, Any]] = field(repr=False, compare=False)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What the task shows."""
+        return self.make()
 
     def payload(self) -> dict[str, Any]:
         """The task as it is imported."""
@@ -65,8 +73,8 @@ def data_sha256(data: Mapping[str, Any]) -> str:
 
 
 def wanted_task(candidate_id: str, pair: Pair, data: Mapping[str, Any]) -> WantedTask:
-    """A task to be, with the hash of its data."""
-    return WantedTask(candidate_id, pair, data, data_sha256(data))
+    """A task to be, whose data are at hand, with their hash."""
+    return WantedTask(candidate_id, pair, data_sha256(data), lambda: data)
 
 
 def held_task(row: Mapping[str, Any], *, has_draft: bool = False) -> HeldTask:

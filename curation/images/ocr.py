@@ -30,6 +30,15 @@ def read_text(image: Image.Image, languages: str = "eng") -> str:
     Raises:
         UsageError: pytesseract, the tesseract program or a language is missing.
     """
+    return " ".join(word for word, sure in read_words(image, languages) if sure >= MIN_CONFIDENCE)
+
+
+def read_words(image: Image.Image, languages: str = "eng") -> list[tuple[str, float]]:
+    """Every word read, in reading order, with its confidence from 0 to 100; arguments as `read_text`.
+
+    Raises:
+        UsageError: pytesseract, the tesseract program or a language is missing.
+    """
     engine = _engine()
     grey = image.convert("L")
     scale = min(MAX_SIDE / max(grey.size), max(1.0, MIN_SIDE / max(grey.size)))
@@ -49,9 +58,7 @@ def read_text(image: Image.Image, languages: str = "eng") -> str:
             hint="install the language packs, e.g. apt-get install tesseract-ocr-deu",
         ) from error
     pairs = zip(found["text"], found["conf"], strict=True)
-    return " ".join(
-        word.strip() for word, sure in pairs if float(sure) >= MIN_CONFIDENCE and _WORD.search(word)
-    )
+    return [(word.strip(), float(sure)) for word, sure in pairs if _WORD.search(word)]
 
 
 def _engine() -> Any:

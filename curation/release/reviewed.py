@@ -2,7 +2,8 @@
 
 A verdict counts while the query and the document read as they did when they were judged. A grade above 0
 replaces the rule's grade or makes a new positive, 0 makes a judged negative, no grade excludes the pair. A
-rule under its floor keeps only the pairs that people judged. A query without a positive is withdrawn.
+new positive that repeats the query is refused and excluded. A rule under its floor keeps only the pairs that
+people judged. A query without a positive is withdrawn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from schemas.record import column, record
 from schemas.review import Role, Verdict
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-VERSION = 1
+VERSION = 2
 VERDICTS, REVIEWED = "{task}_verdicts", "{task}_reviewed"
 """Names of the stage that holds what was brought from the review, and of the stage that applies it."""
 REVIEW = "provenance/review.json"
@@ -36,7 +37,7 @@ _RULES = """
 
 
 @record
-class Answer:
+class JudgedAnswer:
     """One answer of a person to an item with a verdict; comments stay in the workspace."""
 
     candidate_id: str = column("candidate")
@@ -52,6 +53,14 @@ class RuleUnderFloor:
     """A rule whose precision was measured and is too low."""
 
     rule: str = column("named, versioned rule")
+
+
+@record
+class Copied:
+    """A candidate whose document repeats the query, by the measure of the audit's rule self_match."""
+
+    candidate_id: str = column("candidate")
+    detail: str = column("what they share, one line")
 
 
 @record
@@ -90,9 +99,12 @@ _WEIGHED = f"""
             WHEN q.id IS NULL THEN 'the query is gone' WHEN d.id IS NULL THEN 'the document is gone'
             WHEN q.hash <> v.query_sha256 THEN 'the query was changed'
             WHEN d.hash <> v.corpus_sha256 THEN 'the document was changed' END AS stale,
-            e.reason AS excluded_as
+            e.reason AS excluded_as, CASE WHEN v.grade > 0 AND r.query_id IS NULL THEN p.detail END AS copied
         FROM verdicts AS v LEFT JOIN asked AS q ON q.id = v.query_id
         LEFT JOIN offered AS d ON d.id = v.corpus_id
+        LEFT JOIN copies AS p ON p.candidate_id = v.candidate_id
+        LEFT JOIN (SELECT query_id, corpus_id FROM given_qrels WHERE score > 0) AS r
+            ON r.query_id = v.query_id AND r.corpus_id = v.corpus_id
         LEFT JOIN given_excluded AS e ON e.query_id = v.query_id AND e.corpus_id = v.corpus_id),
     ranked AS (
         SELECT *, row_number() OVER (PARTITION BY query_id, corpus_id, stale IS NULL
@@ -100,7 +112,7 @@ _WEIGHED = f"""
 """
 _APPLIED = f"""{_WEIGHED}
     SELECT candidate_id, query_id, corpus_id, grade, label_status, rule FROM ranked
-    WHERE stale IS NULL AND excluded_as IS NULL AND place = 1"""
+    WHERE stale IS NULL AND excluded_as IS NULL AND copied IS NULL AND place = 1"""
 _QRELS = """
     SELECT r.query_id, r.corpus_id, coalesce(a.grade, r.score) AS score, r.task,
         coalesce(a.rule, r.rule) AS rule, coalesce(a.label_status, r.label_status) AS label_status,
@@ -115,10 +127,13 @@ _QRELS = """
     FROM applied AS a
     ANTI JOIN given_qrels AS r ON r.query_id = a.query_id AND r.corpus_id = a.corpus_id
     WHERE a.grade IS NOT NULL"""
-_EXCLUDED = """
+_EXCLUDED = f"""{_WEIGHED}
     SELECT query_id, corpus_id, task, reason FROM given_excluded
     UNION ALL
-    SELECT query_id, corpus_id, '{task}', 'cannot_judge' FROM applied WHERE grade IS NULL
+    SELECT query_id, corpus_id, '{{task}}', 'self_match' FROM ranked
+    WHERE stale IS NULL AND excluded_as IS NULL AND copied IS NOT NULL AND place = 1
+    UNION ALL
+    SELECT query_id, corpus_id, '{{task}}', 'cannot_judge' FROM applied WHERE grade IS NULL
     UNION ALL
     SELECT r.query_id, r.corpus_id, r.task, 'rule_under_floor' FROM given_qrels AS r
     ANTI JOIN applied AS a ON a.query_id = r.query_id AND a.corpus_id = r.corpus_id
@@ -129,9 +144,12 @@ _ANSWERS = """SELECT a.query_id, a.corpus_id, g.annotator, g.role, g.grade, g.re
     FROM applied AS a JOIN answers AS g ON g.candidate_id = a.candidate_id"""
 _DROPS = f"""{_WEIGHED}
     SELECT 'verdict' AS unit, candidate_id AS id, article_id, CASE WHEN stale IS NOT NULL THEN 'stale_verdict'
-        WHEN excluded_as IS NOT NULL THEN 'excluded_pair' ELSE 'other_verdict' END AS reason,
-        coalesce(stale, 'excluded as ' || excluded_as, 'another verdict on the pair counts') AS detail
-    FROM ranked WHERE stale IS NOT NULL OR excluded_as IS NOT NULL OR place > 1
+        WHEN excluded_as IS NOT NULL THEN 'excluded_pair' WHEN place > 1 THEN 'other_verdict'
+        ELSE 'self_match' END AS reason,
+        CASE WHEN stale IS NOT NULL THEN stale WHEN excluded_as IS NOT NULL THEN 'excluded as ' || excluded_as
+            WHEN place > 1 THEN 'another verdict on the pair counts' ELSE copied END AS detail
+    FROM ranked
+    WHERE stale IS NOT NULL OR excluded_as IS NOT NULL OR copied IS NOT NULL OR place > 1
     UNION ALL
     SELECT 'query', q.id, q.article_id, 'no_positive_left', 'no document has a grade above 0 after review'
     FROM given_queries AS q ANTI JOIN queries AS k ON k.id = q.id"""
@@ -154,8 +172,9 @@ def reviewed_stage(task: str) -> SetStage:
             "given_qrels": (f"{built}.qrels", Qrel),
             "given_excluded": (f"{built}.excluded", Excluded),
             "verdicts": (f"{brought}.verdicts", Verdict),
-            "answers": (f"{brought}.answers", Answer),
+            "answers": (f"{brought}.answers", JudgedAnswer),
             "under_floor": (f"{brought}.under_floor", RuleUnderFloor),
+            "copies": (f"{brought}.copies", Copied),
         },
         outputs={
             "applied": Sql(_APPLIED, Applied, ("query_id", "corpus_id")),

@@ -24,7 +24,7 @@ from annotation.candidates import (
     reserved,
 )
 from flows.database import query
-from flows.review.privacy import Hit, Scan, scan
+from flows.review.privacy import SCAN_VERSION, Hit, Scan, scan
 from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
 from flows.review.store import FRAME, IMAGES, ReviewFolder, review_folder
 from flows.workspace import Workspace
@@ -126,7 +126,7 @@ def prepare(
         folder.write_held_back(found.findings)
         folder.write_allotments([*given, *new.allotments])
         folder.write_json(FRAME, drawn.frame | _held_in_frame(drawn, found))
-        folder.write_json(IMAGES, found.images)
+        folder.write_json(IMAGES, {"scan": SCAN_VERSION, "found": found.images})
         if images is not None:
             write_images(task, live, images)
     had = {item.id for item in before}
@@ -193,10 +193,11 @@ def _draw(task: Published, options: Options, had: set[tuple[str, str]]) -> _Draw
 
 
 def _seen(folder: ReviewFolder) -> dict[str, list[Hit]]:
-    """What was found in images read before."""
-    return {
-        name: [(str(k), int(a), int(b)) for k, a, b in found] for name, found in folder.json(IMAGES).items()
-    }
+    """What was found in images read before; nothing where they were read for other patterns."""
+    kept = folder.json(IMAGES)
+    if kept.get("scan") != SCAN_VERSION:
+        return {}
+    return {name: [(str(k), int(a), int(b)) for k, a, b in found] for name, found in kept["found"].items()}
 
 
 def _held_in_frame(drawn: _Drawn, found: Scan) -> dict[str, Any]:

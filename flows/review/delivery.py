@@ -8,18 +8,23 @@ import mimetypes
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from annotation.client import TITLE_CHARACTERS
+from annotation.judge.filtering import judge_filter
 from annotation.layouts import HIDDEN_COLUMNS, common_kind, data_sha256, layout, task_data
-from annotation.sync import WantedTask, wanted_task
+from annotation.sync import WantedTask
+from annotation.sync import data_sha256 as sent_sha256
 from flows.review.adjudication import DISPUTED
+from flows.review.judge import judge_annotations
 from flows.review.store import ReviewFolder
 from flows.workspace import write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import sha256_text
-from schemas.review import Allotment, Kind, ReviewCandidate, Role
+from schemas.review import Allotment, Kind, ReviewAnnotation, ReviewCandidate, Role
 
 IMAGES = "images"
 """Folder below the server's media: Label Studio serves sub-folders of its document root only."""
@@ -80,8 +85,13 @@ class MediaFolder:
             ) from error
 
 
-def queues(folder: ReviewFolder, image_url: Callable[[str], str]) -> list[Queue]:
+def queues(folder: ReviewFolder, image_url: Callable[[str], str], *, by_doubt: bool = False) -> list[Queue]:
     """The projects of a review, one per person and role, by pseudonym.
+
+    Args:
+        folder: the review.
+        image_url: hex SHA-256 of an image -> the address it is served at, or a data URL.
+        by_doubt: what the judges of the review are least sure of stands first in each reader's queue.
 
     Raises:
         UsageError: candidates of several layouts in one review.
@@ -94,26 +104,54 @@ def queues(folder: ReviewFolder, image_url: Callable[[str], str]) -> list[Queue]
     if kinds and kind is None:
         raise UsageError(f"two layouts in one review: {', '.join(sorted(kinds))}", file=str(folder.path))
     by_person: dict[tuple[str, Role], list[Allotment]] = defaultdict(list)
-    for row in folder.allotments():
+    for row in sorted(folder.allotments(), key=lambda row: (row.place, row.candidate_id)):
         if row.candidate_id in candidates:
             by_person[row.annotator, row.role].append(row)
     said = folder.json(DISPUTED)
-    data: dict[str, Mapping[str, object]] = {}
+    judged = judge_annotations(folder) if by_doubt else []
+    hashes: dict[str, str] = {}  # of what readers are shown: the same for each of them
     made = []
     for (annotator, role), rows in sorted(by_person.items()):
-        rows.sort(key=lambda row: (row.place, row.candidate_id))
-        tasks = []
-        for row in rows:
-            candidate = candidates[row.candidate_id]
-            if candidate.id not in data:
-                data[candidate.id] = task_data(candidate, image_url, kind)
-            shown = data[candidate.id]
-            if role == "adjudicator":
-                shown = with_readers(shown, said.get(candidate.id, {}).get("rationales", ()))
-            tasks.append(wanted_task(candidate.id, (candidate.query_id, candidate.corpus_id), shown))
-        example = candidates[rows[0].candidate_id]
-        made.append(_queue(annotator, role, example, kind or example.kind, tuple(tasks)))
+        items = [candidates[row.candidate_id] for row in rows]
+        if role == "adjudicator":
+            tasks = [_disputed_task(item, image_url, kind, said) for item in items]
+        else:
+            ordered = doubtful_first(items, judged)
+            tasks = [_reader_task(item, image_url, kind, hashes) for item in ordered]
+        made.append(_queue(annotator, role, items[0], kind or items[0].kind, tuple(tasks)))
     return made
+
+
+def doubtful_first(
+    items: Sequence[ReviewCandidate], judged: Sequence[ReviewAnnotation]
+) -> list[ReviewCandidate]:
+    """A queue with what judges are least sure of first; without judges, and within one doubt, as it was.
+
+    Items with known grades keep their places: all through the queue, they show whether a reader tires.
+    """
+    if not judged:
+        return list(items)
+    rest = iter(judge_filter([item for item in items if item.origin != "gold"], judged))
+    return [item if item.origin == "gold" else next(rest) for item in items]
+
+
+def _reader_task(
+    item: ReviewCandidate, image_url: Callable[[str], str], kind: Kind | None, hashes: dict[str, str]
+) -> WantedTask:
+    make = partial(task_data, item, image_url, kind)
+    if item.id not in hashes:
+        hashes[item.id] = sent_sha256(make())
+    return WantedTask(item.id, (item.query_id, item.corpus_id), hashes[item.id], make)
+
+
+def _disputed_task(
+    item: ReviewCandidate, image_url: Callable[[str], str], kind: Kind | None, said: Mapping[str, Any]
+) -> WantedTask:
+    def make() -> Mapping[str, object]:
+        rationales = said.get(item.id, {}).get("rationales", ())
+        return with_readers(task_data(item, image_url, kind), rationales)
+
+    return WantedTask(item.id, (item.query_id, item.corpus_id), sent_sha256(make()), make)
 
 
 def _queue(

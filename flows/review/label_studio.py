@@ -36,8 +36,8 @@ START_SECONDS = 300.0
 """Longest wait for the first start, which makes the database: 25 s on an idle machine."""
 STOP_SECONDS = 20.0
 _POLL = 0.25
-# Label Studio also reads settings from variables without its prefix (DEBUG, HOST, PORT, USERNAME …).
 _HARMFUL = ("PYTHONDONTWRITEBYTECODE", "PYTHONHOME", "PYTHONPATH", "PIP_NO_COMPILE", "PIP_TARGET", "PIP_USER")
+# Label Studio also reads settings from variables without its prefix (DEBUG, HOST, PORT, USERNAME …).
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
 
 
@@ -105,15 +105,7 @@ def _make_venv(venv: Path) -> None:
 
 
 def _step(command: list[str]) -> None:
-    harmful = (
-        "PYTHONDONTWRITEBYTECODE",
-        "PYTHONHOME",
-        "PYTHONPATH",
-        "PIP_NO_COMPILE",
-        "PIP_TARGET",
-        "PIP_USER",
-    )
-    environment = {key: value for key, value in os.environ.items() if key not in harmful}
+    environment = {key: value for key, value in os.environ.items() if key not in _HARMFUL}
     done = subprocess.run(
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
@@ -137,7 +129,8 @@ def start(folder: Path, port: int = 0, venv: Path | None = None) -> Server:
         MedqrelsError: the server ended or did not answer in time; its log is named.
     """
     folder = folder.absolute()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)  # images of a review may have made it before; its database is for nobody else
     with FileLock(str(folder / "start.lock")):
         found = running(folder)
         if found is not None:

@@ -1,7 +1,8 @@
 """Looks for what could name a patient in everything a review would show, before it is pushed.
 
-Texts are searched with the patterns of the audit (curation.audit.rules.privacy); text burned into images is
-read where the extra `ocr` is installed. What is found holds the candidate back.
+Texts are searched with the patterns of the audit (curation.audit.rules.privacy) and wider ones
+(flows.review.identifiers); text burned into images is read where the extra `ocr` is installed. What is found
+holds the candidate back.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from PIL import Image
 
 from curation.audit.rules.privacy import DATE, HINTS, IDENTIFIERS, Pattern, hits
 from curation.images.decode import open_image
-from curation.images.ocr import read_text
+from curation.images.ocr import MIN_CONFIDENCE, read_text, read_words
+from flows.review.identifiers import WIDER
 from flows.review.reading import Published
 from flows.review.store import HeldBack
 from schemas.errors import InputError, UsageError
@@ -34,6 +36,8 @@ TEXTS = (
     "translated_text",
 )
 IMAGES = ("query_image", "document_image")
+SCAN_VERSION = 2
+"""Raised when other things are looked for: images that were read before are read again."""
 _BRIGHT = 180
 """Grey from which a pixel may belong to burned-in print."""
 _HOLDING_HINTS = frozenset(
@@ -45,16 +49,10 @@ _HOLDING_HINTS = frozenset(
         "a street address",
     }
 )
-_NAMED = Pattern(
-    "a named patient",
-    re.compile(
-        r"\b[Pp]atient,?\s+[A-ZÀ-Þ][a-zà-ÿ]+\s+[A-ZÀ-Þ][\w'’-]+,?\s+(?:who\s+(?:is|was)\s+)?(?:an?\s+|aged\s+)\d{1,3}"
-    ),
-)
 PATTERNS: tuple[Pattern, ...] = (
     *IDENTIFIERS,
-    _NAMED,
     *(item for item in HINTS if item.kind in _HOLDING_HINTS),
+    *WIDER,
 )
 """What holds a text back. The audit only hints at some of it; a reviewer need not see it either way."""
 _MONTHS = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -62,6 +60,9 @@ _SHORT_DATES = (
     rf"(?<!\d)\d{{1,2}}[-/. ]{_MONTHS}[-/. ]\d{{2,4}}(?!\d)|(?<!\d)\d{{1,2}}/\d{{1,2}}/\d{{2}}(?!\d)"
 )
 _LABEL = r"(?i:\b(?:id|pid|mrn|acc(?:ession)?|exam|study|pat(?:ient)?\s*(?:id|no))\b)"
+_SURNAME = r"\b[A-ZÀ-Þ][A-ZÀ-Þ'’-]+[\^*~°“”‘]"
+_DICOM = rf"{_SURNAME}\s?[A-ZÀ-Þ]{{2,}}"
+"""SURNAME^FIRST as DICOM writes a name. Tesseract reads `^` as `*` or a quote, and is unsure of the word."""
 BURNED_IN: tuple[Pattern, ...] = (
     *PATTERNS,
     Pattern("a date", re.compile(f"{DATE}|{_SHORT_DATES}")),
@@ -71,7 +72,7 @@ BURNED_IN: tuple[Pattern, ...] = (
     ),
     Pattern(
         "a name as scanners print it",
-        re.compile(r"\b[A-ZÀ-Þ]{2,}\^[A-ZÀ-Þ]{2,}|\b[A-ZÀ-Þ]{3,}, [A-ZÀ-Þ]{3,}\b"),
+        re.compile(rf"{_DICOM}|\b[A-ZÀ-Þ]{{3,}}, [A-ZÀ-Þ]{{3,}}\b"),
     ),
     Pattern("a labelled number", re.compile(_LABEL + r"\s*[.:;#]*\s*[A-Z]{0,3}-?\d{5,}")),
 )
@@ -173,4 +174,15 @@ def burned_in(data: bytes) -> list[Hit] | None:
     grey = image.convert("L")
     # Scanners print nearly white on dark: alone on paper it is read where the picture behind it confuses.
     alone = grey.point([255] * _BRIGHT + [0] * (256 - _BRIGHT))
-    return list(hits(f"{read_text(grey)}\n{read_text(alone)}", BURNED_IN))
+    return list(hits(f"{_words(grey)}\n{_words(alone)}", BURNED_IN))
+
+
+def _words(image: Image.Image) -> str:
+    """What was read for sure, and whatever looks like a name as scanners print it, with the word after."""
+    kept, follows = [], False
+    for word, sure in read_words(image):
+        is_name = bool(re.search(_SURNAME, word))
+        if sure >= MIN_CONFIDENCE or is_name or follows:
+            kept.append(word)
+        follows = is_name
+    return " ".join(kept)

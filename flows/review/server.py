@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from annotation.client import Client
+from annotation.client import Client, check_address
 from flows.auditing import task_directories
 from flows.review import label_studio
 from flows.review.delivery import MediaFolder
@@ -26,13 +26,18 @@ def server_folder(workspace: Workspace) -> Path:
     return workspace.root / FOLDER / "server"
 
 
+def media_folder(workspace: Workspace) -> MediaFolder:
+    """Images of the workspace's reviews; its own server serves them from there."""
+    return MediaFolder(server_folder(workspace).absolute() / "media")
+
+
 def connect(workspace: Workspace, *, allow_http: bool = False) -> Target:
     """The server of $LABEL_STUDIO_URL, else the workspace's own if it runs.
 
     Raises:
         UsageError: neither; or no token, or an address it may not be sent to.
     """
-    media = MediaFolder(server_folder(workspace).absolute() / "media")
+    media = media_folder(workspace)
     url = os.environ.get(URL_VARIABLE, "")
     if url:
         key = os.environ.get(KEY_VARIABLE, "")
@@ -45,6 +50,20 @@ def connect(workspace: Workspace, *, allow_http: bool = False) -> Target:
             hint=f"medqrels review start; or set {URL_VARIABLE} and {KEY_VARIABLE} for a team's server",
         )
     return Target(Client(server.url, server.token), media, is_local=True)
+
+
+def address(workspace: Workspace) -> str | None:
+    """Where the server is that commands talk to; None when none is named and none runs here.
+
+    Raises:
+        UsageError: LABEL_STUDIO_URL holds no plain address.
+    """
+    url = os.environ.get(URL_VARIABLE, "")
+    if url:
+        check_address(url, allow_plain_http=True)  # nothing is sent, but a password in it would be shown
+        return url
+    server = label_studio.running(server_folder(workspace))
+    return None if server is None else server.url
 
 
 def accounts_for(workspace: Workspace, target: Target, folder: ReviewFolder) -> Mapping[str, int]:

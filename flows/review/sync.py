@@ -1,7 +1,7 @@
 """Push and pull of one review: queues brought to the server, answers brought back, any number of times.
 
-What was seen on the server is noted in `sync/<pseudonym>-<role>.json` beside the tables, after the fact: a
-note that a crash kept from being written is found again on the server by candidate id.
+What was seen on the server is noted after the fact (flows/review/notes.py). What a crash kept from being
+noted is found again on the server by candidate id.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,9 +19,10 @@ from annotation.layouts import answer, grades
 from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, diff, merge
 from annotation.sync.answers import Reader
 from flows.review.delivery import MediaFolder, Queue, marker, queues
+from flows.review.notes import Noted, read_noted, write_noted
 from flows.review.store import ReviewFolder, parquet_bytes
 from flows.workspace import write_atomic
-from schemas.errors import MedqrelsError, WorkspaceError
+from schemas.errors import MedqrelsError
 from schemas.review import ReviewAnnotation, ReviewCandidate, Role
 
 BATCH_TASKS = 1000
@@ -31,7 +32,10 @@ ROUNDS = 4
 """Listings until project and plan agree; more than two only if somebody else changes the project too."""
 OVERLAP = timedelta(seconds=120)
 """How far a pull reaches back before the last one: transactions that were open, clocks of several servers."""
-_FOLDER = "sync"
+ONE_BY_ONE = 100
+"""Most tasks that are brought up to date one by one; more are deleted and sent again, many at a time."""
+Parcel = tuple[WantedTask, dict[str, Any]]
+"""A task and its payload."""
 _LOOKUPS = 5
 
 
@@ -48,52 +52,6 @@ class Target:
         return self.media.served(sha256) if self.is_local else self.media.embedded(sha256)
 
 
-@dataclass(slots=True)
-class Noted:
-    """What one person's project was last seen to hold."""
-
-    project: int = 0
-    created_at: str = ""
-    cursor: str = ""
-    tasks: dict[str, KnownTask] = field(default_factory=dict)
-    conflicts: list[dict[str, Any]] = field(default_factory=list)
-    quarantine: list[dict[str, Any]] = field(default_factory=list)
-
-    def belongs_to(self, project: Project | None) -> bool:
-        """Whether it is about this very project, and not one that was deleted and made again."""
-        return project is not None and (self.project, self.created_at) == (project.id, project.created_at)
-
-
-def read_noted(folder: ReviewFolder, annotator: str, role: Role) -> Noted:
-    """The notes on one person's project; empty when there are none.
-
-    Raises:
-        WorkspaceError: they are damaged.
-    """
-    body = folder.json(_name(annotator, role))
-    if not body:
-        return Noted()
-    try:
-        tasks = {name: KnownTask(task, (q, d)) for name, (task, q, d) in body.pop("tasks").items()}
-        return Noted(tasks=tasks, **body)
-    except (TypeError, ValueError, KeyError) as error:
-        raise WorkspaceError(
-            "the notes of a review are damaged",
-            file=str(folder.path / _name(annotator, role)),
-            hint="delete the file: the next push and pull find everything again on the server",
-        ) from error
-
-
-def _write_noted(folder: ReviewFolder, annotator: str, role: Role, noted: Noted) -> None:
-    body = asdict(noted)
-    body["tasks"] = {name: [item.task_id, *item.pair] for name, item in sorted(noted.tasks.items())}
-    folder.write_json(_name(annotator, role), body)
-
-
-def _name(annotator: str, role: str) -> str:
-    return f"{_FOLDER}/{annotator}-{role}.json"
-
-
 # Push
 
 
@@ -103,6 +61,7 @@ def push(
     *,
     dry_run: bool = False,
     restore: bool = False,
+    by_doubt: bool = False,
     tell: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
     """Bring every queue of a review to the server; per queue what was done, or would be.
@@ -112,6 +71,7 @@ def push(
         target: the server.
         dry_run: only read.
         restore: send tasks again that were deleted on the server.
+        by_doubt: of what is not there yet, send first what the review's judges are least sure of.
         tell: progress, one line at a time.
 
     Raises:
@@ -119,8 +79,24 @@ def push(
         FetchError: it cannot be reached, or keeps answering badly; the same call goes on from there.
     """
     pairs = {row.id: (row.query_id, row.corpus_id) for row in folder.candidates()}
-    listed = queues(folder, target.image_url)
-    return [_push_queue(folder, target, item, pairs, dry_run, restore, tell) for item in listed]
+    listed = queues(folder, target.image_url, by_doubt=by_doubt)
+    if dry_run:
+        return [_compare_queue(folder, target.client, item, pairs, restore) for item in listed]
+    return [_push_queue(folder, target, item, pairs, restore, tell) for item in listed]
+
+
+def _compare_queue(
+    folder: ReviewFolder,
+    client: Client,
+    queue: Queue,
+    pairs: Mapping[str, tuple[str, str]],
+    restore: bool,
+) -> dict[str, Any]:
+    noted = read_noted(folder, queue.annotator, queue.role)
+    there = client.find_project(queue.marker)
+    known = noted.tasks if noted.belongs_to(there) else {}
+    present = list(client.tasks(there.id)) if there is not None else []
+    return _report(client, queue, there, diff(queue.tasks, present, known, pairs, restore=restore))
 
 
 def _push_queue(
@@ -128,17 +104,11 @@ def _push_queue(
     target: Target,
     queue: Queue,
     pairs: Mapping[str, tuple[str, str]],
-    dry_run: bool,
     restore: bool,
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
     client = target.client
     noted = read_noted(folder, queue.annotator, queue.role)
-    if dry_run:
-        there = client.find_project(queue.marker)
-        known = noted.tasks if noted.belongs_to(there) else {}
-        present = list(client.tasks(there.id)) if there is not None else []
-        return _report(client, queue, there, diff(queue.tasks, present, known, pairs, restore=restore))
     project = client.ensure_project(queue.marker, queue.title, queue.config, queue.instruction)
     client.hide_columns(project.id, queue.hidden_columns)
     if target.is_local:
@@ -149,12 +119,12 @@ def _push_queue(
     for _ in range(ROUNDS):
         held = list(client.tasks(project.id))
         plan = diff(queue.tasks, held, noted.tasks, pairs, restore=restore)
-        first = first or plan
+        first, plan = first or plan, in_bulk(plan)
         noted.tasks, noted.conflicts = dict(plan.known), [asdict(item) for item in plan.conflicts]
         # Noted before anything is deleted: it must not look as if somebody else had deleted it.
-        _write_noted(folder, queue.annotator, queue.role, noted)
+        write_noted(folder, queue.annotator, queue.role, noted)
         is_sure = plan.is_done or _apply(client, project.id, plan, held, noted)
-        _write_noted(folder, queue.annotator, queue.role, noted)
+        write_noted(folder, queue.annotator, queue.role, noted)
         if plan.create:
             tell(f"{queue.title}: {len(plan.create):,} tasks sent")
         if plan.is_done or (is_sure and not plan.delete):
@@ -164,6 +134,22 @@ def _push_queue(
         f"the project {queue.title!r} keeps changing while it is pushed",
         file=client.url,
         hint="medqrels review push, when nobody else pushes",
+    )
+
+
+def in_bulk(plan: Plan) -> Plan:
+    """A plan as it is carried out: the tasks to bring up to date, if many, go, and the next round sends them.
+
+    The server deletes none of them that somebody has touched by then; it stays as it is.
+    """
+    if len(plan.refresh) <= ONE_BY_ONE:
+        return plan
+    renewed = {item.candidate_id for _, item in plan.refresh}
+    return replace(
+        plan,
+        refresh=(),
+        delete=tuple(sorted([*plan.delete, *(task for task, _ in plan.refresh)])),
+        known={name: item for name, item in plan.known.items() if name not in renewed},
     )
 
 
@@ -180,12 +166,12 @@ def _apply(client: Client, project: int, plan: Plan, held: Sequence[HeldTask], n
             continue
         last = max(last, *ids)
         noted.tasks |= {
-            item.candidate_id: KnownTask(task, item.pair) for item, task in zip(batch, ids, strict=True)
+            item.candidate_id: KnownTask(task, item.pair) for (item, _), task in zip(batch, ids, strict=True)
         }
     return is_sure
 
 
-def _send(client: Client, project: int, batch: Sequence[WantedTask], last: int) -> list[int] | None:
+def _send(client: Client, project: int, batch: Sequence[Parcel], last: int) -> list[int] | None:
     """Send one batch; when no reply says what became of it, look it up before anything is sent again.
 
     Returns:
@@ -194,29 +180,30 @@ def _send(client: Client, project: int, batch: Sequence[WantedTask], last: int) 
     left = list(batch)
     for attempt in range(_LOOKUPS):
         try:
-            ids = client.import_tasks(project, [item.payload() for item in left])
+            ids = client.import_tasks(project, [payload for _, payload in left])
             return ids if len(left) == len(batch) else None
         except UnconfirmedError:
             if attempt + 1 == _LOOKUPS:
                 raise
             time.sleep(min(8.0, 0.5 * 2**attempt))  # the server may still be at it
             there = {task.candidate_id for task in client.tasks(project, after=last)}
-            left = [item for item in left if item.candidate_id not in there]
+            left = [parcel for parcel in left if parcel[0].candidate_id not in there]
             if not left:
                 return None
     return None
 
 
-def batches(tasks: Sequence[WantedTask]) -> Iterator[list[WantedTask]]:
-    """Tasks in order, in parts that one request takes."""
-    part: list[WantedTask] = []
+def batches(tasks: Iterable[WantedTask]) -> Iterator[list[Parcel]]:
+    """Tasks in order, each with what is imported of it, in parts that one request takes."""
+    part: list[Parcel] = []
     size = 0
     for task in tasks:
-        weight = len(json.dumps(task.payload(), ensure_ascii=False).encode())
+        payload = task.payload()
+        weight = len(json.dumps(payload, ensure_ascii=False).encode())
         if part and (len(part) == BATCH_TASKS or size + weight > BATCH_BYTES):
             yield part
             part, size = [], 0
-        part.append(task)
+        part.append((task, payload))
         size += weight
     if part:
         yield part
@@ -314,7 +301,7 @@ def _pull_queue(
     aside = [*kept, *map(asdict, pulled.quarantined)]
     noted.quarantine = sorted(aside, key=lambda item: (item["task_id"], item["answer_id"]))
     noted.cursor = (started - OVERLAP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    _write_noted(folder, *key, noted)  # last: until then the same answers are asked for again
+    write_noted(folder, *key, noted)  # last: until then the same answers are asked for again
     return _pulled(reader, project, before, pulled.rows, noted)
 
 

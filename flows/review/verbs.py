@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from annotation.assignment import Person, read_people
 from annotation.candidates import check_facets
+from curation.release.manifest import read_manifest
 from flows.review.candidates import Options, prepare
-from flows.review.label_studio import running
 from flows.review.people import note_accounts
-from flows.review.server import accounts_for, connect, releases_of, server_folder
-from flows.review.store import ReviewFolder, review_folders
+from flows.review.server import accounts_for, address, connect, media_folder, releases_of
+from flows.review.store import FRAME, ReviewFolder, review_folder, review_folders
 from flows.review.sync import Target, pull, push, status
 from flows.session import read_session, write_session
 from flows.workspace import Workspace
@@ -25,11 +26,13 @@ class Push:
     """What `review push` was asked for, as given on the command line."""
 
     release: str
-    per_item: int = 2
+    per_item: int | None = None
     sample: int | None = None
     stratify: str = ""
     annotators: Path | None = None
     restore: bool = False
+    draw_only: bool = False
+    by_doubt: bool = False
     allow_http: bool = False
     dry_run: bool = False
 
@@ -44,10 +47,23 @@ def push_release(
         FetchError: the server cannot be reached, or keeps answering badly; the same call goes on from there.
     """
     if asked.dry_run:
-        session = read_session(root)
-        return [_push_task(session.workspace, path, asked, tell) for path in _tasks(session.workspace, asked)]
+        return _pushed(read_session(root).workspace, asked, tell)
     with write_session(root, create=True) as session:
-        return [_push_task(session.workspace, path, asked, tell) for path in _tasks(session.workspace, asked)]
+        return _pushed(session.workspace, asked, tell)
+
+
+def _pushed(workspace: Workspace, asked: Push, tell: Callable[[str], None]) -> list[dict[str, Any]]:
+    made = [_push_task(workspace, source, asked, tell) for source in _tasks(workspace, asked)]
+    if not any(item.get("candidates", 1) for item in made):
+        held = sum(sum(item["held_back"].values()) for item in made)
+        raise UsageError(
+            "there is nothing to review" + (f": all {held:,} candidates are held back" if held else ""),
+            record=asked.release,
+            hint="held_back.parquet in the review's folder says why"
+            if held
+            else "a review draws from positives, and from runs of systems: medqrels evaluate",
+        )
+    return made
 
 
 def _tasks(workspace: Workspace, asked: Push) -> list[Path | ReviewFolder]:
@@ -65,32 +81,70 @@ def _tasks(workspace: Workspace, asked: Push) -> list[Path | ReviewFolder]:
 def _push_task(
     workspace: Workspace, source: Path | ReviewFolder, asked: Push, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    target = connect(workspace, allow_http=asked.allow_http)
+    if isinstance(source, ReviewFolder):
+        _readers_per_item(source, asked)
+        drawn: dict[str, Any] = {"review": f"{source.path.parent.name}/{source.path.name}"}
+        with connected(workspace, asked.allow_http) as target:
+            return drawn | {"queues": _send(workspace, target, source, asked, tell)}
+    head = read_manifest(source)
+    folder = review_folder(workspace, head.dataset, head.task)
+    options = _options(workspace, asked, _readers_per_item(folder, asked))
+    # A first dry run needs no server: all would be sent.
+    is_apart = asked.draw_only or (asked.dry_run and not folder.candidates())
+    server = contextlib.nullcontext() if is_apart else connected(workspace, asked.allow_http)
+    with server as found:
+        write = media_folder(workspace).write
+        made = prepare(source, workspace, options, dry_run=asked.dry_run, images=write)
+        queues = [] if found is None else _send(workspace, found, folder, asked, tell)
+    return made.content() | {"review": f"{made.dataset}/{made.task}", "queues": queues}
+
+
+@contextlib.contextmanager
+def connected(workspace: Workspace, allow_http: bool) -> Iterator[Target]:
+    """The server, once it has taken the token: nothing is drawn or written for one that does not.
+
+    Raises:
+        UsageError: there is no server, or it refuses the token.
+        FetchError: it cannot be reached.
+    """
+    target = connect(workspace, allow_http=allow_http)
     try:
-        if isinstance(source, ReviewFolder):
-            folder, drawn = source, {"review": f"{source.path.parent.name}/{source.path.name}"}
-        else:
-            made = prepare(
-                source,
-                workspace,
-                _options(workspace, asked),
-                dry_run=asked.dry_run,
-                images=target.media.write,
-            )
-            folder, drawn = made.folder, made.content() | {"review": f"{made.dataset}/{made.task}"}
-            if asked.dry_run and not folder.candidates():
-                return {**drawn, "queues": []}  # nothing was sent yet: all of it would be
-        if not asked.dry_run:
-            accounts_for(workspace, target, folder)
-        queues = push(folder, target, dry_run=asked.dry_run, restore=asked.restore, tell=tell)
-        return {**drawn, "queues": queues}
+        target.client.account()
+        yield target
     finally:
         target.client.close()
 
 
-def _options(workspace: Workspace, asked: Push) -> Options:
+def _send(
+    workspace: Workspace, target: Target, folder: ReviewFolder, asked: Push, tell: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    if not asked.dry_run:
+        accounts_for(workspace, target, folder)
+    return push(
+        folder, target, dry_run=asked.dry_run, restore=asked.restore, by_doubt=asked.by_doubt, tell=tell
+    )
+
+
+def _readers_per_item(folder: ReviewFolder, asked: Push) -> int:
+    """Readers of each item: the number of the review's first push, for verdicts wait for that many answers.
+
+    Raises:
+        UsageError: another one is asked for.
+    """
+    before = folder.json(FRAME).get("per_item") if folder.allotments() else None
+    chosen = asked.per_item if asked.per_item is not None else int(before or Options().per_item)
+    if before is not None and chosen != before:
+        raise UsageError(
+            f"each item of this review has {before} readers, not {chosen}",
+            file=str(folder.path),
+            hint=f"leave out --per-item, or give {before}: it holds for the whole review",
+        )
+    return chosen
+
+
+def _options(workspace: Workspace, asked: Push, per_item: int) -> Options:
     options = Options(
-        per_item=asked.per_item,
+        per_item=per_item,
         sample=asked.sample,
         stratify=check_facets(name.strip() for name in asked.stratify.split(",") if name.strip()),
     )
@@ -123,14 +177,12 @@ def pull_reviews(
         return [{"review": f"{dataset}/{task}", "people": []} for dataset, task, _ in found]
     with write_session(root) as session:
         workspace = session.workspace
-        target = connect(workspace, allow_http=allow_http)
-        try:
+        reviews = list(review_folders(workspace, review))
+        with connected(workspace, allow_http) as target:
             return [
                 {"review": f"{dataset}/{task}", "people": _pull(workspace, target, folder, accept)}
-                for dataset, task, folder in review_folders(workspace, review)
+                for dataset, task, folder in reviews
             ]
-        finally:
-            target.client.close()
 
 
 def _pull(workspace: Workspace, target: Target, folder: ReviewFolder, accept: bool) -> list[dict[str, Any]]:
@@ -139,11 +191,10 @@ def _pull(workspace: Workspace, target: Target, folder: ReviewFolder, accept: bo
 
 
 def status_of(root: str | None, review: str) -> dict[str, Any]:
-    """The workspace's server and, per review and person, what is given and done; asks no server."""
+    """The server's address and, per review and person, what is given and done; asks no server."""
     workspace = read_session(root).workspace
-    server = running(server_folder(workspace))
     return {
-        "server": None if server is None else server.url,
+        "server": address(workspace),
         "reviews": [
             {"review": f"{dataset}/{task}", "people": status(folder)}
             for dataset, task, folder in review_folders(workspace, review)

@@ -12,26 +12,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.adjudication import Disputed, select, third_persons
-from annotation.agreement.coefficients import Coefficient, Rating, to_array
-from annotation.agreement.intervals import agreement
+from annotation.agreement.coefficients import Coefficient
 from annotation.agreement.precision import Reviewed, RuleDecision, decide, missed_positives, strata
 from annotation.assignment import Person
 from annotation.candidates import check_facets, group_of, stratum_of
+from annotation.report.summary import overall
 from annotation.verdicts import ORDERED, RULES, Entry, Terms, counted, resolve
-from curation.release.reviewed import REVIEWED, VERDICTS, Answer, RuleUnderFloor, reviewed_stage
+from curation.release.reviewed import REVIEWED, VERDICTS, Copied, JudgedAnswer, RuleUnderFloor, reviewed_stage
 from flows.manifest import Manifest, Output, publish, write_parquet
+from flows.review.agreement import scale_of
+from flows.review.copies import copies
 from flows.review.store import FRAME, PRECISION, ReviewFolder, review_folder
 from flows.runner import execute, plan, schema_hashes
 from flows.session import Session
 from flows.workspace import Workspace
 from schemas.benchmark import Qrel, Query
-from schemas.grades import GRADES
 from schemas.hashing import sha256_file
 from schemas.record import to_table
-from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
+from schemas.review import Allotment, ReviewAnnotation, Verdict
 from schemas.spec import DatasetSpec, Review
 
-BROUGHT_VERSION = 1
+BROUGHT_VERSION = 2
 SHOWN_FIGURES = (Coefficient.PERCENT, Coefficient.ALPHA_ORDINAL, Coefficient.AC2_LINEAR)
 """Figures of agreement that a card tells; all others are in the report of `review agreement`."""
 _DIGITS = 4
@@ -115,7 +116,8 @@ def _bring(
     session: Session, task: str, folder: ReviewFolder, verdicts: Sequence[Verdict], review: Review
 ) -> None:
     """Write verdicts, the answers behind them and rules under their floor as a finished shard."""
-    kinds = {item.id: item.kind for item in folder.candidates()}
+    candidates = folder.candidates()
+    kinds = {item.id: item.kind for item in candidates}
     chosen = sorted(
         (row for row in verdicts if kinds.get(row.candidate_id) in ORDERED and row.label_status != "judge"),
         key=lambda row: row.candidate_id,
@@ -138,8 +140,9 @@ def _bring(
     staged.mkdir(parents=True)
     tables: dict[str, tuple[type, list[Any]]] = {
         "verdicts": (Verdict, chosen),
-        "answers": (Answer, answers),
+        "answers": (JudgedAnswer, answers),
         "under_floor": (RuleUnderFloor, under),
+        "copies": (Copied, copies([item for item in candidates if item.id in wanted])),
     }
     outputs = {}
     for table, (row, rows) in tables.items():
@@ -152,8 +155,8 @@ def _bring(
     publish(session.workspace.stage(name) / "all", staged, manifest, 0.0)
 
 
-def _answer(row: ReviewAnnotation) -> Answer:
-    return Answer(
+def _answer(row: ReviewAnnotation) -> JudgedAnswer:
+    return JudgedAnswer(
         candidate_id=row.candidate_id,
         annotator=row.annotator,
         role=row.role,
@@ -251,29 +254,11 @@ def review_summary(workspace: Workspace, spec: DatasetSpec, task: str) -> dict[s
     if not folder.verdicts():
         return None
     measured = measure(folder, spec.review)
+    candidates = folder.candidates()
+    found = overall(candidates, folder.annotations(), scale_of(candidates), SHOWN_FIGURES)
     return {
-        "agreement": _agreement(task, folder.candidates(), folder.annotations()),
+        "agreement": [_plain(row) for row in found],
         "precision": measured["precision"],
         "missed": measured["missed"],
         "rules": RULES,
     }
-
-
-def _agreement(
-    task: str, candidates: Sequence[ReviewCandidate], annotations: Sequence[ReviewAnnotation]
-) -> list[dict[str, Any]]:
-    """Figures over all items that readers graded; items with known grades are left out."""
-    drawn = {item.id for item in candidates if item.origin != "gold" and item.kind in ORDERED}
-    ratings = [
-        Rating(name, row.annotator, row.grade)
-        for name, rows in sorted(counted(annotations).items())
-        if name in drawn
-        for row in rows
-        if row.role == "annotator" and row.grade is not None
-    ]
-    if not ratings:
-        return []
-    array, _, _ = to_array(ratings)
-    scale = (0, *sorted(GRADES.get(task, {1: "", 2: ""})))
-    made = agreement(array, scale, SHOWN_FIGURES)
-    return [_plain(asdict(item)) for item in made]

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -172,3 +173,30 @@ def test_proxies_and_netrc_do_not_come_between(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     assert Client(url, TOKEN, patience=QUICK).account()[0] == 1
     assert state.seen[0][2] == f"Token {TOKEN}"
+
+
+def test_listings_get_smaller_the_larger_tasks_are(
+    fake: tuple[Fake, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, url = fake
+    monkeypatch.setattr("annotation.client.server.PAGE_CHARACTERS", 1000)
+    asked: list[int] = []
+
+    def decide(method: str, path: str, auth: str) -> Reply:
+        query = parse_qs(urlsplit(path).query)
+        filters = json.loads(query["query"][0])["filters"]["items"]
+        if query["include"] == ["id"]:  # which tasks have drafts
+            return 200, {"tasks": []}, {}
+        asked.append(int(query["page_size"][0]))
+        last = max(item["value"] for item in filters)
+        size = 10 if last < 100 else 1  # characters, ten times as many from the 101st task on
+        rows = [
+            {"id": number, "data": {"text": "x" * (100 // size)}, "meta": {}}
+            for number in range(last + 1, min(230, last + asked[-1]) + 1)
+        ]
+        return 200, {"tasks": rows}, {}
+
+    state.decide = decide
+    found = [task.id for task in Client(url, TOKEN, patience=QUICK).tasks(7)]
+    assert found == list(range(1, 231))
+    assert asked == [100, 100, 10, 10, 10, 10]

@@ -45,6 +45,7 @@ def status(report: dict[str, Any], rule: str) -> str:
     return next(str(item["status"]) for item in report["rules"] if item["rule"] == rule)
 
 
+@pytest.mark.usefixtures("fewer_canaries")
 def test_a_clean_release_is_clean_and_its_report_holds(
     task: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import random
@@ -26,7 +27,20 @@ from flows.workspace import Workspace, open_workspace
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.stages import Drop
 from sources.stage import PARSE
-from tests.flows.toy import CUT, POOL, SLOW, ToyArticle, ToyWord, articles, cut, digest, run, seed, snapshot
+from tests.flows.toy import (
+    CUT,
+    POOL,
+    SLOW,
+    ToyArticle,
+    ToyWord,
+    articles,
+    cut,
+    digest,
+    run,
+    run_slowly,
+    seed,
+    snapshot,
+)
 
 PRODUCT_STAGES = [
     PARSE,
@@ -72,7 +86,7 @@ def test_hash_seed_and_place_do_not_show(tmp_path: Path, repository: Path) -> No
     for number, hash_seed in enumerate(("0", "1", "4242")):
         root = tmp_path / ("x" * (number + 1)) / "work space"
         done = subprocess.run(
-            [sys.executable, "-m", "tests.flows.toy", "whole", str(root)],
+            [sys.executable, "-m", "tests.flows.toy", str(root)],
             capture_output=True,
             text=True,
             check=True,
@@ -87,7 +101,7 @@ def test_hash_seed_and_place_do_not_show(tmp_path: Path, repository: Path) -> No
     assert digests == {digest(snapshot(here.work))}
 
 
-def test_killed_workers_leave_nothing_wrong_behind(tmp_path: Path, repository: Path) -> None:
+def test_killed_workers_leave_nothing_wrong_behind(tmp_path: Path) -> None:
     """Killed at random moments, whatever was left: the next run gives the bytes of an undisturbed one."""
     undisturbed = open_workspace(tmp_path / "undisturbed", create=True)
     seed(undisturbed, articles(24), 4)
@@ -96,20 +110,19 @@ def test_killed_workers_leave_nothing_wrong_behind(tmp_path: Path, repository: P
     disturbed = open_workspace(tmp_path / "disturbed", create=True)
     seed(disturbed, articles(24), 4)
     moments = random.Random(20261121)
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["tests.flows.toy"])  # else every process imports a second's worth
     killed = 0
     for _ in range(KILLS):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.flows.toy", "slow", str(disturbed.root)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=repository,
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        ready, tell = processes.Pipe(duplex=False)
+        process = processes.Process(target=run_slowly, args=(disturbed.root, tell))
+        process.start()
+        tell.close()
+        assert ready.recv() == "ready"
         time.sleep(moments.uniform(0.0, 0.7))
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-        process.stdout.close()
+        process.kill()
+        process.join()
+        killed += process.exitcode == -signal.SIGKILL
         for shard, manifest in shards_of(disturbed, "cut").items():  # never a manifest beside other bytes
             for output in manifest.outputs.values():
                 data = (disturbed.stage("cut") / shard / output.file).read_bytes()

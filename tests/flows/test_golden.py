@@ -7,14 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from flows.workspace import Workspace, open_workspace
 from schemas.stages import Drop
 from tests.flows.toy import CUT, POOL, ToyArticle, ToyWord, articles, cut, run, seed
 from tests.golden import RECORDED, UPDATE, changed_versions, load, measure, problems, save
 from tests.golden.__main__ import update
-from tests.golden.sample import build_sample
 
 
 def shouts(article: ToyArticle, *, shortest: int) -> Iterator[ToyWord | Drop]:
@@ -71,11 +68,6 @@ def test_order_dropped_rows_and_columns_all_count(tmp_path: Path) -> None:
 def test_records_are_stable_text(tmp_path: Path) -> None:
     save({"b@1": {"y": "2", "x": "1"}, "a@1": {}}, tmp_path / "h.json")
     assert (tmp_path / "h.json").read_text().startswith('{\n "a@1": {},\n "b@1": {\n  "x": "1"')
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return build_sample(tmp_path_factory.mktemp("golden") / "workspace")
 
 
 def test_the_stages_make_of_the_sample_what_was_recorded(sample: Workspace) -> None:

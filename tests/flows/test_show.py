@@ -11,12 +11,6 @@ from flows.runner import shards_of
 from flows.show import describe, trace
 from flows.workspace import Workspace
 from schemas.errors import UsageError
-from tests.golden.sample import build_sample
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return build_sample(tmp_path_factory.mktemp("show") / "workspace")
 
 
 def kept(sample: Workspace) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,9 +49,7 @@ def in_use(root: Path) -> Vocabulary:
     return found
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    folder = tmp_path / "files"
+def write_files(folder: Path) -> Path:
     folder.mkdir()
     (folder / "toy.obo").write_text(OBO, "utf-8")
     (folder / "desc2026.xml").write_text(MESH_XML, "utf-8")
@@ -60,11 +59,33 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def made(tmp_path: Path, files: Path) -> Path:
-    """A workspace with OBO, MeSH and translations of the OBO merged."""
+def files(tmp_path: Path) -> Path:
+    return write_files(tmp_path / "files")
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with OBO and MeSH merged; read-only for tests."""
+    folder = tmp_path_factory.mktemp("vocabulary")
+    files = write_files(folder / "files")
+    add([obo_reading(files / "toy.obo"), mesh_reading(files / "desc2026.xml")], str(folder / "ws"))
+    return folder / "ws"
+
+
+@pytest.fixture(scope="module")
+def three(two: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with translations of the OBO; read-only for tests."""
+    root = tmp_path_factory.mktemp("translated") / "ws"
+    shutil.copytree(two, root)
+    add(babelon_readings([two.parent / "files"]), str(root))
+    return root
+
+
+@pytest.fixture
+def made(tmp_path: Path, three: Path) -> Path:
+    """A copy of it to change."""
     root = tmp_path / "ws"
-    add([obo_reading(files / "toy.obo"), mesh_reading(files / "desc2026.xml")], str(root))
-    add(babelon_readings([files]), str(root))
+    shutil.copytree(three, root)
     return root
 
 
@@ -269,15 +290,16 @@ with reporting(SilentReporter()):
 
 
 @pytest.mark.parametrize("step", [3, 12, 20])
-def test_a_killed_add_goes_on_and_gives_the_same_bytes(tmp_path: Path, files: Path, step: int) -> None:
+def test_a_killed_add_goes_on_and_gives_the_same_bytes(
+    tmp_path: Path, files: Path, two: Path, step: int
+) -> None:
     readings = [obo_reading(files / "toy.obo"), mesh_reading(files / "desc2026.xml")]
-    add(readings, str(tmp_path / "whole"))
     command = [sys.executable, "-c", _KILLED, str(tmp_path / "ws"), str(files), str(step)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert current(Workspace(tmp_path / "ws")) is None
     add(readings, str(tmp_path / "ws"))
-    whole, again = in_use(tmp_path / "whole"), in_use(tmp_path / "ws")
+    whole, again = in_use(two), in_use(tmp_path / "ws")
     names = sorted(path.name for path in whole.folder.iterdir())
     assert names == sorted(path.name for path in again.folder.iterdir())
     for name in names:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -180,19 +181,21 @@ def digest(files: dict[str, bytes]) -> str:
     return whole.hexdigest()
 
 
-def main(verb: str, root: str) -> None:
-    """What tests start in another process: `slow` runs the slow stage, `whole` both, and prints a digest."""
+def run_slowly(root: Path, ready: Connection) -> None:
+    """What tests kill in another process: the slow stage, after telling that it begins."""
+    workspace = open_workspace(root, create=True)
+    ready.send("ready")
+    for job in plan(workspace, SLOW):
+        execute(job)
+
+
+def main(root: str) -> None:
+    """What tests start in another interpreter: both stages; prints a digest."""
     workspace = open_workspace(Path(root), create=True)
-    if verb == "slow":
-        print("ready", flush=True)
-        for job in plan(workspace, SLOW):
-            execute(job)
-        print("done", flush=True)
-    else:
-        seed(workspace, articles(40), 7)
-        run(workspace, CUT)
-        run(workspace, POOL)
-        print(digest(snapshot(workspace.work)))
+    seed(workspace, articles(40), 7)
+    run(workspace, CUT)
+    run(workspace, POOL)
+    print(digest(snapshot(workspace.work)))
 
 
 if __name__ == "__main__":

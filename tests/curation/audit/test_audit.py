@@ -358,7 +358,8 @@ WITHOUT_ROW_ID = {"file_hashes", "synthetic_declared", "licence_combination", "l
 )
 def test_a_planted_defect_is_found_and_named(copy: Path, rule: str, damage: Callable[[Path], str]) -> None:
     named = damage(copy)
-    report = audit(copy, run_sql, rules=CHECKED, plant=False)
+    asked = [item for item in CHECKED if item.id in (rule, "file_hashes")]
+    report = audit(copy, run_sql, rules=asked, plant=False)
     item = result(report, rule)
     assert item.status == ("declared" if item.severity == "declared" else "failed"), item.note
     assert item.found >= 1 and item.findings

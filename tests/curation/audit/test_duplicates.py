@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from curation.audit import audit
-from curation.audit.rule import Outcome, Rule
+from curation.audit.rule import Rule
 from curation.audit.rules import duplicates, spans, texts
 from schemas.audit import RuleResult
 from tests.curation.audit import small
-from tests.curation.release.known import run_sql
 
 LONG = (
     "The patient was admitted with fever and a productive cough that had lasted for nine days before "
@@ -186,15 +183,6 @@ def test_ids_that_look_like_sql_are_quoted(tmp_path: Path) -> None:
 ALL: tuple[Rule, ...] = (*duplicates.RULES, *spans.RULES, *texts.RULES[-2:])
 
 
-def test_every_canary_of_the_rules_on_texts_is_found(known: Path) -> None:
-    report = audit(known, run_sql, rules=ALL)
-    assert report.verdict == "clean", [item for item in report.canaries if not item.is_found]
-    assert {item.rule for item in report.canaries} == {rule.id for rule in ALL}
+def test_the_rules_on_texts_are_told_apart() -> None:
+    """That the known release passes them and their canaries are found is told by `test_canaries`."""
     assert len({rule.id for rule in texts.RULES}) == len(texts.RULES) == len(ALL)
-
-
-@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.id)
-def test_a_rule_that_finds_nothing_fails_the_audit(known: Path, rule: Rule) -> None:
-    blind = dataclasses.replace(rule, check=lambda context: Outcome(1, 0))
-    report = audit(known, run_sql, rules=(blind,))
-    assert report.verdict == "invalid" and report.rules[0].status == "unproven"

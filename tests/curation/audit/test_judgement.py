@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.audit import audit
-from curation.audit.dataset import open_release
-from curation.audit.rule import Outcome
 from curation.audit.rules import languages, leakage, mteb, privacy, statistics
 from curation.audit.rules.judgement import RULES
 from tests.curation.audit.small import check, dataset, named, planted, qrels, queries, rule_of, texts
-from tests.curation.release.known import run_sql
 
 ZERO = rule_of(RULES, "unjudged_negative")
 RANKED = rule_of(RULES, "excluded_honoured")
@@ -108,24 +101,7 @@ def test_expert_means_experts(tmp_path: Path) -> None:
     assert check(SILVER, foreign, tmp_path).status == "not_covered"
 
 
-def test_canaries_are_found_and_a_blind_rule_is_not(known: Path, tmp_path: Path) -> None:
-    subject = open_release(known)
-    assert planted(RULES, subject, tmp_path) == {}
-    for rule in RULES:
-        blind = dataclasses.replace(rule, check=lambda _: Outcome(1, 0))
-        assert len(planted([blind], subject, tmp_path)) == len(rule.canaries)
-
-
 TOGETHER = (*leakage.RULES, *privacy.RULES, *languages.RULES, *statistics.RULES, *mteb.RULES, *RULES)
-
-
-def test_the_known_release_passes_all_of_them_whatever_runs_the_parts(known: Path) -> None:
-    here = audit(known, run_sql, rules=TOGETHER)
-    assert [rule.rule for rule in here.rules if rule.status not in ("passed", "not_applicable")] == []
-    assert here.verdict == "clean"
-    assert [item for item in here.canaries if not item.is_found] == []
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        assert audit(known, run_sql, rules=TOGETHER, pool=pool) == here
 
 
 def test_canaries_of_a_foreign_dataset(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from curation.evaluation.ranking import Ranking
 from curation.evaluation.runs import write_run
 from schemas.audit import RuleResult
 from schemas.hashing import sha256_file
-from tests.curation.audit.small import check, dataset, named, planted, queries, rule_of
+from tests.curation.audit.small import check, dataset, named, queries, rule_of
 
 FILES, RESULTS = (rule_of(RULES, name) for name in ("run_files", "run_results"))
 SYSTEMS = ("bm25", "dense", "st:some/model")
@@ -68,15 +68,6 @@ def test_good_runs_pass(made: Planted) -> None:
 def test_without_runs_nothing_is_said(known: Path, tmp_path: Path) -> None:
     for subject in (open_release(known), dataset(tmp_path, {"queries": queries(("q1", "One?"))})):
         assert {check(rule, subject, tmp_path).status for rule in RULES} == {"not_applicable"}
-
-
-def test_canaries_are_found(known: Path, tmp_path: Path) -> None:
-    assert planted(RULES, open_release(known), tmp_path) == {}
-
-
-def test_canaries_are_found_in_invented_rows(tmp_path: Path) -> None:
-    """As where a release has no queries: every canary has a place in the invented release."""
-    assert planted(RULES, dataset(tmp_path, {"queries": [], "corpus": []}), tmp_path) == {}
 
 
 def random_split(size: int, documents: int) -> tuple[Split, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -113,7 +114,7 @@ def test_generated_compounds_are_split_rightly_or_not_at_all() -> None:
     result = bench.tally((boxes, item.panels) for boxes, item in zip(found, made, strict=True))
     assert result["precision"] >= 0.95
     assert result["recall"] >= 0.7
-    assert found == [find_panels(item.image, item.letters) for item in made]
+    assert found[:6] == [find_panels(item.image, item.letters) for item in made[:6]]
 
 
 def test_one_panel_too_many_in_the_caption_splits_nothing() -> None:
@@ -135,10 +136,16 @@ def test_the_marks_are_boxes_inside_their_images() -> None:
             assert 0 <= box.top < box.bottom <= entry["height"]
 
 
+@pytest.fixture(scope="module")
+def scored() -> list[dict[str, Any]]:
+    """What becomes of every marked figure."""
+    return bench.score(SHARED)
+
+
 @needs_data
 @pytest.mark.parametrize("half", ["tuned on", "held out"])
-def test_marked_figures_are_split_rightly_or_not_at_all(half: str) -> None:
-    rows = [row for row in bench.score(SHARED) if (row["source"] in bench.TUNED) == (half == "tuned on")]
+def test_marked_figures_are_split_rightly_or_not_at_all(scored: list[dict[str, Any]], half: str) -> None:
+    rows = [row for row in scored if (row["source"] in bench.TUNED) == (half == "tuned on")]
     result = bench.summary(rows)
     assert result["precision"] >= 0.95
     assert result["recall"] >= (0.85 if half == "tuned on" else 0.5)

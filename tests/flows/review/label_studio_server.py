@@ -1,20 +1,23 @@
-"""A real Label Studio for tests: one per session, shared by the workers, and copies of it that may be killed.
+"""A real Label Studio for tests: one per session, shared by the workers, and its copy after the first start.
 
 Its environment is that of $MEDQRELS_LABEL_STUDIO_VENV, else `.venv-label-studio` in the checkout.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+from flows.cli import run_cli
 from flows.review import label_studio as servers
 from flows.review.label_studio import Server
 from tests.conftest import ROOT
@@ -30,7 +33,18 @@ def server_venv() -> Path:
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
     """The folder of this session's server; every worker of it finds the same."""
     base = factory.getbasetemp()
-    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "label-studio"
+    workspace = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "label-studio"
+    return workspace / "review" / "server"
+
+
+def first_start(folder: Path) -> None:
+    """Start the session's server for the first time as people do; what the command says is kept in a file."""
+    workspace = str(folder.parent.parent)
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.setenv(servers.VENV_VARIABLE, str(server_venv()))
+        assert run_cli(["review", "start", "--json", "--workspace", workspace]) == 0
+    (folder / "said.json").write_text(said.getvalue())
 
 
 def copy_fresh(folder: Path, target: Path) -> None:
@@ -56,25 +70,14 @@ def users(path: Path, change: int) -> list[int]:
 def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The session's server: make projects of your own in it, and leave it running."""
     folder = shared_folder(tmp_path_factory)
-    folder.mkdir(exist_ok=True, mode=0o700)
-    lock = FileLock(f"{folder}.lock")
+    lock = FileLock(f"{folder.parent.parent}.lock")
     with lock:
-        server = servers.start(folder, venv=server_venv())
         if not (folder / "fresh").exists():
+            first_start(folder)
             copy_fresh(folder, folder / "fresh")
+        server = servers.start(folder, venv=server_venv())
         users(folder / "users.json", 1)
     yield server
     with lock:
         if not users(folder / "users.json", -1):
             servers.stop(folder)
-
-
-@pytest.fixture
-def own_label_studio(
-    label_studio: Server, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[], Server]]:
-    """A function that starts (again) a server of this test's own, as fresh as one after its first start."""
-    folder = tmp_path / "own-label-studio"
-    shutil.copytree(shared_folder(tmp_path_factory) / "fresh", folder)
-    yield lambda: servers.start(folder, venv=server_venv())
-    servers.stop(folder)

@@ -8,10 +8,10 @@ import pytest
 
 from annotation.layouts import HIDDEN_COLUMNS, SHOWN, layout
 from flows.review.delivery import queues
-from flows.review.store import ReviewFolder, review_folder
+from flows.review.store import ReviewFolder, parquet_bytes, review_folder
 from flows.workspace import Workspace
 from schemas.errors import UsageError
-from schemas.review import Allotment, Kind, ReviewCandidate
+from schemas.review import Allotment, Kind, ReviewAnnotation, ReviewCandidate
 from tests.annotation.review_samples import candidate, fields
 
 IMAGE = "ab" * 32
@@ -53,3 +53,36 @@ def test_layouts_that_ask_different_things_are_refused(workspace: Workspace) -> 
     folder, _ = folder_of(workspace, ("relevance_text", "translation"))
     with pytest.raises(UsageError, match="two layouts"):
         queues(folder, str)
+
+
+def judged(candidate_id: str, grade: int | None, reason: str = "") -> ReviewAnnotation:
+    return ReviewAnnotation(
+        id=f"ann:{candidate_id}",
+        candidate_id=candidate_id,
+        task="summary",
+        annotator="judge:model/umbrela@1",
+        role="judge",
+        grade=grade,
+        reason=reason,
+    )
+
+
+def test_what_the_judge_doubts_is_sent_first_on_request(workspace: Workspace) -> None:
+    folder, rows = folder_of(workspace, ("relevance_text",) * 6)
+    rows = [replace(row, origin="pool", rule="", rule_grade=None) for row in rows]
+    rows[1] = replace(rows[1], origin="gold", known_grade=0)  # in the second place of the queue
+    rows[5] = replace(rows[5], origin="positive", rule="summary/own@1", rule_grade=2)
+    folder.write_candidates(rows)
+    said = [judged("cand:1", None, "unstable"), judged("cand:0", 0), judged("cand:2", 2), judged("cand:5", 0)]
+    said.append(judged("cand:3", None, "unstable"))
+    home = folder.path / "judge" / "model-umbrela"
+    home.mkdir(parents=True)
+    (home / "annotations.parquet").write_bytes(parquet_bytes(ReviewAnnotation, said))
+
+    def order(*, by_doubt: bool) -> list[str]:
+        (queue,) = queues(folder, str, by_doubt=by_doubt)
+        return [item.candidate_id[-1] for item in queue.tasks]
+
+    assert order(by_doubt=False) == list("012345")
+    # Contradictory, against the rule, not judged, sure; the known item keeps its place.
+    assert order(by_doubt=True) == list("315402")

@@ -335,6 +335,8 @@ def test_images_come_from_the_release_or_the_candidate_is_left_out(
     with OpenAIServer() as server:
         plain = run(directory, workspace, server, options())
         assert plain["skipped"] == {"needs_images": 3} and plain["judged"] == 2
+        poor = run(directory, workspace, server, options(images=True, budget="0.09"))  # 40,000 tokens: 0.1
+        assert poor["run"]["unasked"] == 2 and poor["run"]["calls"] == 0 and poor["judged"] == 2
         result = run(directory, workspace, server, options(images=True))
         assert result["skipped"] == {"image_missing": 1} and result["judged"] == 4
         again = run(directory, workspace, server, options())

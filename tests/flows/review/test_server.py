@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import requests
 
+from flows.cli import run_cli
 from flows.review import label_studio as servers
+from flows.review import text as review_text
 from flows.review.label_studio import Server
+from flows.workspace import Workspace
 from schemas.errors import MedqrelsError, UsageError
+from tests.flows.review.label_studio_server import server_venv, shared_folder
 
 
 def test_server_is_private_and_found_again(label_studio: Server) -> None:
@@ -51,16 +55,52 @@ def test_it_listens_on_loopback_only(label_studio: Server) -> None:
     assert other.status_code == 400
 
 
-def test_killed_server_starts_again_where_it_was(own_label_studio: Callable[[], Server]) -> None:
-    first = own_label_studio()
-    os.kill(first.pid, signal.SIGKILL)
-    os.waitpid(first.pid, 0)
-    assert servers.running(first.media.parent) is None
-    second = own_label_studio()
-    assert second.pid != first.pid and second.url == first.url and second.token == first.token
-    assert servers.stop(second.media.parent) and not servers.stop(second.media.parent)
-    with pytest.raises(requests.ConnectionError):
-        requests.get(f"{second.url}/health", timeout=5)
+def test_first_start_says_how_to_log_in(label_studio: Server) -> None:
+    folder = label_studio.media.parent
+    said = json.loads((folder / "said.json").read_text())  # by the command that started it
+    assert (said["url"], said["pid"]) == (label_studio.url, label_studio.pid)
+    assert (said["login"], said["password"]) == (label_studio.login, label_studio.password)
+    assert said["password_file"] == str(folder / "secrets.json") and label_studio.token not in said.values()
+    text = review_text.started(said)
+    assert label_studio.url in text and f"password: {label_studio.password} (shown this once)" in text
+
+
+def test_start_and_stop_by_command_line_through_a_kill(
+    label_studio: Server,
+    workspace: Workspace,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(servers.VENV_VARIABLE, str(server_venv()))
+    folder = workspace.root / "review" / "server"
+
+    def run(*words: str, code: int = 0) -> str:
+        assert run_cli(["review", *words, "--workspace", str(workspace.root)]) == code
+        said = capsys.readouterr()
+        return said.out + said.err
+
+    assert "would start" in run("start", "--dry-run") and "no server is running" in run("stop", "--dry-run")
+    assert "no server was running" in run("stop") and not folder.exists()
+    shutil.copytree(shared_folder(tmp_path_factory) / "fresh", folder)
+    try:
+        taken = label_studio.url.rpartition(":")[2]
+        assert "is taken" in run("start", "--port", taken, code=2)
+        first = json.loads(run("start", "--json"))
+        assert "password" not in first, "it was shown at the first start"
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, "whoever made it"
+        os.kill(first["pid"], signal.SIGKILL)
+        os.waitpid(first["pid"], 0)
+        assert servers.running(folder) is None
+        assert f"Label Studio runs at {first['url']}" in run("start")  # where it was
+        again = servers.running(folder)
+        assert again is not None and again.pid != first["pid"] and again.token == label_studio.token
+        assert json.loads(run("stop", "--dry-run", "--json")) == {"running": True}
+        assert json.loads(run("stop", "--json")) == {"stopped": True}
+        with pytest.raises(requests.ConnectionError):
+            requests.get(f"{first['url']}/health", timeout=5)
+    finally:
+        servers.stop(folder)
 
 
 def test_a_process_id_of_another_program_is_left_alone(tmp_path: Path) -> None:

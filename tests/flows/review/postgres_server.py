@@ -1,0 +1,149 @@
+"""PostgreSQL on a free port of loopback in a temporary folder, and Label Studio on it: a team's server.
+
+PostgreSQL refuses to run as root; there it runs as the user `postgres` that Debian's package makes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from flows.review import label_studio as servers
+from flows.review.label_studio import Server
+
+LONGEST_START = 60.0
+SYSTEM_USER = "postgres"
+# Nothing has to outlive a power failure here.
+SETTINGS = (
+    "listen_addresses=127.0.0.1",
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+    "logging_collector=off",
+)
+
+
+def program(name: str) -> str:
+    """Path of one of PostgreSQL's programs; Debian keeps them apart from PATH, by version."""
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
+    chosen = shutil.which(name) or (str(found[-1]) if found else "")
+    assert chosen, "no PostgreSQL: run scripts/system-deps.sh"
+    return chosen
+
+
+def as_its_user(*command: str) -> list[str]:
+    """A command that PostgreSQL lets run, and that ends when this process does, however it ends."""
+    if os.getuid() == 0:
+        user = [f"--reuid={SYSTEM_USER}", f"--regid={SYSTEM_USER}", "--init-groups"]
+        return ["setpriv", "--pdeathsig", "INT", *user, *command]
+    return ["setpriv", "--pdeathsig", "INT", *command] if shutil.which("setpriv") else [*command]
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[int]:
+    """A database server of its own; gives its port, and ends it however the block ends."""
+    # Not below pytest's folder: that one is closed to other users.
+    folder = Path(tempfile.mkdtemp(prefix="medqrels-postgres-"))
+    if os.getuid() == 0:
+        shutil.chown(folder, SYSTEM_USER, SYSTEM_USER)
+    data, log = folder / "data", folder / "log"
+    process: subprocess.Popen[bytes] | None = None
+    try:
+        _run("initdb", "-D", str(data), "-U", "medqrels", "--auth=trust", "-E", "UTF8", "--no-sync")
+        port = _free_port()
+        options = [item for setting in SETTINGS for item in ("-c", setting)]
+        where = ["-D", str(data), "-p", str(port), "-k", str(folder)]
+        with log.open("wb") as handle:
+            command = as_its_user(program("postgres"), *where, *options)
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=handle, stderr=handle, cwd="/"
+            )
+        _await(process, port, log)
+        yield port
+    finally:
+        if process is not None:
+            _end(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(name: str, *arguments: str) -> None:
+    done = subprocess.run(
+        as_its_user(program(name), *arguments), capture_output=True, text=True, cwd="/", check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def _await(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    until = time.monotonic() + LONGEST_START
+    ready = [program("pg_isready"), "--quiet", "--host=127.0.0.1", f"--port={port}"]
+    while subprocess.run(ready, check=False).returncode:
+        assert process.poll() is None and time.monotonic() < until, log.read_text("utf-8", "replace")
+        time.sleep(0.05)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """A fast shutdown, which closes connections; then, if that takes too long, an immediate one."""
+    for sent in (signal.SIGINT, signal.SIGQUIT):
+        process.send_signal(sent)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=20)
+            return
+    process.kill()
+    process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class TeamServer:
+    """Label Studio whose tasks, answers and accounts are in PostgreSQL; may be killed and started again."""
+
+    def __init__(self, folder: Path, program: Path, port: int) -> None:
+        self.folder = folder
+        self._venv = folder.with_name(f"{folder.name}-venv")
+        starter = self._venv / "bin" / "label-studio"
+        starter.parent.mkdir(parents=True)
+        # The product's own start with another database: variables that only this starter sets.
+        named = {
+            "DJANGO_DB": "default",
+            "POSTGRE_NAME": "postgres",
+            "POSTGRE_USER": "medqrels",
+            "POSTGRE_PASSWORD": "none",
+            "POSTGRE_HOST": "127.0.0.1",
+            "POSTGRE_PORT": str(port),
+        }
+        lines = [f"export {name}={value}" for name, value in named.items()]
+        starter.write_text("\n".join(["#!/bin/sh", *lines, f'exec "{program}" "$@"', ""]))
+        starter.chmod(0o755)
+
+    def start(self) -> Server:
+        """Start it, or find it running; it keeps its port."""
+        return servers.start(self.folder, venv=self._venv)
+
+
+@contextlib.contextmanager
+def team_server(folder: Path, program: Path) -> Iterator[TeamServer]:
+    """PostgreSQL and Label Studio on it, for one test session or benchmark.
+
+    Args:
+        folder: Label Studio's own folder: secrets, log, images.
+        program: path of label-studio.
+    """
+    with postgres() as port:
+        made = TeamServer(folder, program, port)
+        try:
+            made.start()
+            yield made
+        finally:
+            servers.stop(folder)
