@@ -28,17 +28,19 @@ SPREAD = frozenset(
     }
 )
 """Modules whose dear tests share no fixture: their tests go to whichever worker is free."""
-ONE_GROUP = ("curation/concepts/backends/",)
-"""Folders whose modules share a dear fixture: one worker runs them all."""
+ONE_GROUP = ("curation/concepts/backends/", "flows/review/")
+"""Folders whose modules share dear fixtures, such as a review server: one worker runs them all."""
 DEAREST = (
+    "flows/review/",
     "test_end_to_end.py",
-    "flows/review/test_loop.py",
     "test_release_of_tasks.py",
+    "test_packaging.py",
     "curation/audit/test_canaries.py",
 )
 """Modules that take longest, first: begun last, one of them would keep one worker busy at the end, alone."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With `--dist loadgroup` one worker runs a module: no fixture is made twice. The dearest go first.
 
