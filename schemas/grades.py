@@ -24,7 +24,7 @@ EXCLUSIONS: dict[str, str] = {
     "own_article": "The document is from the query's own article and was not judged.",
     "short_passage": "The passage cites the figure but is too short to be an answer.",
     "many_figures": "The passage cites the figure among several others, so it is not about this one.",
-    "self_match": "The passage repeats the query's own words.",
+    "self_match": "The document repeats the query's own words, or shows its picture.",
     "own_case": "The document is the case the query was made of.",
     "same_article": "Another patient of the query's own article; such pairs are labelled and scored apart.",
     "same_patient": "Perhaps the query's own patient: shares long stretches of text, or author, age and sex.",

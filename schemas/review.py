@@ -82,7 +82,10 @@ class ReviewAnnotation:
     annotator: str = column("pseudonym, or the judge's name")
     role: Role = column("annotator, adjudicator or judge")
     grade: int | None = column("grade, null when it could not be judged")
-    reason: str = column("why it could not be judged, see CANNOT_JUDGE; '' when it was", default="")
+    reason: str = column(
+        "why it could not be judged: CANNOT_JUDGE, or a code of the judge (annotation.judge.scores); else ''",
+        default="",
+    )
     comment: str = column("free comment", default="")
     seconds: float = column("time spent as the server measured it, rounded to 0.1; 0 when unknown", default=0)
     state: AnnotationState = column("whether it still counts", default="current")

@@ -33,13 +33,17 @@ class Reviewed:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """`positive` of `reviewed` items, drawn from `population`; `unclear` more could not be judged."""
+    """`positive` of `reviewed` items, drawn from `population`; `unclear` more could not be judged.
+
+    `is_random` is false when what was judged first was chosen by what it is, and the rest is not judged yet.
+    """
 
     name: str
     population: int
     reviewed: int
     positive: int
     unclear: int = 0
+    is_random: bool = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.positive <= self.reviewed or self.reviewed + self.unclear > self.population:
@@ -55,6 +59,7 @@ class Reason(StrEnum):
 
     NO_ITEMS = "no_items"
     STRATUM_NOT_REVIEWED = "stratum_not_reviewed"
+    NOT_RANDOM = "not_random"
     TOO_FEW = "too_few"
     UNDER_FLOOR = "under_floor"
     AT_FLOOR = "at_floor"
@@ -155,6 +160,8 @@ def proportion(
         return Proportion(None, None, None, Reason.NO_ITEMS, *size)
     if any(not part.reviewed for part in present):
         return Proportion(None, None, None, Reason.STRATUM_NOT_REVIEWED, *size)
+    if not all(part.is_random for part in present):
+        return Proportion(None, None, None, Reason.NOT_RANDOM, *size)
     share = sum(part.population / population * part.positive / part.reviewed for part in present)
     effective = _effective_size(present, population)
     if math.isinf(effective):

@@ -47,7 +47,6 @@ _DOCUMENT: Final[tuple[tuple[str, str], ...]] = (
     ("document_title", "document title"),
     ("document_text", "document text"),
     ("document_image", "document image"),
-    ("document_context", "words beside the document"),
 )
 _SYSTEM: Final = """\
 You grade, for a medical retrieval benchmark, how well one document serves one query.

@@ -124,12 +124,8 @@ def _relevance(shown: Mapping[str, str]) -> TaskData:
     if "reference_diagnosis" in shown:
         name = "<b>Principal diagnosis of this case:</b> "
         before = block("mq-fact", name + escape(shown["reference_diagnosis"]))
-    context = ""
-    if "document_context" in shown:
-        name = "<b>Caption in the source (not part of what is searched):</b> "
-        context = block("mq-fact", name + escape(shown["document_context"]))
     left = _side(shown, {"query_text": "mq-text"}, language, _source(shown, "query_"))
-    right = _side(shown, {"document_title": "mq-title", "document_text": "mq-text"}, "", context)
+    right = _side(shown, {"document_title": "mq-title", "document_text": "mq-text"}, "")
     return {"left": _chip(language) + before + left, "right": right + _source(shown)}
 
 

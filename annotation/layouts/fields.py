@@ -21,7 +21,6 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
         "document_title",
         "document_text",
         "document_image",
-        "document_context",
         "concepts",
         *_SOURCE,
     ),
@@ -49,9 +48,9 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
 }
 """kind -> fields in the order of `ReviewCandidate.shown`.
 
-language: BCP-47 of the query, translation, caption or case. document_context: words about the document that
-are not part of it, e.g. the caption of an image. reference_diagnosis: the query case's principal diagnosis;
-only where the question needs it. source_url, license: of the document or record; query_…: of the query.
+language: BCP-47 of the query, translation, caption or case. reference_diagnosis: the query case's principal
+diagnosis; only where the question needs it. source_url, license: of the document or record; query_…: of the
+query.
 """
 REQUIRED: Final[dict[Kind, tuple[tuple[str, ...], ...]]] = {
     "relevance_image": (

@@ -26,7 +26,7 @@ from annotation.candidates import (
 from flows.database import query
 from flows.review.privacy import SCAN_VERSION, Hit, Scan, scan
 from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
-from flows.review.store import FRAME, IMAGES, ReviewFolder, review_folder
+from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
 from flows.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate
@@ -125,7 +125,8 @@ def prepare(
         folder.write_candidates(whole)
         folder.write_held_back(found.findings)
         folder.write_allotments([*given, *new.allotments])
-        folder.write_json(FRAME, drawn.frame | _held_in_frame(drawn, found))
+        kept = {BY_DOUBT: True} if folder.json(FRAME).get(BY_DOUBT) else {}
+        folder.write_json(FRAME, drawn.frame | _held_in_frame(drawn, found) | kept)
         folder.write_json(IMAGES, {"scan": SCAN_VERSION, "found": found.images})
         if images is not None:
             write_images(task, live, images)

@@ -27,7 +27,6 @@ TEXTS = (
     "query_text",
     "document_title",
     "document_text",
-    "document_context",
     "caption_text",
     "case_text",
     "text_before",

@@ -26,6 +26,8 @@ from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
 T = TypeVar("T")
 FOLDER = "review"
 FRAME, IMAGES, LOG, PRECISION = "frame.json", "images.json", "log.jsonl", "precision.json"
+BY_DOUBT = "by_doubt"
+"""In the frame: a queue was sent with what the judge doubts first."""
 
 
 @record

@@ -14,7 +14,7 @@ from curation.release.manifest import read_manifest
 from flows.review.candidates import Options, prepare
 from flows.review.people import note_accounts
 from flows.review.server import accounts_for, address, connect, media_folder, releases_of
-from flows.review.store import FRAME, ReviewFolder, review_folder, review_folders
+from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder, review_folders
 from flows.review.sync import Target, pull, push, status
 from flows.session import read_session, write_session
 from flows.workspace import Workspace
@@ -120,6 +120,8 @@ def _send(
 ) -> list[dict[str, Any]]:
     if not asked.dry_run:
         accounts_for(workspace, target, folder)
+        if asked.by_doubt:
+            folder.write_json(FRAME, folder.json(FRAME) | {BY_DOUBT: True})
     return push(
         folder, target, dry_run=asked.dry_run, restore=asked.restore, by_doubt=asked.by_doubt, tell=tell
     )

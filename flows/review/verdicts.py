@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from annotation.adjudication import Disputed, select, third_persons
 from annotation.agreement.coefficients import Coefficient
-from annotation.agreement.precision import Reviewed, RuleDecision, decide, missed_positives, strata
+from annotation.agreement.precision import Reviewed, RuleDecision, Stratum, decide, missed_positives, strata
 from annotation.assignment import Person
 from annotation.candidates import check_facets, group_of, stratum_of
 from annotation.report.summary import overall
@@ -22,14 +22,14 @@ from curation.release.reviewed import REVIEWED, VERDICTS, Copied, JudgedAnswer, 
 from flows.manifest import Manifest, Output, publish, write_parquet
 from flows.review.agreement import scale_of
 from flows.review.copies import copies
-from flows.review.store import FRAME, PRECISION, ReviewFolder, review_folder
+from flows.review.store import BY_DOUBT, FRAME, PRECISION, ReviewFolder, review_folder
 from flows.runner import execute, plan, schema_hashes
 from flows.session import Session
 from flows.workspace import Workspace
 from schemas.benchmark import Qrel, Query
 from schemas.hashing import sha256_file
 from schemas.record import to_table
-from schemas.review import Allotment, ReviewAnnotation, Verdict
+from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
 from schemas.spec import DatasetSpec, Review
 
 BROUGHT_VERSION = 2
@@ -169,7 +169,8 @@ def _answer(row: ReviewAnnotation) -> JudgedAnswer:
 def measure(folder: ReviewFolder, review: Review) -> dict[str, Any]:
     """Precision of every rule and the rate of missed positives, from the verdicts on drawn items.
 
-    Items with known grades take no part; items without a verdict count as not drawn.
+    Items with known grades take no part; items without a verdict count as not drawn. While a queue by doubt
+    (`push --by-doubt`) is not finished, nothing is measured: its first part is no random sample.
     """
     frame = folder.json(FRAME)
     by = check_facets(frame.get("stratify", ()))
@@ -186,7 +187,8 @@ def measure(folder: ReviewFolder, review: Review) -> dict[str, Any]:
     for part in frame.get("populations", ()):
         if part["origin"] in sizes:
             sizes[part["origin"]][part["group"], part["stratum"]] = part["size"]
-    of_rules = strata(_sized(rows["positive"], sizes["positive"]), sizes["positive"])
+    is_random = not (frame.get(BY_DOUBT) and _is_open(folder, candidates))
+    of_rules = _marked(strata(_sized(rows["positive"], sizes["positive"]), sizes["positive"]), is_random)
     decisions = [
         decide(rule, parts, review.precision_floor, review.precision_minimum)
         for rule, parts in of_rules.items()
@@ -194,8 +196,19 @@ def measure(folder: ReviewFolder, review: Review) -> dict[str, Any]:
     return {
         "release": frame.get("release", {}),
         "precision": [_decision(item) for item in decisions],
-        "missed": _missed(rows["pool"], sizes["pool"], int(frame.get("positives", 0))),
+        "missed": _missed(rows["pool"], sizes["pool"], int(frame.get("positives", 0)), is_random),
     }
+
+
+def _is_open(folder: ReviewFolder, candidates: Mapping[str, ReviewCandidate]) -> bool:
+    """Whether an item that was given to readers has no verdict yet."""
+    given = {row.candidate_id for row in folder.allotments()}
+    open_ones = given - {row.candidate_id for row in folder.verdicts()}
+    return any(candidates[name].origin in ("positive", "pool") for name in open_ones & candidates.keys())
+
+
+def _marked(groups: Mapping[str, Sequence[Stratum]], is_random: bool) -> dict[str, list[Stratum]]:
+    return {name: [replace(part, is_random=is_random) for part in parts] for name, parts in groups.items()}
 
 
 def _sized(rows: Sequence[Reviewed], sizes: Mapping[tuple[str, str], int]) -> list[Reviewed]:
@@ -204,7 +217,7 @@ def _sized(rows: Sequence[Reviewed], sizes: Mapping[tuple[str, str], int]) -> li
 
 
 def _missed(
-    rows: Sequence[Reviewed], sizes: Mapping[tuple[str, str], int], found: int
+    rows: Sequence[Reviewed], sizes: Mapping[tuple[str, str], int], found: int, is_random: bool
 ) -> dict[str, Any] | None:
     if not sizes:
         return None
@@ -212,7 +225,7 @@ def _missed(
     for (group, _), size in sizes.items():  # a proportional sample: bands are the strata of this estimate
         bands["pool", group] = bands.get(("pool", group), 0) + size
     moved = [Reviewed(row.item_id, "pool", row.group, row.is_positive) for row in _sized(rows, sizes)]
-    estimate = missed_positives(strata(moved, bands)["pool"], found)
+    estimate = missed_positives(_marked(strata(moved, bands), is_random)["pool"], found)
     return {
         "rate": _rounded(estimate.rate.value),
         "low": _rounded(estimate.rate.low),

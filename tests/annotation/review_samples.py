@@ -94,8 +94,7 @@ def fields(kind: Kind, task: str, image: str, extra: str = "") -> dict[str, str]
         around = {"text_before": STORY + extra, "text_after": STORY * 4 + extra}
         return {"document_title": "Two cases" + extra, "case_text": story, **around, **document}
     if task == "image_search":
-        context = {"document_image": image, "document_context": STORY + extra}
-        return {"language": "de", "query_text": story, **context, **_SOURCES}
+        return {"language": "de", "query_text": story, "document_image": image, **_SOURCES}
     side = {"document_title": "Sarcoidosis in primary care" + extra, "document_text": story, **_SOURCES}
     if task == "case_study":
         return {"query_text": story, "reference_diagnosis": "Pulmonary sarcoidosis" + extra, **side}

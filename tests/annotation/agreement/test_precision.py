@@ -65,8 +65,9 @@ def test_a_stratum_nobody_reviewed_leaves_the_share_open() -> None:
 
 
 def test_a_rule_is_kept_by_its_lower_bound() -> None:
-    def decided(*counts: int) -> tuple[str, Reason, str]:
-        found = decide("own_image", [Stratum("all", *counts)], floor=0.9, minimum=60)
+    def decided(population: int, reviewed: int, positive: int) -> tuple[str, Reason, str]:
+        parts = [Stratum("all", population, reviewed, positive)]
+        found = decide("own_image", parts, floor=0.9, minimum=60)
         assert (found.rule, found.floor, found.minimum) == ("own_image", 0.9, 60)
         return found.decision, found.reason, found.version_bump
 
@@ -76,6 +77,15 @@ def test_a_rule_is_kept_by_its_lower_bound() -> None:
     assert decided(5_000, 0, 0) == ("not_run", Reason.STRATUM_NOT_REVIEWED, "none")
     assert decided(0, 0, 0) == ("not_run", Reason.NO_ITEMS, "none")
     assert decided(40, 40, 38) == ("keep", Reason.AT_FLOOR, "none")  # fewer than the minimum, but all
+
+
+def test_what_was_judged_first_for_a_reason_says_nothing_of_the_rest() -> None:
+    parts = [Stratum("1-10", 500, 90, 10), Stratum("11-", 500, 90, 9, is_random=False)]
+    found = decide("own_image", parts, floor=0.9, minimum=60)
+    assert (found.decision, found.reason, found.version_bump) == ("not_run", Reason.NOT_RANDOM, "none")
+    missed = missed_positives(parts, found=300)
+    assert (missed.rate.value, missed.rate.reason) == (None, Reason.NOT_RANDOM)
+    assert [part.reason for _, part in missed.bands] == [None, Reason.NOT_RANDOM]
 
 
 def test_missed_positives_by_rank_band() -> None:

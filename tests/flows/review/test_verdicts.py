@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +25,8 @@ from flows.assembling import assemble_task
 from flows.database import query
 from flows.progress import SilentReporter
 from flows.review.candidates import Options, prepare
-from flows.review.store import ReviewFolder, review_folder
-from flows.review.verdicts import settle, terms_of
+from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder
+from flows.review.verdicts import measure, settle, terms_of
 from flows.review.versions import check_version
 from flows.session import Session
 from flows.settings import Settings
@@ -276,6 +277,22 @@ def test_a_rule_under_its_floor_needs_a_major_version_and_loses_its_labels(world
     before = world.pairs("2.0.0", "qrels")
     assert under and all(before[pair]["label_status"] == "structural" for pair in under if pair in before)
     check_version(world.workspace, spec, TASK, "4.1.0")
+
+
+def test_an_unfinished_queue_by_doubt_measures_nothing(world: World, tmp_path: Path) -> None:
+    strict = Review(precision_floor=0.99, precision_minimum=5)
+    folder = ReviewFolder(Path(shutil.copytree(world.folder.path, tmp_path / "by-doubt")))
+    assert {row["decision"] for row in measure(folder, strict)["precision"]} == {"downgrade"}
+    folder.write_json(FRAME, folder.json(FRAME) | {BY_DOUBT: True})
+    judged = folder.verdicts()
+    drawn = {item.id for item in folder.candidates() if item.origin in ("positive", "pool")}
+    assert drawn & {row.candidate_id for row in folder.allotments()} <= {row.candidate_id for row in judged}
+    assert {row["decision"] for row in measure(folder, strict)["precision"]} == {"downgrade"}
+    first = next(row for row in judged if row.candidate_id in drawn)
+    folder.write_verdicts([row for row in judged if row != first])
+    measured = measure(folder, strict)
+    assert {(row["decision"], row["reason"]) for row in measured["precision"]} == {("not_run", "not_random")}
+    assert (measured["missed"]["rate"], measured["missed"]["reason"]) == (None, "not_random")
 
 
 def test_a_second_push_of_the_same_release_changes_nothing(world: World) -> None:
