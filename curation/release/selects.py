@@ -22,10 +22,16 @@ KEPT = """
     apart AS (SELECT e.query_id, e.corpus_id, e.reason, a.split FROM excluded e JOIN placed a USING (query_id)
         UNION ALL SELECT h.query_id, h.corpus_id, 'held_elsewhere', a.split
         FROM held h JOIN placed a USING (query_id)),
+    described AS (SELECT d.* REPLACE (
+            coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
+            coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre)
+        FROM documents d LEFT JOIN labelled whole ON whole.id = d.article_id
+        LEFT JOIN sources s ON s.id = d.article_id),
     rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
         WHERE k.task = '{task}')
 """
-"""What the partition left of a task: its queries with their split, and all that hangs on them."""
+"""What the partition left of a task: its queries with their split, and all that hangs on them. Rows without
+labels of their own take those of their article."""
 USED = "(SELECT article_id FROM kept UNION SELECT article_id FROM documents)"
 ROWS: dict[str, str] = {
     "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule, via, split
@@ -45,7 +51,7 @@ _COMMON = """id, text, language, license, is_synthetic, article_id, patient_id, 
 QUERY_ROWS = f"""SELECT {_COMMON}, split, source_id, family, hides_target, since, image_count,
     modality, region, tier
     FROM kept ORDER BY id"""
-DOCUMENT_ROWS = f"SELECT {_COMMON}, title, genre FROM documents ORDER BY id"
+DOCUMENT_ROWS = f"SELECT {_COMMON}, title, genre FROM described ORDER BY id"
 FURTHER = {
     "same_article": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, rule, via
         FROM same_article JOIN placed USING (query_id) ORDER BY 1, 2""",

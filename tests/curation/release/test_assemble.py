@@ -16,11 +16,12 @@ from PIL import Image
 from curation.audit import audit
 from curation.release.manifest import hash_files, read_manifest
 from curation.release.published import write_table
-from curation.release.tables import IMAGE_CHECKS, QUERIES
+from curation.release.tables import IMAGE_CHECKS, ORIGIN_CORPUS, QUERIES
 from curation.tasks.image_facts import ImageCheck
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
 from schemas.hashing import sha256_bytes
+from schemas.label import RecordLabels
 from schemas.record import to_table
 from schemas.stages import Reason
 from tests.curation.release.known import World, make_world, noise_image, run_sql
@@ -312,3 +313,26 @@ def test_what_was_read_in_images_is_published_and_told(tmp_path: Path) -> None:
         {"id": row.id, "kind": "ct", "text_check": row.text_check, "flags": ["face"]} for row in checks
     ]
     assert "2 images passed; **not run** for 1 images" in (directory / "README.md").read_text("utf-8")
+
+
+def test_documents_without_labels_of_their_own_take_those_of_their_article(world: World) -> None:
+    first, second, *others = world.sources
+    world.sources = [
+        *others,
+        dataclasses.replace(first, article_type="case-report"),
+        dataclasses.replace(second, is_book=True),
+    ]
+    world.labels = [
+        RecordLabels(
+            id=first.id, article_id=first.id, unit="article", specialties=("pulmonology", "oncology")
+        )
+    ]
+    own = dataclasses.replace(world.documents[0], specialty="nursing", genre="letter")
+    world.documents[0] = own
+    directory = world.release()
+    (file,) = ORIGIN_CORPUS.files(directory)
+    found = {row["id"]: (row["specialty"], row["genre"]) for row in pq.read_table(file).to_pylist()}
+    labels = {first.id: ("pulmonology", "case-report"), second.id: ("", "book")}
+    assert found == {row.id: labels[row.article_id] for row in world.documents} | {
+        own.id: ("nursing", "letter")
+    }
