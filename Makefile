@@ -39,6 +39,7 @@ system-deps:
 review-env: env-all
 	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
 
+test: export PYTHONDONTWRITEBYTECODE = # without bytecode every process recompiles what it imports
 test: system-deps lint review-env ## system packages, lint, the review server, then every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from flows.cli_common import DEFAULT, FAILURE, FINDING, OK, Common, DryRun, emit, with_progress
+
+if TYPE_CHECKING:
+    from flows.settings import Settings
+    from schemas.audit import AuditReport
 
 audit_app = App(name="audit", help_format="plaintext")
 
@@ -24,7 +28,9 @@ def audit(
             consume_multiple=True,
         ),
     ] = (),
-    report: Annotated[Path | None, Parameter(help="Also write the page here (one task only).")] = None,
+    report: Annotated[
+        Path | None, Parameter(help="Also write the page here; of several tasks NAME-TASK.html each.")
+    ] = None,
     verify: Annotated[
         Path | None, Parameter(help="Compare with this audit.json instead of writing one (one task only).")
     ] = None,
@@ -32,11 +38,9 @@ def audit(
     common: Common = DEFAULT,
 ) -> int:
     """Check a published release from its own files; exit 1 when something is wrong."""
-    from curation.audit.verify import verify as differences_of
-    from flows.auditing import auditor, describe, has_errors, is_invalid, stated_in, task_directories, write
-    from flows.session import current_reporter
+    from flows.auditing import describe, has_errors, is_invalid, stated_in, task_directories
     from flows.settings import load_settings
-    from flows.workspace import Workspace, write_atomic
+    from flows.workspace import Workspace
     from schemas.errors import UsageError
     from schemas.record import to_dict
 
@@ -48,43 +52,88 @@ def audit(
     directories = [
         item for name in releases for item in task_directories(name, Workspace(settings.workspace))
     ]
-    for name, given in (("--report", report), ("--verify", verify)):
-        if given is not None and len(directories) != 1:
-            raise UsageError(f"{name} takes one task folder", hint="name a single task folder")
-
+    if verify is not None and len(directories) != 1:
+        raise UsageError("--verify takes one task folder", hint="name a single task folder")
     stated = stated_in(verify) if verify is not None else None
+    pages = _pages(report, directories) if report is not None and not dry_run else {}
+    results = _run(common, settings, directories, against, pages, keeps=not dry_run and verify is None)
+    if stated is not None:
+        return _compare(common, stated, results[0])
+    emit(common, [to_dict(item) for item in results], lambda: describe(results))
+    if is_invalid(results):
+        return FAILURE
+    return FINDING if has_errors(results) else OK
 
-    def work() -> list[Any]:
+
+def _pages(report: Path, directories: list[Path]) -> dict[Path, Path]:
+    """Where the page of each task goes: the named file, or one beside it per task."""
+    from schemas.errors import UsageError
+
+    if len(directories) == 1:
+        return {directories[0]: report}
+    whole = [directory.resolve() for directory in directories]
+    names = [directory.name for directory in whole]
+    if len(set(names)) < len(names):
+        names = [f"{directory.parent.name}-{directory.name}" for directory in whole]
+    if len(set(names)) < len(names):
+        raise UsageError(
+            "--report cannot tell these tasks apart: their folders bear the same names",
+            hint="audit them one by one",
+        )
+    suffix = report.suffix or ".html"
+    return {
+        directory: report.with_name(f"{report.stem}-{name}{suffix}")
+        for directory, name in zip(directories, names, strict=True)
+    }
+
+
+def _run(
+    common: Common,
+    settings: Settings,
+    directories: list[Path],
+    against: tuple[str, ...],
+    pages: dict[Path, Path],
+    *,
+    keeps: bool,
+) -> list[AuditReport]:
+    """Audit the tasks one after the other; what is found is written beside each release if `keeps`."""
+    from flows.auditing import auditor, write
+    from flows.session import current_reporter
+    from flows.workspace import write_atomic
+
+    def work() -> list[AuditReport]:
+        done = []
         with auditor(
             against=against,
             memory_limit=settings.memory_limit,
             workers=settings.worker_count,
             reporter=current_reporter(),
         ) as machine:
-            made = []
-            for directory, done in machine.audit_all(directories, links_siblings=report is None):
-                if not dry_run and verify is None:
-                    write(done, directory)
-                if report is not None and not dry_run:
-                    write_atomic(report, done.page.encode("utf-8", "surrogatepass"))
-                made.append(done.report)
-            return made
+            for directory, audited in machine.audit_all(directories, links_siblings=not pages):
+                if keeps:
+                    write(audited, directory)
+                if directory in pages:
+                    write_atomic(pages[directory], audited.page.encode("utf-8", "surrogatepass"))
+                done.append(audited.report)
+        return done
 
-    results = with_progress(common, work)
-    if stated is not None:
-        differences = differences_of(stated, results[0])
-        emit(
-            common,
-            {"verified": not differences, "differences": [str(item) for item in differences]},
-            lambda: "\n".join(
-                ["the report holds: recomputed, equal"] if not differences else map(str, differences)
-            ),
-        )
-        return FINDING if differences else OK
-    emit(common, [to_dict(item) for item in results], lambda: describe(results))
-    if is_invalid(results):
-        return FAILURE
-    return FINDING if has_errors(results) else OK
+    made: list[AuditReport] = with_progress(common, work)
+    return made
+
+
+def _compare(common: Common, stated: dict[str, Any], found: AuditReport) -> int:
+    """Tell whether a stated report is what the files give."""
+    from curation.audit.verify import verify as differences_of
+
+    differences = differences_of(stated, found)
+    emit(
+        common,
+        {"verified": not differences, "differences": [str(item) for item in differences]},
+        lambda: "\n".join(
+            ["the report holds: recomputed, equal"] if not differences else map(str, differences)
+        ),
+    )
+    return FINDING if differences else OK
 
 
 @audit_app.command

@@ -94,7 +94,7 @@ def push(
     /,
     *,
     per_item: PerItem = None,
-    sample: Annotated[int | None, Parameter(help="Items to draw; all when not given.")] = None,
+    sample: Annotated[int | None, Parameter(help="Items to draw; all, then what the last push said.")] = None,
     stratify: Stratify = "",
     annotators: Annotators = None,
     restore: Restore = False,

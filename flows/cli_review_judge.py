@@ -14,7 +14,9 @@ judge_app = App(name="judge", help_format="plaintext")
 
 @judge_app.default
 def judge(
-    release: Annotated[str, Parameter(help="RELEASE/TASK: a task folder, or NAME@VERSION/TASK.")],
+    release: Annotated[
+        str, Parameter(help="RELEASE/TASK: NAME@VERSION/TASK, NAME/TASK of the newest version, or a path.")
+    ],
     /,
     *,
     model: Annotated[str, Parameter(help="Model, as the server calls it.")],
@@ -59,8 +61,9 @@ def judge(
 
     from flows.adapters.llm_ledger import Prices, amount
     from flows.adapters.llm_runner import Patience
-    from flows.review.judge import Options, estimate, plan, run_judge, task_directory
+    from flows.review.judge import Options, estimate, plan, run_judge
     from flows.review.judge_text import describe
+    from flows.review.server import task_directory
     from flows.session import current_reporter
     from flows.settings import load_settings
     from flows.workspace import open_workspace

@@ -1,7 +1,8 @@
 """Installs medqrels as a user of another Python would, and runs it outside the checkout.
 
 The core lock is universal: this proves it on one given interpreter, with the package built as a wheel, so
-that missing package data or an import of a test-only package shows. Run `python -m scripts.smoke PYTHON…`.
+that missing package data or an import of a test-only package shows. Run `python -m scripts.smoke PYTHON…`;
+without any, every Python found. The tests take two of them.
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ for name in sys.argv[1:]:
 
 class SmokeError(Exception):
     """The installed package does not work; the message holds what it printed."""
+
+
+def interpreters(root: Path) -> list[tuple[str, Path]]:
+    """Minor version and path of every usable Python, oldest first; the running one is always among them."""
+    search = root / "scripts" / "find-python.sh"
+    listed = subprocess.run(["sh", search, "--all"], capture_output=True, text=True, check=True).stdout
+    found = dict(line.split("\t") for line in listed.splitlines())
+    found.setdefault(f"3.{sys.version_info.minor}", sys.executable)
+    return [(version, Path(path)) for version, path in sorted(found.items())]
 
 
 def cache_root() -> Path:
@@ -153,10 +163,11 @@ def smoke(root: Path, python: Path) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Command line: one or more interpreters, by path."""
+    """Command line: interpreters by path, else all that are found."""
     parser = argparse.ArgumentParser(description="Smoke-test the core lock under other interpreters.")
-    parser.add_argument("pythons", nargs="+", type=Path, metavar="PYTHON")
-    for python in parser.parse_args(arguments).pythons:
+    parser.add_argument("pythons", nargs="*", type=Path, metavar="PYTHON")
+    given = parser.parse_args(arguments).pythons
+    for python in given or [path for _, path in interpreters(ROOT)]:
         try:
             smoke(ROOT, python)
         except (SetupError, SmokeError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from filelock import FileLock
 
 from curation.audit import canaries
 from curation.audit.rule import Context, Rule
+from flows.vocabulary.store import home
 from flows.workspace import Workspace, open_workspace
 from schemas.audit import CanaryResult
 from tests.golden.sample import build_sample
 from tests.pipeline import SEVERAL_TASKS, crawl_bucket, new_workspace, run_stages
+from tests.scratch import to_memory
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -38,6 +41,29 @@ DEAREST = (
     "curation/audit/test_canaries.py",
 )
 """Modules that take longest, first: begun last, one of them would keep one worker busy at the end, alone."""
+
+
+IN_MEMORY = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(tryfirst=True)  # before anything asks for a temporary folder
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests write to memory where they can; workers inherit where."""
+    if config.option.basetemp is None and (folder := to_memory()):
+        config.stash[IN_MEMORY] = folder
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """What failed tests wrote stays for whoever looks at it, until the next run."""
+    stash = session.config.stash
+    if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and IN_MEMORY in stash:
+        del stash[IN_MEMORY]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Nothing of a run that passed stays in memory."""
+    if folder := config.stash.get(IN_MEMORY, None):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -82,6 +108,11 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     return folder
 
 
+def share_vocabulary(made: Workspace, other: Workspace) -> None:
+    """Copy the vocabulary and its index, which take seven seconds to make and are the same anywhere."""
+    shutil.copytree(home(made), home(other))
+
+
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """The embedded sample with every stage run over it, in shards of five; read-only for tests."""
@@ -89,11 +120,14 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @pytest.fixture(scope="session")
-def real_articles(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Workspace:
+def real_articles(
+    tmp_path_factory: pytest.TempPathFactory, shared_data: Path, sample: Workspace
+) -> Workspace:
     """Articles of the shared data that several tasks want, crawled, extracted and grounded; read-only."""
 
     def make(folder: Path) -> None:
         workspace = new_workspace(folder)
+        share_vocabulary(sample, workspace)
         crawl_bucket(workspace, SEVERAL_TASKS, roots=[shared_data / "pmc-bucket"], synthetic_images=True)
         run_stages(workspace, tasks=())
 

@@ -1,15 +1,16 @@
 """Plants the defects every rule must find into a small copy of the release, and checks that it finds them.
 
 Where the release cannot show that a rule works (nothing to plant in, a broken table, the same defect already
-there), an invented release is used instead: so a rule is proven on every run, whatever it was handed, and one
-that misses what was planted fails the audit. See `copying`.
+there, other errors that hide it), an invented release is used instead: so a rule is proven on every run,
+whatever it was handed, and one that misses what was planted fails the audit. See `copying`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from curation.audit.copying import Copy, Unusable, clone, cut, invent
@@ -30,11 +31,7 @@ def run(rules: Sequence[Rule], context: Context, run_rule: RunRule) -> tuple[Can
     A rule that said nothing about the release (not applicable, not covered, not asked) still has its canaries
     planted: what it could find is proven all the same. A rule without canaries counts as one that missed.
     """
-    folder = context.scratch / "canaries"
-    folder.mkdir(parents=True)
-    small = dataclasses.replace(context, pool=SerialExecutor())  # a copy is too small to be shared out
-    try:
-        field = _Field(small, run_rule, folder)
+    with _field(context, run_rule) as field:
         results: list[CanaryResult] = []
         for rule in rules:
             results += field.results(rule)
@@ -42,6 +39,35 @@ def run(rules: Sequence[Rule], context: Context, run_rule: RunRule) -> tuple[Can
                 note = "the rule names no defect that it must find"
                 results.append(CanaryResult(rule=rule.id, canary="none", is_found=False, note=note))
         return tuple(results)
+
+
+def again(
+    planted: Sequence[CanaryResult], rules: Sequence[Rule], context: Context, run_rule: RunRule
+) -> tuple[CanaryResult, ...]:
+    """Plant what was missed once more, in invented rows.
+
+    For a release in which rules found errors: what is wrong there may hide what is planted beside it, and the
+    verdict says that the release has errors, unless the rule finds nothing in sound rows either.
+    """
+    if all(item.is_found for item in planted):
+        return tuple(planted)
+    known = {(rule.id, canary.name): (rule, canary) for rule in rules for canary in rule.canaries}
+    with _field(context, run_rule, takes_own=False) as field:
+        return tuple(
+            item
+            if item.is_found or (item.rule, item.canary) not in known
+            else field.alone(*known[item.rule, item.canary], why=f"the release has errors: {item.note}")
+            for item in planted
+        )
+
+
+@contextlib.contextmanager
+def _field(context: Context, run_rule: RunRule, *, takes_own: bool = True) -> Iterator[_Field]:
+    folder = context.scratch / "canaries"
+    folder.mkdir(parents=True)
+    small = dataclasses.replace(context, pool=SerialExecutor())  # a copy is too small to be shared out
+    try:
+        yield _Field(small, run_rule, folder, takes_own)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -57,7 +83,7 @@ class _Attempt:
 class _Field:
     """The copies of one run, and what each rule says of them before anything is planted."""
 
-    def __init__(self, context: Context, run_rule: RunRule, folder: Path) -> None:
+    def __init__(self, context: Context, run_rule: RunRule, folder: Path, takes_own: bool) -> None:
         self.context = context
         self.run_rule = run_rule
         self.folder = folder
@@ -65,6 +91,8 @@ class _Field:
         self._invented: Copy | None = None
         self.own: Copy | None = None
         self.no_own = ""
+        if not takes_own:
+            return
         try:
             self.own = cut(context, folder / "own")
         except Unusable as reason:
@@ -86,17 +114,20 @@ class _Field:
             numbers = [
                 number for number, item in enumerate(rule.canaries) if item.plant and item.second == second
             ]
-            if len(numbers) < 2 or not self.own:
+            if len(numbers) < 2:
                 continue
-            found, without = self._together(rule, numbers, self.own)
-            notes |= dict.fromkeys(found, "")
-            if len(without) > 1:
-                found, _ = self._together(rule, without, self.invented)
-                notes |= dict.fromkeys(found, f"{_INVENTED}{_NOTHING}")
+            why = self.no_own
+            if self.own:
+                found, numbers = self._together(rule, numbers, self.own)
+                notes |= dict.fromkeys(found, "")
+                why = _NOTHING
+            if len(numbers) > 1:
+                found, _ = self._together(rule, numbers, self.invented)
+                notes |= dict.fromkeys(found, f"{_INVENTED}{why}"[:_LONGEST_NOTE])
         return [
             CanaryResult(rule=rule.id, canary=canary.name, is_found=True, note=notes[number])
             if number in notes
-            else self._alone(rule, canary)
+            else self.alone(rule, canary)
             for number, canary in enumerate(rule.canaries)
         ]
 
@@ -140,14 +171,14 @@ class _Field:
                 found.add(number)
         return found, without
 
-    def _alone(self, rule: Rule, canary: Canary) -> CanaryResult:
-        """Plant one canary: in the release's own rows, else in invented ones."""
-        first = self._attempt(rule, canary, self.own) if self.own else _Attempt(None, self.no_own)
+    def alone(self, rule: Rule, canary: Canary, why: str = "") -> CanaryResult:
+        """Plant one canary: in the release's own rows, else, and `why`, in invented ones."""
+        first = self._attempt(rule, canary, self.own) if self.own else _Attempt(None, why or self.no_own)
         if first.is_found is not None:
             return CanaryResult(rule=rule.id, canary=canary.name, is_found=first.is_found, note=first.note)
         second = self._attempt(rule, canary, self.invented)
         if second.is_found:
-            note = f"{_INVENTED}{first.note}"
+            note = f"{_INVENTED}{first.note}"[:_LONGEST_NOTE]
         else:
             note = f"{second.note} (in the release's own rows: {first.note})"
         return CanaryResult(

@@ -135,6 +135,8 @@ def stepped(
         found: tuple[CanaryResult, ...] = ()
         if plant:
             found = planted() if planted else canaries.run(chosen, given, run_rule)
+            if _has_errors(results):
+                found = canaries.again(found, chosen, given, run_rule)
         progress("canaries")
     results = [_proven(result, found) for result in results]
     manifest = opened.manifest
@@ -219,11 +221,15 @@ def _scratch(given: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
+def _has_errors(results: Sequence[RuleResult]) -> bool:
+    return any(result.severity == "error" and result.status == "failed" for result in results)
+
+
 def _verdict(results: Sequence[RuleResult], planted: Sequence[CanaryResult], was_planted: bool) -> Verdict:
     statuses = {result.status for result in results}
     if any(not canary.is_found for canary in planted):
         return "invalid"
-    if any(result.severity == "error" and result.status == "failed" for result in results):
+    if _has_errors(results):
         return "findings"
     if "not_run" in statuses or not was_planted:
         return "incomplete"

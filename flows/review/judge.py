@@ -27,7 +27,7 @@ from annotation.judge.prompts import MAX_TOKENS, Skip, prompts
 from annotation.judge.records import ModelAnswer, Prompt
 from annotation.judge.scores import SCALES, Variant, judge_name, variant_name
 from annotation.layouts import grades
-from curation.release.manifest import NAME, read_manifest
+from curation.release.manifest import read_manifest
 from flows.adapters.llm import Llm, Server, server_from
 from flows.adapters.llm_ledger import Prices, Totals, money, read_totals
 from flows.adapters.llm_runner import Patience, Run, Runner, held, most
@@ -76,26 +76,6 @@ class Plan:
     def home(self) -> Path:
         """Folder of all judges of this task."""
         return self.folder.path / "judge"
-
-
-def task_directory(target: str, workspace: Workspace) -> Path:
-    """The task folder that RELEASE/TASK names: a path, or NAME@VERSION/TASK.
-
-    Raises:
-        UsageError: there is none.
-    """
-    path = Path(target)
-    release, _, task = target.rpartition("/")
-    if not path.exists() and "@" in release:
-        name, _, version = release.partition("@")
-        path = workspace.releases / name / version / task
-    if not (path / NAME).is_file():
-        raise UsageError(
-            f"no task of a release at {target!r}",
-            file=str(path),
-            hint="give a task folder or NAME@VERSION/TASK",
-        )
-    return path
 
 
 def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: bool = False) -> Plan:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.client import Client, check_address
+from curation.release.manifest import NAME
 from flows.auditing import task_directories
 from flows.review import label_studio
 from flows.review.delivery import MediaFolder
@@ -100,6 +101,24 @@ def releases_of(name: str, workspace: Workspace) -> list[Path]:
     if not found:
         raise UsageError(f"the release has no task {task!r}", file=str(folder))
     return found
+
+
+def task_directory(target: str, workspace: Workspace) -> Path:
+    """The one task folder that RELEASE/TASK means, as in `review push`.
+
+    Raises:
+        UsageError: there is none, or there are several.
+    """
+    found = releases_of(target, workspace)
+    if len(found) > 1:
+        raise UsageError(
+            f"{target!r} has several tasks", hint=f"name one: {target.rstrip('/')}/{found[0].name}"
+        )
+    if not (found[0] / NAME).is_file():
+        raise UsageError(
+            f"no task of a release at {target!r}", file=str(found[0]), hint="give a task folder or NAME/TASK"
+        )
+    return found[0]
 
 
 def _numbers(version: str) -> tuple[list[int], str]:

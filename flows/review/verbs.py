@@ -88,7 +88,7 @@ def _push_task(
             return drawn | {"queues": _send(workspace, target, source, asked, tell)}
     head = read_manifest(source)
     folder = review_folder(workspace, head.dataset, head.task)
-    options = _options(workspace, asked, _readers_per_item(folder, asked))
+    options = _options(workspace, _as_before(folder, asked), _readers_per_item(folder, asked))
     # A first dry run needs no server: all would be sent.
     is_apart = asked.draw_only or (asked.dry_run and not folder.candidates())
     server = contextlib.nullcontext() if is_apart else connected(workspace, asked.allow_http)
@@ -142,6 +142,16 @@ def _readers_per_item(folder: ReviewFolder, asked: Push) -> int:
             hint=f"leave out --per-item, or give {before}: it holds for the whole review",
         )
     return chosen
+
+
+def _as_before(folder: ReviewFolder, asked: Push) -> Push:
+    """What is asked for, where nothing is said as in the last push: a queue sent again is no larger."""
+    frame = folder.json(FRAME) if folder.candidates() else {}
+    return replace(
+        asked,
+        sample=asked.sample if asked.sample is not None else frame.get("sample"),
+        stratify=asked.stratify or ",".join(frame.get("stratify") or ()),
+    )
 
 
 def _options(workspace: Workspace, asked: Push, per_item: int) -> Options:

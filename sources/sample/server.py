@@ -104,7 +104,7 @@ class BucketServer:
     def __enter__(self) -> BucketServer:
         handler = type("Handler", (_Handler,), {"bucket": self})
         self._http = _Server(("127.0.0.1", 0), handler)
-        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
+        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:

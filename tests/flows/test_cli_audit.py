@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -99,16 +100,31 @@ def test_another_benchmark_can_be_audited_and_is_left_as_it_is(
     assert sorted(path.relative_to(benchmark) for path in benchmark.rglob("*")) == before
 
 
+@pytest.mark.usefixtures("fewer_canaries")
+def test_several_tasks_have_a_page_each(
+    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = benchmark.with_name("others")
+    shutil.copytree(benchmark, other)
+    (other / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nt1\tvanished\t1\n", "utf-8")
+    arguments = ["audit", str(benchmark), str(other), "--report", str(tmp_path / "page.html"), "--json"]
+    assert run_cli(arguments) == 1
+    assert [item["verdict"] for item in json.loads(capsys.readouterr().out)] == ["partial", "findings"]
+    pages = {path.name: path.read_text("utf-8") for path in tmp_path.glob("page*")}
+    assert set(pages) == {"page-theirs.html", "page-others.html"}
+    assert "vanished" in pages["page-others.html"] and "vanished" not in pages["page-theirs.html"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["nothing@1.0.0"], "no release"),
         (["{folder}"], "corpus"),
         (["{task}", "--verify", "{folder}/none.json"], "cannot be read"),
-        (["{task}", "{task}", "--report", "page.html"], "one task folder"),
+        (["{task}", "{task}", "--report", "page.html"], "same names"),
         (["{task}", "--against", "{folder}/nowhere"], "nowhere"),
     ],
-    ids=["no release", "unknown layout", "no report", "two pages", "no benchmark"],
+    ids=["no release", "unknown layout", "no report", "same task twice", "no benchmark"],
 )
 def test_wrong_usage_says_what_to_do(
     task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str

@@ -20,6 +20,7 @@ from flows.specs import DATA_CARDS, read_spec
 from flows.workspace import Workspace
 from schemas.spec import DatasetSpec
 from sources.sample import ids_path
+from tests.conftest import share_vocabulary
 from tests.pipeline import crawl_bucket, new_workspace, run_partition, run_stages
 
 SPEC = """
@@ -46,12 +47,13 @@ def release(workspace: Workspace, spec: DatasetSpec, cards: Path, version: str) 
 
 
 @pytest.mark.timeout(300)
-def test_what_was_published_stays_where_it_is(tmp_path: Path) -> None:
+def test_what_was_published_stays_where_it_is(tmp_path: Path, sample: Workspace) -> None:
     cards = tmp_path / "data_cards"
     shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
     workspace = new_workspace(tmp_path / "ws")
+    share_vocabulary(sample, workspace)
     ids = read_ids(ids_path())
     crawl_bucket(workspace, ids[::2])
     run_stages(workspace, spec=spec)

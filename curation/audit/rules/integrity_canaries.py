@@ -24,13 +24,16 @@ def _added(table: str, change: Callable[[dict[str, Any]], Any], names: Sequence[
 
 
 def _removed(table: str, counterpart: str) -> Plant:
-    """A row taken out of a table, which its counterpart still points to."""
+    """Every row of one id or pair taken out of a table, which its counterpart still points to."""
 
     def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows[table] or not rows[counterpart]:
+        pointed = {tuple(row_ids(row)) for row in rows[counterpart]}
+        known = [names for row in rows[table] if (names := tuple(row_ids(row))) in pointed]
+        if not known:
             return None
-        row = rows[table].pop(-1 if table == "provenance_qrels" else 0)
-        return [" ".join(row_ids(row))]
+        lost = known[-1 if table == "provenance_qrels" else 0]
+        rows[table][:] = [row for row in rows[table] if tuple(row_ids(row)) != lost]
+        return [" ".join(lost)]
 
     return plant
 

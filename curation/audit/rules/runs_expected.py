@@ -208,8 +208,9 @@ def facets_of(context: Context, data: Split, files: Sequence[Path]) -> dict[str,
             value for batch in context.query(text, {"queries": files}) for value in batch[0].to_pylist()
         ]
         made[name] = np.array(column, dtype=object)[measured]
-    text = f"SELECT s.said FROM queries JOIN ({_STATUS}) s ON s.q = id ORDER BY id"
-    made["label_status"] = _first(context, text, {"queries": files, "qrels": context.views["qrels"]})
+    text = f"SELECT s.said FROM queries LEFT JOIN ({_STATUS}) s ON s.q = id ORDER BY id"
+    said = _first(context, text, {"queries": files, "qrels": context.views["qrels"]})
+    made["label_status"] = said[measured]
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,31 @@ def test_empty_tables_pass(tmp_path: Path) -> None:
         if rule.id not in ("schema", "funnel"):
             result = check(rule, dataset(tmp_path / rule.id, tables), tmp_path)
             assert (result.status, result.found) == ("passed", 0), (rule.id, result.note)
+
+
+def _dangle(rows: list[Row]) -> None:
+    rows[0]["corpus-id"] = "gone"
+
+
+def _repeat(rows: list[Row]) -> None:
+    rows.append(dict(rows[0]))
+
+
+def _shorten(rows: list[Row]) -> None:
+    del rows[0]
+
+
+@pytest.mark.parametrize(
+    ("table", "damage"),
+    [("qrels", _dangle), ("qrels", _repeat), ("provenance/qrels", _shorten), ("corpus", _repeat)],
+    ids=["a qrel dangles", "a qrel stands twice", "a qrel lost its provenance", "a document stands twice"],
+)
+def test_what_is_wrong_already_does_not_make_the_audit_invalid(
+    copy: Path, table: str, damage: Callable[[list[Row]], None]
+) -> None:
+    """The first row is where planted defects go too: one of them must not hide behind the other."""
+    edit(copy, table, damage)
+    rules = [rule_of(integrity.RULES, name) for name in ("dangling_ids", "duplicate_ids", "duplicate_pairs")]
+    report = audit(copy, run_sql, rules=rules)
+    assert report.verdict == "findings"
+    assert [item.canary for item in report.canaries if not item.is_found] == []

@@ -25,6 +25,7 @@ from curation.evaluation.runs import write_run
 from schemas.audit import RuleResult
 from schemas.hashing import sha256_file
 from tests.curation.audit.small import check, dataset, named, queries, rule_of
+from tests.curation.release.known import edit
 
 FILES, RESULTS = (rule_of(RULES, name) for name in ("run_files", "run_results"))
 SYSTEMS = ("bm25", "dense", "st:some/model")
@@ -233,3 +234,11 @@ def test_a_system_not_named_hides_no_file(made: Planted) -> None:
 def test_a_missing_table_is_said(made: Planted) -> None:
     shutil.rmtree(made.directory / "excluded")
     assert {result.status for result in said(made)} == {"not_run"}
+
+
+def test_a_query_whose_label_dangles_is_no_crash(made: Planted) -> None:
+    """It counts as measured in the stated results, and as one without a positive in the files."""
+    edit(made.directory, "qrels", lambda rows: rows[0].update({"corpus-id": "gone"}))
+    _, results = said(made)
+    assert results.status == "failed"
+    assert {"test/queries_without_positive"} <= named(results)

@@ -22,7 +22,8 @@ from flows.adapters.llm import Llm, most_tokens_in, server_from
 from flows.adapters.llm_ledger import Ledger, Prices, read_totals
 from flows.adapters.llm_runner import Patience
 from flows.progress import PlainReporter
-from flows.review.judge import Options, folder_name, judge_annotations, plan, run_judge, task_directory
+from flows.review.judge import Options, folder_name, judge_annotations, plan, run_judge
+from flows.review.server import task_directory
 from flows.review.store import HeldBack, review_folder
 from flows.workspace import Workspace
 from schemas.errors import FetchError, UsageError, WorkspaceError
@@ -365,8 +366,11 @@ def test_calibration_stands_beside_the_judge(workspace: Workspace, monkeypatch: 
 
 def test_places_that_are_none(workspace: Workspace) -> None:
     directory = review(workspace, 1)
-    with pytest.raises(UsageError, match="no task of a release"):
-        task_directory("small@2.0.0/visual_context", workspace)
+    for name in ("small@1.0.0/visual_context", "small/visual_context", str(directory)):
+        assert task_directory(name, workspace) == directory
+    for name in ("small@2.0.0/visual_context", "small/summary", "large", str(directory.parents[2])):
+        with pytest.raises(UsageError, match=r"no release|no task"):
+            task_directory(name, workspace)
     (directory / "release.json").write_text(manifest(task="summary").to_json(), encoding="utf-8")
     with pytest.raises(UsageError, match="no candidates"):
         run_judge(directory, workspace, options(), {}, PlainReporter())

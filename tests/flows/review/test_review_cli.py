@@ -147,6 +147,11 @@ def test_readers_per_item_hold_for_the_whole_review(workspace: Workspace, medqre
     assert folder.path.joinpath("allotments.parquet").read_bytes() == before
     code, text, _ = medqrels(*push, "10")
     assert code == 0 and "A3: 10 to send" in text and folder.json("frame.json")["per_item"] == 3
+    before = folder.path.joinpath("allotments.parquet").read_bytes()
+    frame = folder.json("frame.json")
+    assert medqrels("push", f"readers/{TASK}", "--draw-only")[0] == 0  # as the last time: no larger
+    assert folder.path.joinpath("allotments.parquet").read_bytes() == before
+    assert folder.json("frame.json") == frame and frame["sample"] == 10
 
 
 def test_what_is_wrong_is_said_without_the_token(

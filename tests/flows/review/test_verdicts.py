@@ -35,7 +35,6 @@ from flows.workspace import Workspace
 from schemas.errors import ReleaseError
 from schemas.review import ReviewAnnotation, ReviewCandidate, annotation_id
 from schemas.spec import DatasetSpec, Review
-from tests.golden.sample import build_sample
 from tests.pipeline import run_partition
 
 TASK, DATASET = "visual_context", "medqrels-sample"
@@ -116,8 +115,8 @@ def write_answers(folder: ReviewFolder, rows: Iterable[ReviewAnnotation]) -> Non
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    workspace = build_sample(tmp_path_factory.mktemp("review") / "ws")
+def world(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> World:
+    workspace = Workspace(shutil.copytree(sample.root, tmp_path_factory.mktemp("review") / "ws"))
     spec = read_spec(spec_path(DATASET)).model_copy(update={"expert_minimum": 20})
     first = released(workspace, spec, "1.0.0")
     directory = workspace.releases / DATASET / "1.0.0" / TASK
