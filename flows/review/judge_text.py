@@ -28,6 +28,8 @@ def describe(result: Mapping[str, Any]) -> str:
     ]
     if run["outcomes"]:
         lines.append("  outcomes " + _listed(run["outcomes"]))
+    if held := result["skipped"].get("needs_images"):
+        lines.append(f"  {held} show an image: --images sends it too, to a model that reads images")
     if run["outcomes"].get("finish_length"):
         lines.append("  answers were cut at the limit of tokens: raise --max-tokens")
     if run["stopped"] == "budget":

@@ -23,6 +23,7 @@ from flows.adapters.llm_ledger import Ledger, Prices, read_totals
 from flows.adapters.llm_runner import Patience
 from flows.progress import PlainReporter
 from flows.review.judge import Options, folder_name, judge_annotations, plan, run_judge
+from flows.review.judge_text import describe
 from flows.review.server import task_directory
 from flows.review.store import HeldBack, review_folder
 from flows.workspace import Workspace
@@ -336,6 +337,7 @@ def test_images_come_from_the_release_or_the_candidate_is_left_out(
     with OpenAIServer() as server:
         plain = run(directory, workspace, server, options())
         assert plain["skipped"] == {"needs_images": 3} and plain["judged"] == 2
+        assert "3 show an image: --images" in describe(plain)
         poor = run(directory, workspace, server, options(images=True, budget="0.09"))  # 40,000 tokens: 0.1
         assert poor["run"]["unasked"] == 2 and poor["run"]["calls"] == 0 and poor["judged"] == 2
         result = run(directory, workspace, server, options(images=True))
