@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import io
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 from PIL import Image, ImageDraw
@@ -197,7 +198,8 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         found["provenance_corpus"].append({"id": name, **origin})
         if drawn:
             found["image_checks"].append({"id": name, "kind": "", "text_check": "passed", "flags": []})
-    _judge(found, query, documents[0][0], documents[1][0], answer)
+    spans = (_span(documents[0][0], answer), _span(f"{own}#case1", text))
+    _judge(found, query, documents[0][0], documents[1][0], spans)
     found["sources"] += [_source(own, f"Invented history {number}"), _source(other, title)]
     found["target_names"] += names_rows(concept, names)
     keys = [
@@ -210,12 +212,15 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
     found["keys"] += [{"query-id": query, "dimension": kind, "key": key} for kind, key in keys]
 
 
-def _judge(found: dict[str, list[Row]], query: str, positive: str, aside: str, answer: str) -> None:
+def _span(name: str, text: str) -> Row:
+    return {"text_id": name, "start": 0, "end": 12, "text": text[:12]}
+
+
+def _judge(found: dict[str, list[Row]], query: str, positive: str, aside: str, spans: Sequence[Row]) -> None:
     pair = {"query-id": query, "corpus-id": positive}
     rule = "clinical_case/same-diagnosis@1"
     found["qrels"].append({**pair, "score": 2, "label_status": "structural", "rule": rule})
-    span = {"text_id": positive, "start": 0, "end": 12, "text": answer[:12]}
-    found["provenance_qrels"].append({**pair, "evidence": [span]})
+    found["provenance_qrels"].append({**pair, "evidence": list(spans)})
     found["excluded"].append({"query-id": query, "corpus-id": aside, "reason": "own_article"})
 
 

@@ -6,19 +6,19 @@ Work is cut by file and row group and may be spread over processes; what is kept
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
 from curation.audit.images import greys, points
+from curation.audit.parquet import footer
 from schemas.errors import InputError
 from schemas.hashing import sha256_bytes
 from schemas.stages import Reason
@@ -98,8 +98,13 @@ def features(views: Mapping[str, Sequence[Path]], pool: Executor) -> ImageFeatur
             if greys.has_images(path):
                 tasks += [(number, len(files), path, groups) for groups in _parts(path)]
                 files.append(path)
-    parts = list(pool.map(_look, tasks)) if tasks else []
-    return _joined(tuple(files), parts)
+    listed = list(pool.map(_listed, tasks))
+    places = _joined(listed or [_listed_nothing()])
+    # A query's picture is often a document too: of equal bytes the first are looked at.
+    _, first, copies = np.unique(places["sha256"], return_index=True, return_inverse=True)
+    chosen = np.sort(first)
+    looks = _joined([*pool.map(_look, _chosen(tasks, listed, chosen)), _looked([])])
+    return _expanded(tuple(files), places, looks, np.searchsorted(chosen, first[copies]))
 
 
 def _parts(path: Path) -> list[tuple[int, ...]]:
@@ -107,7 +112,7 @@ def _parts(path: Path) -> list[tuple[int, ...]]:
     parts: list[tuple[int, ...]] = []
     pending: list[int] = []
     held = 0
-    metadata = pq.read_metadata(path)
+    metadata = footer(path)
     for group in range(metadata.num_row_groups):
         pending.append(group)
         held += metadata.row_group(group).num_rows
@@ -117,25 +122,62 @@ def _parts(path: Path) -> list[tuple[int, ...]]:
     return [*parts, tuple(pending)] if pending else parts
 
 
-def _look(task: tuple[int, int, Path, tuple[int, ...]]) -> dict[str, Any]:
-    """Features of some row groups of one file, as columns."""
+def _listed(task: tuple[int, int, Path, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    """Where the images of some row groups lie, and the hashes of their bytes, as columns."""
     table, file, path, groups = task
-    seen: list[greys.Row] = []
+    seen = [(item.id, item.group, item.row, _hash(item.data)) for item in greys.rows(path, groups)]
+    names, of, at, digests = zip(*seen, strict=True) if seen else ((), (), (), ())
+    return {
+        "ids": np.array(names, object),
+        "table": np.full(len(seen), table, np.uint8),
+        "file": np.full(len(seen), file, np.int32),
+        "group": np.array(of, np.int32),
+        "row": np.array(at, np.int32),
+        "sha256": np.array(digests, "U64"),
+    }
+
+
+def _listed_nothing() -> dict[str, NDArray[Any]]:
+    kinds = {"ids": object, "table": np.uint8, "file": np.int32, "group": np.int32, "row": np.int32}
+    return {**{name: np.zeros(0, kind) for name, kind in kinds.items()}, "sha256": np.zeros(0, "U64")}
+
+
+def _hash(data: bytes | None) -> str:
+    return sha256_bytes(data) if data else ""
+
+
+def _chosen(
+    tasks: Sequence[tuple[int, int, Path, tuple[int, ...]]],
+    listed: Sequence[Mapping[str, NDArray[Any]]],
+    chosen: NDArray[np.int64],
+) -> Iterator[tuple[Path, frozenset[tuple[int, int]]]]:
+    """Files with the rows of theirs to look at, as (row group, row), part by part."""
+    start = 0
+    for (_, _, path, _), columns in zip(tasks, listed, strict=True):
+        end = start + len(columns["row"])
+        own = chosen[np.searchsorted(chosen, start) : np.searchsorted(chosen, end)] - start
+        if len(own):
+            groups, rows = columns["group"][own].tolist(), columns["row"][own].tolist()
+            yield path, frozenset(zip(groups, rows, strict=True))
+        start = end
+
+
+def _look(task: tuple[Path, frozenset[tuple[int, int]]]) -> dict[str, NDArray[Any]]:
+    """What some images of one file look like, in order of their rows."""
+    path, wanted = task
     looks: list[_Look] = []
-    rows = greys.rows(path, groups)
+    rows = greys.rows(path, sorted({group for group, _ in wanted}), wanted)
     while batch := list(islice(rows, _AT_ONCE)):
-        seen += [replace(item, data=None) for item in batch]
         looks += _looks([item.data for item in batch])
-    count = len(seen)
+    return _looked(looks)
+
+
+def _looked(looks: Sequence[_Look]) -> dict[str, NDArray[Any]]:
+    """The same as columns."""
+    count = len(looks)
     thumbs = np.array([look.thumb for look in looks], np.uint8).reshape(count, THUMB, THUMB)
     return {
-        "ids": [item.id for item in seen],
-        "table": np.full(count, table, np.uint8),
-        "file": np.full(count, file, np.int32),
-        "group": np.array([item.group for item in seen], np.int32),
-        "row": np.array([item.row for item in seen], np.int32),
-        "sha256": [look.sha256 for look in looks],
-        "problem": [look.problem for look in looks],
+        "problem": np.array([look.problem for look in looks], object),
         "width": np.array([look.width for look in looks], np.int32),
         "height": np.array([look.height for look in looks], np.int32),
         "is_flat": thumbs.reshape(count, -1).std(axis=1) < MIN_SPREAD if count else np.zeros(0, bool),
@@ -145,14 +187,13 @@ def _look(task: tuple[int, int, Path, tuple[int, ...]]) -> dict[str, Any]:
         "points": np.array([len(look.points.x) for look in looks], np.int64),
         **{
             name: np.concatenate([getattr(look.points, name) for look in looks] or [empty])
-            for name, empty in zip(("x", "y", "size", "code"), _columns(_NOTHING), strict=True)
+            for name, empty in zip(_POINTS, _columns(_NOTHING), strict=True)
         },
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    sha256: str
     problem: str
     width: int
     height: int
@@ -161,6 +202,7 @@ class _Look:
     points: points.Points
 
 
+_POINTS = ("x", "y", "size", "code")
 _NOTHING = points.keypoints(np.zeros((1, 1), np.uint8))
 _BLANK = np.zeros((THUMB, THUMB), np.uint8)
 
@@ -171,22 +213,21 @@ def _columns(found: points.Points) -> tuple[NDArray[Any], ...]:
 
 def _looks(cells: Sequence[bytes | None]) -> list[_Look]:
     """What some images look like; keypoints of all are sought together."""
-    known: dict[int, tuple[str, greys.Grey]] = {}
+    known: dict[int, greys.Grey] = {}
     found: dict[int, _Look] = {}
     for place, data in enumerate(cells):
-        digest = sha256_bytes(data) if data else ""
         try:
             if not data:
                 raise InputError(Reason.IMAGE_MISSING.value)
-            known[place] = digest, greys.decode(data)
+            known[place] = greys.decode(data)
         except InputError as error:
-            found[place] = _Look(digest, str(error), 0, 0, _BLANK, 0.0, _NOTHING)
-    copies = [_copy(grey.image) for _, grey in known.values()]
+            found[place] = _Look(str(error), 0, 0, _BLANK, 0.0, _NOTHING)
+    copies = [_copy(grey.image) for grey in known.values()]
     sought = points.keypoints_of([small for small, _ in copies])
-    for (place, (digest, grey)), (_, scale), seen in zip(known.items(), copies, sought, strict=True):
+    for (place, grey), (_, scale), seen in zip(known.items(), copies, sought, strict=True):
         thumb = np.asarray(grey.image.resize((THUMB, THUMB), Image.Resampling.LANCZOS, reducing_gap=_GAP))
         shown = scale * grey.image.width / grey.width
-        found[place] = _Look(digest, "", grey.width, grey.height, thumb, shown, seen)
+        found[place] = _Look("", grey.width, grey.height, thumb, shown, seen)
     return [found[place] for place in range(len(cells))]
 
 
@@ -206,30 +247,21 @@ def perceptual_hashes(thumbs: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.packbits(bits, axis=1).view(">u8").reshape(-1).astype(np.uint64)
 
 
-def _joined(files: tuple[Path, ...], parts: Sequence[Mapping[str, Any]]) -> ImageFeatures:
-    parts = parts or [_look_at_nothing()]
-    made: dict[str, Any] = {}
-    for name in parts[0]:
-        columns = [part[name] for part in parts]
-        if name in {"ids", "problem"}:
-            made[name] = np.array([value for column in columns for value in column], dtype=object)
-        elif name == "sha256":
-            made[name] = np.array([value for column in columns for value in column], dtype="U64")
-        else:
-            made[name] = np.concatenate(columns)
-    counts = made.pop("points")
-    return ImageFeatures(files=files, first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), **made)
+def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Columns of several parts, one part after the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _look_at_nothing() -> dict[str, Any]:
-    none: dict[str, Any] = {"ids": [], "sha256": [], "problem": []}
-    kinds = {
-        "table": np.uint8, "file": np.int32, "group": np.int32, "row": np.int32, "width": np.int32,
-        "height": np.int32, "is_flat": np.bool_, "phash": np.uint64, "scale": np.float32, "points": np.int64,
-        "x": np.float32, "y": np.float32, "size": np.float32, "code": np.uint64,
-    }  # fmt: skip
-    return (
-        none
-        | {name: np.zeros(0, kind) for name, kind in kinds.items()}
-        | {"thumbs": np.zeros((0, THUMB, THUMB), np.uint8)}
-    )
+def _expanded(
+    files: tuple[Path, ...],
+    places: Mapping[str, NDArray[Any]],
+    looks: dict[str, NDArray[Any]],
+    at: NDArray[np.int64],
+) -> ImageFeatures:
+    """Features of every image from the looks of distinct ones; `at` says which look is of which image."""
+    counts = looks.pop("points")
+    starts, own = (np.cumsum(counts) - counts)[at], counts[at]
+    first = np.concatenate([[0], np.cumsum(own)]).astype(np.int64)
+    taken = np.repeat(starts - first[:-1], own) + np.arange(first[-1])
+    made = {name: values[taken if name in _POINTS else at] for name, values in looks.items()}
+    return ImageFeatures(files=files, first=first, **places, **made)

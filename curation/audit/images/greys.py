@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from PIL import Image
 
+from curation.audit.parquet import footer, open_parquet
 from curation.images.containers import check_work
 from curation.images.decode import MAX_BYTES, MAX_PIXELS, open_image, sniff
 from curation.images.metadata import orientation_of
@@ -51,7 +51,7 @@ class Row:
 
 def has_images(path: Path) -> bool:
     """Whether a Parquet file has an image column whose bytes can be read."""
-    schema = pq.read_schema(path)
+    schema = footer(path).schema.to_arrow_schema()
     return IMAGE in schema.names and _is_image(schema.field(IMAGE).type)
 
 
@@ -71,7 +71,7 @@ def rows(
         groups: row groups, in order.
         wanted: (row group, row in it) to yield; all when not given.
     """
-    with pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as shard:
+    with open_parquet(path, buffer_size=_BUFFER, pre_buffer=False) as shard:
         for group in groups:
             at = 0
             for batch in shard.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=["id", IMAGE]):

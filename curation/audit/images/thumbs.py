@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.audit.images.greys import has_images, rows
+from curation.audit.parquet import open_parquet
 from curation.images.decode import open_image
 from curation.images.fingerprint import thumbnail as shrink
 from curation.release.tables import TABLES
@@ -52,7 +53,7 @@ def _find(path: Path, id: str) -> bytes | None:
     """Bytes of the first row with an id: ids are looked through first, one row group at a time."""
     if not has_images(path):
         return None
-    with pq.ParquetFile(path) as shard:
+    with open_parquet(path) as shard:
         for group in range(shard.num_row_groups):
             if not _may_hold(shard.metadata.row_group(group), id):
                 continue

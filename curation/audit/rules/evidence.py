@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from curation.audit.rule import MAX_EXAMPLES, Canary, Collector, Context, Outcome, Rows, Rule, side
+from curation.audit.rule import MAX_EXAMPLES, MAX_QUOTE, Canary, Collector, Context, Outcome, Rows, Rule, side
 from curation.audit.rules.planting import Plant, row_ids
 from schemas.audit import Coverage
 from schemas.hashing import normalise_text, sha256_text
@@ -33,14 +33,24 @@ _WITHOUT = """SELECT o."query-id" AS q, o."corpus-id" AS c FROM provenance_qrels
         AND coalesce(r.label_status, '') NOT IN ('expert', 'adjudicated') ORDER BY q, c"""
 """Labels of people rest on their answers, see the rule review_labels."""
 _UNSURE = """
-    WITH spans AS (SELECT "query-id" AS q, "corpus-id" AS c, unnest(evidence) AS e FROM provenance_qrels)
-    SELECT q, c, e.text_id AS place, e."start" AS first, e."end" AS stop, e.text AS words,
-        d.text, o.transforms
-    FROM spans LEFT JOIN (SELECT id, text FROM corpus WHERE id IN (SELECT c FROM spans)) d ON d.id = c
-    LEFT JOIN (SELECT id, transforms FROM provenance_corpus WHERE id IN (SELECT c FROM spans)) o ON o.id = c
-    WHERE NOT coalesce(coalesce(len(o.transforms), 0) = 0 AND e.text_id = c AND e."start" >= 0
-        AND e."end" > e."start" AND substr(d.text, e."start" + 1, e."end" - e."start") = e.text, false)"""
-"""Quotes that SQL alone does not confirm: those of changed texts, of merged documents, and wrong ones."""
+    WITH spans AS (SELECT "query-id" AS q, "corpus-id" AS c, unnest(evidence) AS e FROM provenance_qrels),
+    asked AS (SELECT p.id, p.source_id, p.transforms, t.text FROM provenance_queries p
+        JOIN queries t ON t.id = p.id WHERE p.source_id IN (SELECT e.text_id FROM spans)),
+    own AS (SELECT id, text FROM corpus WHERE id IN (SELECT c FROM spans)),
+    origins AS (SELECT id, transforms FROM provenance_corpus WHERE id IN (SELECT c FROM spans)),
+    placed AS (
+        SELECT q, c, e.text_id AS place, e."start" AS first, e."end" AS stop, coalesce(e.text, '') AS words,
+            e.text_id = c AS is_document,
+            coalesce(e.text_id <> c AND e.text_id = a.source_id, false) AS is_query,
+            CASE WHEN is_query THEN a.text ELSE d.text END AS text,
+            CASE WHEN is_query THEN a.transforms ELSE o.transforms END AS transforms
+        FROM spans LEFT JOIN own d ON d.id = c LEFT JOIN origins o ON o.id = c LEFT JOIN asked a ON a.id = q)
+    SELECT q, c, place, first, stop, words, is_document, is_query, text, transforms FROM placed
+    WHERE NOT coalesce(coalesce(len(transforms), 0) = 0 AND words <> '' AND CASE WHEN is_document OR is_query
+        THEN first >= 0 AND stop > first AND substr(text, first + 1, stop - first) = words
+        ELSE contains(text, words) END, false)"""
+"""Quotes that SQL alone does not confirm: those of changed texts, wrong ones, and those of documents merged
+into this one whose words it does not hold as they stand."""
 
 
 def undo(text: str, transforms: Iterable[Mapping[str, Any]]) -> str | None:
@@ -113,31 +123,24 @@ def _spans(context: Context) -> Outcome:
     compared = context.rows(_QUOTES, "provenance_qrels")[0]["n"]
     for row in context.rows(_WITHOUT, "provenance_qrels", "qrels"):
         found.add("the label has no evidence", side("queries", row["q"]), side("corpus", row["c"]))
-    wrong: list[tuple[str, str, int, int, str, str]] = []
+    wrong: list[tuple[str, str, int, int, str, bool, str]] = []
     unpublished = 0
-    for batch in context.batches(_UNSURE, "provenance_qrels", "corpus", "provenance_corpus"):
+    tables = ("provenance_qrels", "corpus", "provenance_corpus", "queries", "provenance_queries")
+    for batch in context.batches(_UNSURE, *tables):
         for row in batch.to_pylist():
             source = undo(row["text"] or "", row["transforms"] or ())
-            words = row["words"] or ""
-            if row["place"] != row["c"]:
+            words, first, stop = row["words"], row["first"] or 0, row["stop"] or 0
+            if not row["is_document"] and not row["is_query"]:
                 # A merged duplicate: its own passage is not published; only its words can be sought.
                 unpublished += not words or normalise_text(words) not in normalise_text(source or "")
             elif not _stands(source, row["first"], row["stop"], words):
-                wrong.append(
-                    (
-                        row["q"],
-                        row["c"],
-                        row["first"] or 0,
-                        row["stop"] or 0,
-                        words,
-                        (row["text"] or "")[:300],
-                    )
-                )
-    for q, c, start, end, words, text in sorted(wrong):
+                text = (row["text"] or "")[:MAX_QUOTE]
+                wrong.append((row["q"], row["c"], first, stop, words, row["is_query"], text))
+    for q, c, start, end, words, is_query, text in sorted(wrong):
         found.add(
             f"the quote is not at {start}–{end} of its passage",
-            side("queries", q),
-            side("corpus", c, text),
+            side("queries", q, text if is_query else ""),
+            side("corpus", c, "" if is_query else text),
             side("provenance_qrels", f"{q} {c}", words),
         )
     why = "they lie in passages merged into other documents and not published" if unpublished else ""
@@ -199,6 +202,19 @@ def _evidence(change: dict[str, Any], *, at: int) -> Plant:
     return plant
 
 
+def _query_quote(rows: Rows, _: Rows) -> Sequence[str] | None:
+    """A quote from the query's own passage, moved by a character."""
+    own = {row["id"]: row["source_id"] for row in rows["provenance_queries"]}
+    for row in reversed(rows["provenance_qrels"]):
+        spans = row["evidence"] or []
+        for number, span in enumerate(spans):
+            if span["text_id"] == own.get(row["query-id"]) and span["text_id"] != row["corpus-id"]:
+                moved = span | {"start": span["start"] + 1}
+                row["evidence"] = [*spans[:number], moved, *spans[number + 1 :]]
+                return row_ids(row)
+    return None
+
+
 def _bare(rows: Rows, _: Rows) -> Sequence[str] | None:
     """A rule's label loses its evidence; a label of people is called a rule's for this."""
     if not rows["provenance_qrels"]:
@@ -232,11 +248,12 @@ RULES = (
     ),
     Rule(
         "evidence",
-        2,
+        3,
         "Evidence re-extracts",
         (
-            "Every label has evidence, and each quote stands at its offsets in the source passage; quotes "
-            "from passages merged into another document are counted, not checked."
+            "Every label has evidence, and each quote stands at its offsets in the source passage of the "
+            "document or of the query; quotes from passages merged into another document are counted, not "
+            "checked."
         ),
         "error",
         "quotes",
@@ -246,6 +263,7 @@ RULES = (
             Canary("a quote one character off", _evidence({"start": 1}, at=1)),
             Canary("a quote of other words", _evidence({"text": "words nobody wrote"}, at=2)),
             Canary("a quote without words", _evidence({"text": ""}, at=3)),
+            Canary("a quote of the query one character off", _query_quote),
         ),
     ),
 )

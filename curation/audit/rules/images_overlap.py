@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.audit.dataset import Dataset
 from curation.audit.images import ImageFeatures, ImagePair, confirm
-from curation.audit.images.shared import features_of, pairs_of
+from curation.audit.images.shared import features_of, is_hashed, pairs_of
 from curation.audit.rule import (
     MAX_EXAMPLES,
     CannotRun,
@@ -28,8 +28,8 @@ RULE = "overlap_image_copies"
 _NEEDED = ("queries", "corpus", "qrels", "provenance_queries")
 _SPLITS = "SELECT id, split FROM provenance_queries ORDER BY id"
 _POSITIVES = """
-    SELECT DISTINCT r."corpus-id" AS id, r."query-id" AS query, o.split FROM qrels r
-    JOIN provenance_queries o ON o.id = r."query-id" WHERE r.score > 0 ORDER BY id, o.split, query"""
+    SELECT r."corpus-id" AS id, o.split, min(r."query-id") AS query FROM qrels r
+    JOIN provenance_queries o ON o.id = r."query-id" WHERE r.score > 0 GROUP BY ALL ORDER BY id, o.split"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +42,21 @@ class _Use:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One dataset of the comparison, its images, and what each counts for."""
+    """One dataset of the comparison, its images, what each counts for, and how many count for each split."""
 
     dataset: Dataset
     seen: ImageFeatures
     uses: Mapping[int, Sequence[_Use]]
+    images: Mapping[str, int]
 
     def label(self, split: str) -> str:
         """`<task>/<split>`."""
         return f"{self.dataset.task}/{split}"
 
-    def images(self, split: str) -> int:
-        """Images that count for a split."""
-        return sum(any(use.split == split for use in uses) for uses in self.uses.values())
-
     @property
     def splits(self) -> list[str]:
         """Splits with images, in order."""
-        return sorted({use.split for uses in self.uses.values() for use in uses})
+        return sorted(self.images)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -104,12 +101,23 @@ def _coverage(part: _Part, name: str) -> Coverage:
 
 
 def _part(context: Context, dataset: Dataset) -> _Part:
-    """Images of a dataset's queries and positive documents, by split."""
+    """Images of a dataset's queries and positive documents, by split; found once for all sibling audits."""
     absent = [name for name in _NEEDED if name not in dataset.views]
     if absent:
         listed = ", ".join(absent)
         raise (CannotRun if dataset.kind == "release" else NotCovered)(f"table absent: {listed}")
-    seen = features_of(context, dataset)
+    key = ("uses", dataset.sha256, str(dataset.directory))
+    if key in context.shared:
+        uses = context.shared[key]
+    else:
+        uses = _uses(context, dataset, features_of(context, dataset))
+        if is_hashed(dataset):
+            context.shared[key] = uses
+    images = Counter(split for found in uses.values() for split in {use.split for use in found})
+    return _Part(dataset, features_of(context, dataset), uses, images)
+
+
+def _uses(context: Context, dataset: Dataset, seen: ImageFeatures) -> dict[int, tuple[_Use, ...]]:
     by_row: dict[tuple[str, str], list[_Use]] = defaultdict(list)
     if len(seen):
         for row in fetch(context.query, _SPLITS, {"provenance_queries": dataset.views["provenance_queries"]}):
@@ -117,15 +125,12 @@ def _part(context: Context, dataset: Dataset) -> _Part:
     if (seen.table == 1).any():
         views = {name: dataset.views[name] for name in ("qrels", "provenance_queries")}
         for row in fetch(context.query, _POSITIVES, views):
-            known = by_row["corpus", row["id"]]
-            if not known or known[-1].split != row["split"]:
-                known.append(_Use(str(row["split"]), row["query"]))
-    uses = {
+            by_row["corpus", row["id"]].append(_Use(str(row["split"]), row["query"]))
+    return {
         place: tuple(by_row[key])
         for place in range(len(seen))
         if (key := (seen.table_of(place), str(seen.ids[place]))) in by_row
     }
-    return _Part(dataset, seen, uses)
 
 
 def _absent(context: Context) -> list[str]:
@@ -171,7 +176,7 @@ def _cells(own: _Part, other: _Part, hits: Sequence[_Hit]) -> Iterator[OverlapCe
                 other=labels[1],
                 level=level(own.dataset.task, other.dataset.task, "image_family"),
                 shared=len(shared),
-                keys=min(own.images(one), other.images(two)),
+                keys=min(own.images[one], other.images[two]),
             )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from curation.audit.parquet import footer, open_parquet
 from curation.audit.texts.ngrams import fingerprints, left_out, summaries
 from curation.audit.texts.tokens import I32, I64, U64, Tokens, tokenise
 
@@ -77,13 +77,12 @@ class Texts:
         for path in self.files:
             held: list[int] = []
             rows = 0
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    held.append(group)
-                    rows += file.metadata.row_group(group).num_rows
-                    if rows >= self.part:
-                        found.append((str(path), tuple(held)))
-                        held, rows = [], 0
+            for group, size in enumerate(_sizes(path)):
+                held.append(group)
+                rows += size
+                if rows >= self.part:
+                    found.append((str(path), tuple(held)))
+                    held, rows = [], 0
             if held:
                 found.append((str(path), tuple(held)))
         return found
@@ -132,47 +131,48 @@ class Texts:
         """Texts of some rows; reads only the row groups they are in."""
         wanted = np.unique(rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64))
         found: dict[int, str] = {}
-        if not len(wanted):
-            return found
-        at = 0
-        for length, load in self._loaders():
-            low, high = np.searchsorted(wanted, (at, at + length)).tolist()
-            if high > low:
-                for start, texts in _offsets(load()):
-                    first, last = np.searchsorted(wanted, (at + start, at + start + len(texts))).tolist()
-                    inside = wanted[first:last]
-                    picked = texts.take(pa.array(inside - at - start)).to_pylist()
-                    found.update((row, text or "") for row, text in zip(inside.tolist(), picked, strict=True))
-            at += length
-            if at > wanted[-1]:
-                break
+        for inside, places, arrays in self._stretches(wanted):
+            start = 0
+            for texts in arrays:
+                low, high = np.searchsorted(places, (start, start + len(texts))).tolist()
+                picked = texts.take(pa.array(places[low:high] - start)).to_pylist()
+                numbers = inside[low:high].tolist()
+                found.update((row, text or "") for row, text in zip(numbers, picked, strict=True))
+                start += len(texts)
         return found
 
-    def _loaders(self) -> Iterator[tuple[int, Callable[[], Iterable[tuple[pa.Array, pa.Array]]]]]:
-        """Lengths of consecutive stretches of rows, and what reads each."""
+    def _stretches(self, wanted: I64) -> Iterator[tuple[I64, I64, Iterable[pa.Array]]]:
+        """Some of the rows wanted, their places among the rows read, and the texts of these."""
         if self.batches is not None:
-            for pair in self.read():
-                yield len(pair[0]), lambda pair=pair: [pair]  # type: ignore[misc]
+            if len(wanted):
+                yield wanted, wanted, (texts for _, texts in self.read())
             return
+        start = 0
         for path in self.files:
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    rows = file.metadata.row_group(group).num_rows
-                    yield rows, lambda p=str(path), g=group: read_groups(p, (g,), self.columns)  # type: ignore[misc]
+            bounds = np.concatenate(([0], np.cumsum(_sizes(path), dtype=np.int64)))
+            low, high = np.searchsorted(wanted, (start, start + bounds[-1])).tolist()
+            inside = wanted[low:high] - start
+            groups = np.searchsorted(bounds, inside, "right") - 1
+            chosen = np.unique(groups)
+            read = np.concatenate(([0], np.cumsum(bounds[chosen + 1] - bounds[chosen])))
+            places = inside - bounds[groups] + read[np.searchsorted(chosen, groups)]
+            if len(inside):
+                texts = (texts for _, texts in read_groups(str(path), chosen.tolist(), self.columns))
+                yield wanted[low:high], places, texts
+            start += int(bounds[-1])
 
 
-def _offsets(pairs: Iterable[tuple[pa.Array, pa.Array]]) -> Iterator[tuple[int, pa.Array]]:
-    at = 0
-    for _, texts in pairs:
-        yield at, texts
-        at += len(texts)
+def _sizes(path: Path) -> list[int]:
+    """Rows of each row group of a file."""
+    known = footer(path)
+    return [known.row_group(group).num_rows for group in range(known.num_row_groups)]
 
 
 def read_groups(
     path: str, groups: Sequence[int], columns: tuple[str, str]
 ) -> Iterator[tuple[pa.Array, pa.Array]]:
     """Ids and texts of some row groups of a Parquet file."""
-    with pq.ParquetFile(path) as file:
+    with open_parquet(path) as file:
         for batch in file.iter_batches(_ROWS, list(groups), list(columns), use_threads=False):
             yield _strings(batch.column(columns[0])), _strings(batch.column(columns[1]))
 

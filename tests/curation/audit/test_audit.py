@@ -396,6 +396,38 @@ def test_a_rule_that_cannot_run_is_never_passed(copy: Path) -> None:
     assert result(report, "empty_texts").status == "passed"
 
 
+def test_a_quote_of_the_query_is_looked_for_in_the_query(copy: Path) -> None:
+    (path,) = (copy / "provenance" / "queries").glob("test-*.parquet")
+    origin = pq.read_table(path).to_pylist()[0]
+    (text,) = [
+        row["text"]
+        for file in (copy / "queries").glob("*.parquet")
+        for row in pq.read_table(file).to_pylist()
+        if row["id"] == origin["id"]
+    ]
+    source = evidence.undo(text, origin["transforms"])
+    assert source
+    span = {"text_id": origin["source_id"], "start": 2, "end": 9, "text": source[2:9]}
+
+    def quote(more: Mapping[str, Any]) -> RuleResult:
+        def change(rows: Rows) -> None:
+            for row in rows:
+                if row["query-id"] == origin["id"]:
+                    row["evidence"] = [span | more]
+
+        edit(copy, "provenance/qrels", change)
+        return result(audit(copy, run_sql, rules=evidence.RULES, plant=False), "evidence")
+
+    kept = quote({})
+    assert (kept.status, kept.note, kept.coverage[0].skipped) == ("passed", "", 0)
+    moved = quote({"start": 3})
+    assert moved.status == "failed"
+    assert moved.found == len(moved.findings) > 0
+    assert {finding.sides[0].id for finding in moved.findings} == {origin["id"]}
+    elsewhere = quote({"text_id": "pmc:PMC1.1#p9", "text": "words in no document"})
+    assert (elsewhere.status, elsewhere.coverage[0].skipped) == ("passed", moved.found)
+
+
 def test_a_release_whose_only_flaw_is_a_rule_not_run_is_incomplete(known: Path) -> None:
     def broken(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
         if "unnest(evidence)" in text and any(path.is_relative_to(known) for path in views["corpus"]):

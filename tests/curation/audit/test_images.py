@@ -19,10 +19,10 @@ from PIL import Image, ImageDraw
 from benchmarks.image_copies import DRAWN, KNOWN_COPIES, real_pairs, run
 from benchmarks.image_copies import drawn as benchmark_picture
 from curation.audit.executor import SerialExecutor
-from curation.audit.images import ImageFeatures, features, nominate, same_images
+from curation.audit.images import ImageFeatures, features, greys, nominate, same_images
 from curation.audit.images.confirm import compare, stretched
 from curation.audit.images.features import perceptual_hashes
-from curation.audit.images.greys import decode
+from curation.audit.images.greys import Grey, decode
 from curation.audit.images.points import AREA, BITS, MOST, STABLE, keypoints
 from curation.audit.images.thumbs import thumbnail, thumbnail_of
 from curation.audit.rules.images_canaries import bomb, cropped, drawn, encoded, rescaled
@@ -135,6 +135,36 @@ def test_equal_bytes_are_found_whatever_they_are(tmp_path: Path) -> None:
     assert pairs(found) == {("a", "b"): "bytes", ("c", "d"): "bytes"}
     assert [bool(problem) for problem in found.problem] == [True, True, False, False]
     assert found.is_flat.tolist()[2:] == [True, True]
+
+
+def test_equal_bytes_are_decoded_once_whatever_table_they_are_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = encoded(film(1)), encoded(film(2))
+    rows = {
+        "queries": [("q1", one), ("q2", b"no image"), ("q3", other)],
+        "corpus": [("d1", other), ("d2", None), ("d3", one), ("d4", b"no image"), ("d5", one)],
+    }
+    given = {table: [write(tmp_path / f"{table}.parquet", cells, 2)] for table, cells in rows.items()}
+    decoded: list[bytes] = []
+
+    def counted(data: bytes) -> Grey:
+        decoded.append(data)
+        return decode(data)
+
+    monkeypatch.setattr(greys, "decode", counted)
+    found = features(given, POOL)
+    assert decoded == [one, b"no image", other]
+    assert found.ids.tolist() == ["q1", "q2", "q3", "d1", "d3", "d4", "d5"]
+    assert found.row.tolist() == [0, 1, 0, 0, 0, 1, 0]
+    assert found.group.tolist() == [0, 0, 1, 0, 1, 1, 2]
+    for at, data in enumerate((one, b"no image", other, other, one, b"no image", one)):
+        alone = seen(tmp_path, [("x", data)], f"alone-{at}")
+        for name in ("sha256", "problem", "width", "is_flat", "phash", "thumbs", "scale"):
+            assert np.array_equal(getattr(found, name)[at], getattr(alone, name)[0]), name
+        own = slice(int(found.first[at]), int(found.first[at + 1]))
+        for name in ("x", "y", "size", "code"):
+            assert np.array_equal(getattr(found, name)[own], getattr(alone, name)), name
 
 
 def test_many_equal_images_are_each_paired_with_the_first(tmp_path: Path) -> None:
