@@ -43,7 +43,7 @@ from curation.release.tables import (
     TARGET_NAMES,
 )
 from curation.release.target_names import names_rows
-from flows.database import query as database
+from flows.asking import query as database
 from schemas.grades import EXCLUSIONS
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import family_key, query_id

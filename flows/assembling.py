@@ -10,8 +10,8 @@ from curation.release.assemble import EXTRA_NAMES, assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.release.query import fetch_one
 from curation.release.tables import ANNOTATIONS
+from flows.asking import query
 from flows.baselines import derivation
-from flows.database import query
 from flows.lineage import check_current
 from flows.review.verdicts import review_summary, source_of
 from flows.runner import shards_of, table_files

@@ -24,7 +24,7 @@ from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
 from curation.release.manifest import NAME, read_manifest
-from flows.database import query
+from flows.asking import query
 from flows.execution import collect_rarely
 from flows.progress import Reporter, SilentReporter
 from flows.workspace import Workspace, write_atomic

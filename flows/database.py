@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
-import threading
-import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +22,8 @@ from schemas.record import arrow_schema
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 ROW_GROUP = 20_000
-_HELD_BYTES, _HELD_TABLES = 1_000_000, 200
+Connection = duckdb.DuckDBPyConnection
+DatabaseError = duckdb.Error
 
 
 @contextlib.contextmanager
@@ -51,7 +49,7 @@ def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterat
             connection.close()
 
 
-def _literal(path: Path) -> str:
+def literal(path: Path) -> str:
     """The path as an SQL string for this one file: read_parquet takes `*`, `?` and `[` for patterns."""
     return "'" + re.sub(r"([*?[])", r"[\1]", str(path)).replace("'", "''") + "'"
 
@@ -61,7 +59,7 @@ def add_view(
 ) -> None:
     """Make Parquet files visible under `name`; no files means an empty table of the row's columns."""
     if files:
-        listed = ", ".join(_literal(path) for path in files)
+        listed = ", ".join(literal(path) for path in files)
         connection.execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])')
     elif row is not None:
         connection.register(name, arrow_schema(row).empty_table())
@@ -209,76 +207,3 @@ def _account(connection: duckdb.DuckDBPyConnection, stage: SetStage, account: Se
 def _count(connection: duckdb.DuckDBPyConnection, text: str) -> int:
     row: Any = connection.execute(f"SELECT count(*) FROM ({text})").fetchone()
     return int(row[0])
-
-
-def query(
-    memory_limit: str = "4GB",
-) -> Callable[[str, Mapping[str, Sequence[Path]]], Iterator[pa.RecordBatch]]:
-    """A function that runs one SELECT over Parquet views, for code that may not open a database itself.
-
-    One database serves all its calls, each with views of its own; it is closed with the function.
-    """
-    opened = contextlib.ExitStack()
-    shared: list[tuple[duckdb.DuckDBPyConnection, _Held]] = []
-    lock = threading.Lock()
-
-    def run(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
-        with lock:  # opening costs more than most questions
-            if not shared:
-                connection = opened.enter_context(connect(memory_limit))
-                shared.append((connection, _Held(connection)))
-        connection, held = shared[0]
-        with contextlib.closing(connection.cursor()) as cursor:
-            asked = text.lower()
-            for name, files in views.items():
-                if files and name.lower() not in asked:
-                    continue  # a view reads its files' footers; few are asked for
-                with lock:
-                    table = held.table(files)
-                if table:
-                    cursor.execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS FROM {table}')
-                else:
-                    add_view(cursor, name, files, None)
-            try:
-                yield from cursor.sql(text).to_arrow_reader(ROW_GROUP)
-            except duckdb.Error as error:
-                raise MedqrelsError(f"SQL failed: {error}") from error
-
-    weakref.finalize(run, opened.close)
-    return run
-
-
-class _Held:
-    """Small files kept as tables: an audit asks a thousand questions of the same few kilobytes.
-
-    Files are known by inode, size and time, so that links to one file are one table.
-    """
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self.connection = connection
-        self.tables: OrderedDict[tuple[tuple[int, ...], ...], str] = OrderedDict()
-        self.made = 0
-
-    def table(self, files: Sequence[Path]) -> str:
-        """Name of a table that holds all rows of some files, '' when they are large or cannot be read."""
-        try:
-            known = [path.stat() for path in files]
-        except OSError:
-            return ""
-        if not files or sum(file.st_size for file in known) > _HELD_BYTES:
-            return ""
-        key = tuple((file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns) for file in known)
-        if key in self.tables:
-            self.tables.move_to_end(key)
-            return self.tables[key]
-        name = f"held_{self.made}"
-        listed = ", ".join(_literal(path) for path in files)
-        try:
-            self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM read_parquet([{listed}])")
-        except duckdb.Error:  # the question itself shall fail, with its own words
-            return ""
-        self.made += 1
-        self.tables[key] = name
-        if len(self.tables) > _HELD_TABLES:
-            self.connection.execute(f"DROP TABLE {self.tables.popitem(last=False)[1]}")
-        return name

@@ -20,7 +20,7 @@ from curation.concepts.native import NativeMatcher, open_index
 from curation.concepts.normalise import fold, language_of
 from curation.concepts.opening import version_of
 from curation.concepts.typos import is_checked
-from flows.database import query
+from flows.asking import query
 from flows.manifest import MANIFEST, Manifest, is_intact, read_manifest
 from flows.progress import Reporter
 from flows.runner import Job

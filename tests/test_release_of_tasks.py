@@ -15,10 +15,10 @@ import pytest
 from curation.audit import RULES, audit
 from curation.audit.dataset import open_release
 from curation.tasks.registry import TASKS
+from flows.asking import query
 from flows.assembling import assemble_task
 from flows.auditing import auditor
 from flows.cli import run_cli
-from flows.database import query
 from flows.progress import SilentReporter
 from flows.session import Session
 from flows.settings import Settings

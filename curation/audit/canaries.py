@@ -16,12 +16,14 @@ from pathlib import Path
 from curation.audit.copying import Copy, Unusable, clone, cut, invent
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
+from curation.audit.mending import empty
 from curation.audit.rule import Canary, Context, Rows, Rule
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
 _LONGEST_NOTE = 300
 _NOTHING, _INVENTED = "nothing there it could be planted in", "planted in invented rows: "
+_SCRATCH, _UNDAMAGED = "scratch", "scratch-undamaged"
 _DID_NOT_LOOK = frozenset({"not_run", "not_covered", "not_asked", "not_applicable"})
 
 
@@ -88,6 +90,7 @@ class _Field:
         self.run_rule = run_rule
         self.folder = folder
         self.before: dict[tuple[str, str, str], frozenset[Finding]] = {}
+        self.sound: dict[str, Context] = {}
         self._invented: Copy | None = None
         self.own: Copy | None = None
         self.no_own = ""
@@ -137,7 +140,6 @@ class _Field:
         A canary counts only by findings that were not there before and name no other canary's row. Beside
         them, the numbers of those that this copy has no place for.
         """
-        folder = self.folder / "planted"
         rows, other = base.rows_to_damage(), base.no_rows()
         wanted: dict[int, frozenset[str]] = {}
         without: list[int] = []
@@ -157,12 +159,10 @@ class _Field:
             return set(), without
         first = rule.canaries[numbers[0]]
         try:
-            result, _ = self.run_rule(rule, self._given(first, base, folder, rows, other))
+            result, _ = self.run_rule(rule, self._given(first, base, rows, other))
             before = self._before(rule, first, base)
         except Exception:
             return set(), without
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         new = [_named([finding]) for finding in result.findings if finding not in before]
         found: set[int] = set()
         for number, ids in wanted.items():
@@ -186,9 +186,8 @@ class _Field:
         )
 
     def _attempt(self, rule: Rule, canary: Canary, base: Copy) -> _Attempt:
-        folder = self.folder / "planted"
         try:
-            ids, given = self._planted(canary, base, folder)
+            ids, given = self._planted(canary, base)
             if ids is None:
                 return _Attempt(None, _NOTHING)
             if not ids:
@@ -196,33 +195,31 @@ class _Field:
             result, _ = self.run_rule(rule, given)
         except Exception as error:  # a canary that cannot be planted proves nothing; the reason is kept
             return _Attempt(None, f"could not be planted: {self._reason(error)}")
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         return self._compared(rule, canary, base, ids, result)
 
-    def _planted(self, canary: Canary, base: Copy, folder: Path) -> tuple[Sequence[str] | None, Context]:
+    def _planted(self, canary: Canary, base: Copy) -> tuple[Sequence[str] | None, Context]:
         """A damaged copy on disk, and the ids the rule must name."""
         if canary.files:
-            base.link(folder / "copy")
-            ids = canary.files(folder / "copy")
-            return ids, self._context(folder, base.reopened(folder / "copy"))
+            ids = canary.files(base.files_to_damage())
+            return ids, self._context(base.reopened())
         rows, other = base.rows_to_damage(), base.no_rows()
         ids = canary.plant(rows, other) if canary.plant else None
-        return ids, self.context if not ids else self._given(canary, base, folder, rows, other)
+        return ids, self.context if not ids else self._given(canary, base, rows, other)
 
-    def _given(self, canary: Canary, base: Copy, folder: Path, rows: Rows, other: Rows) -> Context:
+    def _given(self, canary: Canary, base: Copy, rows: Rows, other: Rows, folder: str = _SCRATCH) -> Context:
         """Rows written out, with the dataset beside them that the canary needs."""
-        given = self._context(folder, base.write(rows, folder / "copy", canary.second))
+        given = self._context(base.write(rows, canary.second), folder)
         if not canary.second:
             return given
-        second = base.write_second(other, folder / "other", canary.second)
+        second = base.write_second(other, canary.second)
         if canary.second == "sibling":
             return dataclasses.replace(given, siblings=(second,))
         return dataclasses.replace(given, against=(second,))
 
-    def _context(self, folder: Path, subject: Dataset) -> Context:
-        scratch = folder / "scratch"
-        scratch.mkdir(parents=True, exist_ok=True)
+    def _context(self, subject: Dataset, folder: str = _SCRATCH) -> Context:
+        """A copy to run one rule on, and an empty folder for what it writes."""
+        scratch = self.folder / folder
+        empty(scratch)
         return dataclasses.replace(self.context, subject=subject, scratch=scratch, siblings=(), against=())
 
     def _compared(
@@ -246,21 +243,27 @@ class _Field:
         """What the rule finds in the undamaged copy."""
         key = (rule.id, base.name, "files" if canary.files else canary.second)
         if key not in self.before:
-            folder = self.folder / "undamaged"
-            try:
-                if canary.files:
-                    base.link(folder / "copy")
-                    given = self._context(folder, base.reopened(folder / "copy"))
-                else:
-                    given = self._given(canary, base, folder, base.rows, base.no_rows())
-                self.before[key] = frozenset(self.run_rule(rule, given)[0].findings)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+            given = self._undamaged(canary, base)
+            self.before[key] = frozenset(self.run_rule(rule, given)[0].findings)
         return self.before[key]
+
+    def _undamaged(self, canary: Canary, base: Copy) -> Context:
+        """The undamaged copy; where its files stay as they are, rules share what they have read of it."""
+        if canary.files:
+            base.files_to_damage()
+            return self._context(base.reopened(), _UNDAMAGED)
+        if canary.second:
+            return self._given(canary, base, base.rows, base.no_rows(), _UNDAMAGED)
+        if base.name not in self.sound:
+            self.sound[base.name] = self._context(base.write(base.rows), f"{_SCRATCH}-{base.name}")
+        return self.sound[base.name]
 
     def _reason(self, error: Exception) -> str:
         """Type and first line of an error, without the folders of this machine."""
         text = (str(error).splitlines() or [""])[0]
+        for copy in (self.own, self._invented):
+            for place in copy.places if copy else ():
+                text = text.replace(str(place), "./planted")
         for place in (self.folder, self.context.directory):
             text = text.replace(str(place), ".")
         return f"{type(error).__name__}: {text}"[:_LONGEST_NOTE]

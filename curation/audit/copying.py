@@ -7,7 +7,6 @@ and unjudged for them, and everything that hangs on those rows; what is left out
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow.parquet as pq
 
 from curation.audit import invented
 from curation.audit.dataset import Dataset, open_release
+from curation.audit.mending import Content, Files, Tables, stamp, write_tables
 from curation.audit.rule import Context, Rows
 from curation.audit.rules.distractors_canaries import distractors_of
 from curation.audit.rules.pools_canaries import pools_of
@@ -80,14 +80,27 @@ class Copy:
     context: Context
     ids: frozenset[str] = field(init=False)
     """Every id of the copy: a rule that names another one names what was planted."""
-    has_head: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         columns = ("id", "query-id", "corpus-id", "article_id", "source_id", "concept", "key", "stage")
         self.ids = frozenset(
             str(row[name]) for rows in self.rows.values() for row in rows for name in columns if name in row
         )
-        self._write_tables(self.rows, self.directory)
+        written = [table for table in TABLES if table.name in self.schemas]
+        write_tables(self.directory, self._content(self.rows, written))
+        beside = self._beside("planted")
+        self._planted = Tables(self.directory, beside / "copy", [table.folder for table in written])
+        self._second = Tables(beside / "nothing", beside / "other", [table.folder for table in TABLES])
+        self._damaged: Files | None = None
+
+    def _beside(self, name: str) -> Path:
+        """A folder of this copy beside its own."""
+        return self.directory.with_name(f"{self.directory.name}-{name}")
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Folders of what is planted, for messages that shall not name them."""
+        return self._beside("planted"), self._beside("damaged")
 
     def rows_to_damage(self) -> Draft:
         """The rows, to be changed at will."""
@@ -97,26 +110,36 @@ class Copy:
         """Every published table, without rows."""
         return {table.name: [] for table in TABLES}
 
-    def link(self, target: Path) -> None:
-        """The whole directory as published, with card and release.json, in files of its own."""
-        if self.manifest is not None and not self.has_head:
-            self._write_head(self.manifest)
-            self.has_head = True
-        shutil.copytree(self.directory, target)
+    def files_to_damage(self) -> Path:
+        """The whole directory as published, with card and release.json, in files of its own.
 
-    def reopened(self, target: Path) -> Dataset:
-        """A directory made by `link`, as it is now."""
+        There is one such folder: what was done to it before is undone.
+        """
+        if self._damaged is None:
+            if self.manifest is not None:
+                self._write_head(self.manifest)
+            self._damaged = Files(self.directory, self._beside("damaged") / "copy")
+        self._damaged.mend()
+        return self._damaged.directory
+
+    def reopened(self) -> Dataset:
+        """The folder of `files_to_damage`, as it is now."""
+        target = self._beside("damaged") / "copy"
+        if self._damaged is not None:
+            self._damaged.stamp()
         return open_release(target) if self.manifest is not None else self._dataset(target, None)
 
-    def write(self, rows: Rows, target: Path, second: str = "") -> Dataset:
-        """Rows as a dataset like the audited one, in `target` unless they are as they were.
+    def write(self, rows: Rows, second: str = "") -> Dataset:
+        """Rows as a dataset like the audited one, in one folder for all but the rows as they were.
 
         The manifest knows the sibling when there is one.
         """
-        if rows is self.rows:
-            target = self.directory
-        else:
-            self._write_tables(rows, target)
+        target = self.directory
+        if rows is not self.rows:
+            changed = [table for table in TABLES if table.name in self.schemas]
+            changed = [table for table in changed if not self._is_same(rows, table.name)]
+            self._planted.show(self._content(rows, changed))
+            target = self._planted.directory
         manifest = self.manifest
         if manifest is not None:
             siblings = (SIBLING,) if second == "sibling" else ()
@@ -129,9 +152,12 @@ class Copy:
         name = subject.name if self.name == "own" else "invented"
         return Dataset(name, "audited", self.kind, target, "copy", found, manifest)
 
-    def write_second(self, rows: Rows, target: Path, role: str) -> Dataset:
-        """The dataset beside the copy: a sibling task, or another benchmark."""
-        self._write_tables(rows, target, all_tables=True)
+    def write_second(self, rows: Rows, role: str) -> Dataset:
+        """The dataset beside the copy, in one folder for all: a sibling task, or another benchmark."""
+        if not self._second.sound.exists():
+            write_tables(self._second.sound, self._content(self.no_rows(), TABLES))
+        self._second.show(self._content(rows, [table for table in TABLES if rows[table.name]]))
+        target = self._second.directory
         found = facts.views(target)
         if role == "sibling":
             one = self.manifest or invented.manifest()
@@ -141,22 +167,16 @@ class Copy:
         place: Role = "against"
         return Dataset(SIBLING, place, "beir", target, SIBLING, kept)
 
-    def _write_tables(self, rows: Rows, target: Path, *, all_tables: bool = False) -> None:
-        """One file per table and split; a table that is as it was is linked from the first copy."""
-        target.mkdir(parents=True)
-        for table in TABLES:
-            if table.name not in self.schemas and not all_tables:
-                continue
+    def _content(self, rows: Rows, tables: Iterable[Published]) -> Content:
+        """Some tables' rows as they are written: one file per table and split."""
+        found: dict[str, dict[str, pa.Table]] = {}
+        for table in tables:
             schema = self.schemas.get(table.name, table.schema)
-            folder = target / table.folder
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            if target != self.directory and not all_tables and self._is_same(rows, table.name):
-                folder.symlink_to(self.directory.resolve() / table.folder, target_is_directory=True)
-                continue
-            folder.mkdir()
-            for split, part in self._by_split(table, rows).items():
-                path = folder / f"{split}-00000-of-00001.parquet"
-                pq.write_table(pa.Table.from_pylist(part, schema=_widened(schema, part)), path)
+            found[table.folder] = {
+                f"{split}-00000-of-00001.parquet": pa.Table.from_pylist(part, schema=_widened(schema, part))
+                for split, part in self._by_split(table, rows).items()
+            }
+        return found
 
     def _is_same(self, rows: Rows, name: str) -> bool:
         is_untouched = isinstance(rows, Draft) and name not in rows
@@ -187,6 +207,8 @@ class Copy:
         head = dataclasses.replace(head, files=hash_files(self.directory))
         head = dataclasses.replace(head, release_hash=head.computed_hash())
         (self.directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
+        for name in ("README.md", NAME):
+            stamp(self.directory / name)
 
 
 def invent(context: Context, directory: Path) -> Copy:

@@ -23,7 +23,7 @@ from annotation.candidates import (
     random_pairs,
     reserved,
 )
-from flows.database import query
+from flows.asking import query
 from flows.review.privacy import SCAN_VERSION, Hit, Scan, scan
 from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
 from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder

@@ -31,7 +31,7 @@ from curation.release.manifest import read_manifest
 from flows.adapters.llm import Llm, Server, server_from
 from flows.adapters.llm_ledger import Prices, Totals, money, read_totals
 from flows.adapters.llm_runner import Patience, Run, Runner, held, most
-from flows.database import query
+from flows.asking import query
 from flows.progress import Reporter
 from flows.review.reading import Published
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder

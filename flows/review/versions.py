@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.release.facts import views
 from curation.release.query import fetch
-from flows.database import query
+from flows.asking import query
 from flows.partitioning import earlier_releases
 from flows.review.store import PRECISION, review_folder
 from flows.review.verdicts import measure

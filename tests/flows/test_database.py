@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.database import ROW_GROUP, add_view, conform, connect, query, run_set_stage, select, write_select
+from flows.asking import query
+from flows.database import ROW_GROUP, add_view, conform, connect, run_set_stage, select, write_select
 from flows.manifest import write_parquet
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.record import arrow_schema, column, from_table, record, to_table

@@ -409,7 +409,7 @@ def test_a_quote_of_the_query_is_looked_for_in_the_query(copy: Path) -> None:
     assert source
     span = {"text_id": origin["source_id"], "start": 2, "end": 9, "text": source[2:9]}
 
-    def quote(more: Mapping[str, Any]) -> RuleResult:
+    def quote(more: dict[str, Any]) -> RuleResult:
         def change(rows: Rows) -> None:
             for row in rows:
                 if row["query-id"] == origin["id"]:

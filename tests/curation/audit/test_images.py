@@ -141,7 +141,7 @@ def test_equal_bytes_are_decoded_once_whatever_table_they_are_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = encoded(film(1)), encoded(film(2))
-    rows = {
+    rows: dict[str, Rows] = {
         "queries": [("q1", one), ("q2", b"no image"), ("q3", other)],
         "corpus": [("d1", other), ("d2", None), ("d3", one), ("d4", b"no image"), ("d5", one)],
     }

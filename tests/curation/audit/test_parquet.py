@@ -34,7 +34,7 @@ def footers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(Path(path).name)
         return read(path, *args)
 
-    monkeypatch.setattr(parquet.pq, "read_metadata", noted)
+    monkeypatch.setattr(pq, "read_metadata", noted)
     return seen
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 from curation.partition.records import Withheld
 from curation.release.assemble import assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
-from flows import database
+from flows import asking
 from schemas.article import Graphic, Licence
 from schemas.benchmark import (
     Assignment,
@@ -61,7 +61,7 @@ CAPTIONS = {
 STAGES = ("crawl", "extract", "visual_context", "visual_context_all", "partition")
 
 
-_QUERY = database.query("1GB")
+_QUERY = asking.query("1GB")
 
 
 def run_sql(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:

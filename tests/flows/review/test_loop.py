@@ -23,8 +23,8 @@ from curation.audit import audit
 from curation.release.manifest import read_manifest
 from curation.tasks.registry import TASKS
 from curation.tasks.visual_context import is_self_match
+from flows.asking import query
 from flows.assembling import assemble_task
-from flows.database import query
 from flows.progress import SilentReporter
 from flows.review import label_studio as servers
 from flows.review import sync as review_sync

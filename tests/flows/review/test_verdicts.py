@@ -21,8 +21,8 @@ from annotation.verdicts import Terms
 from curation.audit import RULES, audit
 from curation.release.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
+from flows.asking import query
 from flows.assembling import assemble_task
-from flows.database import query
 from flows.progress import SilentReporter
 from flows.review.candidates import Options, prepare
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder

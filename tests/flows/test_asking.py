@@ -1,0 +1,121 @@
+"""The database that is asked again and again: what it keeps is never taken for something else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from flows import asking
+from flows.asking import query
+from schemas.errors import MedqrelsError
+
+SUM = "SELECT sum(n)::BIGINT AS n FROM numbers"
+
+
+def write(path: Path, *numbers: int) -> Path:
+    pq.write_table(pa.table({"n": pa.array(numbers, pa.int64())}), path, compression="none")
+    return path
+
+
+def rows(batches: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Statements that were worked out."""
+    found: list[str] = []
+    whole = asking._Cursor.rows
+
+    def noted(self: asking._Cursor, text: str) -> Iterator[pa.RecordBatch]:
+        found.append(text)
+        return whole(self, text)
+
+    monkeypatch.setattr(asking._Cursor, "rows", noted)
+    return found
+
+
+def test_the_same_question_of_the_same_bytes_is_worked_out_once(tmp_path: Path, executed: list[str]) -> None:
+    one, same = write(tmp_path / "one.parquet", 1, 2), write(tmp_path / "same.parquet", 1, 2)
+    ask = query("1GB")
+    for path in (one, same, one):
+        assert rows(ask(SUM, {"numbers": [path]})) == [{"n": 3}]
+    assert executed == [SUM]
+    assert rows(ask(SUM, {"numbers": [one, same]})) == [{"n": 6}]
+    assert rows(ask(SUM, {"numbers": [write(tmp_path / "other.parquet", 4)]})) == [{"n": 4}]
+
+
+def test_a_file_written_again_with_the_same_size_and_time_is_read_again(tmp_path: Path) -> None:
+    """As one change follows the other within a tick of the clock."""
+    path = write(tmp_path / "numbers.parquet", 1, 2)
+    before = path.stat()
+    ask = query("1GB")
+    assert rows(ask(SUM, {"numbers": [path]})) == [{"n": 3}]
+    write(path, 5, 6)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (
+        before.st_ino,
+        before.st_size,
+        before.st_mtime_ns,
+    )
+    assert rows(ask(SUM, {"numbers": [path]})) == [{"n": 11}]
+
+
+def test_a_view_of_an_earlier_question_is_gone(tmp_path: Path) -> None:
+    numbers, others = write(tmp_path / "numbers.parquet", 1), write(tmp_path / "others.parquet", 2)
+    ask = query("1GB")
+    assert rows(ask("SELECT n FROM numbers", {"numbers": [numbers]})) == [{"n": 1}]
+    with pytest.raises(MedqrelsError, match="numbers"):
+        rows(ask("SELECT n FROM numbers JOIN others USING (n)", {"others": [others]}))
+    assert rows(ask("SELECT n FROM numbers", {"numbers": [others]})) == [{"n": 2}]
+
+
+def test_large_files_and_large_answers_are_not_kept(
+    tmp_path: Path, executed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "numbers.parquet", *range(20_000))
+    everything = "SELECT n FROM numbers ORDER BY n"
+    ask = query("1GB")
+    for _ in range(2):
+        assert len(rows(ask(everything, {"numbers": [path]}))) == 20_000
+    assert len(executed) == 2
+    monkeypatch.setattr(asking, "_HELD_BYTES", 100)
+    ask = query("1GB")
+    for _ in range(2):
+        assert rows(ask(SUM, {"numbers": [path]})) == [{"n": sum(range(20_000))}]
+    assert len(executed) == 4
+
+
+def test_questions_inside_questions_and_questions_left_half_read(tmp_path: Path, executed: list[str]) -> None:
+    """Each has views of its own, and half an answer is not kept for the whole."""
+    path, other = write(tmp_path / "numbers.parquet", *range(3_000)), write(tmp_path / "other.parquet", 7)
+    text = "SELECT n FROM numbers ORDER BY n"
+    ask = query("1GB")
+    begun = ask(text, {"numbers": [path]})
+    first = next(begun)
+    assert rows(ask("SELECT n FROM numbers ORDER BY 1", {"numbers": [other]})) == [{"n": 7}]
+    begun.close()  # type: ignore[attr-defined]  # a generator
+    assert rows(ask(text, {"numbers": [path]})) == [{"n": n} for n in range(3_000)]
+    assert first.num_rows > 0 and executed.count(text) == 2
+
+
+def test_what_is_kept_is_bounded(
+    tmp_path: Path, executed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "_ANSWERS", 2)
+    monkeypatch.setattr(asking, "_HELD_TABLES", 2)
+    ask = query("1GB")
+    paths = [write(tmp_path / f"{number}.parquet", number) for number in range(5)]
+    for _ in range(2):
+        for number, path in enumerate(paths):
+            assert rows(ask(SUM, {"numbers": [path]})) == [{"n": number}]
+    assert len(executed) == 10
+    assert rows(ask(SUM, {"numbers": [paths[-1]]})) == [{"n": 4}]
+    assert len(executed) == 10
