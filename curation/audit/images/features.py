@@ -99,7 +99,7 @@ def features(views: Mapping[str, Sequence[Path]], pool: Executor) -> ImageFeatur
                 tasks += [(number, len(files), path, groups) for groups in _parts(path)]
                 files.append(path)
     listed = list(pool.map(_listed, tasks))
-    places = _joined(listed or [_listed_nothing()])
+    places = _joined([dict(part) for part in listed] or [_listed_nothing()])
     # A query's picture is often a document too: of equal bytes the first are looked at.
     _, first, copies = np.unique(places["sha256"], return_index=True, return_inverse=True)
     chosen = np.sort(first)
@@ -247,9 +247,9 @@ def perceptual_hashes(thumbs: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.packbits(bits, axis=1).view(">u8").reshape(-1).astype(np.uint64)
 
 
-def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """Columns of several parts, one part after the other."""
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def _joined(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Columns of several parts, one part after the other; taken out of the parts, as they are large."""
+    return {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
 
 
 def _expanded(
@@ -263,5 +263,5 @@ def _expanded(
     starts, own = (np.cumsum(counts) - counts)[at], counts[at]
     first = np.concatenate([[0], np.cumsum(own)]).astype(np.int64)
     taken = np.repeat(starts - first[:-1], own) + np.arange(first[-1])
-    made = {name: values[taken if name in _POINTS else at] for name, values in looks.items()}
+    made = {name: looks.pop(name)[taken if name in _POINTS else at] for name in list(looks)}
     return ImageFeatures(files=files, first=first, **places, **made)
