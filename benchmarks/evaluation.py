@@ -103,7 +103,7 @@ def encoder(documents: list[str], queries: list[str]) -> dict[str, Any]:
     from curation.evaluation.dense import EmbedRequest
     from flows.adapters.encoder import UseEncoder
 
-    model = UseEncoder(threads=2)
+    model = UseEncoder()
     asked = [
         EmbedRequest(id=str(n), role="document", text=text) for n, text in enumerate(documents[:ENCODED])
     ]

@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from curation.evaluation import bm25, dense
 from curation.evaluation.collection import open_collection
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, write_run
-from curation.evaluation.systems import System, parse_systems
+from curation.evaluation.systems import System, parse_system, parse_systems
 from curation.evaluation.terms import Analyser
 from curation.pools.make import PoolOptions, PoolSummary, SplitRuns, make_pools
 from curation.pools.margin import PairScorer
@@ -70,13 +70,10 @@ def _derive(
         pools = _pools(ran, options, directory)
         pairs = sum(make_distractors(item.bench.collection, options.distractors, directory) for item in ran)
         for item in ran:
-            text = tuple(name for name in ("bm25", "dense", "hybrid") if name in item.runs)
-            diagnose(
-                item.bench,
-                item.bench.collection,
-                directory,
-                DiagnosticOptions(text=text or ("bm25",), depth=options.pool_depth),
+            chosen = DiagnosticOptions(
+                text=text_systems(options.systems, item.runs), depth=options.pool_depth
             )
+            diagnose(item.bench, item.bench.collection, directory, chosen)
         derived = _variants(ran[0], options, directory)
         shaped = tuple(pools.shaped_by) if pools else ()
         results = {item.bench.options.split: _results(item, directory, shaped) for item in ran}
@@ -85,6 +82,21 @@ def _derive(
     _json(directory / RUNS / DERIVED, derived)
     _json(directory / RUNS / RESULTS, results)
     return shaped
+
+
+def text_systems(asked: Sequence[str], ran: Iterable[str]) -> tuple[str, ...]:
+    """Those of the systems asked for that ran and read texts alone; BM25 if there is none.
+
+    Re-rankers are left out: with words added to a query, every pair would be asked for again.
+    """
+    names = set(ran)
+    systems = {text: parse_system(text) for text in asked}
+    found = (
+        text
+        for text, system in systems.items()
+        if system.kind in ("bm25", "dense", "hybrid", "st") and not system.reranker and system.name in names
+    )
+    return tuple(found) or ("bm25",)
 
 
 @contextlib.contextmanager
@@ -97,6 +109,7 @@ def _ran(
     with tempfile.TemporaryDirectory(prefix="medqrels-baselines-") as scratch:
         collection = open_collection(directory, split)
         bench = Bench(collection, settings, cache, Path(scratch), session.reporter)
+        bench.check_installed(systems)
         yield _Ran(bench, tuple(bench.run(system) for system in systems))
 
 

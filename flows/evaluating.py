@@ -67,22 +67,24 @@ def evaluate(
     Raises:
         ReleaseError: the release or a run file cannot be used, or the release changed meanwhile.
         InputError: an image is missing or damaged.
-        UsageError: the folder for results holds something else.
+        UsageError: the folder for results holds something else, a system needs what is not installed, or two
+            systems or runs have one name.
     """
     _check_out(out, directory)
     seconds: dict[str, float] = {}
     before = _states(directory)
     with _timed(seconds, "open"):
         collection = open_collection(directory, options.split, subset)
+    given = [_given(path, collection, options.k) for path in runs]  # before hours of models: it may be wrong
+    _check_names([*(item.name for item in systems), *(item.name for item in given)])
     with tempfile.TemporaryDirectory(prefix="medqrels-evaluate-") as folder:
         bench = Bench(collection, options, cache, Path(folder), reporter or SilentReporter())
+        bench.check_installed(systems)
         measured = []
         for system in systems:
             with _timed(seconds, system.name):
                 measured.append(_flagged(bench.run(system), system.parts, collection))
-    measured += [_given(path, collection, options.k) for path in runs]
-    _check_names(measured)
-    return _replace(collection, measured, out, options.k, seconds, before)
+    return _replace(collection, [*measured, *given], out, options.k, seconds, before)
 
 
 def _replace(
@@ -146,6 +148,8 @@ def _flagged(system: Measured, parts: frozenset[str], collection: Collection) ->
 def _given(path: Path, collection: Collection, k: int) -> Measured:
     """A run file as a system: excluded pairs taken out, cut to k, repairs told."""
     found = read_run(path, [query.id for query in collection.queries], collection.corpus_ids)
+    if not found.run:  # a run that failed is no system that found nothing
+        raise ReleaseError("the run holds no line", file=str(path), hint="make the run file again")
     run, removed, cut = {}, 0, 0
     for query, ranking in found.run.items():
         whole = without(ranking, collection.left_out.get(query), len(ranking))
@@ -163,8 +167,8 @@ def _given(path: Path, collection: Collection, k: int) -> Measured:
     return _flagged(system, frozenset({found.name, *found.tag.split(", ")}), collection)
 
 
-def _check_names(systems: Sequence[Measured]) -> None:
-    names = [file_stem(system.name) for system in systems]
+def _check_names(systems: Sequence[str]) -> None:
+    names = [file_stem(system) for system in systems]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"two systems or runs are called {twice[0]!r}", hint="rename the run file")

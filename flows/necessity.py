@@ -155,10 +155,9 @@ class _Conditions:
         """The system that reads images: the one named, else a clip: model that ran, else local features."""
         if self.options.image:
             return parse_systems([self.options.image])[0]
-        clips = parse_systems(sorted(name for name in self.bench.made if name.startswith("clip:")))
-        plain = [system for system in clips if not system.reranker]
-        if plain:
-            return plain[0]
+        for system in self.bench.asked.values():
+            if system.kind == "clip" and not system.reranker:
+                return system
         data = self.collection
         return System("image") if data.has_query_images and data.has_corpus_images else None
 
@@ -305,7 +304,9 @@ class _Conditions:
             return dict(bm25.search_all(index, given, data.left_out, self.bench.options.k, analyser))
         scratch = self.bench.scratch / "necessity-caption"
         scratch.mkdir()
-        other = replace(self.bench, collection=replace(data, queries=asked), scratch=scratch, made={})
+        other = replace(
+            self.bench, collection=replace(data, queries=asked), scratch=scratch, made={}, asked={}
+        )
         return other.run(system).run or {}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from curation.release.card import load_prose
 from curation.release.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
 from flows.assembling import assemble_task, check_built
@@ -28,6 +29,7 @@ def release(
     """Assemble and audit a release of every task in a dataset's spec; `dataset` is its name or spec path."""
     path = spec_path(dataset)
     spec = read_spec(path, overrides)
+    load_prose(path.parent)
     with write_session(workspace) as session, workers(1) as pool:
         for name in sorted(spec.tasks):
             check_built(session, TASKS[name], spec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import multiprocessing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,10 @@ class Options:
 
 @dataclass
 class Bench:
-    """The systems of one command on one collection: what two of them share is made once."""
+    """The systems of one command on one collection: what two of them share is made once.
+
+    `made` and `asked` have what was run by name; a name does not say in which folder a model lies.
+    """
 
     collection: Collection
     options: Options
@@ -52,10 +55,23 @@ class Bench:
     scratch: Path
     reporter: Reporter = field(default_factory=SilentReporter)
     made: dict[str, Measured] = field(default_factory=dict)
+    asked: dict[str, System] = field(default_factory=dict)
+
+    def check_installed(self, systems: Iterable[System]) -> None:
+        """What those of the systems that can run need is installed: told before hours are spent on others.
+
+        Raises:
+            UsageError: it is not; names the extra.
+        """
+        if any((system.model or system.reranker) and not self._lacking(system) for system in systems):
+            from flows.adapters.models import library
+
+            library()
 
     def run(self, system: System) -> Measured:
         """Run one system; `run` is None with the reason when the collection lacks what it needs."""
         if system.name not in self.made:
+            self.asked[system.name] = system
             lacking = self._lacking(system)
             self.made[system.name] = (
                 Measured(system.name, system.kind, None, why_not=lacking) if lacking else self._make(system)
@@ -75,6 +91,8 @@ class Bench:
     def _lacking(self, system: System) -> str:
         """Why a system cannot run here, '' when it can; clip: takes whatever there is."""
         data = self.collection
+        if not data.queries or not data.corpus_ids:
+            return f"there are no {'documents' if data.queries else 'queries'}"
         reads_texts = system.kind not in ("image", "clip") or bool(system.reranker)
         images = "have no images" if system.kind == "image" else ""
         texts = "have no texts" if reads_texts else ""
@@ -169,7 +187,7 @@ class Bench:
 
     def _encoder(self, system: System) -> Encoder:
         if system.kind == "dense":
-            return UseEncoder(self.options.threads)
+            return UseEncoder()
         from flows.adapters.models import ClipEncoder, TextEncoder
 
         kind = ClipEncoder if system.kind == "clip" else TextEncoder

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from curation.release.card import load_prose
 from flows.build import build
 from flows.crawl import crawl
 from flows.extract import extract
@@ -26,6 +27,7 @@ def run(
     """Crawl the spec's sources, extract, ground, build, release and audit; `spec` is a spec.toml path."""
     path = Path(spec)
     wanted = read_spec(path, overrides)
+    load_prose(path.parent)  # what people have still to write is told before hours of crawling
     stages: list[dict[str, Any]] = []
     for request in requests_of(wanted, path):
         stages += crawl(request.source, request.target, workspace, request.profile, request.options)

@@ -22,7 +22,7 @@ from benchmarks.measure import RESULTS, save
 from benchmarks.pipeline_scale import page
 from benchmarks.pipeline_scale.shards import generate
 from benchmarks.pipeline_scale.spec import DATASET, TASKS, VERSION, write_spec
-from benchmarks.pipeline_scale.steps import MEMORY, WORKERS, measured, size_of, stage_seconds
+from benchmarks.pipeline_scale.steps import AUDIT_MEMORY, MEMORY, WORKERS, measured, size_of, stage_seconds
 from benchmarks.pipeline_scale.world import World
 
 FULL = 1_200_000
@@ -67,7 +67,7 @@ class Size:
             released = measured(["release", spec, "--version", VERSION], self.workspace, accepted=(0, 1))
             return {**released, "tasks": self._tasks()}
         if step == "audit":
-            return measured(["audit", release], self.workspace, accepted=(0, 1))
+            return measured(["audit", release], self.workspace, accepted=(0, 1), memory=AUDIT_MEMORY)
         return measured(["evaluate", release, "--system", "bm25"], self.workspace)
 
     def _generate(self) -> dict[str, Any]:
@@ -122,7 +122,8 @@ def keep(results: Mapping[int, Mapping[str, Any]]) -> Path:
     path = RESULTS / f"{_NAME}.json"
     before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     sizes = page.sizes_of(before) | dict(results)
-    head = {"workers": WORKERS, "duckdb_memory": MEMORY, "growth": growth(sizes)}
+    memory = {"duckdb_memory": MEMORY, "duckdb_memory_audit": AUDIT_MEMORY}
+    head = {"workers": WORKERS, **memory, "growth": growth(sizes)}
     result = {**head, **{f"{size}_documents": sizes[size] for size in sorted(sizes)}}
     page.write(result)
     return save(_NAME, result)

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.audit_scale import _family, _Peak
 from benchmarks.measure import ROOT
 
-WORKERS, MEMORY = 2, "2GB"
+WORKERS, MEMORY, AUDIT_MEMORY = 2, "2GB", "1GB"
 _EVERY = 1.0
 _PROGRESS = re.compile(r"\d+/\d+ (shards|tables)")
 """Lines that only say how far a stage is."""
@@ -48,24 +48,27 @@ def size_of(folder: Path) -> int:
     return total
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, memory: str) -> dict[str, str]:
     """Settings of every command: two workers, a bounded database, temporary files in a folder of ours."""
     given = {
         "MEDQRELS_WORKERS": str(WORKERS),
-        "MEDQRELS_MEMORY_LIMIT": MEMORY,
+        "MEDQRELS_MEMORY_LIMIT": memory,
         "TMPDIR": str(folder),
         "PYTHONPATH": str(ROOT),
     }
     return {**os.environ, **given}
 
 
-def measured(arguments: Sequence[str], workspace: Path, *, accepted: Sequence[int] = (0,)) -> dict[str, Any]:
+def measured(
+    arguments: Sequence[str], workspace: Path, *, accepted: Sequence[int] = (0,), memory: str = MEMORY
+) -> dict[str, Any]:
     """Run `medqrels ARGUMENTS` on a workspace and measure it.
 
     Args:
         arguments: verb and its arguments.
         workspace: the workspace.
         accepted: exit codes that are no failure; an audit that finds something ends with 1.
+        memory: what the database may hold.
 
     Returns:
         Seconds by the clock, CPU seconds of the process tree, its peak memory in MB (resident; `pss` counts
@@ -80,7 +83,7 @@ def measured(arguments: Sequence[str], workspace: Path, *, accepted: Sequence[in
         command = [program, *arguments, "--workspace", str(workspace)]
         cpu, started = os.times(), time.perf_counter()
         child = subprocess.Popen(
-            command, cwd=ROOT, env=environment(Path(folder)), text=True,
+            command, cwd=ROOT, env=environment(Path(folder), memory), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         with _watching(child, Path(folder), workspace) as (peak, scratch):

@@ -196,6 +196,7 @@ def _rows(
             continue
         columns: dict[str, Any] = {
             "system": pa.array([system.name] * len(measured), pa.string()),
+            "shaped_the_benchmark": pa.array([system.shaped] * len(measured), pa.bool_()),
             "query-id": pa.array([query.id for query in measured], pa.string()),
             "group": pa.array([query.group for query in measured], pa.string()),
             "retrieved": pa.array([len(system.run.get(query.id, EMPTY)) for query in measured], pa.int64()),

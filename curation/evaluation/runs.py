@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +114,8 @@ def _in_order(
         listed = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         documents = [place for place, _ in listed]
         run[query] = Ranking(np.array(documents, np.int32), np.array([score for _, score in listed]))
-        reordered += [place for _, place in sorted(order[query])] != documents
+        stated = [scores[place] for _, place in sorted(order[query], key=itemgetter(0))]
+        reordered += any(later > earlier for earlier, later in itertools.pairwise(stated))
         tied += len(set(scores.values())) < len(scores)
     notes = []
     if reordered:
@@ -136,12 +139,15 @@ def _fields(line: str, number: int, path: Path) -> tuple[str, str, float, float,
     parts = line.split()
     if len(parts) != 6:
         raise _wrong(f"{len(parts)} columns, not 6 (query Q0 document rank score tag)", number, path)
+    if "_" in parts[3] + parts[4]:  # Python reads 1_0 as ten, other tools do not
+        raise _wrong("rank or score is no number", number, path)
     try:
         rank, score = float(parts[3]), float(parts[4])
     except ValueError as error:
         raise _wrong("rank or score is no number", number, path) from error
-    if not math.isfinite(score):
-        raise _wrong(f"the score is {parts[4]}", number, path)
+    for what, value in (("rank", rank), ("score", score)):
+        if not math.isfinite(value):
+            raise _wrong(f"the {what} is {value}", number, path)
     return parts[0], parts[2], rank, score, parts[5]
 
 

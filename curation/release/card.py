@@ -81,7 +81,7 @@ def load_prose(folder: Path) -> dict[str, str]:
     prose: dict[str, str] = {}
     for section in PROSE:
         path = folder / f"{section}.md"
-        name = f"data_cards/{folder.name}/{path.name}"
+        name = str(path)
         try:
             text = path.read_text(encoding="utf-8").strip()
         except OSError as error:

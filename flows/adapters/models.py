@@ -28,7 +28,12 @@ _PROMPT_NAMES = {"query": ("query",), "document": ("document", "passage", "corpu
 _SCORE = struct.Struct("<dII")
 
 
-def _library() -> Any:
+def library() -> Any:
+    """The module sentence_transformers.
+
+    Raises:
+        UsageError: it is not installed; names the extra.
+    """
     try:
         import sentence_transformers
     except ImportError as error:
@@ -81,15 +86,15 @@ class TextEncoder:
     def __init__(
         self, model: str, query_prompt: str | None = None, document_prompt: str | None = None
     ) -> None:
-        library = _library()
-        self._model = _load(library.SentenceTransformer, model)
+        package = library()
+        self._model = _load(package.SentenceTransformer, model)
         own = dict(getattr(self._model, "prompts", None) or {})
         self._prompts = {
             "query": _prompt(own, "query") if query_prompt is None else query_prompt,
             "document": _prompt(own, "document") if document_prompt is None else document_prompt,
         }
         self._limit = _limit(self._model)
-        self._about = {**_identity(model), "package": f"sentence-transformers {library.__version__}"}
+        self._about = {**_identity(model), "package": f"sentence-transformers {package.__version__}"}
 
     def describe(self) -> dict[str, Any]:
         """Model, files, library, prompts and length limit."""
@@ -147,11 +152,11 @@ class Reranker:
     """A cross-encoder: one score per query-document pair."""
 
     def __init__(self, model: str) -> None:
-        library = _library()
-        self._model = _load(library.CrossEncoder, model)
+        package = library()
+        self._model = _load(package.CrossEncoder, model)
         limit = getattr(self._model, "max_length", None)
         self._limit = int(limit) if limit else None
-        self._about = {**_identity(model), "package": f"sentence-transformers {library.__version__}"}
+        self._about = {**_identity(model), "package": f"sentence-transformers {package.__version__}"}
 
     def describe(self) -> dict[str, Any]:
         """Model, files, library and length limit."""

@@ -49,6 +49,20 @@ def test_usage_errors_exit_2_and_say_what_to_do(tmp_path: Path, capsys: pytest.C
     assert "next: " in capsys.readouterr().err
 
 
+def test_prose_that_is_missing_is_told_before_anything_is_fetched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "cards" / "spec.toml"
+    spec.parent.mkdir()
+    spec.write_text('name = "a-b"\ntitle = "A title"\n[tasks.summary]\n', encoding="utf-8")
+    for verb in (["run", "--spec", str(spec)], ["release", str(spec), "--version", "1.0.0"]):
+        workspace = tmp_path / verb[0]
+        assert run_cli([*verb, "--workspace", str(workspace)]) == 3
+        error = capsys.readouterr().err
+        assert f"write {spec.with_name('summary.md')}" in error.replace("\n", "")
+        assert not list(workspace.rglob("*.parquet"))
+
+
 def test_errors_are_json_when_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_cli(["status", "--json", "--workspace", str(tmp_path / "none")]) == 3
     error = json.loads(capsys.readouterr().err)

@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import importlib
 import json
+import random
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -199,6 +201,18 @@ def test_text_systems_do_not_run_where_documents_are_only_images(
     assert summary["systems"][2]["why_not"] == "the documents of this task have no texts"
 
 
+def test_a_task_that_came_out_empty_says_so(tmp_path: Path, run: Callable[..., Any]) -> None:
+    release = toy()
+    release.qrels, release.excluded = [], []
+    release.queries = [row for row in release.queries if row.get("split") != "dev"]
+    folder = release.write(tmp_path)
+    (path,) = (folder / "queries").glob("test-*.parquet")
+    pq.write_table(pq.read_table(path).slice(0, 0), path)
+    release.seal(folder)
+    summary = run(str(folder), "--system=bm25", "--system=hybrid", "--out", str(tmp_path / "out"))[0]
+    assert {system["why_not"] for system in summary["systems"]} == {"there are no queries"}
+
+
 def test_rows_with_nothing_to_read_are_not_found(tmp_path: Path, run: Callable[..., Any]) -> None:
     release = toy()
     release.documents[3] |= {"title": "", "text": ""}
@@ -223,6 +237,25 @@ def test_several_processes_find_what_one_finds(
     one, two = hashes(tmp_path / "one"), hashes(tmp_path / "two")
     assert one.pop("_run.json") and two.pop("_run.json")
     assert one == two
+
+
+def test_vectors_do_not_hang_on_the_number_of_workers(
+    tmp_path: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, chance = toy(), random.Random(7)
+    words = sorted({word for row in release.documents for word in row["text"].split()})
+    release.documents += [
+        {"id": f"e{number:02}", "title": "", "text": " ".join(chance.choices(words, k=200))}
+        for number in range(40)
+    ]
+    folder = release.write(tmp_path)
+    found = []
+    for workers in ("1", "2"):
+        monkeypatch.setenv("MEDQRELS_WORKERS", workers)
+        out = tmp_path / workers / "out"  # with a cache of its own
+        found.append(run(str(folder), "--system=dense", "--out", str(out))[0]["systems"][0])
+    assert found[0]["config"]["embeddings"] == found[1]["config"]["embeddings"]
+    assert found[0] == found[1]
 
 
 def test_a_run_file_is_measured_with_its_repairs_told(tmp_path: Path, run: Callable[..., Any]) -> None:
@@ -257,6 +290,44 @@ def test_wrong_run_files_are_refused(tmp_path: Path, run: Callable[..., Any]) ->
         run(str(folder), "--system=bm25", "--run", str(path))
 
 
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_an_empty_run_is_no_system_that_found_nothing(
+    tmp_path: Path, run: Callable[..., Any], text: str
+) -> None:
+    path = tmp_path / "failed.trec"
+    path.write_text(text)
+    with pytest.raises(ReleaseError, match="holds no line"):
+        run(str(toy().write(tmp_path)), "--run", str(path), "--out", str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["--run=wrong.trec"], "5 columns"),
+        (["--run=bm25.trec"], "two systems or runs"),
+        (["--system=st:any"], "sentence-transformers"),
+    ],
+)
+def test_what_is_wrong_is_told_before_any_system_runs(
+    tmp_path: Path,
+    run: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: list[str],
+    message: str,
+) -> None:
+    folder = toy().write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    Path("wrong.trec").write_text("q1 Q0 d1 1 1\n")
+    Path("bm25.trec").write_text("q1 Q0 d1 1 1 t\n")
+    ran: list[str] = []
+    monkeypatch.setattr(retrieval.Bench, "run", lambda bench, system: ran.append(system.name))
+    with pytest.raises(MedqrelsError, match=message):
+        run(str(folder), "--system=bm25", *wrong, "--out", str(tmp_path / "out"))
+    assert ran == []
+
+
 @pytest.mark.parametrize("data", [b"", b"not an image"])
 def test_a_missing_image_ends_the_evaluation(tmp_path: Path, run: Callable[..., Any], data: bytes) -> None:
     release = pictured()
@@ -277,7 +348,15 @@ def test_systems_that_shaped_the_benchmark_are_flagged(tmp_path: Path, run: Call
     summary = run(str(release.write(tmp_path)), *names, "--run", str(path), "--out", str(out))[0]
     flags = {system["name"]: system["shaped_the_benchmark"] for system in summary["systems"]}
     assert flags == {"bm25": False, "dense": True, "hybrid": True, "dense-large": True}
-    assert (out / "results.html").read_text().count(">shaped it<") == 3
+    page = (out / "results.html").read_text()
+    tables = re.findall(r"<table>.*?</table>", page, re.S)
+    assert len(tables) > 3
+    for table in tables:
+        for name, is_flagged in flags.items():
+            places = re.findall(rf">{name}( <span class=\"warn\"[^>]*>†</span>)?</t[hd]>", table)
+            assert places and all(bool(mark) == is_flagged for mark in places), name
+    rows = pq.read_table(out / "per_query.parquet").to_pylist()
+    assert {row["system"]: row["shaped_the_benchmark"] for row in rows} == flags
 
 
 def test_a_text_model_with_its_prompts_and_cuts(

@@ -19,6 +19,7 @@ from curation.necessity.candidates import published
 from curation.necessity.table import NOTES, read_notes
 from curation.release.published import write_table
 from curation.release.tables import TOP_RANKED
+from flows.baselines import text_systems
 from flows.necessity import DiagnosticOptions, DiagnosticSummary, diagnose
 from flows.retrieval import Bench, Options
 from tests.curation.evaluation.world import Release, picture
@@ -207,6 +208,38 @@ def test_a_clip_model_reads_both(run: Any) -> None:
     summary, rows, _ = run(bare, "clip:toy", name="2")
     assert summary.notes["conditions"]["text_only"]["system"] == "clip:toy, text alone"
     assert rows["q1"]["text_and_image"] is not None
+
+
+@pytest.mark.usefixtures("clip")
+def test_a_clip_model_in_a_folder_is_loaded_from_there(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = sys.modules["sentence_transformers"]
+    make, loaded = library.SentenceTransformer, []
+
+    def load(model: str) -> Any:
+        loaded.append(model)
+        return make(model)
+
+    monkeypatch.setattr(library, "SentenceTransformer", load)
+    folders = [tmp_path / "models" / name for name in ("toy", "another")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    summary, _, _ = run(cases(), "bm25", *(f"clip:{folder}" for folder in folders))
+    assert (
+        summary.notes["conditions"]["image_only"]["system"] == "clip:toy, image alone"
+    )  # the first asked for
+    assert set(loaded) == {str(folder) for folder in folders}
+    assert loaded[-1] == str(folders[0])
+
+
+def test_text_systems_of_a_spec(tmp_path: Path) -> None:
+    folder = tmp_path / "toy"
+    folder.mkdir()
+    asked = ("image", "hybrid", f"st:{folder}", "clip:toy", "bm25", "bm25+rerank:toy", "dense")
+    ran = {parse_systems([name])[0].name for name in asked} - {"dense"}
+    assert text_systems(asked, ran) == ("hybrid", f"st:{folder}", "bm25")
+    assert text_systems(("image",), {"image"}) == ("bm25",)
 
 
 def test_candidates_are_those_published(run: Any) -> None:

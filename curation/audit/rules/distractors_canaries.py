@@ -151,11 +151,17 @@ def _elsewhere(rows: Rows, row: Row) -> Sequence[str] | None:
     return [str(row["corpus-id"])]
 
 
+def _orphaned(rows: Rows, _: Rows) -> Sequence[str] | None:
+    """A row of a query that is not published; the query it was of need not be wrong without it."""
+    if not rows["distractors"]:
+        return None
+    rows["distractors"][-1]["query-id"] = GONE
+    return [GONE]
+
+
 FIT = (
     Canary("a document that is not published", _plant(0, _set("corpus-id", GONE))),
-    Canary(
-        "a query that is not published", _plant(1, lambda rows, row: row.update({"query-id": GONE}) or [GONE])
-    ),
+    Canary("a query that is not published", _orphaned),
     Canary("a judged document", _plant(2, _labelled)),
     Canary("an excluded document", _plant(3, _excluded)),
     Canary("a document of the query's article", _plant(4, _shared("article_id"))),

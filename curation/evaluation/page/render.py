@@ -39,6 +39,7 @@ def render(summary: Mapping[str, Any]) -> str:
         summary=summary,
         release=summary["release"],
         systems=systems,
+        places={system["name"]: place for place, system in _numbered(systems)},
         not_run=[system for system in summary["systems"] if system["status"] != "measured"],
         primary=PRIMARY,
         few=FEW_ARTICLES,
@@ -111,9 +112,25 @@ def _facets(
         ]
         title = _FACET_TITLES.get(facet, facet)
         found.append(
-            {"name": facet, "title": title, "values": order, "counts": values, "plot": bars(rows, title)}
+            {
+                "name": facet,
+                "title": title,
+                "values": order,
+                "counts": values,
+                "plot": bars(rows, title),
+                "is_few": _is_few(systems, facet),
+            }
         )
     return found
+
+
+def _is_few(systems: Sequence[Mapping[str, Any]], facet: str) -> bool:
+    """Whether any interval of a facet is of fewer articles than it takes."""
+    return any(
+        found[PRIMARY]["low"] is not None and found[PRIMARY]["groups"] < FEW_ARTICLES
+        for system in systems
+        for found in system["facets"][facet].values()
+    )
 
 
 def _numbered(systems: Sequence[Mapping[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:

@@ -71,6 +71,12 @@ def test_good_rows_pass_and_canaries_are_found(tmp_path: Path) -> None:
     assert planted(RULES, subject, tmp_path / "scratch") == {}
 
 
+def test_one_distractor_in_the_copy_is_enough_to_plant_in(tmp_path: Path) -> None:
+    subject = small(tmp_path / "good", lambda rows: rows.update({"distractors": rows["distractors"][:1]}))
+    left = planted(RULES, subject, tmp_path / "scratch")
+    assert "a query that is not published" not in str(left), left
+
+
 def test_without_distractors_nothing_is_said(tmp_path: Path) -> None:
     subject = small(tmp_path, lambda rows: rows.pop("distractors"))
     assert {check(rule, subject, tmp_path).status for rule in RULES} == {"not_applicable"}

@@ -59,9 +59,10 @@ def test_the_page_shows_every_system_and_escapes(collection: Collection) -> None
     page = render(summarise(collection, systems, 100).summary)
     assert "a&lt;script&gt;" in page and "<script" not in page
     assert "Toy &lt;b&gt;task" in page
-    assert "shaped it" in page and "be careful &amp; read" in page
+    assert "shaper <span" in page and "be careful &amp; read" in page
     assert "<strong>image</strong> was not run: no images" in page
     assert page.count("<svg") == 3  # all queries, specialty, label status
+    assert page.count("fewer than 30 articles") == 2  # as there are rows with intervals in both facets
     assert page == render(summarise(collection, systems, 100).summary)
 
 

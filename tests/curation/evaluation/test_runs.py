@@ -57,6 +57,8 @@ def write(tmp_path: Path, text: str) -> Path:
         ("q1 Q0 d1 1 1.0", "5 columns"),
         ("q1 Q0 d1 1 high t", "no number"),
         ("q1 Q0 d1 1 nan t", "score is nan"),
+        ("q1 Q0 d1 nan 1.0 t", "rank is nan"),
+        ("q1 Q0 d1 1 1_0 t", "no number"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -79,8 +81,15 @@ def test_wrong_order_and_ties_are_repaired_and_told(tmp_path: Path) -> None:
     found = read_run(path, ["q1", "q2"], IDS)
     assert found.run["q1"].documents.tolist() == [2, 0]
     assert found.run["q2"].documents.tolist() == [1, 3]
-    assert [note.split()[0] for note in found.notes] == ["2", "1"]
+    assert [note.split()[0] for note in found.notes] == ["1", "1"]
     assert "order of score" in found.notes[0] and "document id" in found.notes[1]
+
+
+def test_what_states_no_other_order_is_not_called_out_of_order(tmp_path: Path) -> None:
+    path = write(tmp_path, "q1 Q0 d3 0 2 t\nq1 Q0 d1 0 1 t\nq2 Q0 d4 1 1 t\nq2 Q0 d2 2 1 t\n")
+    found = read_run(path, ["q1", "q2"], IDS)
+    assert found.run["q1"].documents.tolist() == [2, 0]
+    assert found.notes == ("1 queries have equal scores; those are in order of document id",)
 
 
 def test_pairs_to_leave_out_make_room_for_the_next() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +151,49 @@ def test_what_was_derived_is_shown(text: str) -> None:
     assert "2 queries over 3 documents" in shown
     assert "Its rank correlation to the whole release was not measured." in shown
     assert "| `specialty` | 2 | all | undecided 2 |" in shown
+
+
+def changed(released: Path, folder: Path, name: str, change: Callable[[Any], None]) -> str:
+    """The card of a copy in which one file under runs/ says something else."""
+    target = folder / "copy"
+    shutil.copytree(released, target)
+    path = target / "runs" / f"{name}.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return section(rendered(target))
+
+
+def test_conditions_by_systems_that_shaped_the_pools_are_marked(released: Path, tmp_path: Path) -> None:
+    def named(content: Any) -> None:
+        systems = {"text_only": "bm25", "text_and_image": "reciprocal rank fusion of bm25 and other"}
+        systems["image_only"] = "other, bm25"
+        content["test"]["conditions"] = {name: {"system": system} for name, system in systems.items()}
+
+    assert "What shaped the candidate pools took part" not in section(rendered(released))
+    shown = changed(released, tmp_path, "diagnostics", named)
+    assert "| text alone | bm25 † | 4 |" in shown
+    assert "of bm25 and other † | 4 |" in shown
+    assert "| image alone | not run" in shown
+    assert "† What shaped the candidate pools took part" in shown
+
+
+def test_the_best_system_by_facet_is_marked_if_it_shaped_the_pools(released: Path, tmp_path: Path) -> None:
+    def best(content: Any) -> None:
+        summary = content["test"]
+        summary["facets"]["modality"] = {"CT": 3, "": 1}
+        for system in summary["systems"]:
+            if system["status"] == "measured":
+                overall = system["overall"]
+                overall["nDCG@10"]["mean"] = 1.0 if system["name"] == "bm25" else 0.0
+                system["facets"]["modality"] = {"CT": overall, "": overall}
+                macro = {"mean": 1.0, "gap": 0.0, "values": 1}
+                system["macro"]["modality"] = dict.fromkeys(summary["measures"], macro)
+
+    shown = changed(released, tmp_path, "results", best)
+    (line,) = [line for line in shown.splitlines() if "of the best system" in line]
+    assert "bm25" in line and " †, by facet" in line
+    assert "| best minus worst of them | | – |" in shown  # one value is no spread
 
 
 def test_hostile_names_stay_text(text: str) -> None:
