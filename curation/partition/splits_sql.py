@@ -9,7 +9,9 @@ from __future__ import annotations
 from curation.partition.components_sql import components
 
 LARGE = 50
-"""A group of more than 1/50 of its task stays in test."""
+"""A group of more than 1/50 of its task stays in test, but for small groups of small tasks."""
+FEW = 5
+"""A group of as many queries may go to dev if it takes at most half of the room there."""
 
 _KEPT = """
     kept AS MATERIALIZED (
@@ -71,6 +73,7 @@ def assignments(dev_parts: int) -> str:
     Args:
         dev_parts: millionths of a task's queries that go to dev.
     """
+    room = f"(n * {dev_parts} // 1000000 - dev)"
     return f"""
     WITH member AS MATERIALIZED (
         SELECT g.number, g."group", g.split, c.task, c.query_id, c.since,
@@ -81,8 +84,9 @@ def assignments(dev_parts: int) -> str:
     drawn AS (
         SELECT "group", sum(size) OVER (
             PARTITION BY task ORDER BY "group" ROWS UNBOUNDED PRECEDING
-        ) <= n * {dev_parts} // 1000000 - dev AS is_dev
-        FROM member WHERE number = "group" AND split IS NULL AND (size = 1 OR size * {LARGE} <= n)),
+        ) <= {room} AS is_dev
+        FROM member WHERE number = "group" AND split IS NULL
+            AND (size = 1 OR size * {LARGE} <= n OR (size <= {FEW} AND size * 2 <= {room}))),
     named AS (SELECT "group", min(query_id) AS name FROM member GROUP BY "group")
     SELECT m.task, m.query_id, m.since, a.name AS "group",
         coalesce(m.split, CASE WHEN d.is_dev THEN 'dev' ELSE 'test' END) AS split

@@ -297,6 +297,15 @@ def test_dev_is_near_its_share_and_large_groups_stay_in_test(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize(("together", "expected"), [(1, 4), (2, 4), (3, 0)])
+def test_a_small_task_of_small_groups_has_a_dev_split(tmp_path: Path, together: int, expected: int) -> None:
+    items = tuple(Item("case_study", f"q{n}", f"pmc:PMC{n // together + 1}.1") for n in range(90))
+    places = run(tmp_path / "w", World(items), dev_share=0.05).places
+    dev = [int(name.removeprefix("case_study-q")) for name, (_, split) in places.items() if split == "dev"]
+    assert len(dev) == expected
+    assert all(set(range(n - n % together, n - n % together + together)) <= set(dev) for n in dev)
+
+
 def test_nothing_at_all(tmp_path: Path) -> None:
     assert run(tmp_path / "w", World(), tasks=ALL_TASKS).assignments == []
 
