@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -218,10 +218,10 @@ def _self_match(context: Context) -> Outcome:
     if tables != {0, 1}:
         raise NotApplicable("not both queries and documents have images")
     pairs = [pair for pair in pairs_of(context) if seen.table[pair.one] != seen.table[pair.other]]
-    excluded, scores = _labels(context, [str(seen.ids[pair.one]) for pair in pairs])
+    named = [(str(seen.ids[pair.one]), str(seen.ids[pair.other])) for pair in pairs]
+    excluded, scores = _labels(context, named)
     told = []
-    for pair in pairs:
-        query, document = str(seen.ids[pair.one]), str(seen.ids[pair.other])
+    for pair, (query, document) in zip(pairs, named, strict=True):
         if (query, document) not in excluded:
             score = scores.get((query, document))
             kind = "unlabelled" if score is None else "positive" if score > 0 else "labelled 0"
@@ -244,21 +244,28 @@ def _self_match(context: Context) -> Outcome:
     )
 
 
-def _labels(context: Context, queries: list[str]) -> tuple[set[tuple[str, str]], dict[tuple[str, str], int]]:
-    """Excluded pairs and scores of some queries."""
-    if not queries:
+Named = tuple[str, str]
+"""Query id, document id."""
+
+
+def _labels(context: Context, pairs: Sequence[Named]) -> tuple[set[Named], dict[Named, int]]:
+    """Of some pairs those that are excluded, and the scores of those that have one."""
+    if not pairs:
         return set(), {}
     path = context.scratch / "image-self-match.parquet"
-    pq.write_table(pa.table({"id": pa.array(sorted(set(queries)), pa.string())}), path)
-    pairs: dict[str, list[dict[str, Any]]] = {"excluded": [], "qrels": []}
-    for table, score in (("excluded", "0"), ("qrels", "score")):
+    queries, documents = zip(*sorted(set(pairs)), strict=True)
+    pq.write_table(
+        pa.table({"q": pa.array(queries, pa.string()), "c": pa.array(documents, pa.string())}), path
+    )
+    found: dict[str, list[dict[str, Any]]] = {"excluded": [], "qrels": []}
+    for table, score in (("excluded", "0"), ("qrels", "t.score")):
         if table in context.views:
-            text = f"""SELECT "query-id" AS q, "corpus-id" AS c, max({score}) AS score FROM {table}
-                WHERE "query-id" IN (SELECT id FROM wanted) GROUP BY q, c ORDER BY q, c"""
+            text = f"""SELECT w.q, w.c, max({score}) AS score FROM {table} t
+                JOIN wanted w ON w.q = t."query-id" AND w.c = t."corpus-id" GROUP BY ALL ORDER BY ALL"""
             given = {table: context.views[table], "wanted": [path]}
-            pairs[table] = [row for batch in context.query(text, given) for row in batch.to_pylist()]
-    excluded = {(row["q"], row["c"]) for row in pairs["excluded"]}
-    return excluded, {(row["q"], row["c"]): row["score"] for row in pairs["qrels"]}
+            found[table] = [row for batch in context.query(text, given) for row in batch.to_pylist()]
+    excluded = {(row["q"], row["c"]) for row in found["excluded"]}
+    return excluded, {(row["q"], row["c"]): row["score"] for row in found["qrels"]}
 
 
 RULES = (

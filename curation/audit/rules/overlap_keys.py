@@ -19,7 +19,7 @@ OWN, POSITIVE, PUBLISHED = 0, 1, 2
 """What a key was read from: the query itself, a positive document, or the published keys alone."""
 
 _FOLDED = r"trim(regexp_replace(lower(nfc_normalize(text)), '[^\p{L}\p{N}]+', ' ', 'g'))"
-_POSITIVES = """(SELECT DISTINCT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE score > 0)"""
+_POSITIVES = """(SELECT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE score > 0)"""
 _PROVENANCE = ("provenance_queries", "provenance_corpus", "qrels", "keys")
 _TABLES: dict[Dimension, tuple[str, ...]] = {
     "target_concept": ("provenance_queries", "keys"),
@@ -63,8 +63,9 @@ def _queries(key: str, where: str = "true", *, is_stated: bool = True) -> Origin
 
 
 def _positives(key: str, where: str = "true") -> Origin:
-    sql = f"""SELECT r.q, {key} AS key, r.c AS doc FROM {_POSITIVES} r
-        JOIN provenance_corpus p ON p.id = r.c WHERE {where}"""
+    """A key is made once for each document, of which many are positive for many queries."""
+    sql = f"""SELECT r.q, p.key, r.c AS doc FROM {_POSITIVES} r
+        JOIN (SELECT p.id, {key} AS key FROM provenance_corpus p WHERE {where}) p ON p.id = r.c"""
     return Origin(POSITIVE, ("qrels", "provenance_corpus"), sql)
 
 
@@ -93,8 +94,9 @@ _QUERY_BYTES = Origin(
 _DOCUMENT_BYTES = Origin(
     POSITIVE,
     ("qrels", "corpus"),
-    f"""SELECT r.q, 'sha256:' || sha256(d.image.bytes) AS key, r.c AS doc FROM {_POSITIVES} r
-        JOIN corpus d ON d.id = r.c WHERE d.image.bytes IS NOT NULL""",
+    f"""SELECT r.q, d.key, r.c AS doc FROM {_POSITIVES} r JOIN (
+        SELECT id, 'sha256:' || sha256(image.bytes) AS key FROM corpus WHERE image.bytes IS NOT NULL) d
+        ON d.id = r.c""",
     False,
 )
 _ORIGINS: dict[Dimension, tuple[Origin, ...]] = {
