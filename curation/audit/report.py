@@ -63,14 +63,8 @@ RULES: tuple[Rule, ...] = (
 )
 _PICTURED = frozenset({*(rule.id for rule in images.RULES), "contaminated_images"})
 """Rules that run last: the pictures they need may be looked at by other processes meanwhile."""
-SEPARATE: tuple[Rule, ...] = (
-    *integrity.RULES,
-    *languages.RULES,
-    *privacy.RULES,
-    *statistics.RULES,
-    *mteb.RULES,
-)
-"""Rules that ask only SQL and read every row or text: other processes may run them meanwhile."""
+SEPARATE: tuple[Rule, ...] = (*languages.RULES, *privacy.RULES, *statistics.RULES, *mteb.RULES)
+"""Rules that ask only SQL and read every text: other processes may run them meanwhile."""
 _LONGEST_REASON = 300
 Ran = tuple[RuleResult, tuple[OverlapCell, ...]]
 

@@ -5,8 +5,11 @@ Texts with at most one recorded change are checked in SQL, the others one by one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.audit.rule import MAX_EXAMPLES, MAX_QUOTE, Canary, Collector, Context, Outcome, Rows, Rule, side
 from curation.audit.rules.planting import Plant, row_ids
@@ -32,25 +35,43 @@ _WITHOUT = """SELECT o."query-id" AS q, o."corpus-id" AS c FROM provenance_qrels
     WHERE coalesce(len(o.evidence), 0) = 0
         AND coalesce(r.label_status, '') NOT IN ('expert', 'adjudicated') ORDER BY q, c"""
 """Labels of people rest on their answers, see the rule review_labels."""
-_UNSURE = """
+_PLACED = """
     WITH spans AS (SELECT "query-id" AS q, "corpus-id" AS c, unnest(evidence) AS e FROM provenance_qrels),
-    asked AS (SELECT p.id, p.source_id, p.transforms, t.text FROM provenance_queries p
-        JOIN queries t ON t.id = p.id WHERE p.source_id IN (SELECT e.text_id FROM spans)),
-    own AS (SELECT id, text FROM corpus WHERE id IN (SELECT c FROM spans)),
-    origins AS (SELECT id, transforms FROM provenance_corpus WHERE id IN (SELECT c FROM spans)),
     placed AS (
-        SELECT q, c, e.text_id AS place, e."start" AS first, e."end" AS stop, coalesce(e.text, '') AS words,
-            e.text_id = c AS is_document,
-            coalesce(e.text_id <> c AND e.text_id = a.source_id, false) AS is_query,
-            CASE WHEN is_query THEN a.text ELSE d.text END AS text,
-            CASE WHEN is_query THEN a.transforms ELSE o.transforms END AS transforms
-        FROM spans LEFT JOIN own d ON d.id = c LEFT JOIN origins o ON o.id = c LEFT JOIN asked a ON a.id = q)
-    SELECT q, c, place, first, stop, words, is_document, is_query, text, transforms FROM placed
+        SELECT q, c, e."start" AS first, e."end" AS stop, coalesce(e.text, '') AS words,
+            coalesce(e.text_id = c, false) AS is_document,
+            coalesce(e.text_id <> c AND e.text_id = p.source_id, false) AS is_query,
+            CASE WHEN is_query THEN q ELSE c END AS holder
+        FROM spans LEFT JOIN (SELECT id, source_id FROM provenance_queries) p ON p.id = q)"""
+"""Every quote with the row it is sought in: the query if it is from its own passage, else the document."""
+_UNSURE = f"""{_PLACED},
+    quotes AS (
+        SELECT is_query, is_document, holder, first, stop, words, count(*) AS n FROM placed GROUP BY ALL),
+    held AS (
+        SELECT u.*, t.text, o.transforms FROM quotes u LEFT JOIN corpus t ON t.id = u.holder
+        LEFT JOIN provenance_corpus o ON o.id = u.holder WHERE NOT is_query
+        UNION ALL
+        SELECT u.*, t.text, o.transforms FROM quotes u LEFT JOIN queries t ON t.id = u.holder
+        LEFT JOIN provenance_queries o ON o.id = u.holder WHERE is_query)
+    SELECT is_query, is_document, holder, first, stop, words, n::BIGINT AS n, text, transforms FROM held
     WHERE NOT coalesce(coalesce(len(transforms), 0) = 0 AND words <> '' AND CASE WHEN is_document OR is_query
         THEN first >= 0 AND stop > first AND substr(text, first + 1, stop - first) = words
         ELSE contains(text, words) END, false)"""
 """Quotes that SQL alone does not confirm: those of changed texts, wrong ones, and those of documents merged
-into this one whose words it does not hold as they stand."""
+into this one whose words it does not hold as they stand. Most labels of a document quote the same words."""
+_WRONG = f"""{_PLACED}
+    SELECT q, c, w.number FROM placed p JOIN wrong w ON w.is_query = p.is_query AND w.holder = p.holder
+        AND w.is_document = p.is_document AND w.first IS NOT DISTINCT FROM p.first
+        AND w.stop IS NOT DISTINCT FROM p.stop AND w.words = p.words ORDER BY ALL"""
+_KINDS = {
+    "is_query": pa.bool_(),
+    "is_document": pa.bool_(),
+    "holder": pa.string(),
+    "first": pa.int64(),
+    "stop": pa.int64(),
+    "words": pa.string(),
+}
+_TABLES = ("provenance_qrels", "corpus", "provenance_corpus", "queries", "provenance_queries")
 
 
 def undo(text: str, transforms: Iterable[Mapping[str, Any]]) -> str | None:
@@ -123,20 +144,8 @@ def _spans(context: Context) -> Outcome:
     compared = context.rows(_QUOTES, "provenance_qrels")[0]["n"]
     for row in context.rows(_WITHOUT, "provenance_qrels", "qrels"):
         found.add("the label has no evidence", side("queries", row["q"]), side("corpus", row["c"]))
-    wrong: list[tuple[str, str, int, int, str, bool, str]] = []
-    unpublished = 0
-    tables = ("provenance_qrels", "corpus", "provenance_corpus", "queries", "provenance_queries")
-    for batch in context.batches(_UNSURE, *tables):
-        for row in batch.to_pylist():
-            source = undo(row["text"] or "", row["transforms"] or ())
-            words, first, stop = row["words"], row["first"] or 0, row["stop"] or 0
-            if not row["is_document"] and not row["is_query"]:
-                # A merged duplicate: its own passage is not published; only its words can be sought.
-                unpublished += not words or normalise_text(words) not in normalise_text(source or "")
-            elif not _stands(source, row["first"], row["stop"], words):
-                text = (row["text"] or "")[:MAX_QUOTE]
-                wrong.append((row["q"], row["c"], first, stop, words, row["is_query"], text))
-    for q, c, start, end, words, is_query, text in sorted(wrong):
+    wrong, unpublished = _wrong(context)
+    for q, c, start, end, words, is_query, text in sorted(_labelled(context, wrong)):
         found.add(
             f"the quote is not at {start}–{end} of its passage",
             side("queries", q, text if is_query else ""),
@@ -149,6 +158,41 @@ def _spans(context: Context) -> Outcome:
         compared_with="", compared=compared - unpublished, unit="quotes", skipped=unpublished, why=why
     )
     return Outcome(compared, found.found, tuple(found.kept), note, (coverage,))
+
+
+def _wrong(context: Context) -> tuple[list[Mapping[str, Any]], int]:
+    """Distinct quotes that do not stand where they should, and how many cannot be sought."""
+    wrong: list[Mapping[str, Any]] = []
+    unpublished = 0
+    for batch in context.batches(_UNSURE, *_TABLES):
+        for row in batch.to_pylist():
+            source = undo(row["text"] or "", row["transforms"] or ())
+            words = row["words"]
+            if not row["is_document"] and not row["is_query"]:
+                # A merged duplicate: its own passage is not published; only its words can be sought.
+                is_there = bool(words) and normalise_text(words) in normalise_text(source or "")
+                unpublished += 0 if is_there else row["n"]
+            elif not _stands(source, row["first"], row["stop"], words):
+                wrong.append(row)
+    return wrong, unpublished
+
+
+def _labelled(
+    context: Context, wrong: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, int, int, str, bool, str]]:
+    """Every label with a wrong quote: query, document, place, words, whether of the query, its text."""
+    if not wrong:
+        return
+    columns = {name: pa.array([row[name] for row in wrong], kind) for name, kind in _KINDS.items()}
+    path = context.scratch / "wrong-quotes.parquet"
+    pq.write_table(pa.table(columns | {"number": pa.array(range(len(wrong)), pa.int64())}), path)
+    views = {name: context.views[name] for name in ("provenance_qrels", "provenance_queries")}
+    for batch in context.query(_WRONG, {**views, "wrong": [path]}):
+        for label in batch.to_pylist():
+            row = wrong[label["number"]]
+            text = (row["text"] or "")[:MAX_QUOTE]
+            place = (row["first"] or 0, row["stop"] or 0)
+            yield label["q"], label["c"], *place, row["words"], row["is_query"], text
 
 
 def _stands(source: str | None, start: int | None, end: int | None, words: str) -> bool:
