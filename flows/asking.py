@@ -12,9 +12,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import duckdb  # used by its own name: another name for its classes here keeps it from ending cleanly
 import pyarrow as pa
 
-from flows.database import ROW_GROUP, Connection, DatabaseError, add_view, connect, literal
+from flows.database import ROW_GROUP, add_view, connect, literal
 from schemas.errors import MedqrelsError
 
 _HELD_BYTES, _HELD_TABLES = 1_000_000, 200
@@ -48,7 +49,7 @@ def query(
 class _Asked:
     """A database that is asked again and again: small files, views and small answers are kept."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(
             "SET parquet_metadata_cache = true"
         )  # tables with images have thousands of row groups
@@ -107,7 +108,7 @@ class _Asked:
 class _Cursor:
     """One connection and the views it has: they stay for the next question, which mostly asks the same."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.shown: dict[str, str] = {}
 
@@ -127,7 +128,7 @@ class _Cursor:
         """Run one SELECT."""
         try:
             yield from self.connection.sql(text).to_arrow_reader(ROW_GROUP)
-        except DatabaseError as error:
+        except duckdb.Error as error:
             raise MedqrelsError(f"SQL failed: {error}") from error
 
 
@@ -137,7 +138,7 @@ class _Held:
     Files are known by their bytes, so that copies of one file are one table.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.tables: OrderedDict[tuple[bytes, ...], str] = OrderedDict()
         self.digests: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
@@ -159,7 +160,7 @@ class _Held:
         listed = ", ".join(literal(path) for path in files)
         try:
             self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM read_parquet([{listed}])")
-        except DatabaseError:  # the question itself shall fail, with its own words
+        except duckdb.Error:  # the question itself shall fail, with its own words
             return ""
         self.made += 1
         self.tables[key] = name

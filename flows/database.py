@@ -22,8 +22,6 @@ from schemas.record import arrow_schema
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 ROW_GROUP = 20_000
-Connection = duckdb.DuckDBPyConnection
-DatabaseError = duckdb.Error
 
 
 @contextlib.contextmanager
