@@ -1,4 +1,4 @@
-"""Sections of benchmarks/README.md on partition, image copies, the audit at full size, and evaluation."""
+"""Sections of benchmarks/README.md: partition, image copies, full size, evaluation, review, properties."""
 
 from __future__ import annotations
 
@@ -232,4 +232,19 @@ def review() -> list[str]:
     ]
 
 
-SECTIONS = (partition, image_copies, audit_scale, evaluation, agreement, review, pipeline)
+def properties() -> list[str]:
+    """Property tests whose examples are drawn anew."""
+    found = _read("properties")
+    last = found["first"] + found["seeds"] - 1
+    failed = [f"`{one['test']}` (seed {one['seed']})" for one in found["failures"]]
+    return [
+        "## Property tests",
+        "",
+        f"`make test` tries the same examples every time. All {found['tests']} property tests under seeds "
+        f"{found['first']} to {last}: {found['passed']:,} passed, {len(failed)} failed"
+        f"{': ' + ', '.join(failed) if failed else ''}. `python -m benchmarks.properties`",
+        "",
+    ]
+
+
+SECTIONS = (partition, image_copies, audit_scale, evaluation, agreement, review, pipeline, properties)

@@ -13,6 +13,7 @@ ALL = (
     "jats_speed",
     "jats_mutations",
     "format_mutations",
+    "properties",
     "crawl_speed",
     "crawl_kills",
     "cases_gold",

@@ -50,9 +50,6 @@ class _Asked:
     """A database that is asked again and again: small files, views and small answers are kept."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.execute(
-            "SET parquet_metadata_cache = true"
-        )  # tables with images have thousands of row groups
         self.connection = connection
         self.held = _Held(connection)
         self.idle: list[_Cursor] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
 
 from curation.audit import canaries
 from curation.audit.rule import Context, Rule
@@ -21,6 +22,10 @@ from tests.scratch import to_memory
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"
+
+settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
+settings.register_profile("drawn", database=None, deadline=None, print_blob=True)
+settings.load_profile("fixed")  # `make test` always tries the same; `benchmarks.properties` draws anew
 
 
 SPREAD = frozenset(

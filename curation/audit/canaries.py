@@ -17,7 +17,7 @@ from curation.audit.copying import Copy, Unusable, clone, cut, invent
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.mending import empty
-from curation.audit.rule import Canary, Context, Rows, Rule
+from curation.audit.rule import SECONDS, Canary, Context, Rows, Rule
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
@@ -113,7 +113,7 @@ class _Field:
     def results(self, rule: Rule) -> list[CanaryResult]:
         """Plant every canary of a rule: several at once where they cannot be mistaken, the others alone."""
         notes: dict[int, str] = {}
-        for second in ("", "sibling", "against"):
+        for second in ("", *SECONDS):
             numbers = [
                 number for number, item in enumerate(rule.canaries) if item.plant and item.second == second
             ]

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from curation.audit import invented
 from curation.audit.dataset import Dataset, open_release
+from curation.audit.layouts.hashlist import open_hash_list, write_hash_list
 from curation.audit.mending import Content, Files, Tables, stamp, write_tables
 from curation.audit.rule import Context, Rows
 from curation.audit.rules.distractors_canaries import distractors_of
@@ -153,7 +154,7 @@ class Copy:
         return Dataset(name, "audited", self.kind, target, "copy", found, manifest)
 
     def write_second(self, rows: Rows, role: str) -> Dataset:
-        """The dataset beside the copy, in one folder for all: a sibling task, or another benchmark."""
+        """The dataset beside the copy, one folder for all: sibling task, other benchmark, or its hashes."""
         if not self._second.sound.exists():
             write_tables(self._second.sound, self._content(self.no_rows(), TABLES))
         self._second.show(self._content(rows, [table for table in TABLES if rows[table.name]]))
@@ -165,7 +166,12 @@ class Copy:
             return Dataset(SIBLING, "sibling", "release", target, SIBLING, found, manifest)
         kept = {name: found[name] for name in found if rows[name]}
         place: Role = "against"
-        return Dataset(SIBLING, place, "beir", target, SIBLING, kept)
+        other = Dataset(SIBLING, place, "beir", target, SIBLING, kept)
+        if role != "hashlist":
+            return other
+        hashes = self._beside("planted") / "hashes.parquet"
+        write_hash_list(other, hashes, self.context.pool)
+        return open_hash_list(hashes)
 
     def _content(self, rows: Rows, tables: Iterable[Published]) -> Content:
         """Some tables' rows as they are written: one file per table and split."""

@@ -72,21 +72,24 @@ Rows = dict[str, list[dict[str, Any]]]
 """Table name -> rows of a small copy of the release, to be damaged in place."""
 
 
+SECONDS = ("sibling", "against", "hashlist")
+
+
 @dataclass(frozen=True, slots=True)
 class Canary:
     """One defect to plant.
 
     `plant` changes rows of the copy and returns the ids the rule must name, or None when this release has
     nothing it could be planted in (the note then says so; it counts as neither found nor missed).
-    `sibling` and `against` are rows of an invented second dataset (empty tables at first): what is planted
-    there makes it a sibling task or another benchmark of the copy.
+    What is planted in an invented second dataset (empty tables at first) makes it a sibling task of the copy,
+    another benchmark, or the hash list of one.
     `files` instead damages the copy's directory itself, for rules on files.
     """
 
     name: str
     plant: Callable[[Rows, Rows], Sequence[str] | None] | None = None
     second: str = ""
-    """'' when one dataset is enough, else the role of the second: 'sibling' or 'against'."""
+    """'' when one dataset is enough, else the role of the second: one of `SECONDS`."""
     files: Callable[[Path], Sequence[str] | None] | None = None
 
 

@@ -94,7 +94,7 @@ def loosened(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-@settings(deadline=None, derandomize=True, database=None, max_examples=100)
+@settings(deadline=None, max_examples=100)
 @given(TREES, st.data())
 def test_conform_keeps_every_value_of_every_slice(rows: list[ToyTree], data: st.DataObject) -> None:
     schema = arrow_schema(ToyTree)

@@ -23,7 +23,7 @@ from schemas.ids import (
     query_id,
 )
 
-QUICK = settings(deadline=None, derandomize=True, max_examples=200)
+QUICK = settings(deadline=None, max_examples=200)
 XML_IDS = st.one_of(
     st.none(),
     st.text(max_size=12),

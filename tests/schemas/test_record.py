@@ -51,8 +51,6 @@ def test_round_trip_through_arrow_and_parquet(name: str, tmp_path: Path) -> None
     @settings(
         max_examples=20,
         deadline=None,
-        database=None,
-        derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
     @given(st.lists(rows(kind), max_size=3))

@@ -86,18 +86,19 @@ _EXACT = ("word for word, in other case and punctuation", _exact)
 _NEAR = ("nearly, with every thirteenth word changed", _near)
 _SPAN = ("in part, a run of 13 words", _span)
 _Kind = tuple[str, Callable[[list[str]], str]]
+_WHERE = {"against": "of another benchmark", "hashlist": "of another benchmark's hash list"}
 
 
-def _texts(*planted: tuple[str, str, _Kind]) -> tuple[Canary, ...]:
-    """Canaries from (ours, theirs, kind); a side is 'query', 'positive document' or 'document'."""
+def _texts(*planted: tuple[str, str, _Kind, str]) -> tuple[Canary, ...]:
+    """Canaries from (ours, theirs, kind, role); a side is 'query', 'positive document' or 'document'."""
     canaries = []
-    for number, (mine, theirs, (how, change)) in enumerate(planted):
+    for number, (mine, theirs, (how, change), role) in enumerate(planted):
         tables = ["queries" if name == "query" else "corpus" for name in (mine, theirs)]
         plant = _Text(
             number, tables[0], mine.startswith("positive"), tables[1], theirs.startswith("positive"), change
         )
-        name = f"a {mine} that stands in a {theirs} of another benchmark {how}"
-        canaries.append(Canary(name, plant, "against"))
+        name = f"a {mine} that stands in a {theirs} {_WHERE[role]} {how}"
+        canaries.append(Canary(name, plant, role))
     return tuple(canaries)
 
 
@@ -127,35 +128,80 @@ def _same(data: bytes) -> bytes | None:
 
 def _rescaled(data: bytes) -> bytes | None:
     """The picture at 0.8 of its size, as another file; None when it is broken, small or plain."""
+    image = _telling(data)
+    if image is None:
+        return None
+    size = (round(image.width * 0.8), round(image.height * 0.8))
+    return _png(image.convert("RGB").resize(size, Image.Resampling.LANCZOS), 6)
+
+
+def _reencoded(rows: Rows, second: Rows) -> Sequence[str] | None:
+    """The same pixels in two files of one format: what is planted there differs in its bytes alone."""
+    name = "canary-reencoded"
+    for table in ("corpus", "queries"):
+        for row in reversed(rows[table]):
+            image = _telling((row.get("image") or {}).get("bytes") or b"")
+            if image is not None:
+                mine, theirs = (_png(image.convert("RGB"), level) for level in (1, 9))
+                row["image"] = {"bytes": mine, "path": "canary.png"}
+                text = "the same picture in another file"
+                second[table].append(
+                    {"id": name, "text": text, "image": {"bytes": theirs, "path": "canary.png"}}
+                )
+                return [str(row["id"]), name]
+    return None
+
+
+def _telling(data: bytes) -> Image.Image | None:
+    """A picture that hashes can tell from others."""
     try:
-        image = Image.open(io.BytesIO(data)).convert("RGB")
+        image = Image.open(io.BytesIO(data))
+        tones = image.convert("RGB").resize((32, 32)).getcolors(1_024) or [(1, 0)] * 99
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
-    if min(image.size) < 64 or len(image.resize((32, 32)).getcolors(1_024) or [0] * 99) < 30:
-        return None
+    return None if min(image.size) < 64 or len(tones) < 30 else image
+
+
+def _png(image: Image.Image, level: int) -> bytes:
     out = io.BytesIO()
-    size = (round(image.width * 0.8), round(image.height * 0.8))
-    image.resize(size, Image.Resampling.LANCZOS).save(out, format="PNG")
+    image.save(out, format="PNG", compress_level=level)
     return out.getvalue()
 
 
-QUERIES = _texts(("query", "query", _EXACT), ("query", "document", _NEAR), ("query", "document", _SPAN))
+QUERIES = _texts(
+    ("query", "query", _EXACT, "against"),
+    ("query", "document", _NEAR, "against"),
+    ("query", "document", _SPAN, "against"),
+    ("query", "query", _EXACT, "hashlist"),
+    ("query", "document", _SPAN, "hashlist"),
+)
 POSITIVES = _texts(
-    ("positive document", "positive document", _EXACT),
-    ("positive document", "positive document", _NEAR),
-    ("positive document", "query", _SPAN),
+    ("positive document", "positive document", _EXACT, "against"),
+    ("positive document", "positive document", _NEAR, "against"),
+    ("positive document", "query", _SPAN, "against"),
+    ("positive document", "query", _EXACT, "hashlist"),
+    ("positive document", "positive document", _SPAN, "hashlist"),
 )
 DOCUMENTS = _texts(
-    ("document", "document", _EXACT),
-    ("document", "positive document", _NEAR),
-    ("document", "query", _SPAN),
-    ("positive document", "document", _EXACT),
+    ("document", "document", _EXACT, "against"),
+    ("document", "positive document", _NEAR, "against"),
+    ("document", "query", _SPAN, "against"),
+    ("positive document", "document", _EXACT, "against"),
+    ("document", "positive document", _EXACT, "hashlist"),
+    ("positive document", "document", _SPAN, "hashlist"),
 )
+_BYTES = _image("canary-bytes", _same)
 IMAGES = (
-    Canary("an image whose bytes stand in another benchmark", _image("canary-bytes", _same), "against"),
+    Canary("an image whose bytes stand in another benchmark", _BYTES, "against"),
     Canary(
         "an image that stands in another benchmark at 0.8 of its size",
         _image("canary-rescaled", _rescaled, from_end=True),
         "against",
+    ),
+    Canary("an image whose bytes stand in another benchmark's hash list", _BYTES, "hashlist"),
+    Canary(
+        "an image whose pixels another benchmark's hash list has from another file",
+        _reencoded,
+        "hashlist",
     ),
 )

@@ -21,7 +21,7 @@ from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.layouts.hashlist import METADATA, SCHEMA, read_hash_list, wide_hashes
 from curation.audit.report import audit
 from curation.audit.rule import Outcome, Rule
-from curation.audit.rules import contamination
+from curation.audit.rules import contamination, contamination_images, contamination_texts
 from schemas.audit import AuditReport, RuleResult
 from schemas.errors import UsageError
 from tests.curation.audit.foreign import Beir, Mteb, encoded, picture, words, write_lines
@@ -432,6 +432,22 @@ def test_canaries_are_found(known: Path, tmp_path: Path, layout: str) -> None:
     assert [item for item in report.canaries if not item.is_found] == []
     assert len(report.canaries) == sum(len(rule.canaries) for rule in RULES)
     assert report.verdict != "invalid"
+
+
+def test_without_the_comparison_with_hash_lists_the_audit_fails(
+    known: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All else works: only what is planted in hash lists shows that their comparison is gone."""
+    monkeypatch.setattr(contamination_texts, "_with_hash_list", lambda *_: None)
+    monkeypatch.setattr(contamination_images, "_with_list", lambda *_: iter(()))
+    report = against(known, [], tmp_path, plant=True)
+    missed = [(item.rule, item.canary) for item in report.canaries if not item.is_found]
+    planted = [
+        (rule.id, canary.name) for rule in RULES for canary in rule.canaries if canary.second == "hashlist"
+    ]
+    assert missed == planted
+    assert {rule for rule, _ in planted} == {rule.id for rule in RULES}
+    assert report.verdict == "invalid"
 
 
 @pytest.mark.parametrize("number", range(len(RULES)))
