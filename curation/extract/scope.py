@@ -37,6 +37,7 @@ _LABORATORY = (
 _PERSONS = ("patient", "participant", " women", " children", " volunteers", " men ", "infant")
 _MIN_LABORATORY = 12
 _MIN_BENCH = 8
+_MIN_CARE, _MIN_PEOPLE = 8, 4
 _MANY = 20
 """Points that make people or care the subject of an article beyond doubt."""
 
@@ -107,7 +108,8 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
         article: the parsed article.
 
     Returns:
-        ('' | 'not_medical' | 'not_human', up to eight strings like 'title: patients', heaviest place first).
+        ('' | 'not_medical' | 'not_human', up to eight strings like 'title: patients', heaviest place first;
+        the first of an article out for want of evidence says so: 'care: only 3 of 8 points').
     """
     places = _places(article)
     people = _score(places, "people", "repeated")
@@ -147,8 +149,10 @@ def _verdict(
     people: _Score, care: _Score, animal: _Score, bench: _Score, other: _Score, is_typed_review: bool
 ) -> tuple[str, tuple[str, ...]]:
     is_about_people = people.points >= _MANY and care.points >= max(_MANY, other.points)
-    if (3 * other.points > 2 * care.points and not is_about_people) or care.points < 8:
-        return NOT_MEDICAL, _shown(other if other.points else care)
+    if 3 * other.points > 2 * care.points and not is_about_people:
+        return NOT_MEDICAL, _shown(other)
+    if care.points < _MIN_CARE:
+        return NOT_MEDICAL, _too_few("care", care, _MIN_CARE)
     is_titled = any(line.startswith(("title", "type")) for line in care.evidence)
     laboratory = animal.points + bench.points
     if is_typed_review and is_titled and people.points and care.points >= max(_MANY, 2 * laboratory):
@@ -156,14 +160,20 @@ def _verdict(
     if animal.points > people.points or animal.points * 2 > people.points + 12:
         return NOT_HUMAN, _shown(animal)
     is_review = care.points >= _MANY and is_titled and not laboratory
-    if (people.points < 4 and not (is_review and people.points)) or bench.points > people.points:
-        return NOT_HUMAN, _shown(bench if bench.points else people)
+    if bench.points > people.points:
+        return NOT_HUMAN, _shown(bench)
+    if people.points < _MIN_PEOPLE and not (is_review and people.points):
+        return NOT_HUMAN, _too_few("people", people, _MIN_PEOPLE)
     return "", _shown(care, people)
 
 
+def _too_few(name: str, score: _Score, least: int) -> tuple[str, ...]:
+    """What little speaks for an article that is out for want of it."""
+    return (f"{name}: only {score.points} of {least} points", *list(dict.fromkeys(score.evidence))[:7])
+
+
 def _shown(*scores: _Score) -> tuple[str, ...]:
-    lines = [line for score in scores for line in list(dict.fromkeys(score.evidence))[: 8 // len(scores)]]
-    return tuple(lines) or ("no evidence found",)
+    return tuple(line for score in scores for line in list(dict.fromkeys(score.evidence))[: 8 // len(scores)])
 
 
 def _places(article: Article) -> dict[str, dict[str, list[str]]]:

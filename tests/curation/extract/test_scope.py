@@ -149,3 +149,30 @@ def test_evidence_names_place_and_word() -> None:
     assert all(": " in line for line in evidence)
     assert "title: patient" in evidence
     assert decide(of) == (decision, evidence)
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "decision", "first"),
+    [
+        (
+            "Overview of metabolism",
+            "A critical step of the pathway.",
+            "not_medical",
+            "care: only 1 of 8 points",
+        ),
+        ("Overview of metabolism", "A step of the pathway.", "not_medical", "care: only 0 of 8 points"),
+        (
+            "Immunity, infection and therapy",
+            "Infection and vaccine in an infant; disease and treatment.",
+            "not_human",
+            "people: only 1 of 4 points",
+        ),
+    ],
+)
+def test_an_article_out_for_want_of_evidence_says_so(
+    title: str, text: str, decision: str, first: str
+) -> None:
+    """What little there is speaks for it, and must not be read as the reason it is out."""
+    of = article([text], [], title=title, journal="")
+    found, evidence = decide(of)
+    assert (found, evidence[0]) == (decision, first)
