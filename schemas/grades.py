@@ -37,6 +37,7 @@ EXCLUSIONS: dict[str, str] = {
     "same_case_image": "Another image of the same case, its modality or region another or not told.",
     "cannot_judge": "People who were asked could not judge the pair.",
     "rule_under_floor": "Review found the rule that labelled the pair too imprecise, and nobody judged it.",
+    "near_copy": "The document is nearly the same as a positive one, and was not judged itself.",
     "near_image": "An image that looks nearly like a positive one; whether it is a copy was not judged.",
 }
 """exclusion code -> definition. Unjudged is not negative."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from curation.release.manifest import (
     hash_files,
     read_manifest,
 )
+from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, write_pair
 from curation.release.published import MAX_SHARD_BYTES, Published, write_table
 from curation.release.query import QueryRunner, fetch
@@ -68,6 +70,8 @@ REQUIRED = (
     "withheld",
 )
 EXTRA_NAMES = tuple(table.name for table in (*EXTRA, IMAGE_CHECKS))
+_ALIKE = "alike"
+_SELECTED = (*REQUIRED, *EXTRA_NAMES, _ALIKE)
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _PAIRS = {
     "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
@@ -101,7 +105,7 @@ class _Job:
 
     def select(self, text: str) -> Iterator[pa.Table]:
         """Rows of a SELECT over the work tables and what the partition left of them."""
-        views = {name: self.tables[name] for name in (*REQUIRED, *EXTRA_NAMES) if self.tables.get(name)}
+        views = {name: self.tables[name] for name in _SELECTED if self.tables.get(name)}
         kept = KEPT.format(task=self.task.name, version=self.version)
         for batch in self.query(kept + text, views):
             yield pa.Table.from_batches([batch])
@@ -152,13 +156,15 @@ def assemble(
     """
     _check_arguments(task, tables, version)
     prose = card.load_prose(cards)
-    job = _Job(task, tables, raw, spec, version, build, query, max_shard_bytes, derive, review)
     target = out / spec.name / version / task.name
     partial = target.parent / f".{task.name}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        manifest = _fill(job, partial, prose, cards.name)
+        with tempfile.TemporaryDirectory(prefix="medqrels-release-") as scratch:
+            given = {**tables, _ALIKE: [write_alike(query, tables["documents"], Path(scratch))]}
+            job = _Job(task, given, raw, spec, version, build, query, max_shard_bytes, derive, review)
+            manifest = _fill(job, partial, prose, cards.name)
         return _settle(partial, target, manifest)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

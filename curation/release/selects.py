@@ -19,9 +19,16 @@ KEPT = """
     held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
     judged AS (SELECT r.*, a.split FROM qrels r JOIN placed a USING (query_id)
         ANTI JOIN held USING (query_id, corpus_id)),
-    apart AS (SELECT e.query_id, e.corpus_id, e.reason, a.split FROM excluded e JOIN placed a USING (query_id)
+    told_apart AS (
+        SELECT e.query_id, e.corpus_id, e.reason, a.split FROM excluded e JOIN placed a USING (query_id)
         UNION ALL SELECT h.query_id, h.corpus_id, 'held_elsewhere', a.split
         FROM held h JOIN placed a USING (query_id)),
+    near AS (SELECT DISTINCT r.query_id, c.other AS corpus_id, 'near_copy' AS reason, r.split
+        FROM judged r JOIN alike c ON c.one = r.corpus_id
+        ANTI JOIN judged j ON j.query_id = r.query_id AND j.corpus_id = c.other
+        ANTI JOIN told_apart t ON t.query_id = r.query_id AND t.corpus_id = c.other
+        WHERE r.score > 0),
+    apart AS (FROM told_apart UNION ALL FROM near),
     described AS (SELECT d.* REPLACE (
             coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
             coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre)
@@ -58,6 +65,7 @@ FURTHER = {
     "hard_pool": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", rank, why, label_status
         FROM hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status <> 'structural') USING (query_id, corpus_id)
+        ANTI JOIN near USING (query_id, corpus_id)
         ORDER BY 1, 3""",
     "annotations": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", annotator, role, grade, reason,
             seconds, rule
