@@ -118,6 +118,9 @@ class OpenAIServer:
 
         class Quiet(ThreadingHTTPServer):
             daemon_threads = True
+            request_queue_size = (
+                128  # with 5, a connection may wait a second: longer than impatient clients do
+            )
 
             def handle_error(self, request: Any, client_address: Any) -> None:
                 """Clients that were killed hang up; that is what the tests do."""

@@ -97,7 +97,8 @@ def test_killed_and_resumed_amid_faults_it_pays_once_and_repeats_without_a_call(
         assert sum(result["grades"].values()) + result["without_grade"]["refused"] == 200
         assert result["without_grade"]["refused"] > 5
         assert seen.outcomes["refusal"] + seen.outcomes["answered"] <= 200 + 8  # 8 may be lost to the kill
-        assert result["run"]["calls"] == seen.requests - asked_before
+        unseen = result["run"]["calls"] - (seen.requests - asked_before)
+        assert 0 <= unseen <= 3  # given up before a busy machine's server had read them: counted all the same
         assert {*TROUBLE, "hang"} <= set(seen.outcomes) and 4 <= seen.most_at_once <= 8 + 8
         totals = read_totals(ledger(workspace))
         known, lost = bill(seen.told), bill(seen.untold)
