@@ -17,10 +17,8 @@ from curation.audit.texts.sketch import Texts
 from curation.release.query import QueryRunner
 
 SCHEMA = pa.schema([("one", pa.string()), ("other", pa.string())])
-_SAME_PICTURE = """
-    SELECT p.one, p.other FROM (SELECT one, other FROM pairs UNION ALL SELECT other, one FROM pairs) AS p
-    JOIN documents AS a ON a.id = p.one JOIN documents AS b ON b.id = p.other
-    WHERE a.image.sha256 IS NOT DISTINCT FROM b.image.sha256 ORDER BY ALL"""
+_PICTURES = """SELECT d.id, d.image.sha256 AS picture FROM documents AS d JOIN wanted AS w ON w.id = d.id
+    WHERE d.image IS NOT NULL"""
 
 
 def write_alike(query: QueryRunner, documents: Sequence[Path], folder: Path) -> Path:
@@ -35,10 +33,25 @@ def write_alike(query: QueryRunner, documents: Sequence[Path], folder: Path) -> 
         The Parquet file, columns `one` and `other`.
     """
     pairs = near_pairs(Texts("corpus", files=documents)).pairs
-    found, path = folder / "pairs.parquet", folder / "alike.parquet"
-    columns = {"one": [pair.one for pair in pairs], "other": [pair.other for pair in pairs]}
-    pq.write_table(pa.table(columns, schema=SCHEMA), found)
-    with pq.ParquetWriter(path, SCHEMA) as writer:
-        for batch in query(_SAME_PICTURE, {"pairs": [found], "documents": documents}) if pairs else ():
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=SCHEMA))
+    found = [(pair.one, pair.other) for pair in pairs]
+    if found:
+        pictures = _pictures(query, documents, sorted({name for pair in found for name in pair}), folder)
+        found = [(one, other) for one, other in found if pictures.get(one) == pictures.get(other)]
+    both = sorted({*found, *((other, one) for one, other in found)})
+    path = folder / "alike.parquet"
+    columns = {"one": [one for one, _ in both], "other": [other for _, other in both]}
+    pq.write_table(pa.table(columns, schema=SCHEMA), path)
     return path
+
+
+def _pictures(
+    query: QueryRunner, documents: Sequence[Path], ids: Sequence[str], folder: Path
+) -> dict[str, str]:
+    """Hash of the picture of each of some documents; those without one are absent.
+
+    Compared here and not in SQL: a join of documents without pictures would have every pair of them.
+    """
+    wanted = folder / "wanted.parquet"
+    pq.write_table(pa.table({"id": pa.array(ids, pa.string())}), wanted)
+    rows = query(_PICTURES, {"documents": documents, "wanted": [wanted]})
+    return {row["id"]: row["picture"] for batch in rows for row in batch.to_pylist()}
