@@ -28,6 +28,7 @@ ALL = (
     "partition",
     "audit_scale",
     "evaluation",
+    "dense_encoder",
     "agreement",
     "review_sync",
     "review_phi",
