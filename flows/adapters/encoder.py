@@ -156,9 +156,9 @@ class UseEncoder:
     reads_images = False
 
     def __init__(self) -> None:
-        from flows.adapters.sentence_encoder import SentenceEncoder
+        from flows.adapters.sentence_encoder import loaded
 
-        self._model = SentenceEncoder()
+        self._model = loaded()
 
     def describe(self) -> dict[str, Any]:
         """Package and version, whose weights these are, and how they are computed with."""

@@ -185,6 +185,12 @@ class SentenceEncoder:
         return product
 
 
+@functools.cache
+def loaded() -> SentenceEncoder:
+    """The one of this process: to read its files takes as long as a hundred passages, and it holds 250 MB."""
+    return SentenceEncoder()
+
+
 def tanh(values: F64) -> F64:
     """Hyperbolic tangent within 2^-50, by operations that every processor rounds alike.
 
