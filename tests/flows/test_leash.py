@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from benchmarks.processes import is_running, left_running
 
 ROOT = Path(__file__).resolve().parents[2]
 POOL = """
@@ -31,19 +32,6 @@ server.server_process = server._run_uvicorn_command()
 print(server.server_process.pid, flush=True)
 sys.stdin.read()
 """
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody asked after does not."""
-    said = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
-    return bool(said.strip()) and not said.lstrip().startswith("Z")
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.05)
-    return holds()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +57,5 @@ def test_what_a_killed_process_started_ends_soon_after_it(how: int, code: str, t
             assert started and all(map(is_running, started))
             parent.send_signal(how)
             parent.wait(30)
-            assert wait_until(lambda: not any(map(is_running, started)))
         finally:
-            for pid in filter(is_running, started):
-                os.kill(pid, signal.SIGKILL)
+            assert left_running(started) == []
