@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import multiprocessing
 import os
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
@@ -25,8 +24,9 @@ from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
 from curation.release.manifest import NAME, read_manifest
 from flows.asking import query
-from flows.execution import collect_rarely
+from flows.execution import new_pool
 from flows.progress import Reporter, SilentReporter
+from flows.scratch import own_temporary
 from flows.workspace import Workspace, write_atomic
 from schemas.audit import AuditReport, CanaryResult
 from schemas.errors import UsageError
@@ -65,16 +65,13 @@ def auditor(
     Raises:
         UsageError: another benchmark's layout is not known.
     """
-    with tempfile.TemporaryDirectory(prefix="medqrels-audit-") as folder, contextlib.ExitStack() as stack:
-        scratch = Path(folder)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(own_temporary())
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="medqrels-audit-")))
         pool: concurrent.futures.Executor | None = None
         if workers > 1:  # processes start when the first part is handed to them
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for them: the cores are shared out already
-            pool = stack.enter_context(
-                concurrent.futures.ProcessPoolExecutor(
-                    workers, mp_context=multiprocessing.get_context("spawn"), initializer=collect_rarely
-                )
-            )
+            pool = stack.enter_context(new_pool(workers))
         others = []
         for number, name in enumerate(against):
             into = scratch / f"against-{number}"
@@ -280,7 +277,7 @@ def stated_in(path: Path) -> dict[str, Any]:
 
 def make_hash_list(source: Path, out: Path) -> dict[str, Any]:
     """Write the hash list of a benchmark; what it holds."""
-    with tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
+    with own_temporary(), tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
         opened = open_dataset(source, Path(folder), "against")
         return dict(write_hash_list(opened, out, SerialExecutor(), tool=f"medqrels {version('medqrels')}"))
 

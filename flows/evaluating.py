@@ -27,6 +27,7 @@ from curation.evaluation.systems import System
 from curation.evaluation.variants import check_variant
 from flows.progress import Reporter, SilentReporter
 from flows.retrieval import Bench, Options
+from flows.scratch import owned_folder
 from flows.workspace import is_workspace
 from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_file
@@ -97,8 +98,8 @@ def _replace(
 ) -> dict[str, Any]:
     """Write everything beside `out` and move it there, when the release is as it was `before`."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent) as folder:
-        made = Path(folder) / "made"
+    with owned_folder(out.parent, f".{out.name}.new-") as folder:
+        made = folder / "made"
         with _timed(seconds, "measure"):
             summary = _write(collection, measured, made, k)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

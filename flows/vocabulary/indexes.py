@@ -45,14 +45,14 @@ class Index:
 
 
 def vocabulary_in_use(workspace: Workspace, reporter: Reporter) -> Vocabulary:
-    """The merged vocabulary in use; before the first build, the installed HPO is built and taken into use.
+    """The merged vocabulary in use; before the first build, the default ones are built and taken into use.
 
     The caller holds the workspace's writer lock.
     """
     found = current(workspace)
     if found is None:
-        reading = build_reading(workspace, verbs.embedded("hpo"), reporter)
-        found = merge_sources(workspace, [reading], reporter)
+        sources = [build_reading(workspace, item, reporter) for item in verbs.default_readings()]
+        found = merge_sources(workspace, sources, reporter)
     return found
 
 
@@ -113,7 +113,7 @@ def _index(workspace: Workspace, vocabulary: Vocabulary, backend: str) -> Index:
 def _make(index: Index) -> None:
     vocabulary = index.vocabulary
     index.path.parent.mkdir(parents=True, exist_ok=True)
-    for left in index.path.parent.glob(f"{index.path.name}.tmp*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for left in (*index.path.parent.glob(f"{index.path.name}.tmp*"), *index.path.parent.glob(".index-*")):
+        shutil.rmtree(left, ignore_errors=True)  # of a killed run: the caller is the only writer
     about = {"vocabulary": vocabulary.fingerprint, "sources": vocabulary.manifest["sources"]}
     prepare(index.backend, vocabulary.table("names"), vocabulary.table("types"), index.path, about)
