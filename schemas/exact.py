@@ -87,7 +87,7 @@ def _normal(value: Decimal) -> tuple[Decimal, Decimal]:
 
 
 def product(weights: Floats, values: Floats) -> Floats:
-    """weights @ values, the same in any order of addition: every sum that BLAS takes is of whole numbers.
+    """The matrix product, in whichever order BLAS adds: every sum it takes is one of whole numbers.
 
     Values are cut in two parts on grids so coarse that no sum of either reaches 2**53; what is lost lies
     below the last bit of the largest value, unless a row of weights sums to more than 2**26.

@@ -34,7 +34,7 @@ def hash_bits(thumbs: NDArray[np.uint8], terms: int = NARROW) -> Bits:
         (n, terms * terms), row by row.
     """
     waves = _COSINES[:terms]
-    columns = np.moveaxis(waves @ thumbs.astype(np.float64), 2, 0)  # below 2**41 and whole: exact in any order
+    columns = np.moveaxis(waves @ thumbs.astype(np.float64), 2, 0)  # whole, below 2**41: always exact
     found = product(waves, columns.reshape(SIDE, -1)).reshape(terms, len(thumbs), terms)
     flat = np.rint(found.transpose(1, 2, 0).reshape(len(thumbs), terms * terms) * _GRAIN)
     bits: Bits = flat > np.median(flat, axis=1, keepdims=True)
@@ -44,4 +44,5 @@ def hash_bits(thumbs: NDArray[np.uint8], terms: int = NARROW) -> Bits:
 def image_bits(image: Image.Image) -> Bits:
     """The 64 bits of one picture, shape (64,), by its grey copy of 32 x 32 pixels."""
     grey = image.convert("L").resize((SIDE, SIDE), Image.Resampling.LANCZOS)
-    return hash_bits(np.asarray(grey)[None])[0]
+    bits: Bits = hash_bits(np.asarray(grey)[None])[0]
+    return bits
