@@ -29,7 +29,7 @@ from curation.audit.images import confirm, places, points
 from curation.audit.layouts.hashlist import wide_hashes
 from curation.evaluation import bm25, measures, pictures, statistics
 from curation.evaluation.terms import Analyser
-from curation.images.panel_letters import read_print
+from curation.images import panel_letters as letters
 from curation.images.phash import hash_bits
 from curation.necessity.shortcuts import Lists, tied
 from curation.subsets.correlation import SystemValues, correlate
@@ -174,7 +174,9 @@ def image_hashes(generator: np.random.Generator) -> Any:
 
 def panel_letters(generator: np.random.Generator) -> Any:
     greys = [np.asarray(image.convert("L")) for image in _pictures(generator, 10, 400)]
-    return [[astuple(item) for item in read_print(grey, string.ascii_uppercase).letters] for grey in greys]
+    found = [letters.read_print(grey, string.ascii_uppercase).letters for grey in greys]
+    shapes = list(generator.integers(0, 256, (40, 400), dtype=np.uint8))
+    return [[astuple(item) for part in found for item in part], letters._likeness(shapes, letters._faces())]
 
 
 def image_copies(generator: np.random.Generator) -> Any:
@@ -183,7 +185,8 @@ def image_copies(generator: np.random.Generator) -> Any:
         one = image.convert("L")
         other = one.crop((7, 5, 190, 150)).resize((170, 140))
         made.append(confirm.compare(one, other, confirm.stretched(one, other)))
-    return made
+    planes = generator.integers(0, 256, (2, 90, 120)).astype(np.float64)
+    return [made, confirm._step(confirm._standard(planes[0]), confirm._standard(planes[1]))]
 
 
 def image_keypoints(generator: np.random.Generator) -> Any:
