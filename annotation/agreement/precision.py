@@ -161,10 +161,10 @@ def proportion(
     present = [part for part in parts if part.population]
     if not present:
         return Proportion(None, None, None, Reason.NO_ITEMS, *size)
+    if not all(part.is_random for part in present):  # then a stratum may be without answers for now, too
+        return Proportion(None, None, None, Reason.NOT_RANDOM, *size)
     if any(not part.reviewed for part in present):
         return Proportion(None, None, None, Reason.STRATUM_NOT_REVIEWED, *size)
-    if not all(part.is_random for part in present):
-        return Proportion(None, None, None, Reason.NOT_RANDOM, *size)
     share = sum(part.population / population * part.positive / part.reviewed for part in present)
     effective = _effective_size(present, population)
     if math.isinf(effective):
