@@ -12,6 +12,7 @@ from curation.release.query import fetch_one
 from curation.release.tables import ANNOTATIONS
 from flows.asking import query
 from flows.baselines import derivation
+from flows.claim import made_with
 from flows.lineage import check_current
 from flows.review.verdicts import review_summary, source_of
 from flows.runner import shards_of, table_files
@@ -151,7 +152,7 @@ def _build_record(
     shared = shards_of(session.workspace, PARTITION)["all"]
     records.append(StageRecord(PARTITION, shared.version, dict(shared.params)))
     retention.append(_partitioned(session, built, stages[-1]))
-    return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides, vocabulary)
+    return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides, vocabulary, made_with())
 
 
 def _partitioned(session: Session, built: Task, source: str) -> Retention:

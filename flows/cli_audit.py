@@ -58,7 +58,7 @@ def audit(
     pages = _pages(report, directories) if report is not None and not dry_run else {}
     results = _run(common, settings, directories, against, pages, keeps=not dry_run and verify is None)
     if stated is not None:
-        return _compare(common, stated, results[0])
+        return _compare(common, stated, results[0], directories[0])
     emit(common, [to_dict(item) for item in results], lambda: describe(results))
     if is_invalid(results):
         return FAILURE
@@ -121,17 +121,18 @@ def _run(
     return made
 
 
-def _compare(common: Common, stated: dict[str, Any], found: AuditReport) -> int:
-    """Tell whether a stated report is what the files give."""
+def _compare(common: Common, stated: dict[str, Any], found: AuditReport, directory: Path) -> int:
+    """Tell whether a stated report is what the files give, and if not, whether it is claimed to be here."""
     from curation.audit.verify import verify as differences_of
+    from flows.claim import unlike_here
 
     differences = differences_of(stated, found)
+    note = unlike_here(directory) if differences else ""
+    lines = [*map(str, differences), *([f"the release was {note}"] if note else [])]
     emit(
         common,
-        {"verified": not differences, "differences": [str(item) for item in differences]},
-        lambda: "\n".join(
-            ["the report holds: recomputed, equal"] if not differences else map(str, differences)
-        ),
+        {"verified": not differences, "differences": [str(item) for item in differences], "note": note},
+        lambda: "\n".join(lines or ["the report holds: recomputed, equal"]),
     )
     return FINDING if differences else OK
 

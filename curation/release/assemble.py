@@ -23,6 +23,7 @@ from curation.release.manifest import (
     ReleaseManifest,
     hash_files,
     read_manifest,
+    unlike,
 )
 from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, write_pair
@@ -191,8 +192,10 @@ def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseMa
     present = read_manifest(target)
     if present.release_hash == manifest.release_hash and hash_files(target) == dict(present.files):
         return present
+    other = unlike(present.made_with, manifest.made_with)
     raise ReleaseError(
-        f"version {manifest.version} of {manifest.dataset}/{manifest.task} is taken by other content",
+        f"version {manifest.version} of {manifest.dataset}/{manifest.task} is taken by other content"
+        + (f", {other}" if other else ""),
         file=f"{manifest.dataset}/{manifest.version}/{manifest.task}",
         hint="release under a higher version; `medqrels diff` shows what changed",
     )
@@ -371,4 +374,5 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         files={},
         siblings=tuple(sorted(set(job.spec.tasks) - {job.task.name})),
         vocabulary=job.build.vocabulary if TARGET_NAMES.name in numbers["tables"] else "",
+        made_with=dict(job.build.made_with),
     )

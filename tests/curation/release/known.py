@@ -221,6 +221,7 @@ class World:
             storage_version=1,
             stages=tuple(StageRecord(name, 1, {"min_words": 10}) for name in STAGES),
             retention=tuple(self.retention),
+            made_with=options.pop("made_with", {}),
         )
         return assemble(
             TASK,
