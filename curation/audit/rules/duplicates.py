@@ -41,9 +41,10 @@ def _exact(context: Context, table: str, texts: Texts, message: str) -> Outcome:
         sides = (side(table, name, quoted.get(name, "")) for name in (one, other))
         found.add(message, *sides)
     alike = sum(len(group) - 1 for group in groups) - len(pairs)
-    outcome = found.outcome(len(texts))
-    rows = [Coverage(compared_with="", compared=len(texts), unit="texts")]
-    if empty := int((texts.sketch.counts == 0).sum()):
+    empty = int((texts.sketch.counts == 0).sum())
+    outcome = found.outcome(len(texts) - empty)
+    rows = [Coverage(compared_with="", compared=len(texts) - empty, unit="texts")]
+    if empty:
         why = "no letter or digit in the text"
         rows.append(Coverage(compared_with="", compared=0, unit="texts", skipped=empty, why=why))
     if alike > 0:

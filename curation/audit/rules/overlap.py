@@ -100,13 +100,13 @@ class _Overlap:
         ]
         found, findings = self._findings(context, parts, zero) if _any_shared(cells) else (0, ())
         return Outcome(
-            compared=sum(own.queries.values()),
+            compared=own.keyed if any(cell.keys for cell in cells) else 0,
             found=found,
             findings=findings,
-            note=self._note(own),
             coverage=self._coverage(parts, absent),
             missed="; ".join(missed),
             matrix=(*cells, *self._unknown(own, absent)),
+            nothing="" if any(cell.keys for cell in cells) else self._nothing(own),
         )
 
     def _comparable(self, context: Context) -> tuple[list[Dataset], list[str]]:
@@ -239,8 +239,9 @@ class _Overlap:
         ]
         return tuple(covered)
 
-    def _note(self, own: _Part) -> str:
-        return "" if own.distinct else f"no query of this task rests on a known {_NOUN[self.dimension]}"
+    def _nothing(self, own: _Part) -> str:
+        whose = "beside it" if own.distinct else "of this task"
+        return f"no query {whose} rests on a known {_NOUN[self.dimension]}"
 
 
 def _shared_words(dimension: Dimension, key: str) -> str:
