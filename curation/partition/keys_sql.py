@@ -1,6 +1,7 @@
 """SQL of what every query and its positives rest on: articles, patients, texts, images, target concepts.
 
-Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`.
+Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`. Texts
+are the same as `schemas.hashing.normalise_text` has it, which whoever opens the database makes known to it.
 """
 
 from __future__ import annotations
@@ -40,11 +41,6 @@ def patient_key(column: str) -> str:
     """A case id with its article's version left out."""
     article = f"split_part({column}, '#', 1)"
     return f"({article_key(article)}) || substr({column}, length({article}) + 1)"
-
-
-def folded(column: str) -> str:
-    """A text with case, punctuation and spacing apart; '' when nothing is left."""
-    return f"trim(regexp_replace(lower(nfc_normalize({column})), '[^\\p{{L}}\\p{{N}}]+', ' ', 'g'))"
 
 
 def dimensions_of(task: str) -> tuple[Dimension, ...]:
@@ -151,7 +147,7 @@ def _own(task: str) -> list[str]:
     parts = [
         f"SELECT {ids}, 'article', {article_key('article_id')} FROM {view} WHERE article_id <> ''",
         f"SELECT {ids}, 'patient', {patient_key('patient_id')} FROM {view} WHERE patient_id <> ''",
-        f"SELECT {ids}, 'query', sha256({folded('text')}) FROM {view} WHERE {folded('text')} <> ''",
+        f"SELECT {ids}, 'query', sha256(normalise_text(text)) FROM {view} WHERE normalise_text(text) <> ''",
         f"SELECT {ids}, 'query', 'family:' || family FROM {view} WHERE family <> ''",
         *_image_keys(view, ids),
     ]

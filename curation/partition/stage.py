@@ -33,7 +33,7 @@ from schemas.image import FigureImage
 from schemas.overlap_policy import TASKS
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-VERSION = 2
+VERSION = 3
 _MILLION = 1_000_000
 
 _KEYS = """

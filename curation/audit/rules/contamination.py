@@ -24,6 +24,8 @@ from curation.audit.rules.contamination_texts import (
     coverage,
     of_table,
     ours,
+    positives,
+    sizes,
     unread_rows,
 )
 from curation.audit.rules.overlap_keys import splits_sql
@@ -97,17 +99,12 @@ class _TextRule:
 
     def _sizes(self, context: Context) -> dict[bool, int]:
         """Number of our texts by whether they are positive documents."""
-        total = context.count(self.table)
-        if self.table == "queries":
-            return {False: total}
-        if "qrels" not in context.views and not self.parts(False):
+        context.count(self.table)
+        if self.table == "corpus" and "qrels" not in context.views and not self.parts(False):
             raise NotCovered("table absent: qrels")
-        if "qrels" not in context.views:
-            return {True: 0, False: total}
-        text = """SELECT count(*) AS n FROM corpus WHERE id IN
-            (SELECT "corpus-id" FROM qrels WHERE score > 0)"""
-        inside = int(context.rows(text, "corpus", "qrels")[0]["n"])
-        return {True: inside, False: total - inside}
+        judged = positives(context, context.subject) if self.table == "corpus" else frozenset()
+        inside, outside = sizes(ours(context)[self.table], judged or frozenset())
+        return {True: inside, False: outside}
 
     def _worst(self, number: int, result: Compared) -> list[_Chosen]:
         """For each text of ours its closest copy, with the number of the others."""
@@ -149,7 +146,9 @@ class _TextRule:
         notes = []
         for result in results:
             name = result.dataset.name
-            if not result.is_judged and self.table == "corpus":
+            if not any(result.sizes.values()):
+                notes.append(f"{name} has no text")
+            elif not result.is_judged and self.table == "corpus":
                 notes.append(f"{name} has no qrels: all its documents count as positive")
             if result.is_hash_list:
                 notes.append(f"{name} is a hash list: no text to quote, near-duplicates show as copied runs")

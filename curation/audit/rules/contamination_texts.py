@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -94,6 +95,16 @@ def positives(context: Context, dataset: Dataset) -> frozenset[str] | None:
     return frozenset(name for batch in batches for name in batch.column(0).to_pylist())
 
 
+def sizes(texts: Texts, judged: frozenset[str] | None) -> tuple[int, int]:
+    """Texts with a word in them: those of positive documents (all when nobody says), and the others."""
+    worded = texts.sketch.counts > 0
+    if judged is None:
+        return int(worded.sum()), 0
+    found = pc.is_in(texts.ids, pa.array(sorted(judged), texts.ids.type))
+    inside = np.asarray(found.combine_chunks().to_numpy(zero_copy_only=False), np.bool_)
+    return int((worded & inside).sum()), int((worded & ~inside).sum())
+
+
 def _compare(context: Context, own: Mapping[str, Texts], other: Dataset) -> Compared:
     result = Compared(other)
     if "hashes" in other.views:
@@ -124,14 +135,11 @@ def _with_table(
             return "query"
         return "positive" if judged is None or name in judged else "document"
 
+    inside, outside = sizes(theirs, judged)
     if table == "queries":
-        result.sizes["query"] = len(theirs)
+        result.sizes["query"] = inside + outside
     else:
-        inside = (
-            pc.is_in(theirs.ids, pa.array(sorted(judged), theirs.ids.type)) if judged is not None else None
-        )
-        result.sizes["positive"] = len(theirs) if inside is None else pc.sum(inside).as_py() or 0
-        result.sizes["document"] = len(theirs) - result.sizes["positive"]
+        result.sizes["positive"], result.sizes["document"] = inside, outside
     for name, texts in own.items():
         near, spans = near_pairs(texts, theirs), copied_spans(texts, theirs)
         _suppress(result, name, spans)

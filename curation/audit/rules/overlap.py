@@ -354,16 +354,19 @@ def _literals(values: Iterable[str]) -> str:
     return ", ".join("'" + value.replace("'", "''") + "'" for value in sorted(values))
 
 
-def _rule(dimension: Dimension, title: str, definition: str, planted: tuple[Canary, ...]) -> Rule:
+def _rule(
+    dimension: Dimension, version: int, title: str, definition: str, planted: tuple[Canary, ...]
+) -> Rule:
     definition += " Compared: the splits of this task with each other, and with those of every sibling task."
     return Rule(
-        f"overlap_{dimension}", 1, title, definition, "error", "queries", _Overlap(dimension), planted
+        f"overlap_{dimension}", version, title, definition, "error", "queries", _Overlap(dimension), planted
     )
 
 
 RULES = (
     _rule(
         "target_concept",
+        2,
         "No shared target concept",
         "No two parts have queries with the same target concept, as the published keys state them. Where a "
         "task's queries have no target concept of their own, shared concepts are only counted.",
@@ -371,13 +374,15 @@ RULES = (
     ),
     _rule(
         "query",
+        2,
         "No shared query",
-        "No two parts have queries of the same text, once case, punctuation, symbols and spacing are folded "
-        "(Unicode NFC), or of the same family (translations and variants of one query).",
+        "No two parts have queries of the same text, once case, width, ligatures, punctuation, symbols and "
+        "spacing are folded (Unicode NFKC), or of the same family (translations and variants of one query).",
         canaries.QUERY,
     ),
     _rule(
         "article",
+        2,
         "No shared article",
         "No two parts have queries that were made from the same article, or whose positive documents "
         "(score above 0) are from the same article. Versions of one article are the same article.",
@@ -385,6 +390,7 @@ RULES = (
     ),
     _rule(
         "patient",
+        2,
         "No shared patient",
         "No two parts have queries, or positive documents (score above 0), that tell of or show the same "
         "patient: the same case of the same article, whatever the article's version.",
@@ -392,6 +398,7 @@ RULES = (
     ),
     _rule(
         "image_family",
+        2,
         "No shared image",
         "No two parts have query images, or images of positive documents (score above 0), with equal bytes "
         "as released or as fetched, or of the same family as the published keys state them.",

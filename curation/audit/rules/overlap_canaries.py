@@ -153,7 +153,10 @@ def _has_targets(rows: Rows) -> bool:
 
 
 def _text(planter: _Planter, name: str, split: str, number: int) -> None:
-    texts = ("Canary, yellow: what is this BIRD?", "canary  yellow what is this bird")
+    texts = (
+        "Canary, yellow: what is this BIRD of 5 \u00b5m, fiery and caf\u00e9-brown?",
+        "canary  yellow what is this bird of \uff15\u00a0\u03bcm \ufb01ery and cafe\u0301\u2011brown",
+    )
     planter.query(name, split, texts[number - 1])
 
 
@@ -207,7 +210,7 @@ TARGET_CONCEPT = _planted(
     _Kind("concept", "a target concept", _stated("target_concept", "CANARY:0000001"), _has_targets)
 )
 QUERY = _planted(
-    _Kind("text", "a text in other case and punctuation", _text, _anything),
+    _Kind("text", "a text in other case, punctuation and Unicode form", _text, _anything),
     _Kind("family", "a family", _own("family", "canary-family", "canary-family"), _is_release),
     _Kind("query-key", "a query known from keys alone", _stated("query", "family:canary-key"), _is_release),
 )
