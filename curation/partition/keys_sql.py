@@ -1,7 +1,8 @@
 """SQL of what every query and its positives rest on: articles, patients, texts, images, target concepts.
 
-Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`. Texts
-are the same as `schemas.hashing.normalise_text` has it, which whoever opens the database makes known to it.
+Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`,
+`near_queries`. Texts are the same when `schemas.hashing.normalise_text` makes them so: whoever opens the
+database makes that function known to it.
 """
 
 from __future__ import annotations
@@ -191,10 +192,14 @@ _FAMILY = """WITH family AS (
         SELECT DISTINCT i.sha256, l.key FROM images AS i JOIN likenesses AS l ON l.phash = lower(i.phash))"""
 
 
+_NEAR_QUERIES = "SELECT task, query_id, 'query', key FROM near_queries"
+
+
 def own(tasks: Sequence[str]) -> str:
     """What every query itself rests on."""
     return f"""{_FAMILY},
-    every(task, query_id, dimension, key) AS ({union([part for task in tasks for part in _own(task)])})
+    every(task, query_id, dimension, key) AS (
+        {union([*(part for task in tasks for part in _own(task)), _NEAR_QUERIES])})
     SELECT DISTINCT c.number, e.dimension, e.key FROM every AS e
     JOIN candidates AS c ON c.task = e.task AND c.query_id = e.query_id"""
 

@@ -22,6 +22,7 @@ from curation.partition.records import (
     Loss,
     Lost,
     MergedConcept,
+    NearQuery,
     Positive,
     PublishedKey,
     Rest,
@@ -110,6 +111,7 @@ def _inputs(tasks: Sequence[str]) -> dict[str, tuple[str, type]]:
         "images": ("images.images", FigureImage),
         "published": ("published.keys", PublishedKey),
         "merged": ("published.merged", MergedConcept),
+        "near_queries": ("near_queries.keys", NearQuery),
     }
 
 

@@ -85,7 +85,7 @@ class _Overlap:
         ]
         shared = self._count(context, parts)
         own = parts[0]
-        absent = _absent(context)
+        absent = absent_siblings(context)
         if not own.queries:
             raise NotApplicable("the dataset has no query")
         if len(own.queries) == 1 and len(parts) == 1 and not absent and not missed:
@@ -248,10 +248,12 @@ def _shared_words(dimension: Dimension, key: str) -> str:
     """What two queries have in common, in words."""
     if dimension != "query":
         return f"rest on the same {_NOUN[dimension]}: {key}"
+    if key.startswith("near:"):
+        return f"are nearly the same, as the published keys say: {key}"
     return f"are of the same {key}" if key.startswith("family:") else f"have the same normalised text: {key}"
 
 
-def _absent(context: Context) -> list[str]:
+def absent_siblings(context: Context) -> list[str]:
     """Tasks of the release whose files were not given."""
     if context.subject.manifest is None:
         return []
