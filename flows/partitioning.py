@@ -137,10 +137,10 @@ def _published_tasks(
 def _write_near_queries(workspace: Workspace, tables: Mapping[str, str]) -> None:
     """Write `near_queries.keys` of some tasks' query tables, unless it stands there, made of the same."""
     inputs = {}
-    for task, qualified in sorted(tables.items()):
+    for qualified in sorted(tables.values()):
         stage, _, table = qualified.partition(".")
         for shard, made in shards_of(workspace, stage).items():
-            inputs[f"{task} {qualified}/{shard}"] = made.outputs[table].sha256
+            inputs[f"{qualified}/{shard}"] = made.outputs[table].sha256
     folder = workspace.stage(NEAR_QUERIES) / ALL
     columns = schema_hashes([("keys", NearQuery)])
     manifest = Manifest(NEAR_QUERIES, NEAR_VERSION, ALL, {}, inputs, {}, {}, {}, columns=columns)

@@ -30,6 +30,7 @@ from curation.audit.rules.contamination_texts import (
 )
 from curation.audit.rules.overlap_keys import splits_sql
 from curation.audit.texts.engine import NEAR, SPAN, Texts, char_span, locate
+from curation.audit.texts.whole import LEAST, STOCK
 from schemas.audit import Coverage, Finding, OverlapCell, Side
 
 _PARTS = {"query": "query", "positive": "positive document", "document": "document"}
@@ -57,7 +58,7 @@ class _Chosen:
 
 def _closeness(hit: Hit) -> tuple[int, float, tuple[str, str, int, str, int, int]]:
     """Exact copies first, then near ones, then the longest span; equal ones in order of ids."""
-    return (("exact", "near", "span").index(hit.how), -hit.value, hit.order)
+    return (("exact", "near", "whole", "inside", "span").index(hit.how), -hit.value, hit.order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,8 @@ class _TextRule:
             "exact": "is word for word",
             "near": f"is nearly ({hit.value:.0%})",
             "span": f"shares {hit.value:g} consecutive words with",
+            "whole": f"stands whole ({hit.value:g} words) in",
+            "inside": f"holds all {hit.value:g} words of",
         }[hit.how]
         table = "queries" if hit.part == "query" else "corpus"
         mine, their = side(self.table, hit.id, text), side(table, hit.other_id, dataset=name)
@@ -245,12 +248,14 @@ def _images(context: Context) -> Outcome:
 
 _HOW = (
     f"the same words in the same order; or at least {NEAR:.0%} of the words of both in order (shorter "
-    f"than {SPAN} words: the same words, or all but one that differs by a letter); or a run of {SPAN} words"
+    f"than {SPAN} words: the same words, or all but one that differs by a letter); or a run of {SPAN} words; or "
+    f"the whole of a question of {LEAST} to {SPAN - 1} words, ours or theirs, inside a longer text (one that "
+    f"stands in more than {STOCK} texts is a stock phrase)"
 )
 RULES = (
     Rule(
         "contaminated_queries",
-        1,
+        2,
         "No query stands in another benchmark",
         f"No query has in common with any text of a named benchmark: {_HOW}.",
         "error",
@@ -260,7 +265,7 @@ RULES = (
     ),
     Rule(
         "contaminated_positives",
-        1,
+        2,
         "No positive document answers in another benchmark",
         f"No positive document has in common with a query or positive document of a named benchmark: {_HOW}.",
         "error",
@@ -270,7 +275,7 @@ RULES = (
     ),
     Rule(
         "contaminated_documents",
-        1,
+        2,
         "Documents shared with another benchmark",
         f"No other pair of documents, ours and a named benchmark's, has in common: {_HOW}.",
         "warn",

@@ -15,10 +15,20 @@ import pyarrow.compute as pc
 from curation.audit.dataset import Dataset
 from curation.audit.layouts.hashlist import Listed, read_hash_list
 from curation.audit.rule import Context
-from curation.audit.texts.engine import Matches, Texts, copied_spans, match_hash_list, near_pairs
+from curation.audit.texts.engine import (
+    SPAN,
+    Matches,
+    Texts,
+    copied_spans,
+    match_hash_list,
+    near_pairs,
+    standing_in,
+)
+from curation.audit.texts.whole import LEAST, STOCK, Wholes, whole_texts
 from schemas.audit import Coverage
 
-How = Literal["exact", "near", "span"]
+How = Literal["exact", "near", "span", "whole", "inside"]
+"""whole: ours stands whole in theirs; inside: theirs, a question, in ours."""
 Part = Literal["query", "positive", "document"]
 TABLES = ("queries", "corpus")
 _ORDER: Mapping[str, int] = {"query": 0, "positive": 1, "document": 2}
@@ -60,6 +70,8 @@ class Compared:
     """Our table -> boilerplate fingerprints, places and texts that nominated no pair."""
     without_tokens: dict[str, int] = field(default_factory=dict)
     """Our table -> texts of either side without a letter or digit."""
+    short: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Our table -> why short questions were not sought inside longer texts -> how many."""
     is_judged: bool = True
     """Whether theirs says which documents are positive; if not, all count as positive."""
     is_hash_list: bool = False
@@ -153,7 +165,37 @@ def _with_table(
             key = (pair.one_row, pair.other_row)
             hit = Hit(name, pair.one, key[0], part_of(pair.other), pair.other, key[1], "span", pair.value)
             found.setdefault(key, hit)
+        wholes = [(*item, "whole") for item in _questions_in(texts, theirs, result)] if name == "queries" else []
+        if table == "queries":
+            back = _questions_in(theirs, texts, result, name)
+            wholes += [(one, other, value, "inside") for other, one, value in back]
+        ids = (texts.names([one for one, *_ in wholes]), theirs.names([other for _, other, *_ in wholes]))
+        for mine, other, (row, at, value, kind) in zip(*ids, wholes, strict=True):
+            hit = Hit(name, mine, row, part_of(other), other, at, kind, value)
+            found.setdefault((row, at), hit)
         result.hits += found.values()
+
+
+def _questions_in(
+    questions: Texts, texts: Texts, result: Compared, table: str = "queries"
+) -> list[tuple[int, int, float]]:
+    """Short questions that stand whole in longer texts, read: (question, text, words of the question)."""
+    sketch = questions.sketch
+    found = whole_texts(sketch.digests, sketch.halves, texts)
+    _left_short(result, table, found)
+    rows, others = (np.array([pair[at] for pair in found.pairs], np.int64) for at in (0, 1))
+    read = standing_in(questions, texts, rows, others)
+    return [(one, other, float(sketch.halves[one]) / 2) for one, other in read]
+
+
+def _left_short(result: Compared, table: str, found: Wholes) -> None:
+    """Count the questions that were not sought, or found to be stock phrases."""
+    counted = result.short.setdefault(table, {})
+    for why, count in (
+        (f"questions of less than {LEAST} words are not sought inside longer texts", found.too_short),
+        (f"stock phrases: short questions that stand in more than {STOCK} texts", found.stock),
+    ):
+        counted[why] = counted.get(why, 0) + count
 
 
 def _suppress(result: Compared, table: str, matches: Matches) -> None:
@@ -179,6 +221,26 @@ def _with_hash_list(own: Mapping[str, Texts], listed: Listed, result: Compared) 
             result.hits.append(
                 Hit(name, pair.one, pair.one_row, part, pair.other, pair.other_row, how, pair.value, run)
             )
+        _listed_questions_in(name, texts, listed, result)
+        if name == "queries":
+            halves = texts.sketch.halves
+            count = int(((halves > 0) & (halves < 2 * SPAN)).sum())
+            result.short[name]["a hash list cannot show a short question of ours inside a longer text"] = count
+
+
+def _listed_questions_in(table: str, texts: Texts, listed: Listed, result: Compared) -> None:
+    """Short questions of a hash list that stand whole in our texts, by their hashes."""
+    hashes = listed.texts
+    asked = np.array([part == "query" for part in listed.parts], np.bool_)
+    found = whole_texts(hashes.digests, hashes.halves, texts, asked)
+    _left_short(result, table, found)
+    ids = hashes.ids.take(pa.array([row for row, _ in found.pairs], pa.int64())).to_pylist()
+    names = texts.names([row for _, row in found.pairs])
+    known = {(hit.row, hit.other_row) for hit in result.hits if hit.table == table}
+    for (other, row), name, other_id in zip(found.pairs, names, ids, strict=True):
+        if (row, other) not in known:
+            words = float(hashes.halves[other]) / 2
+            result.hits.append(Hit(table, name, row, "query", other_id, other, "inside", words))
 
 
 def coverage(result: Compared, table: str, compared: int, unread: int) -> list[Coverage]:
@@ -196,6 +258,8 @@ def coverage(result: Compared, table: str, compared: int, unread: int) -> list[C
     )
     left_out("fingerprints suppressed", fingerprints, boilerplate)
     left_out("texts", result.without_tokens.get(table, 0), "no letter or digit in the text")
+    for why, count in sorted(result.short.get(table, {}).items()):
+        left_out("short questions", count, why)
     left_out("rows", unread, "could not be read as written: see the layout's problems")
     return covered
 

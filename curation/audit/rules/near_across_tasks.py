@@ -47,7 +47,10 @@ def _across_tasks(context: Context) -> Outcome:
             missed.append(f"{sibling.name}: table absent: queries; not covered")
             continue
         compared += _compare(context, sibling, found, covered)
-    covered += [Coverage(task, 0, "pairs of queries", why="its files were not given") for task in absent]
+    covered += [
+        Coverage(compared_with=task, compared=0, unit="pairs of queries", why="its files were not given")
+        for task in absent
+    ]
     outcome = found.outcome(compared)
     return dataclasses.replace(outcome, coverage=tuple(covered), missed="; ".join(missed))
 

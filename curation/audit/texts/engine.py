@@ -93,7 +93,7 @@ def near_pairs(one: Texts, other: Texts | None = None, threshold: float = NEAR) 
     else:
         nominated = across(one.sketch, other.sketch, CROWDED, neighbours=True)
         quick = short.pairs(one, other)
-    second = other or one
+    second = one if other is None else other
     found = {(a, b): value for a, b, value in quick}
     chosen = nominated.kept(_plausible(one, second, nominated, threshold))
     for a, b, value in _similar(one, second, chosen, threshold):

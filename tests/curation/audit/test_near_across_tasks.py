@@ -63,9 +63,9 @@ def test_what_was_not_given_is_not_covered(tmp_path: Path) -> None:
     own = made("clinical_case", LONG)
     own.siblings = ("clinical_case", "summary", "reference_qa")
     result = said(own, [made("reference_qa", OTHER)], tmp_path)
-    assert (result.status, result.compared) == ("not_covered", 1)
+    assert (result.status, result.compared) == ("not_covered", 1), result.note
     assert result.note == "siblings absent: summary; not covered"
-    empty = said(made("clinical_case", LONG), [made("reference_qa")], tmp_path)
+    empty = said(made("clinical_case", LONG), [made("reference_qa")], tmp_path / "empty")
     assert (empty.status, empty.compared) == ("not_covered", 0)
 
 
