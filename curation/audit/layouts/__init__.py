@@ -57,7 +57,8 @@ def _read(path: Path, scratch: Path, role: Role) -> Dataset:
     scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="layout-", dir=scratch))
     problems = Problems(folder / PROBLEMS)
-    made = Canonical(path, folder, plan, problems)
+    takes_all = role != "audited" or plan.kind == "images"
+    made = Canonical(path, folder, plan, problems, takes_all)
     views = made.write()
     problems.close()
     return Dataset(
