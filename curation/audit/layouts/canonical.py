@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -41,6 +41,8 @@ class Canonical:
     problems: Problems
     takes_all: bool = False
     """Whether pictures that no row names are documents too."""
+    adapters: Mapping[str, Callable[[Record], Iterable[Record]]] = field(default_factory=dict)
+    """File -> what makes rows under names we know of each of its records."""
     hashes: dict[str, str] = field(default_factory=dict)
     _tables: dict[str, CanonicalTable] = field(default_factory=dict)
     _types: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
@@ -63,8 +65,10 @@ class Canonical:
             add: Callable[[Part, int, Record], None] = {
                 "items": self._item, "qrels": self._pair
             }.get(part.table, self._row)  # fmt: skip
+            adapt = self.adapters.get(part.name)
             for line, record in read_records(self.root, part, self.problems):
-                add(part, line, record)
+                for row in adapt(record) if adapt else (record,):
+                    add(part, line, row)
         if self.takes_all:
             self._rest()
         self.pictures.close()

@@ -106,6 +106,11 @@ def recognise(root: Path, columns: Any) -> Plan:
     return Plan(_kind(ordered), tuple(ordered), unread)
 
 
+def data_files(root: Path) -> list[str]:
+    """Files below a directory that hold rows, by their names."""
+    return [name for name in _walk(root) if suffix_of(name) != "txt"]
+
+
 def looks_like_qrels(columns: Sequence[str]) -> bool:
     """Whether columns name a query and a document."""
     known = {name.lower() for name in columns}
