@@ -1,8 +1,8 @@
 """Short questions inside long texts: how many are found, and from how many words on a match means a copy.
 
-Real exam questions (FrenchMedMCQA) are planted whole into paragraphs of real articles. What a match of n words
-is worth is seen where nothing was planted: real sentences of one article that stand in another article too, and
-exam questions that stand inside other questions of the exam.
+Real exam questions (FrenchMedMCQA) are planted whole into paragraphs of real articles. What a match of n
+words is worth is seen where nothing was planted: real sentences of one article that stand in another article
+too, and exam questions that stand inside other questions of the exam.
 
     python -m benchmarks.short_texts
 """
@@ -34,7 +34,7 @@ def paragraphs(folder: Path) -> list[tuple[str, str]]:
     for path in sorted(folder.glob("*/*.xml")):
         name = path.parent.name.split(".")[0]
         for item in etree.parse(str(path)).getroot().iter("p"):
-            text = " ".join("".join(item.itertext()).split())
+            text = " ".join("".join(map(str, item.itertext())).split())
             if text:
                 found.append((name, text))
     return found
@@ -42,7 +42,9 @@ def paragraphs(folder: Path) -> list[tuple[str, str]]:
 
 def questions(folder: Path) -> list[str]:
     """Every exam question, each once."""
-    rows = [row for name in ("train", "dev", "test") for row in json.loads((folder / f"{name}.json").read_text())]
+    rows = [
+        row for name in ("train", "dev", "test") for row in json.loads((folder / f"{name}.json").read_text())
+    ]
     return sorted({row["question"] for row in rows})
 
 
@@ -57,7 +59,7 @@ def held(name: str, texts: Sequence[str]) -> Texts:
 
 
 def planted(asked: Sequence[str], long: Sequence[tuple[str, str]], seed: int) -> dict[str, Any]:
-    """One question in each of as many paragraphs: found by each comparison, and pairs that were not planted."""
+    """One question in each of as many paragraphs: found by each comparison, and pairs nobody planted."""
     draw = random.Random(seed)
     chosen = draw.sample(asked, min(1_000, len(asked)))
     hosts = draw.sample([text for _, text in long if words(text) >= 60], len(chosen))

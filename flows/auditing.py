@@ -302,7 +302,7 @@ def make_hash_list(source: Path, out: Path, recipe: str = "") -> dict[str, Any]:
 
 
 def recipes() -> list[dict[str, str]]:
-    """Every recipe: name, title, forms with the fields they need, and the documentation they were read from."""
+    """Every recipe: name, title, forms with the fields they need, and where those were read."""
     return [
         {
             "name": item.name,

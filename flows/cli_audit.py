@@ -139,7 +139,8 @@ def _compare(common: Common, stated: dict[str, Any], found: AuditReport) -> int:
 @audit_app.command
 def hashlist(
     dataset: Annotated[
-        Path | None, Parameter(help="A dataset folder or file, in any layout `audit` reads, or of the recipe.")
+        Path | None,
+        Parameter(help="A dataset folder or file, in any layout `audit` reads, or of the recipe."),
     ] = None,
     out: Annotated[Path | None, Parameter(help="The Parquet file to write.")] = None,
     /,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import duckdb.func
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,7 +44,7 @@ def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterat
         try:
             connection.execute("SET enable_progress_bar = false")  # it would go to stdout, amid --json
             connection.create_function(
-                "normalise_text", _normalised, ["VARCHAR"], "VARCHAR", type="arrow"
+                "normalise_text", _normalised, ["VARCHAR"], "VARCHAR", type=duckdb.func.PythonUDFType.ARROW
             )  # DuckDB itself has NFC only
             yield connection
         finally:

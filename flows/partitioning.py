@@ -161,7 +161,5 @@ def _settle(workspace: Workspace, staged: Path, outputs: Mapping[str, Output]) -
     """Put the tables in place as a finished shard; equal ones are left alone."""
     inputs = {name: sha256_file(staged / f"{name}.parquet") for name in sorted(outputs)}
     columns = schema_hashes([("keys", PublishedKey), ("merged", MergedConcept)])
-    manifest = Manifest(
-        PUBLISHED, PUBLISHED_VERSION, ALL, {}, inputs, dict(outputs), {}, {}, columns=columns
-    )
+    manifest = Manifest(PUBLISHED, PUBLISHED_VERSION, ALL, {}, inputs, dict(outputs), {}, {}, columns=columns)
     publish(workspace.stage(PUBLISHED) / ALL, staged, manifest, 0.0)

@@ -38,7 +38,16 @@ from curation.audit.rules import (
     texts,
 )
 from curation.release.query import QueryRunner
-from schemas.audit import AuditInput, AuditReport, CanaryResult, OverlapCell, RuleResult, RuleStatus, Severity, Verdict
+from schemas.audit import (
+    AuditInput,
+    AuditReport,
+    CanaryResult,
+    OverlapCell,
+    RuleResult,
+    RuleStatus,
+    Severity,
+    Verdict,
+)
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,

@@ -1,7 +1,8 @@
 """SQL that finds the documents of equal texts: the smallest id of each stands for all.
 
-Normalising a text (`schemas.hashing.normalise_text`) is the dearest thing a set stage does, so it is done only
-for texts that agree in how often they hold some letters and digits: of ASCII texts those are counted at once.
+Normalising a text (`schemas.hashing.normalise_text`) is the dearest thing a set stage does, so it is done
+only for texts that agree in how often they hold some letters and digits: of ASCII texts those are counted at
+once.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def open_by_recipe(path: Path, recipe: Recipe, scratch: Path, role: Role = "agai
     Args:
         path: folder or file.
         recipe: see `curation.audit.layouts.recipes`.
-        scratch, role: as for `open_dataset`.
+        scratch: where canonical tables go; must live as long as the dataset is used.
+        role: what it is in this audit.
 
     Raises:
         UsageError: there is no such path, or its files have other fields; the message names both.

@@ -158,7 +158,7 @@ class Canonical:
         image = self._image(part, line, name, record[fields.image]) if fields.image else None
         shown = {"image": image} if image is not None else {}
         if fields.question:
-            row = {"id": name, "text": as_text(record[fields.question])} | shown
+            row: dict[str, Any] = {"id": name, "text": as_text(record[fields.question])} | shown
             row |= {plain: as_extra(record[c]) for c, plain in fields.extras if c != fields.image}
             self._put("queries", part, line, row)
         elif fields.text or shown:
@@ -232,4 +232,6 @@ class Canonical:
 
         for name, data in self.pictures.rest(note):
             image = {"bytes": data, "path": clean(name)[0]}
-            self._put("corpus", Part(name, "corpus", "", "all"), 0, dict(_BARE) | {"id": name, "image": image})
+            self._put(
+                "corpus", Part(name, "corpus", "", "all"), 0, dict(_BARE) | {"id": name, "image": image}
+            )

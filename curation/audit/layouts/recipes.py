@@ -1,4 +1,4 @@
-"""Recipes of named public benchmarks: which fields of their files are question, options, answer, passage, image.
+"""Recipes of named public benchmarks: which of their fields are question, options, answer, passage, image.
 
 No text of theirs is here. Field names are those of the documentation each recipe cites; a file that lacks one
 is refused with what was expected and what was found.
@@ -241,7 +241,8 @@ def no_form(recipe: Recipe, seen: Mapping[str, Record]) -> UsageError:
     expected = "; or ".join(f"{form.what}: {', '.join(form.needed)}" for form in recipe.forms)
     found = "; ".join(f"{file}: {_named(record)}" for file, record in list(seen.items())[:3])
     return UsageError(
-        f"recipe {recipe.name}: no file has the fields expected ({expected}); found: {found or 'no data file'}",
+        f"recipe {recipe.name}: no file has the fields expected ({expected}); "
+        f"found: {found or 'no data file'}",
         hint=f"name the folder or file as downloaded: {recipe.source}",
     )
 

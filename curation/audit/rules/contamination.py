@@ -248,9 +248,9 @@ def _images(context: Context) -> Outcome:
 
 _HOW = (
     f"the same words in the same order; or at least {NEAR:.0%} of the words of both in order (shorter "
-    f"than {SPAN} words: the same words, or all but one that differs by a letter); or a run of {SPAN} words; or "
-    f"the whole of a question of {LEAST} to {SPAN - 1} words, ours or theirs, inside a longer text (one that "
-    f"stands in more than {STOCK} texts is a stock phrase)"
+    f"than {SPAN} words: the same words, or all but one that differs by a letter); or a run of {SPAN} words; "
+    f"or the whole of a question of {LEAST} to {SPAN - 1} words, ours or theirs, inside a longer text (one "
+    f"that stands in more than {STOCK} texts is a stock phrase)"
 )
 RULES = (
     Rule(

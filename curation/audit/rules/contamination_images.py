@@ -116,7 +116,11 @@ def _compare(context: Context, own: ImageFeatures, other: Dataset) -> tuple[list
         )
         for pair in same_images(own, theirs, context.pool)
     ]
-    return sorted(hits, key=_order), _sound(own) * _sound(theirs), int((~own.is_ok).sum() + (~theirs.is_ok).sum())
+    return (
+        sorted(hits, key=_order),
+        _sound(own) * _sound(theirs),
+        int((~own.is_ok).sum() + (~theirs.is_ok).sum()),
+    )
 
 
 def _sound(images: ImageFeatures) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -165,15 +165,23 @@ def _with_table(
             key = (pair.one_row, pair.other_row)
             hit = Hit(name, pair.one, key[0], part_of(pair.other), pair.other, key[1], "span", pair.value)
             found.setdefault(key, hit)
-        wholes = [(*item, "whole") for item in _questions_in(texts, theirs, result)] if name == "queries" else []
-        if table == "queries":
-            back = _questions_in(theirs, texts, result, name)
-            wholes += [(one, other, value, "inside") for other, one, value in back]
-        ids = (texts.names([one for one, *_ in wholes]), theirs.names([other for _, other, *_ in wholes]))
-        for mine, other, (row, at, value, kind) in zip(*ids, wholes, strict=True):
-            hit = Hit(name, mine, row, part_of(other), other, at, kind, value)
-            found.setdefault((row, at), hit)
+        for one, other, value, kind in _wholes(name, texts, table, theirs, result):
+            mine, other_id = texts.names([one])[0], theirs.names([other])[0]
+            hit = Hit(name, mine, one, part_of(other_id), other_id, other, kind, value)
+            found.setdefault((one, other), hit)
         result.hits += found.values()
+
+
+def _wholes(
+    name: str, texts: Texts, table: str, theirs: Texts, result: Compared
+) -> Iterator[tuple[int, int, float, How]]:
+    """Short questions inside longer texts: our row, theirs, words of the question, and whose it is."""
+    if name == "queries":
+        for one, other, value in _questions_in(texts, theirs, result):
+            yield one, other, value, "whole"
+    if table == "queries":
+        for other, one, value in _questions_in(theirs, texts, result, name):
+            yield one, other, value, "inside"
 
 
 def _questions_in(
@@ -225,7 +233,9 @@ def _with_hash_list(own: Mapping[str, Texts], listed: Listed, result: Compared) 
         if name == "queries":
             halves = texts.sketch.halves
             count = int(((halves > 0) & (halves < 2 * SPAN)).sum())
-            result.short[name]["a hash list cannot show a short question of ours inside a longer text"] = count
+            result.short[name]["a hash list cannot show a short question of ours inside a longer text"] = (
+                count
+            )
 
 
 def _listed_questions_in(table: str, texts: Texts, listed: Listed, result: Compared) -> None:

@@ -165,7 +165,9 @@ def _pairs_of(context: Context, wanted: Callable[[About, About], bool]) -> int:
     splits: Counter[str] = Counter()
     known = context.subject.views.get("provenance_queries")
     split_of = (
-        {row["id"]: row["split"] or "" for row in context.rows(_SPLITS, "provenance_queries")} if known else {}
+        {row["id"]: row["split"] or "" for row in context.rows(_SPLITS, "provenance_queries")}
+        if known
+        else {}
     )
     for name in texts.names(np.flatnonzero(texts.sketch.counts > 0)):
         splits[split_of.get(name, "")] += 1

@@ -1,4 +1,4 @@
-"""The rule on near copies of queries in the other tasks of a release: equal ones share a key, these do not."""
+"""The rule on near copies of queries in the other tasks of a release: equal ones share a key."""
 
 from __future__ import annotations
 
@@ -136,7 +136,9 @@ RULES = (
         _across_tasks,
         canaries=(
             _planted("a query of 25 words, three changed", "long", LONG, near(LONG)),
-            _planted("a short query with one letter less", "short", SHORT, SHORT.replace("lanterns", "lantern")),
+            _planted(
+                "a short query with one letter less", "short", SHORT, SHORT.replace("lanterns", "lantern")
+            ),
             _planted(
                 "a query without spaces, two characters changed",
                 "unspaced",

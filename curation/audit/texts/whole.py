@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from curation.audit.texts.candidates import runs
 from curation.audit.texts.ngrams import SPAN, run_digests
@@ -107,11 +108,13 @@ def whole_texts(
     fresh = np.ones(len(held), np.bool_)
     fresh[1:] = (held[1:] != held[:-1]) | (numbers[1:] != numbers[:-1])
     held, numbers = held[fresh], numbers[fresh]
-    starts, counts = runs(numbers)
+    _, counts = runs(numbers)
     is_stock = counts > stock
     kept = ~np.repeat(is_stock, counts)
     by_digest: dict[int, list[int]] = {}
-    for row, number in zip(rows.tolist(), np.searchsorted(sought.digests, digests[rows]).tolist(), strict=True):
+    for row, number in zip(
+        rows.tolist(), np.searchsorted(sought.digests, digests[rows]).tolist(), strict=True
+    ):
         by_digest.setdefault(number, []).append(row)
     pairs = sorted(
         (row, other)
@@ -123,7 +126,7 @@ def whole_texts(
 
 def _scanned(long: Texts, sought: _Sought) -> tuple[I64, I64]:
     """Rows of the longer texts and numbers of the digests found in them."""
-    rows, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    rows, numbers = _nothing(), _nothing()
     at = 0
     if long.batches is None:
         tasks = [(path, groups, long.columns, sought) for path, groups in long.parts()]
@@ -140,7 +143,7 @@ def _scanned(long: Texts, sought: _Sought) -> tuple[I64, I64]:
 def _scan_part(task: tuple[str, tuple[int, ...], tuple[str, str], _Sought]) -> tuple[int, I64, I64]:
     """Scan some row groups of one file."""
     path, groups, columns, sought = task
-    count, rows, numbers = 0, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    count, rows, numbers = 0, _nothing(), _nothing()
     for _, texts in read_groups(path, groups, columns):
         size, found, digests = _scan(texts, sought)
         rows.append(found + count)
@@ -149,10 +152,14 @@ def _scan_part(task: tuple[str, tuple[int, ...], tuple[str, str], _Sought]) -> t
     return count, np.concatenate(rows), np.concatenate(numbers)
 
 
-def _scan(texts: object, sought: _Sought) -> tuple[int, I64, I64]:
-    rows, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for tokens in tokenise(texts):  # type: ignore[arg-type]  # an Arrow array
+def _scan(texts: pa.Array, sought: _Sought) -> tuple[int, I64, I64]:
+    rows, numbers = _nothing(), _nothing()
+    for tokens in tokenise(texts):
         for found, digests in sought.places(tokens):
             rows.append(found.astype(np.int64))
             numbers.append(digests)
-    return len(texts), np.concatenate(rows), np.concatenate(numbers)  # type: ignore[arg-type]
+    return len(texts), np.concatenate(rows), np.concatenate(numbers)
+
+
+def _nothing() -> list[I64]:
+    return [np.zeros(0, np.int64)]

@@ -1,4 +1,4 @@
-"""Pictures of question sets: in rows, in folders, in zip archives; what is there is compared, or said not to be."""
+"""Pictures of question sets: in rows, in folders, in archives; what is not compared is said."""
 
 from __future__ import annotations
 

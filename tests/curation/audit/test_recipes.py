@@ -74,7 +74,8 @@ def _pubmedqa_parquet(root: Path) -> None:
 
 
 def _bioasq(root: Path) -> None:
-    row = {"id": "5a", "body": ASKED, "type": "summary", "documents": ["http://example.org/1"]}
+    row: dict[str, Any] = {"id": "5a", "body": ASKED, "documents": ["http://example.org/1"]}
+    row |= {"type": "summary"}
     row |= {"snippets": [{"text": PASSAGE, "beginSection": "abstract"}], "ideal_answer": [ANSWER]}
     _json(root / "training13b.json", {"questions": [row]}, indent=1)
 
@@ -187,7 +188,9 @@ def test_every_recipe_reads_its_form_and_its_hash_list_finds_copies(
 def test_every_recipe_has_a_case_and_names_its_source() -> None:
     assert {name for name, *_ in CASES} == {recipe.name for recipe in RECIPES}
     for recipe in RECIPES:
-        assert recipe.source.startswith("http") and (recipe.layout or all(form.needed for form in recipe.forms))
+        assert recipe.source.startswith("http") and (
+            recipe.layout or all(form.needed for form in recipe.forms)
+        )
 
 
 def test_a_missing_field_says_what_was_expected_and_found(tmp_path: Path) -> None:
@@ -197,7 +200,9 @@ def test_a_missing_field_says_what_was_expected_and_found(tmp_path: Path) -> Non
     assert "train.jsonl lacks the field 'options'; found: question, choices, answer" in str(caught.value)
     assert "question, options: https://" in str(caught.value.hint)
     write_lines(tmp_path / "b" / "train.jsonl", [{"stem": ASKED}])
-    with pytest.raises(UsageError, match=r"expected \(JSON Lines: question, options\); found: train.jsonl: stem"):
+    with pytest.raises(
+        UsageError, match=r"expected \(JSON Lines: question, options\); found: train.jsonl: stem"
+    ):
         open_by_recipe(tmp_path / "b", recipe_of("medqa"), tmp_path / "read")
     (tmp_path / "c").mkdir()
     with pytest.raises(UsageError, match="found: no data file"):
@@ -217,6 +222,7 @@ def test_files_of_another_form_are_named_and_a_single_file_is_enough(tmp_path: P
     problems = pq.read_table(opened.views["problems"]).to_pylist()
     assert [(row["reason"], row["file"]) for row in problems] == [("file_not_recognised", "extra.jsonl")]
     one = tmp_path / "a" / "phrases_no_exclude_train.jsonl"
-    assert pq.read_table(
-        open_by_recipe(one, recipe_of("MedQA"), tmp_path / "read").views["queries"]
-    ).num_rows == 1
+    assert (
+        pq.read_table(open_by_recipe(one, recipe_of("MedQA"), tmp_path / "read").views["queries"]).num_rows
+        == 1
+    )

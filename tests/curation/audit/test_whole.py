@@ -41,7 +41,13 @@ def test_short_ones_and_stock_phrases_are_counted() -> None:
     short = texts("too few words here", QUESTION, " ".join(["word"] * SPAN), "")
     long = texts(*(f"{STORY.format(QUESTION)} {number}" for number in range(STOCK + 1)))
     made = whole_texts(short.sketch.digests, short.sketch.halves, long)
-    assert (made.pairs, made.sought, made.too_short, made.stock, made.stock_places) == ([], 1, 1, 1, STOCK + 1)
+    assert (made.pairs, made.sought, made.too_short, made.stock, made.stock_places) == (
+        [],
+        1,
+        1,
+        1,
+        STOCK + 1,
+    )
     assert len(found(short, texts(*(STORY.format(QUESTION) for _ in range(STOCK))))) == STOCK
     none = texts()
     assert found(none, long) == [] and found(short, none) == []

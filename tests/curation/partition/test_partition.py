@@ -374,7 +374,13 @@ def test_a_near_copy_of_a_published_query_is_dropped_and_equal_ones_count_in_any
     assert not any(row.key.startswith("near:") for row in released)
     more = World((Item("clinical_case", "b", text=NEAR), Item("visual_context", "c", text=f"\u2028{LONG}")))
     second = run(tmp_path / "second", grown(first, more, released))
-    assert second.reasons == {"clinical_case-b": "overlap_other_task", "visual_context-c": "overlap_other_task"}
-    forms = ("5 \u00b5m ﬁbres of a cafe\u0301-brown kind", "\uff15\u00a0\u03bcm fibres of a caf\u00e9\u2011brown kind")
+    assert second.reasons == {
+        "clinical_case-b": "overlap_other_task",
+        "visual_context-c": "overlap_other_task",
+    }
+    forms = (
+        "5 \u00b5m ﬁbres of a cafe\u0301-brown kind",
+        "\uff15\u00a0\u03bcm fibres of a caf\u00e9\u2011brown kind",
+    )
     pair = World(tuple(Item(task, "x", text=text) for task, text in zip(TASKS, forms, strict=False)))
     assert len(run(tmp_path / "forms", pair).places) == 1
