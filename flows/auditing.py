@@ -6,6 +6,7 @@ import concurrent.futures
 import contextlib
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,7 +20,7 @@ from curation.audit import RULES, SEPARATE, plant_canaries, render_page, run_rul
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.images.shared import begin
-from curation.audit.layouts import open_dataset, write_hash_list
+from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
 from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
 from curation.release.manifest import NAME, read_manifest
@@ -275,11 +276,40 @@ def stated_in(path: Path) -> dict[str, Any]:
         ) from error
 
 
-def make_hash_list(source: Path, out: Path) -> dict[str, Any]:
-    """Write the hash list of a benchmark; what it holds."""
+def make_hash_list(source: Path, out: Path, recipe: str = "") -> dict[str, Any]:
+    """Write the hash list of a benchmark; what it holds, and how many of its rows could not be read and why.
+
+    Args:
+        source: a dataset folder or file.
+        out: the Parquet file to write.
+        recipe: name of a recipe of `curation.audit.layouts.recipes`; any layout is recognised without.
+    """
     with own_temporary(), tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
-        opened = open_dataset(source, Path(folder), "against")
-        return dict(write_hash_list(opened, out, SerialExecutor(), tool=f"medqrels {version('medqrels')}"))
+        if recipe:
+            opened = open_by_recipe(source, recipe_of(recipe), Path(folder))
+        else:
+            opened = open_dataset(source, Path(folder), "against")
+        tool = f"medqrels {version('medqrels')}"
+        made = dict(write_hash_list(opened, out, SerialExecutor(), tool=tool))
+        problems = [path for path in opened.views.get("problems", ()) if path.is_file()]
+        counted = Counter(
+            reason for path in problems for reason in pq.read_table(path).column("reason").to_pylist()
+        )
+        return made | {"problems": dict(sorted(counted.items()))}
+
+
+def recipes() -> list[dict[str, str]]:
+    """Every recipe: name, title, forms with the fields they need, and where those were read."""
+    return [
+        {
+            "name": item.name,
+            "title": item.title,
+            "expects": item.layout
+            or "; or ".join(f"{form.what}: {', '.join(form.needed)}" for form in item.forms),
+            "source": item.source,
+        }
+        for item in RECIPES
+    ]
 
 
 def describe(results: Sequence[AuditReport]) -> str:

@@ -139,16 +139,31 @@ def _compare(common: Common, stated: dict[str, Any], found: AuditReport, directo
 
 @audit_app.command
 def hashlist(
-    dataset: Annotated[Path, Parameter(help="A dataset folder or file, in any layout `audit` reads.")],
-    out: Annotated[Path, Parameter(help="The Parquet file to write.")],
+    dataset: Annotated[
+        Path | None,
+        Parameter(help="A dataset folder or file, in any layout `audit` reads, or of the recipe."),
+    ] = None,
+    out: Annotated[Path | None, Parameter(help="The Parquet file to write.")] = None,
     /,
     *,
+    recipe: Annotated[
+        str, Parameter(help="A named public benchmark, read by its own field names; `list` shows them all.")
+    ] = "",
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
     """Write n-gram hashes of a benchmark, without its texts, for `audit --against`."""
-    from flows.auditing import make_hash_list
+    from flows.auditing import make_hash_list, recipes
+    from schemas.errors import UsageError
 
+    if recipe == "list":
+        known = recipes()
+        emit(common, known, "\n".join("{name}: {title}. {expects} ({source})".format(**row) for row in known))
+        return OK
+    if dataset is None or out is None:
+        raise UsageError(
+            "a dataset and the file to write are needed", hint="medqrels audit hashlist DATASET OUT"
+        )
     if dry_run:
         emit(
             common,
@@ -156,6 +171,6 @@ def hashlist(
             f"would write the hashes of {dataset} to {out}",
         )
         return OK
-    made = make_hash_list(dataset, out)
+    made = make_hash_list(dataset, out, recipe)
     emit(common, made, lambda: "\n".join(f"{name}: {value}" for name, value in sorted(made.items())))
     return OK

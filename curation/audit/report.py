@@ -27,6 +27,7 @@ from curation.audit.rules import (
     layouts,
     leakage,
     mteb,
+    near_across_tasks,
     overlap,
     pools,
     privacy,
@@ -37,7 +38,16 @@ from curation.audit.rules import (
     texts,
 )
 from curation.release.query import QueryRunner
-from schemas.audit import AuditInput, AuditReport, CanaryResult, OverlapCell, RuleResult, Verdict
+from schemas.audit import (
+    AuditInput,
+    AuditReport,
+    CanaryResult,
+    OverlapCell,
+    RuleResult,
+    RuleStatus,
+    Severity,
+    Verdict,
+)
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
@@ -46,6 +56,7 @@ RULES: tuple[Rule, ...] = (
     *overlap.RULES,
     *leakage.RULES,
     *texts.RULES,
+    *near_across_tasks.RULES,
     *images.RULES,
     *evidence.RULES,
     *judgement.RULES,
@@ -248,15 +259,14 @@ def _proven(result: RuleResult, planted: Sequence[CanaryResult]) -> RuleResult:
 def run_rule(rule: Rule, context: Context) -> Ran:
     """One rule; whatever stops it is written down as the reason why it did not run."""
     severity = rule.severity_for(context.subject.task)
-    status: str = "not_run"
+    status: RuleStatus = "not_run"
     outcome = Outcome(0, 0)
     try:
         outcome = rule.check(context)
-        note = ". ".join(part for part in (outcome.note, outcome.missed) if part)
-        if outcome.found:
-            status = "declared" if severity == "declared" else "failed"
-        else:
-            status = "not_covered" if outcome.missed else "passed"
+        note = ". ".join(part for part in (outcome.note, outcome.missed, outcome.nothing) if part)
+        status = _status(rule, outcome, severity)
+        if status in ("not_covered", "not_applicable") and not note:
+            note = f"nothing was compared: 0 {rule.unit}"
     except CannotRun as reason:
         status, note = reason.status, str(reason)
     except (
@@ -269,7 +279,7 @@ def run_rule(rule: Rule, context: Context) -> Ran:
         title=rule.title,
         definition=rule.definition,
         severity=severity,
-        status=status,  # type: ignore[arg-type]  # one of RuleStatus by construction
+        status=status,
         compared=outcome.compared,
         unit=rule.unit,
         found=outcome.found,
@@ -278,6 +288,22 @@ def run_rule(rule: Rule, context: Context) -> Ran:
         coverage=outcome.coverage,
     )
     return result, outcome.matrix
+
+
+def _status(rule: Rule, outcome: Outcome, severity: Severity) -> RuleStatus:
+    """What an outcome comes to: without a finding a rule has passed only if it compared something.
+
+    With nothing compared, a rule that looks at the audited files alone has nothing to say of them; one that
+    looks for their rows elsewhere has not found out.
+    """
+    if outcome.found:
+        return "declared" if severity == "declared" else "failed"
+    if outcome.missed:
+        return "not_covered"
+    if outcome.compared:
+        return "passed"
+    is_elsewhere = any(canary.second for canary in rule.canaries)
+    return "not_covered" if is_elsewhere and not outcome.nothing else "not_applicable"
 
 
 def _reason(error: Exception, directory: Path) -> str:

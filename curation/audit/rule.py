@@ -56,7 +56,7 @@ class Outcome:
     """What one rule looked at and found; `findings` are the first examples in id order.
 
     `missed` says what was not covered although the rest was: the rule is then not_covered unless it found
-    something.
+    something. `nothing` says why there was nothing to compare (`compared` is 0): it is then not_applicable.
     """
 
     compared: int
@@ -66,6 +66,7 @@ class Outcome:
     coverage: tuple[Coverage, ...] = ()
     missed: str = ""
     matrix: tuple[OverlapCell, ...] = ()
+    nothing: str = ""
 
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -70,8 +70,11 @@ class Listed:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Number of texts by part."""
-        return {part: self.parts.count(part) for part in PARTS}
+        """Number of texts by part, those without a letter or digit apart."""
+        worded = [
+            part for part, digest in zip(self.parts, self.texts.digests.tolist(), strict=True) if digest
+        ]
+        return {part: worded.count(part) for part in PARTS}
 
 
 def is_hash_list(path: Path) -> bool:

@@ -18,7 +18,6 @@ from schemas.overlap_policy import Dimension
 OWN, POSITIVE, PUBLISHED = 0, 1, 2
 """What a key was read from: the query itself, a positive document, or the published keys alone."""
 
-_FOLDED = r"trim(regexp_replace(lower(nfc_normalize(text)), '[^\p{L}\p{N}]+', ' ', 'g'))"
 _POSITIVES = """(SELECT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE score > 0)"""
 _PROVENANCE = ("provenance_queries", "provenance_corpus", "qrels", "keys")
 _TABLES: dict[Dimension, tuple[str, ...]] = {
@@ -81,8 +80,8 @@ _CASE = "regexp_matches({}, '#case[0-9]+$')"
 _TEXT = Origin(
     OWN,
     ("queries",),
-    f"""SELECT id AS q, sha256(folded) AS key, NULL::VARCHAR AS doc
-        FROM (SELECT id, {_FOLDED} AS folded FROM queries) WHERE folded <> ''""",
+    """SELECT id AS q, sha256(folded) AS key, NULL::VARCHAR AS doc
+        FROM (SELECT id, normalise_text(text) AS folded FROM queries) WHERE folded <> ''""",
 )
 _QUERY_BYTES = Origin(
     OWN,
