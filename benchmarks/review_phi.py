@@ -20,9 +20,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from benchmarks.measure import save
 from benchmarks.unseen_identifiers import recall
-from curation.audit.rules.privacy import HINTS, IDENTIFIERS, hits
+from curation.privacy import CERTAIN, PATTERNS, hits
 from curation.images.ocr import read_text
-from flows.review.privacy import PATTERNS, burned_in
+from flows.review.privacy import burned_in
 from schemas.errors import UsageError
 
 SEED, TEXTS, PICTURES, UNSEEN_SEED = 7, 200, 40, 19
