@@ -65,11 +65,12 @@ def masked(quote: str) -> str:
 def re2(pattern: str) -> str:
     """The pattern for RE2, loosened where RE2 knows or does less.
 
-    No look-around and no word edges, Unicode spaces, and no long counted repeats, which it would write out.
+    No look-around and no word edges, Unicode spaces, any letter beyond ASCII for a letter, and no long counted
+    repeats: it would write them out.
     """
     pattern = re.sub(r"\(\?<?[=!](?:[^()]|\(\?:[^()]*\))*\)|\\b", "", pattern)
     pattern = re.sub(r"(\\.)|\{(\d+),(\d+)\}", _loosened, pattern)
-    classes = {"s": r"\s\x{a0}\x{2000}-\x{200a}\x{202f}\x{3000}", "w": r"\pL\pM\pN_"}
+    classes = {"s": r"\s\x{a0}\x{2000}-\x{200a}\x{202f}\x{3000}", "w": r"0-9A-Za-z_\x{80}-\x{10ffff}"}
     parts, inside = [], False
     for token in re.findall(r"\\.|.", pattern, re.DOTALL):
         inside = inside or token == "["
