@@ -65,8 +65,8 @@ def masked(quote: str) -> str:
 def re2(pattern: str) -> str:
     """The pattern for RE2, loosened where RE2 knows or does less.
 
-    No look-around and no word edges, Unicode spaces, any letter beyond ASCII for a letter, and no long counted
-    repeats: it would write them out.
+    No look-around and no word edges, Unicode spaces, any sign beyond ASCII for a letter, and no long
+    counted repeats: it would write them out.
     """
     pattern = re.sub(r"\(\?<?[=!](?:[^()]|\(\?:[^()]*\))*\)|\\b", "", pattern)
     pattern = re.sub(r"(\\.)|\{(\d+),(\d+)\}", _loosened, pattern)

@@ -300,9 +300,10 @@ def _write_funnel(job: _Job, directory: Path) -> None:
     for name in stages:
         stage = name.removeprefix("drops/")
         mine = f"WHERE starts_with(id, '{job.task.name}-')" if stage == "partition" else ""
-        text = f"SELECT unit, id, article_id, reason, detail FROM drops {mine} ORDER BY ALL"
+        chosen = f"unit, id, article_id, reason, detail, {identified.SUSPECT}"
+        text = f"SELECT {chosen} FROM drops {mine} ORDER BY ALL"
         for batch in job.query(text, {"drops": job.tables[name]}):
-            rows = pa.Table.from_batches([batch])
+            rows = identified.without_identifiers(pa.Table.from_batches([batch]))
             for unit in rows.column("unit").to_pylist():
                 counted[stage, unit] = counted.get((stage, unit), 0) + 1
             parts.append(rows.append_column("stage", pa.array([stage] * rows.num_rows, pa.string())))

@@ -1,7 +1,7 @@
 """Rows of a task that could name a patient, so that they are withheld from its release.
 
 Looked for are the certain patterns of `curation.privacy` in everything of a query or document that would be
-published: text, title, quotes of evidence, text that a transform replaced, title of its article. What is
+published: text, title, quotes of evidence, text that a transform replaced, record of its article. What is
 withheld is among the published drops, by kind and place, without the words. The audit's rule phi_identifiers
 proves from the released files that none is left.
 """
@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.privacy import CERTAIN, hits, nominated
+from curation.privacy import CERTAIN, hits, masked, nominated
 from curation.release.manifest import Retention
 from curation.release.query import QueryRunner, fetch
 from schemas.record import to_table
@@ -44,9 +45,11 @@ _PLACES = (
     *(
         (
             unit,
-            "title of the article",
-            f"""SELECT t.id, t.article_id, s.title AS text FROM {table} AS t
-                JOIN sources AS s ON s.id = t.article_id""",
+            "record of the article",
+            f"""SELECT t.id, t.article_id, s.text FROM {table} AS t JOIN (
+                    SELECT id, title AS text FROM sources UNION ALL SELECT id, licence.statement FROM sources
+                    UNION ALL SELECT id, unnest(scope_evidence) FROM sources
+                ) AS s ON s.id = t.article_id""",
         )
         for unit, table in (("query", _QUERIES), ("document", "documents"))
     ),
@@ -110,6 +113,25 @@ def shown(task: str, one: Callable[[str], Any]) -> tuple[Retention, ...]:
         Retention(STAGE, unit, one(f"SELECT count(*) FROM {given}"), one(f"SELECT count(*) FROM {left}"))
         for unit, given, left in counts
     )
+
+
+SUSPECT = f"{nominated(CERTAIN, 'detail')} AS suspect"
+"""SQL: whether the detail of a drop may quote an identifier."""
+
+
+def without_identifiers(drops: pa.Table) -> pa.Table:
+    """Drops as they may be published: identifiers in suspect details are masked; without column `suspect`."""
+    details, suspect = (drops.column(name).to_pylist() for name in ("detail", "suspect"))
+    hidden = [_hidden(said) if doubt else said for said, doubt in zip(details, suspect, strict=True)]
+    place = drops.schema.get_field_index("detail")
+    return drops.set_column(place, "detail", pa.array(hidden, pa.string())).drop_columns("suspect")
+
+
+def _hidden(text: str) -> str:
+    said = text
+    for _, start, end in hits(text, CERTAIN):
+        said = said[:start] + masked(text[start:end]) + said[end:]
+    return said
 
 
 def _note(found: Found, unit: str, row: Mapping[str, Any], reason: Reason, detail: str) -> None:

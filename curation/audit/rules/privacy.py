@@ -32,6 +32,18 @@ PLACES = (
     Place("corpus", "title", "title", "SELECT min(id) AS id, title AS text FROM corpus GROUP BY title"),
     Place("sources", "title", "title", "SELECT id, title AS text FROM sources"),
     Place(
+        "sources",
+        "license_statement",
+        "licence statement",
+        "SELECT id, license_statement AS text FROM sources",
+    ),
+    Place(
+        "sources",
+        "scope_evidence",
+        "evidence of scope",
+        "SELECT id, unnest(scope_evidence) AS text FROM sources",
+    ),
+    Place(
         "provenance_qrels",
         "evidence",
         "evidence",

@@ -212,7 +212,14 @@ def _rows(**changed: Any) -> dict[str, list[dict[str, Any]]]:
     return {
         "queries": queries(("q1", "fine")),
         "corpus": [document],
-        "sources": [{"id": "a1", "title": changed.get("source", "fine")}],
+        "sources": [
+            {
+                "id": "a1",
+                "title": changed.get("source", "fine"),
+                "license_statement": changed.get("statement", "fine"),
+                "scope_evidence": [changed.get("scope", "fine")],
+            }
+        ],
         "provenance_qrels": [{"query-id": "q1", "corpus-id": "d1", "evidence": [quote]}],
         "provenance_queries": [{"id": "q1", "transforms": transform}],
         "drops": [{"stage": "s", "unit": "u", "id": "x", "detail": changed.get("detail", "fine")}],
@@ -226,6 +233,8 @@ def _rows(**changed: Any) -> dict[str, list[dict[str, Any]]]:
         ("title", "d1"),
         ("evidence", "q1"),
         ("source", "a1"),
+        ("statement", "a1"),
+        ("scope", "a1"),
         ("replaced", "q1"),
         ("detail", "x"),
         ("reason", "q1"),
@@ -233,7 +242,7 @@ def _rows(**changed: Any) -> dict[str, list[dict[str, Any]]]:
 )
 def test_every_published_text_is_searched(tmp_path: Path, place: str, named_id: str) -> None:
     clean = check(STRONG, dataset(tmp_path / "clean", _rows()), tmp_path)
-    assert clean.status == "passed" and clean.compared == 8
+    assert clean.status == "passed" and clean.compared == 10
     for rule in RULES:
         found = check(rule, dataset(tmp_path / rule.id, _rows(**{place: SAID})), tmp_path)
         assert named(found) == {named_id} and found.found == 1
@@ -243,7 +252,7 @@ def test_every_published_text_is_searched(tmp_path: Path, place: str, named_id: 
 def test_every_text_column_that_people_wrote_is_a_place() -> None:
     """A published table with free text that the rules do not know would go unsearched."""
     known = {place.table for place in PLACES}
-    text = {"text", "title", "detail", "reason", "evidence", "transforms"}
+    text = {"text", "title", "detail", "reason", "evidence", "transforms", "scope_evidence"}
     has_text = {table.name for table in TABLES if text & set(table.schema.names)}
     copies = {"nano_queries", "nano_corpus"}
     codes = {"excluded", "nano_excluded"}

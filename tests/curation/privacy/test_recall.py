@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.unseen_identifiers import CLASSES, clean, planted, recall
-from curation.privacy import CERTAIN, PATTERNS, SHOWN_TO_NOBODY, hits
+from curation.privacy import PATTERNS, hits
 
 
 def test_recall_on_the_held_out_half_of_eight_languages() -> None:
@@ -43,5 +43,3 @@ def test_the_halves_share_no_sentence_and_no_name() -> None:
     ]
     assert not halves[0] & halves[1] and {kind for _, kind, _ in halves[0]} == set(CLASSES)
     assert planted(1) == rows
-
-
