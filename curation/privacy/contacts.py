@@ -38,7 +38,7 @@ _STREET = (
 _LIVES = (
     r"(?i:\b(?:home address|patient['’]?s? address|address|adresse|anschrift|domicilio|dirección|endereço|"
     r"indirizzo|"
-    r"адрес)\b)\s{0,3}[:：]\s{0,3}(?!https?:|www)[^.;\n]{0,60}\d|"
+    r"адрес)\b)\s{0,3}[:：](?!\s{0,3}(?:https?:|www))[^.;\n]{0,60}\d|"
     r"(?i:\b(?:resid(?:es|ing)|liv(?:es|ing)) at\b|\bdemeurant\b|\bdomicilié[e]?\b|\bwohnhaft in der\b|"
     r"\bwohnt in der\b|проживает по адресу|\bvive en (?:la |el )?(?:calle|c/))[^.;\n]{0,60}\d|"
     rf"(?:住址|地址|家住|现住|現住所|住所)\s{{0,3}}(?:は|[:：])?\s{{0,3}}[{CJK}]{{2,12}}[^。；;\n]{{0,20}}\d|"
