@@ -3,8 +3,8 @@
 Recall is per language and class on both halves of `planted_identifiers.toml` (see `unseen_identifiers`; the
 held-out half is only measured), for what a release withholds (certain) and for all the audit tells of. The
 texts are those of a release of four tasks over the shared articles, all passages of these articles, and
-sentences in eight languages in which nobody is a real patient. Every find was read by hand; `phi_marks.json` holds what
-it is, under a hash of its kind and words: no text is kept. Run:
+sentences in eight languages in which nobody is a real patient. Every find was read by hand; `phi_marks.json`
+holds what it is, under a hash of its kind and words: no text is kept. Run:
 `python -m benchmarks.release_phi [FOLDER] [--before CHECKOUT] [--sheet FILE]`; the workspace is built in the
 folder when it is not there. `--before` names a checkout of an earlier commit, whose audit is measured beside.
 `--sheet` writes finds with their words, for whoever marks them.
@@ -222,21 +222,22 @@ def read(texts: Iterator[Text], marks: Mapping[str, str], sheet: list[str]) -> d
     for of_kind in counts.values():
         for of_class in of_kind.values():
             marked.update(of_class)
-    total, right = sum(marked.values()), sum(marked[name] for name in CLASSES[:2])
-    low, high = wilson(right, total) if total else (0.0, 1.0)
+    once = Counter(marks.get(key, "unmarked") for key in found)
+    right, distinct = sum(once[name] for name in CLASSES[:2]), len(found)
     return {
         "texts": searched,
         "characters": characters,
         "cpu_seconds": round(time.process_time() - started, 1),
-        "finds": total,
-        "distinct": sorted(found),
         "certain": {kind: dict(sorted(of.items())) for kind, of in sorted(counts["certain"].items())},
         "hint": {kind: dict(sorted(of.items())) for kind, of in sorted(counts["hint"].items())},
         "places": dict(sorted(places.items())),
         "classes": dict(sorted(marked.items())),
+        "finds": sum(marked.values()),
+        "distinct": sorted(found),
+        "distinct_classes": dict(sorted(once.items())),
         "of_a_patient": right,
-        "precision": round(right / total, 3) if total else None,
-        "interval": [round(low, 3), round(high, 3)],
+        "precision": round(right / distinct, 3) if distinct else None,
+        "interval": [round(edge, 3) for edge in wilson(right, distinct)] if distinct else None,
     }
 
 
