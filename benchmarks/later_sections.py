@@ -268,6 +268,59 @@ def review() -> list[str]:
     ]
 
 
+def release_phi() -> list[str]:
+    """The privacy gate of releases: recall per language, and what it finds in real texts."""
+    result = _read("release_phi")
+    found, real = result["recall"], result["real"]
+    groups = [name for name in ("before", "certain", "all") if name in found]
+    titles = {"before": "audit before", "certain": "withheld (certain)", "all": "told of (certain and hints)"}
+    held = {name: found[name]["held_out"] for name in groups}
+    lines = [
+        "## Identifiers in releases",
+        "",
+        "Recall of the gate on the held-out half of the invented identifiers, with 95 % intervals: what a "
+        "release "
+        f"withholds, and all that its audit tells of; false alarms {result['recall']['false_alarms']} of "
+        f"{result['recall']['clean']} clean sentences. `python -m benchmarks.release_phi`",
+        "",
+        "| held out | n | " + " | ".join(titles[name] for name in groups) + " |",
+        "|---|---:|" + "---:|" * len(groups),
+    ]
+    for group in held["all"]:
+        cells = [
+            f"{row['hits']} ({row['recall']:.2f}; {row['interval'][0]:.2f}–{row['interval'][1]:.2f})"
+            for row in (held[name][group] for name in groups)
+        ]
+        lines.append(f"| {group} | {held['all'][group]['n']} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "Every find in real texts, read and marked by hand, one reader. Texts of a release are counted in "
+        "each of its "
+        "four tasks; *distinct* finds once. No find was certain in any of them unless told.",
+        "",
+        "| texts | n | certain finds | hints | distinct | of a patient | author or contact | harmless | "
+        "precision |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, row in real.items():
+        certain = sum(sum(of.values()) for of in row["certain"].values())
+        of_class = row["distinct_classes"]
+        harmless = sum(count for kind, count in of_class.items() if kind.endswith("harmless"))
+        low, high = row["interval"]
+        cells = (
+            f"{row['texts']:,}",
+            certain,
+            row["finds"] - certain,
+            len(row["distinct"]),
+            row["of_a_patient"],
+            of_class.get("author or contact", 0),
+            harmless,
+            f"{row['precision']:.2f} ({low:.2f}–{high:.2f})",
+        )
+        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+    return [*lines, ""]
+
+
 def properties() -> list[str]:
     """Property tests whose examples are drawn anew."""
     found = _read("properties")
@@ -291,6 +344,7 @@ SECTIONS = (
     dense_encoder,
     agreement,
     review,
+    release_phi,
     pipeline,
     properties,
 )

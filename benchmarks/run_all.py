@@ -32,6 +32,7 @@ ALL = (
     "agreement",
     "review_sync",
     "review_phi",
+    "release_phi",
     "review_intervals",
     "pipeline_scale",
     "flow_overhead",

@@ -15,12 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from curation.release import card, facts, plots, reviewed
+from curation.release import card, facts, identified, plots, reviewed
 from curation.release.manifest import (
     FORMAT_VERSION,
     NAME,
     BuildRecord,
     ReleaseManifest,
+    StageRecord,
     hash_files,
     read_manifest,
     unlike,
@@ -72,7 +73,7 @@ REQUIRED = (
 )
 EXTRA_NAMES = tuple(table.name for table in (*EXTRA, IMAGE_CHECKS))
 _ALIKE = "alike"
-_SELECTED = (*REQUIRED, *EXTRA_NAMES, _ALIKE)
+_SELECTED = (*REQUIRED, *EXTRA_NAMES, _ALIKE, identified.VIEW)
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _PAIRS = {
     "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
@@ -163,8 +164,17 @@ def assemble(
     partial.mkdir(parents=True)
     try:
         with tempfile.TemporaryDirectory(prefix="medqrels-release-") as scratch:
-            given = {**tables, _ALIKE: [write_alike(query, tables["documents"], Path(scratch))]}
-            job = _Job(task, given, raw, spec, version, build, query, max_shard_bytes, derive, review)
+            alike = write_alike(query, tables["documents"], Path(scratch))
+            drops = identified.write_identified(query, task.name, tables, Path(scratch))
+            given = {
+                **tables,
+                _ALIKE: [alike],
+                identified.VIEW: [drops],
+                f"drops/{identified.STAGE}": [drops],
+            }
+            stages = (*build.stages, StageRecord(identified.STAGE, identified.VERSION, {}))
+            passed = replace(build, stages=stages)
+            job = _Job(task, given, raw, spec, version, passed, query, max_shard_bytes, derive, review)
             manifest = _fill(job, partial, prose, cards.name)
         return _settle(partial, target, manifest)
     finally:
@@ -213,7 +223,8 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
             text,
             lambda table, chunks, split: job.write(table, chunks, directory, split),
             raw=job.raw,
-            with_images=job.one(f"SELECT count(image) FROM {'kept' if name == 'queries' else name}") > 0,
+            with_images=job.one(f"SELECT count(image) FROM {'kept' if name == 'queries' else 'described'}")
+            > 0,
             splits=splits if name == "queries" else ("test",),
         )
     for table in (QRELS, EXCLUDED):
@@ -292,15 +303,16 @@ def _write_funnel(job: _Job, directory: Path) -> None:
     for name in stages:
         stage = name.removeprefix("drops/")
         mine = f"WHERE starts_with(id, '{job.task.name}-')" if stage == "partition" else ""
-        text = f"SELECT unit, id, article_id, reason, detail FROM drops {mine} ORDER BY ALL"
+        chosen = f"unit, id, article_id, reason, detail, {identified.SUSPECT}"
+        text = f"SELECT {chosen} FROM drops {mine} ORDER BY ALL"
         for batch in job.query(text, {"drops": job.tables[name]}):
-            rows = pa.Table.from_batches([batch])
+            rows = identified.without_identifiers(pa.Table.from_batches([batch]))
             for unit in rows.column("unit").to_pylist():
                 counted[stage, unit] = counted.get((stage, unit), 0) + 1
             parts.append(rows.append_column("stage", pa.array([stage] * rows.num_rows, pa.string())))
     job.write(DROPS, iter(parts), directory)
     steps = []
-    for number, step in enumerate(job.build.retention, start=1):
+    for number, step in enumerate((*job.build.retention, *identified.shown(job.task.name, job.one)), start=1):
         dropped = counted.get((step.stage, step.unit), 0)
         if step.entered != step.kept + dropped:
             raise ConservationError(

@@ -1,20 +1,11 @@
-"""Planted identifiers of invented people are found in sentences and pictures no pattern was made from."""
+"""Planted identifiers of invented people are found in sentences no pattern was made from."""
 
 from __future__ import annotations
 
-import random
-import shutil
-from pathlib import Path
-
 import pytest
 
-from benchmarks.review_phi import _picture
 from benchmarks.unseen_identifiers import CLASSES, clean, planted, recall
-from curation.audit.rules.privacy import hits
-from flows.review.candidates import _seen
-from flows.review.privacy import BURNED_IN, IMAGES, PATTERNS, SCAN_VERSION, burned_in
-from flows.review.store import IMAGES as READ
-from flows.review.store import ReviewFolder
+from curation.privacy import PATTERNS, hits
 
 
 def test_recall_on_the_held_out_half_of_eight_languages() -> None:
@@ -52,25 +43,3 @@ def test_the_halves_share_no_sentence_and_no_name() -> None:
     ]
     assert not halves[0] & halves[1] and {kind for _, kind, _ in halves[0]} == set(CLASSES)
     assert planted(1) == rows
-
-
-@pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
-def test_a_name_as_dicom_writes_it_is_read_from_a_picture() -> None:
-    """Tesseract takes `^` for another sign and is unsure of the word."""
-    pytest.importorskip("pytesseract")
-    pictures = [_picture(random.Random(seed), "LEE^ANNA") for seed in (1, 2, 3)]
-    found = [{kind for kind, _, _ in burned_in(picture) or ()} for picture in pictures]
-    assert sum("a name as scanners print it" in kinds for kinds in found) >= 2
-    kinds = {kind for sign in "^*~°" for kind, _, _ in hits(f"T2 OKONKWO{sign}PIERRE SE", BURNED_IN)}
-    assert kinds == {"a name as scanners print it"}
-    assert not list(hits("T2* GRE SWI B*1500 HLA-B*27", BURNED_IN))
-
-
-def test_images_read_for_other_patterns_are_read_again(tmp_path: Path) -> None:
-    folder = ReviewFolder(tmp_path)
-    found = {"ab" * 32: [["a date", 0, 10]]}
-    folder.write_json(READ, {"scan": SCAN_VERSION, "found": found})
-    assert _seen(folder) == {"ab" * 32: [("a date", 0, 10)]}
-    folder.write_json(READ, found)  # as version 1 wrote it
-    assert _seen(folder) == {}
-    assert IMAGES == ("query_image", "document_image")
