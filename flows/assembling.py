@@ -19,7 +19,8 @@ from flows.runner import shards_of, table_files
 from flows.session import Session
 from flows.specs import parameters_of
 from flows.stages import PARTITION, VERSIONS
-from flows.vocabulary import current
+from flows.vocabulary import Vocabulary, current
+from flows.vocabulary.store import credits_of
 from flows.workspace import STORAGE_VERSION
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
@@ -79,7 +80,7 @@ def assemble_task(
         spec=spec,
         cards=cards,
         version=version,
-        build=_build_record(session, built, stages, overrides, vocabulary.fingerprint if vocabulary else ""),
+        build=_build_record(session, built, stages, overrides, vocabulary),
         query=query(session.settings.memory_limit),
         derive=derivation(session, spec),
         review=review_summary(session.workspace, spec, built.name),
@@ -119,7 +120,7 @@ def _build_record(
     built: Task,
     stages: tuple[str, ...],
     overrides: Mapping[str, str],
-    vocabulary: str,
+    vocabulary: Vocabulary | None,
 ) -> BuildRecord:
     """Stage versions, settings and retention, summed over shards.
 
@@ -152,7 +153,10 @@ def _build_record(
     shared = shards_of(session.workspace, PARTITION)["all"]
     records.append(StageRecord(PARTITION, shared.version, dict(shared.params)))
     retention.append(_partitioned(session, built, stages[-1]))
-    return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides, vocabulary, made_with())
+    named, credited = (vocabulary.fingerprint, credits_of(vocabulary)) if vocabulary else ("", ())
+    return BuildRecord(
+        STORAGE_VERSION, tuple(records), tuple(retention), overrides, named, credited, made_with()
+    )
 
 
 def _partitioned(session: Session, built: Task, source: str) -> Retention:

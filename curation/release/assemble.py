@@ -352,6 +352,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
     if not numbers["counts"]["queries"]:
         reasons.append("It has no query: its inputs gave none, as the retention table says.")
     used = {row["reason"] for row in numbers["exclusions"]}
+    is_named = TARGET_NAMES.name in numbers["tables"]
     is_silver = numbers["experts"]["queries"] < job.spec.expert_minimum
     return ReleaseManifest(
         format_version=FORMAT_VERSION,
@@ -385,6 +386,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         counts=numbers["counts"],
         files={},
         siblings=tuple(sorted(set(job.spec.tasks) - {job.task.name})),
-        vocabulary=job.build.vocabulary if TARGET_NAMES.name in numbers["tables"] else "",
+        vocabulary=job.build.vocabulary if is_named else "",
+        vocabularies=job.build.vocabularies if is_named else (),
         made_with=dict(job.build.made_with),
     )

@@ -47,7 +47,8 @@ class Retention:
 class BuildRecord:
     """What the workspace knows about the way from crawl to build, in the order of the way.
 
-    `overrides` are the `--set` changes to the spec; `vocabulary` is the fingerprint of the vocabulary in use;
+    `overrides` are the `--set` changes to the spec; `vocabulary` is the fingerprint of the vocabulary in use,
+    `vocabularies` what it was made from: source, title, release, licence, url, citation and sha256 of each;
     `made_with` is what its bytes are claimed under (see :func:`unlike`).
     """
 
@@ -56,6 +57,7 @@ class BuildRecord:
     retention: tuple[Retention, ...]
     overrides: Mapping[str, str] = dataclasses.field(default_factory=dict)
     vocabulary: str = ""
+    vocabularies: tuple[Mapping[str, str], ...] = ()
     made_with: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -64,9 +66,10 @@ class ReleaseManifest:
     """The content of release.json.
 
     `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
-    no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any;
-    `shaped_by` are retrieval systems that shaped queries or pools; `made_with` is the lock, Python and kind
-    of machine under which the same inputs are claimed to give the same bytes.
+    no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any,
+    and `vocabularies` those it was made from, which the card credits; `shaped_by` are retrieval systems that
+    shaped queries or pools; `made_with` is the lock, Python and kind of machine under which the same inputs
+    are claimed to give the same bytes.
     """
 
     format_version: int
@@ -93,6 +96,7 @@ class ReleaseManifest:
     siblings: tuple[str, ...] = ()
     made_texts: int = 0
     vocabulary: str = ""
+    vocabularies: tuple[Mapping[str, str], ...] = ()
     shaped_by: tuple[str, ...] = ()
     made_with: Mapping[str, str] = dataclasses.field(default_factory=dict)
     release_hash: str = ""
@@ -169,6 +173,6 @@ def read_manifest(directory: Path) -> ReleaseManifest:
             file=str(path),
             hint="use the medqrels version that wrote it",
         )
-    for name in ("not_publishable_because", "stages", "siblings", "shaped_by"):
+    for name in ("not_publishable_because", "stages", "siblings", "shaped_by", "vocabularies"):
         content[name] = tuple(content[name])
     return ReleaseManifest(**content)

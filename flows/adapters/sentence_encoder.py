@@ -203,7 +203,8 @@ def tanh(values: F64) -> F64:
     for term in range(14, 0, -1):
         series = 1.0 + series * rest / term
     power = np.ldexp(series, halvings.astype(np.int32))
-    return np.copysign((1.0 - power) / (1.0 + power), values)
+    found: F64 = np.copysign((1.0 - power) / (1.0 + power), values)
+    return found
 
 
 def _convolution(held: dict[str, NDArray[Any]], order: int, left: int) -> _Convolution:
