@@ -23,11 +23,11 @@ from curation.audit.images.shared import begin
 from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
-from curation.release.manifest import NAME, read_manifest
+from curation.release.manifest import AUDIT_JSON, NAME, read_manifest
 from flows.asking import query
 from flows.execution import collect_rarely
 from flows.progress import Reporter, SilentReporter
-from flows.workspace import Workspace, write_atomic
+from flows.workspace import Workspace, check_outside_releases, write_atomic
 from schemas.audit import AuditReport, CanaryResult
 from schemas.errors import UsageError
 
@@ -35,7 +35,7 @@ LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
 """Of the database of each process beside this one."""
-JSON, PAGE = "audit.json", "audit.html"
+PAGE = "audit.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def _is_large(datasets: Sequence[Dataset]) -> bool:
 def write(audited: Audited, directory: Path) -> None:
     """Write report and page beside a release's data; folders of others are left as they are."""
     if (directory / NAME).is_file() and os.access(directory, os.W_OK):
-        write_atomic(directory / JSON, to_bytes(audited.report))
+        write_atomic(directory / AUDIT_JSON, to_bytes(audited.report))
         write_atomic(directory / PAGE, audited.page.encode("utf-8", "surrogatepass"))
 
 
@@ -279,7 +279,12 @@ def stated_in(path: Path) -> dict[str, Any]:
 
 
 def make_hash_list(source: Path, out: Path) -> dict[str, Any]:
-    """Write the hash list of a benchmark; what it holds."""
+    """Write the hash list of a benchmark; what it holds.
+
+    Raises:
+        UsageError: the file would lie inside a release.
+    """
+    check_outside_releases(out, "a file")
     with tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
         opened = open_dataset(source, Path(folder), "against")
         return dict(write_hash_list(opened, out, SerialExecutor(), tool=f"medqrels {version('medqrels')}"))
@@ -305,8 +310,8 @@ def describe(results: Sequence[AuditReport]) -> str:
         lines += [
             f"  missed canary  {item.rule}: {item.canary}" for item in result.canaries if not item.is_found
         ]
-        if not result.publishable:
-            lines.append("  not publishable: see the declared findings")
+        if not result.publishable and result.inputs and result.inputs[0].kind == "release":
+            lines.append(f"  not publishable: {' '.join(result.not_publishable_because)}")
     return "\n".join(lines)
 
 

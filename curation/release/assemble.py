@@ -201,7 +201,7 @@ def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseMa
 def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> ReleaseManifest:
     """Write every table, then the card, then release.json."""
     _check_rights(job)
-    made_texts = check_strings(job.query, job.tables)
+    strings = check_strings(job.query, job.tables)
     splits = ["test", *(["dev"] if job.one("SELECT count(*) FROM kept WHERE split = 'dev'") else [])]
     for name, text in (("queries", QUERY_ROWS), ("documents", DOCUMENT_ROWS)):
         write_pair(
@@ -225,9 +225,13 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
     if job.review is not None:
         reviewed.write_review(directory, job.review)
     _write_target_names(job, directory)
+    for table, rows in strings.tables():
+        job.write(table, iter([rows]), directory)
     _write_funnel(job, directory)
     numbers = facts.compute(directory, job.query)
-    head = replace(_head(job, numbers), made_texts=made_texts)
+    head = replace(
+        _head(job, numbers), made_texts=len(strings.made), restricted_names=strings.restricted_names
+    )
     if job.derive and numbers["counts"]["queries"]:
         (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
         head = replace(head, shaped_by=tuple(job.derive(directory, splits)))
@@ -350,7 +354,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         license=family,
         label="silver" if is_silver else "expert",
         expert_minimum=job.spec.expert_minimum,
-        publishable=not reasons,
+        publishable_by_content=not reasons,
         not_publishable_because=tuple(reasons),
         accessed=job.spec.sources.accessed,
         grades=reviewed.grades(job.task.name, numbers["scores"]),

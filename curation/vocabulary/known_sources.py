@@ -39,6 +39,11 @@ def tier_of(abbr: str, licence: str = "") -> Tier:
     return "open" if _OPEN.search(licence) else "restricted"
 
 
+def is_restricted(prefix: str) -> bool:
+    """Whether the ids of this CURIE prefix are of a source known to be restricted."""
+    return _known().get(abbreviation(prefix), {}).get("tier") == "restricted"
+
+
 def describe(
     abbr: str, release: str, sha256: str, *, title: str = "", licence: str = "", of: str = ""
 ) -> VocabularySource:

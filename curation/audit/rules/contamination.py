@@ -258,6 +258,7 @@ RULES = (
         "pairs of texts",
         _queries,
         planted.QUERIES,
+        is_required=False,
     ),
     Rule(
         "contaminated_positives",
@@ -268,6 +269,7 @@ RULES = (
         "pairs of texts",
         _positives,
         planted.POSITIVES,
+        is_required=False,
     ),
     Rule(
         "contaminated_documents",
@@ -278,6 +280,7 @@ RULES = (
         "pairs of texts",
         _documents,
         planted.DOCUMENTS,
+        is_required=False,
     ),
     Rule(
         "contaminated_images",
@@ -288,5 +291,6 @@ RULES = (
         "pairs of images",
         _images,
         planted.IMAGES,
+        is_required=False,
     ),
 )

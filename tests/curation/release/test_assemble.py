@@ -183,10 +183,10 @@ def test_an_empty_build_is_an_empty_release(world: World) -> None:
 
 
 def test_synthetic_rows_make_a_release_unpublishable(world: World) -> None:
-    assert world.manifest().publishable
+    assert world.manifest().publishable_by_content
     world.queries[0] = dataclasses.replace(world.queries[0], is_synthetic=True)
     manifest = world.manifest(version="1.0.1")
-    assert not manifest.publishable and "synthetic" in manifest.not_publishable_because[0]
+    assert not manifest.publishable_by_content and "synthetic" in manifest.not_publishable_because[0]
 
 
 def nd_licence(world: World) -> None:
