@@ -53,7 +53,7 @@ def status(workspace: Workspace) -> dict[str, Any]:
 
 
 def _releases(workspace: Workspace) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
     for path in sorted(workspace.releases.glob("*/*/*/release.json")):
         try:
             manifest = read_manifest(path.parent)

@@ -81,6 +81,8 @@ _PAIRS = {
 Derive = Callable[[Path, Sequence[str]], Sequence[str]]
 """Adds to a task directory (and its splits) what is made from the finished tables, such as baseline runs;
 returns the names of the systems that shaped it."""
+Compare = Callable[[Path, ReleaseManifest], Mapping[str, Any]]
+"""What release.json says of the change since the release before, from finished tables and the rest of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class _Job:
     max_shard_bytes: int
     derive: Derive | None = None
     review: Mapping[str, Any] | None = None
+    compare: Compare | None = None
 
     def write(
         self, table: Published, chunks: Iterator[pa.Table], directory: Path, split: str = "test"
@@ -128,6 +131,7 @@ def assemble(
     query: QueryRunner,
     derive: Derive | None = None,
     review: Mapping[str, Any] | None = None,
+    compare: Compare | None = None,
     max_shard_bytes: int = MAX_SHARD_BYTES,
 ) -> ReleaseManifest:
     """Write `<out>/<dataset>/<version>/<task>/` and return its manifest.
@@ -140,13 +144,14 @@ def assemble(
         raw: the workspace's raw/ folder, for image bytes.
         out: the workspace's releases/ folder.
         spec: the dataset's spec.
-        cards: the folder `data_cards/<dataset>` with the prose.
+        cards: the folder `data_cards/<dataset>` with the prose, that of tasks in folders of their names.
         version: version of the release, e.g. 1.0.0.
         build: stages and retention as the workspace recorded them.
         query: runs SQL over Parquet.
         review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
             to provenance/review.json.
         derive: adds what is made from the finished tables; nothing is added when None.
+        compare: says what changed since the release before; nothing is said when None.
         max_shard_bytes: payload after which a new shard begins.
 
     Raises:
@@ -155,7 +160,7 @@ def assemble(
         ConservationError: the recorded retention does not add up.
     """
     _check_arguments(task, tables, version)
-    prose = card.load_prose(cards)
+    prose = card.load_prose(cards, [task.name])[task.name]
     target = out / spec.name / version / task.name
     partial = target.parent / f".{task.name}.partial"
     shutil.rmtree(partial, ignore_errors=True)
@@ -163,9 +168,11 @@ def assemble(
     try:
         with tempfile.TemporaryDirectory(prefix="medqrels-release-") as scratch:
             given = {**tables, _ALIKE: [write_alike(query, tables["documents"], Path(scratch))]}
-            job = _Job(task, given, raw, spec, version, build, query, max_shard_bytes, derive, review)
+            job = _Job(
+                task, given, raw, spec, version, build, query, max_shard_bytes, derive, review, compare
+            )
             manifest = _fill(job, partial, prose, cards.name)
-        return _settle(partial, target, manifest)
+        return settle(partial, target, manifest)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -183,8 +190,12 @@ def _check_arguments(task: Task, tables: Mapping[str, Sequence[Path]], version: 
         )
 
 
-def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
-    """Rename the finished directory into place, or leave an equal release alone."""
+def settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
+    """Rename the finished directory into place, or leave an equal release alone.
+
+    Raises:
+        ReleaseError: another release stands there.
+    """
     if not target.exists():
         partial.rename(target)
         return manifest
@@ -198,7 +209,7 @@ def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseMa
     )
 
 
-def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> ReleaseManifest:
+def _fill(job: _Job, directory: Path, prose: card.Prose, folder: str) -> ReleaseManifest:
     """Write every table, then the card, then release.json."""
     _check_rights(job)
     strings = check_strings(job.query, job.tables)
@@ -232,6 +243,8 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
     head = replace(
         _head(job, numbers), made_texts=len(strings.made), restricted_names=strings.restricted_names
     )
+    if job.compare:
+        head = replace(head, change=job.compare(directory, head))
     if job.derive and numbers["counts"]["queries"]:
         (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
         head = replace(head, shaped_by=tuple(job.derive(directory, splits)))
