@@ -220,6 +220,7 @@ def _of_rows(old: Path, new: Path, query: QueryRunner) -> Iterator[Found]:
         ("corpus", ORIGIN_CORPUS.name, ("document", "documents")),
     ):
         yield from _of_texts(old, new, query, name, origin, thing)
+    others: list[str] = []
     for table in (*MAIN, *EXTRA, *PROVENANCE):
         files = [table.files(directory) for directory in (old, new)]
         if table.name in _AFTER_TABLES or _hashes(files[0]) == _hashes(files[1]):
@@ -229,8 +230,10 @@ def _of_rows(old: Path, new: Path, query: QueryRunner) -> Iterator[Found]:
                 yield "patch", f"table {table.name} is {'new' if files[1] else 'gone'}"
         elif table.name in _PAIR_VALUES:
             yield from _of_pairs(query, table.name, files)
-        else:
-            yield from _of_other_rows(query, table.name, files)
+        elif _has_other_rows(query, table.name, files):
+            others.append(table.name)
+    if others:
+        yield "patch", f"rows of {', '.join(others)} differ"
 
 
 def _hashes(files: Sequence[Path]) -> list[str]:
@@ -277,13 +280,11 @@ def _of_pairs(query: QueryRunner, table: str, files: Sequence[Sequence[Path]]) -
         yield "patch", f"{'labels' if table == 'qrels' else 'excluded pairs'} {' '.join(said)}"
 
 
-def _of_other_rows(query: QueryRunner, table: str, files: Sequence[Sequence[Path]]) -> Iterator[Found]:
-    """Rows that only one of two tables has, by the columns both have; of texts those that both have."""
+def _has_other_rows(query: QueryRunner, table: str, files: Sequence[Sequence[Path]]) -> bool:
+    """Whether only one of two tables has a row, by the columns both have; of texts those that both have."""
     names = [pq.read_schema(of[0]).names for of in files]
     apart = _NEVER | _ELSEWHERE if table in _WITH_TEXTS else _NEVER
     both = [f'"{name}"' for name in names[0] if name in names[1] and name not in apart]
     where = _IN_BOTH.format(table=table) if table in _WITH_TEXTS else ""
     text = _ROWS.format(table=table, columns=", ".join(both), where=where)
-    count = fetch_one(query, text, {f"old_{table}": files[0], f"new_{table}": files[1]})["n"]
-    if count:
-        yield "patch", f"rows of {table} differ"
+    return fetch_one(query, text, {f"old_{table}": files[0], f"new_{table}": files[1]})["n"] > 0
