@@ -271,7 +271,9 @@ def _number(count: int, thing: tuple[str, str]) -> str:
 
 
 def _of_pairs(query: QueryRunner, table: str, files: Sequence[Sequence[Path]]) -> Iterator[Found]:
-    differs = " OR ".join(f"o.{name} IS DISTINCT FROM n.{name}" for name in _PAIR_VALUES[table])
+    held = [set(pq.read_schema(of[0]).names) for of in files]
+    values = [name for name in _PAIR_VALUES[table] if name in held[0] & held[1]]
+    differs = " OR ".join(f"o.{name} IS DISTINCT FROM n.{name}" for name in values) or "false"
     views = {f"old_{table}": files[0], f"new_{table}": files[1]}
     counts = fetch_one(query, _PAIRS.format(table=table, differs=differs), views)
     said = [f"{sign}{counts[key]:,}" for key, sign in (("added", "+"), ("removed", "−")) if counts[key]]
