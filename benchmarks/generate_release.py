@@ -368,7 +368,7 @@ class Task:
             license=combined_family(row["license"] for row in numbers["licences"]) or "",
             label="silver",
             expert_minimum=80,
-            publishable=False,
+            publishable_by_content=False,
             not_publishable_because=("It contains rows made from synthetic input.",),
             accessed=None,
             grades={"2": "Made up to be relevant."},

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from curation.release.assemble import EXTRA_NAMES, assemble
+from curation.release.assemble import EXTRA_NAMES, Compare, assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.release.query import fetch_one
 from curation.release.tables import ANNOTATIONS
@@ -38,8 +38,12 @@ def assemble_task(
     cards: Path,
     version: str,
     overrides: Mapping[str, str],
+    *,
+    out: Path | None = None,
+    derives: bool = True,
+    compare: Compare | None = None,
 ) -> ReleaseManifest:
-    """Assemble one task of a dataset into the workspace's releases/ folder.
+    """Assemble one task of a dataset.
 
     Args:
         session: an open session holding the workspace.
@@ -48,6 +52,9 @@ def assemble_task(
         cards: folder of the dataset's prose.
         version: version of the release.
         overrides: `--set` changes to the spec, recorded in the release.
+        out: where `<dataset>/<version>/<task>/` goes; the workspace's releases/ folder when not given.
+        derives: whether baseline systems are run on it.
+        compare: says what changed since the release before.
     """
     check_built(session, built, spec)
     source = source_of(session.workspace, spec.name, built.name)
@@ -76,14 +83,15 @@ def assemble_task(
         built,
         tables,
         raw=session.workspace.raw,
-        out=session.workspace.releases,
+        out=out or session.workspace.releases,
         spec=spec,
         cards=cards,
         version=version,
         build=_build_record(session, built, stages, overrides, vocabulary),
         query=query(session.settings.memory_limit),
-        derive=derivation(session, spec),
+        derive=derivation(session, spec) if derives else None,
         review=review_summary(session.workspace, spec, built.name),
+        compare=compare,
     )
 
 

@@ -23,12 +23,12 @@ from curation.audit.images.shared import begin
 from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
 from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
-from curation.release.manifest import NAME, read_manifest
+from curation.release.manifest import AUDIT_JSON, NAME, read_manifest
 from flows.asking import query
 from flows.execution import new_pool
 from flows.progress import Reporter, SilentReporter
 from flows.scratch import own_temporary
-from flows.workspace import Workspace, write_atomic
+from flows.workspace import Workspace, check_outside_releases, write_atomic
 from schemas.audit import AuditReport, CanaryResult
 from schemas.errors import UsageError
 
@@ -36,7 +36,7 @@ LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
 """Of the database of each process beside this one."""
-JSON, PAGE = "audit.json", "audit.html"
+PAGE = "audit.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _is_large(datasets: Sequence[Dataset]) -> bool:
 def write(audited: Audited, directory: Path) -> None:
     """Write report and page beside a release's data; folders of others are left as they are."""
     if (directory / NAME).is_file() and os.access(directory, os.W_OK):
-        write_atomic(directory / JSON, to_bytes(audited.report))
+        write_atomic(directory / AUDIT_JSON, to_bytes(audited.report))
         write_atomic(directory / PAGE, audited.page.encode("utf-8", "surrogatepass"))
 
 
@@ -283,7 +283,11 @@ def make_hash_list(source: Path, out: Path, recipe: str = "") -> dict[str, Any]:
         source: a dataset folder or file.
         out: the Parquet file to write.
         recipe: name of a recipe of `curation.audit.layouts.recipes`; any layout is recognised without.
+
+    Raises:
+        UsageError: the file would lie inside a release.
     """
+    check_outside_releases(out, "a file")
     with own_temporary(), tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
         if recipe:
             opened = open_by_recipe(source, recipe_of(recipe), Path(folder))
@@ -332,8 +336,8 @@ def describe(results: Sequence[AuditReport]) -> str:
         lines += [
             f"  missed canary  {item.rule}: {item.canary}" for item in result.canaries if not item.is_found
         ]
-        if not result.publishable:
-            lines.append("  not publishable: see the declared findings")
+        if not result.publishable and result.inputs and result.inputs[0].kind == "release":
+            lines.append(f"  not publishable: {' '.join(result.not_publishable_because)}")
     return "\n".join(lines)
 
 

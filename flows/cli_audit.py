@@ -29,7 +29,11 @@ def audit(
         ),
     ] = (),
     report: Annotated[
-        Path | None, Parameter(help="Also write the page here; of several tasks NAME-TASK.html each.")
+        Path | None,
+        Parameter(
+            help="Also write the page here; of several tasks NAME-TASK.html each. With --against, nothing is "
+            "written beside the release."
+        ),
     ] = None,
     verify: Annotated[
         Path | None, Parameter(help="Compare with this audit.json instead of writing one (one task only).")
@@ -56,7 +60,8 @@ def audit(
         raise UsageError("--verify takes one task folder", hint="name a single task folder")
     stated = stated_in(verify) if verify is not None else None
     pages = _pages(report, directories) if report is not None and not dry_run else {}
-    results = _run(common, settings, directories, against, pages, keeps=not dry_run and verify is None)
+    is_own = verify is None and not against  # what else was compared is no part of the published report
+    results = _run(common, settings, directories, against, pages, keeps=is_own and not dry_run)
     if stated is not None:
         return _compare(common, stated, results[0], directories[0])
     emit(common, [to_dict(item) for item in results], lambda: describe(results))
@@ -67,8 +72,10 @@ def audit(
 
 def _pages(report: Path, directories: list[Path]) -> dict[Path, Path]:
     """Where the page of each task goes: the named file, or one beside it per task."""
+    from flows.workspace import check_outside_releases
     from schemas.errors import UsageError
 
+    check_outside_releases(report, "a --report")
     if len(directories) == 1:
         return {directories[0]: report}
     whole = [directory.resolve() for directory in directories]

@@ -39,6 +39,12 @@ Overrides = Annotated[
         name="--set", negative="", help="Change a key of the spec, key=value; recorded in the release."
     ),
 ]
+Version = Annotated[
+    str | None,
+    Parameter(
+        help="MAJOR.MINOR.PATCH; when not given it follows from what changed since the newest release."
+    ),
+]
 DEFAULT = Common()
 
 

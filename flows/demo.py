@@ -58,7 +58,8 @@ def describe(made: dict[str, Any]) -> str:
             f"           {loaded['queries']} queries, {loaded['corpus']} documents, "
             f"{loaded['qrels']} qrels; "
             f"audit {release['audit']}; "
-            f"publishable: {str(release['publishable']).lower()} (synthetic sample)",
+            f"{'' if release['publishable'] else 'not '}publishable",
+            *(f"           {reason}" for reason in release["not_publishable_because"]),
             f"audit page {release['audit_page']}",
             "",
             "load it    from datasets import load_dataset",

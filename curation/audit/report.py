@@ -13,6 +13,7 @@ from typing import Any
 from curation.audit import canaries
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
+from curation.audit.publishable import forbids
 from curation.audit.rule import CannotRun, Context, Outcome, Rule
 from curation.audit.rules import (
     contamination,
@@ -31,6 +32,7 @@ from curation.audit.rules import (
     overlap,
     pools,
     privacy,
+    restricted,
     rights,
     runs,
     statistics,
@@ -66,6 +68,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,
     *statistics.RULES,
@@ -151,13 +154,14 @@ def stepped(
         progress("canaries")
     results = [_proven(result, found) for result in results]
     manifest = opened.manifest
+    forbidding = tuple(forbids(manifest, chosen, results, found, was_planted=plant))
     return AuditReport(
         release=f"{manifest.dataset}@{manifest.version}" if manifest else opened.name,
         task=opened.task,
         release_hash=opened.sha256,
         verdict=_verdict(results, found, plant),
-        publishable=(manifest is None or manifest.publishable)
-        and not any(result.status == "declared" for result in results),
+        publishable=not forbidding,
+        not_publishable_because=forbidding,
         rules=tuple(results),
         rows=tuple(_rows(given, opened)),
         inputs=tuple(

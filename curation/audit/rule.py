@@ -23,7 +23,7 @@ from schemas.audit import Coverage, Finding, OverlapCell, RuleStatus, Severity, 
 
 MAX_EXAMPLES = 50
 MAX_QUOTE = 300
-OPTIONAL = frozenset({"image_checks", "target_names"})
+OPTIONAL = frozenset({"image_checks", "target_names", "made_texts", "restricted_names"})
 """Tables a release has only when its task needs them."""
 
 
@@ -96,7 +96,11 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One check. `unit` says what `compared` counts; `per_task` overrides the severity by task name."""
+    """One check. `unit` says what `compared` counts; `per_task` overrides the severity by task name.
+
+    A release is publishable only when every rule that `is_required` looked at it, or has nothing to say about
+    its task. Rules that need what only their user can name (`--against`) are not.
+    """
 
     id: str
     version: int
@@ -107,6 +111,7 @@ class Rule:
     check: Callable[[Context], Outcome]
     canaries: tuple[Canary, ...] = ()
     per_task: Mapping[str, Severity] = field(default_factory=dict)
+    is_required: bool = True
 
     def severity_for(self, task: str) -> Severity:
         """Severity of its findings in one task."""

@@ -83,6 +83,8 @@ _PAIRS = {
 Derive = Callable[[Path, Sequence[str]], Sequence[str]]
 """Adds to a task directory (and its splits) what is made from the finished tables, such as baseline runs;
 returns the names of the systems that shaped it."""
+Compare = Callable[[Path, ReleaseManifest], Mapping[str, Any]]
+"""What release.json says of the change since the release before, from finished tables and the rest of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class _Job:
     max_shard_bytes: int
     derive: Derive | None = None
     review: Mapping[str, Any] | None = None
+    compare: Compare | None = None
 
     def write(
         self, table: Published, chunks: Iterator[pa.Table], directory: Path, split: str = "test"
@@ -130,6 +133,7 @@ def assemble(
     query: QueryRunner,
     derive: Derive | None = None,
     review: Mapping[str, Any] | None = None,
+    compare: Compare | None = None,
     max_shard_bytes: int = MAX_SHARD_BYTES,
 ) -> ReleaseManifest:
     """Write `<out>/<dataset>/<version>/<task>/` and return its manifest.
@@ -142,13 +146,14 @@ def assemble(
         raw: the workspace's raw/ folder, for image bytes.
         out: the workspace's releases/ folder.
         spec: the dataset's spec.
-        cards: the folder `data_cards/<dataset>` with the prose.
+        cards: the folder `data_cards/<dataset>` with the prose, that of tasks in folders of their names.
         version: version of the release, e.g. 1.0.0.
         build: stages and retention as the workspace recorded them.
         query: runs SQL over Parquet.
         review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
             to provenance/review.json.
         derive: adds what is made from the finished tables; nothing is added when None.
+        compare: says what changed since the release before; nothing is said when None.
         max_shard_bytes: payload after which a new shard begins.
 
     Raises:
@@ -157,7 +162,7 @@ def assemble(
         ConservationError: the recorded retention does not add up.
     """
     _check_arguments(task, tables, version)
-    prose = card.load_prose(cards)
+    prose = card.load_prose(cards, [task.name])[task.name]
     target = out / spec.name / version / task.name
     partial = target.parent / f".{task.name}.partial"
     shutil.rmtree(partial, ignore_errors=True)
@@ -174,9 +179,11 @@ def assemble(
             }
             stages = (*build.stages, StageRecord(identified.STAGE, identified.VERSION, {}))
             passed = replace(build, stages=stages)
-            job = _Job(task, given, raw, spec, version, passed, query, max_shard_bytes, derive, review)
+            job = _Job(
+                task, given, raw, spec, version, passed, query, max_shard_bytes, derive, review, compare
+            )
             manifest = _fill(job, partial, prose, cards.name)
-        return _settle(partial, target, manifest)
+        return settle(partial, target, manifest)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -194,8 +201,12 @@ def _check_arguments(task: Task, tables: Mapping[str, Sequence[Path]], version: 
         )
 
 
-def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
-    """Rename the finished directory into place, or leave an equal release alone."""
+def settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
+    """Rename the finished directory into place, or leave an equal release alone.
+
+    Raises:
+        ReleaseError: another release stands there.
+    """
     if not target.exists():
         partial.rename(target)
         return manifest
@@ -211,10 +222,10 @@ def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseMa
     )
 
 
-def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> ReleaseManifest:
+def _fill(job: _Job, directory: Path, prose: card.Prose, folder: str) -> ReleaseManifest:
     """Write every table, then the card, then release.json."""
     _check_rights(job)
-    made_texts = check_strings(job.query, job.tables)
+    strings = check_strings(job.query, job.tables)
     splits = ["test", *(["dev"] if job.one("SELECT count(*) FROM kept WHERE split = 'dev'") else [])]
     for name, text in (("queries", QUERY_ROWS), ("documents", DOCUMENT_ROWS)):
         write_pair(
@@ -239,9 +250,15 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
     if job.review is not None:
         reviewed.write_review(directory, job.review)
     _write_target_names(job, directory)
+    for table, rows in strings.tables():
+        job.write(table, iter([rows]), directory)
     _write_funnel(job, directory)
     numbers = facts.compute(directory, job.query)
-    head = replace(_head(job, numbers), made_texts=made_texts)
+    head = replace(
+        _head(job, numbers), made_texts=len(strings.made), restricted_names=strings.restricted_names
+    )
+    if job.compare:
+        head = replace(head, change=job.compare(directory, head))
     if job.derive and numbers["counts"]["queries"]:
         (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
         head = replace(head, shaped_by=tuple(job.derive(directory, splits)))
@@ -366,7 +383,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         license=family,
         label="silver" if is_silver else "expert",
         expert_minimum=job.spec.expert_minimum,
-        publishable=not reasons,
+        publishable_by_content=not reasons,
         not_publishable_because=tuple(reasons),
         accessed=job.spec.sources.accessed,
         grades=reviewed.grades(job.task.name, numbers["scores"]),

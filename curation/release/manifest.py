@@ -17,11 +17,12 @@ from schemas.hashing import canonical_json, sha256_file, sha256_text
 
 FORMAT_VERSION = 3
 OLDEST_FORMAT = 2
-"""Oldest release.json that is read."""
-_SINCE_3 = ("made_with",)
+"""Oldest release.json that is read: it says `publishable` where today's says `publishable_by_content`."""
+_SINCE_3 = ("change", "made_with", "restricted_names", "vocabularies")
 """Fields that a release.json of format 2 does not have."""
 NAME = "release.json"
-AUDIT_FILES = frozenset({"audit.json", "audit.html"})
+AUDIT_JSON = "audit.json"
+AUDIT_FILES = frozenset({AUDIT_JSON, "audit.html"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,14 @@ class BuildRecord:
 class ReleaseManifest:
     """The content of release.json.
 
+    `publishable_by_content` is what its rows alone say; whether it may be published, its audit says.
     `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
-    no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any,
-    and `vocabularies` those it was made from, which the card credits; `shaped_by` are retrieval systems that
-    shaped queries or pools; `made_with` is the lock, Python and kind of machine under which the same inputs
-    are claimed to give the same bytes.
+    no source's own words, `restricted_names` the names that the vocabulary in use has of restricted sources
+    alone; `vocabulary` is the fingerprint of the vocabulary that names its targets, and `vocabularies`
+    those it was made from, which the card credits; `shaped_by` are retrieval systems that shaped queries or
+    pools; `made_with` is the lock, Python and kind of machine under which the same inputs are claimed to give
+    the same bytes; `change` is what differs from the release before it (curation.release.change), empty in a
+    first one.
     """
 
     format_version: int
@@ -83,7 +87,7 @@ class ReleaseManifest:
     license: str
     label: str
     expert_minimum: int
-    publishable: bool
+    publishable_by_content: bool
     not_publishable_because: tuple[str, ...]
     accessed: str | None
     grades: Mapping[str, str]
@@ -99,12 +103,20 @@ class ReleaseManifest:
     vocabularies: tuple[Mapping[str, str], ...] = ()
     shaped_by: tuple[str, ...] = ()
     made_with: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    restricted_names: int = 0
+    change: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     release_hash: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no query: there is nothing to measure."""
+        return not self.counts.get("queries")
 
     def content(self) -> dict[str, Any]:
         """Plain values for JSON, in the form of the manifest's own format."""
         content = dataclasses.asdict(self)
         if self.format_version < FORMAT_VERSION:  # as it was written, so that its hash holds
+            content["publishable"] = content.pop("publishable_by_content")
             for name in _SINCE_3:
                 del content[name]
         return content
@@ -163,6 +175,7 @@ def read_manifest(directory: Path) -> ReleaseManifest:
     expected = {field.name for field in dataclasses.fields(ReleaseManifest)}
     if isinstance(content, dict) and content.get("format_version") == OLDEST_FORMAT:
         expected -= set(_SINCE_3)
+        content["publishable_by_content"] = content.pop("publishable", None)
     if (
         not isinstance(content, dict)
         or set(content) != expected

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from curation.release.published import EVIDENCE, IMAGE, STRINGS, TRANSFORMS, Published, columns
+from curation.release.string_tables import MADE_TEXTS, RESTRICTED_NAMES
 
 _STR, _INT, _BOOL = pa.string(), pa.int64(), pa.bool_()
 _ID_PAIR = (("query-id", _STR, "id in queries"), ("corpus-id", _STR, "id in corpus"))
@@ -389,6 +390,8 @@ PROVENANCE: tuple[Published, ...] = (
     ORIGIN_QRELS,
     KEYS,
     TARGET_NAMES,
+    MADE_TEXTS,
+    RESTRICTED_NAMES,
     IMAGE_CHECKS,
     SOURCES,
     FUNNEL,

@@ -59,7 +59,9 @@ def test_prose_that_is_missing_is_told_before_anything_is_fetched(
         workspace = tmp_path / verb[0]
         assert run_cli([*verb, "--workspace", str(workspace)]) == 3
         error = capsys.readouterr().err
-        assert f"write {spec.with_name('summary.md')}" in error.replace("\n", "")
+        missing = error.replace("\n", "")
+        assert f"write {spec.parent / 'summary' / 'summary.md'}" in missing
+        assert str(spec.with_name("collection.md")) in missing
         assert not list(workspace.rglob("*.parquet"))
 
 

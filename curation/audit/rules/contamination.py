@@ -262,6 +262,7 @@ RULES = (
         "pairs of texts",
         _queries,
         planted.QUERIES,
+        is_required=False,
     ),
     Rule(
         "contaminated_positives",
@@ -272,6 +273,7 @@ RULES = (
         "pairs of texts",
         _positives,
         planted.POSITIVES,
+        is_required=False,
     ),
     Rule(
         "contaminated_documents",
@@ -282,6 +284,7 @@ RULES = (
         "pairs of texts",
         _documents,
         planted.DOCUMENTS,
+        is_required=False,
     ),
     Rule(
         "contaminated_images",
@@ -292,5 +295,6 @@ RULES = (
         "pairs of images",
         _images,
         planted.IMAGES,
+        is_required=False,
     ),
 )
