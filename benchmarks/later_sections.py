@@ -253,8 +253,8 @@ def processors() -> list[str]:
     lines = [
         "## Processors",
         "",
-        f"The demo ({found['released_files']} released files, {found['stage_files']} of its stages) and the numeric "
-        "routines of `tests/processor_routines.py` under each setting, beside this machine's own. "
+        f"The demo ({found['released_files']} released files, {found['stage_files']} of its stages) and the "
+        "numeric routines of `tests/processor_routines.py` under each setting, beside this machine's own. "
         "`python -m benchmarks.processors`",
         "",
         "| setting | differing files | differing routines | of 3 functions known to differ |",
