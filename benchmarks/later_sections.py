@@ -336,6 +336,25 @@ def properties() -> list[str]:
     ]
 
 
+def processors() -> list[str]:
+    """The demo under each setting of the processor."""
+    found = _read("processors")
+    lines = [
+        "## Processors",
+        "",
+        f"The demo ({found['released_files']} released files, {found['stage_files']} of its stages) and the "
+        "numeric routines of `tests/processor_routines.py` under each setting, beside this machine's own. "
+        "`python -m benchmarks.processors`",
+        "",
+        "| setting | differing files | differing routines | of 3 functions known to differ |",
+        "|---|---:|---:|---:|",
+    ]
+    for name, row in found["settings"].items():
+        counts = (len(row[key]) for key in ("differing_files", "differing_routines", "functions_that_differ"))
+        lines.append(f"| {name} | {' | '.join(map(str, counts))} |")
+    return [*lines, ""]
+
+
 SECTIONS = (
     partition,
     image_copies,
@@ -347,4 +366,5 @@ SECTIONS = (
     release_phi,
     pipeline,
     properties,
+    processors,
 )

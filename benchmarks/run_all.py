@@ -14,6 +14,7 @@ ALL = (
     "jats_mutations",
     "format_mutations",
     "properties",
+    "processors",
     "crawl_speed",
     "crawl_kills",
     "cases_gold",

@@ -90,15 +90,15 @@ def product(weights: Floats, values: Floats) -> Floats:
     """The matrix product, in whichever order BLAS adds: every sum it takes is one of whole numbers.
 
     Values are cut in two parts on grids so coarse that no sum of either reaches 2**53; what is lost lies
-    below the last bit of the largest value, unless a row of weights sums to more than 2**26.
+    below the last bit of the largest value, unless k times the largest weight is above 2**26.
 
     Args:
         weights: (n, k) whole numbers.
         values: (k, m) finite numbers.
     """
-    total = float(np.abs(weights).sum(axis=1).max(initial=1.0))
+    largest = max(float(weights.max(initial=1.0)), -float(weights.min(initial=-1.0)))
     most = np.abs(values).max(axis=0, initial=0.0)
-    bits = _EXACT_BITS - math.frexp(total)[1]
+    bits = _EXACT_BITS - math.frexp(largest * max(1, weights.shape[1]))[1]
     coarse = np.ldexp(1.0, np.frexp(most)[1] - bits)
     fine = np.ldexp(coarse, -bits)
     high = np.rint(values / coarse)
