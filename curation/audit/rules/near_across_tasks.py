@@ -20,8 +20,8 @@ from curation.audit.rule import (
 )
 from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, near
 from curation.audit.rules.duplicates import NEAR_TEXT
-from curation.audit.rules.overlap import absent_siblings
 from curation.audit.rules.overlap_canaries import Planter
+from curation.audit.rules.overlap_keys import absent_siblings
 from curation.audit.rules.text_rows import About, about, by_id
 from curation.audit.texts.engine import Match, Texts, locate, near_pairs
 from schemas.audit import Coverage
