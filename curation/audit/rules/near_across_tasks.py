@@ -52,7 +52,8 @@ def _across_tasks(context: Context) -> Outcome:
         for task in absent
     ]
     outcome = found.outcome(compared)
-    return dataclasses.replace(outcome, coverage=tuple(covered), missed="; ".join(missed))
+    nothing = "" if compared or missed else "this task or every one beside it has no query with a word in it"
+    return dataclasses.replace(outcome, coverage=tuple(covered), missed="; ".join(missed), nothing=nothing)
 
 
 def _compare(context: Context, sibling: Dataset, found: Collector, covered: list[Coverage]) -> int:
