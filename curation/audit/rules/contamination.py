@@ -96,7 +96,14 @@ class _TextRule:
             note=self._note(context, results),
             coverage=tuple(covered),
             matrix=self._matrix(context, results) if self.has_matrix else (),
+            nothing=self._nothing(compared, results),
         )
+
+    def _nothing(self, compared: int, results: Sequence[Compared]) -> str:
+        """Why no pair is this rule's, although there are texts on both sides."""
+        if compared or not any(any(result.sizes.values()) for result in results):
+            return ""
+        return "every pair of texts is compared by another rule"
 
     def _sizes(self, context: Context) -> dict[bool, int]:
         """Number of our texts by whether they are positive documents."""

@@ -20,7 +20,7 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules import images_canaries as canaries
-from curation.audit.rules.overlap import absent_siblings
+from curation.audit.rules.overlap_keys import absent_siblings
 from curation.release.query import fetch
 from schemas.audit import Coverage, Finding, OverlapCell
 from schemas.overlap_policy import level

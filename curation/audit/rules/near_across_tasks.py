@@ -20,8 +20,8 @@ from curation.audit.rule import (
 )
 from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, near
 from curation.audit.rules.duplicates import NEAR_TEXT
-from curation.audit.rules.overlap import absent_siblings
 from curation.audit.rules.overlap_canaries import Planter
+from curation.audit.rules.overlap_keys import absent_siblings
 from curation.audit.rules.text_rows import About, about, by_id
 from curation.audit.texts.engine import Match, Texts, locate, near_pairs
 from schemas.audit import Coverage
@@ -52,7 +52,8 @@ def _across_tasks(context: Context) -> Outcome:
         for task in absent
     ]
     outcome = found.outcome(compared)
-    return dataclasses.replace(outcome, coverage=tuple(covered), missed="; ".join(missed))
+    nothing = "" if compared or missed else "this task or every one beside it has no query with a word in it"
+    return dataclasses.replace(outcome, coverage=tuple(covered), missed="; ".join(missed), nothing=nothing)
 
 
 def _compare(context: Context, sibling: Dataset, found: Collector, covered: list[Coverage]) -> int:

@@ -27,7 +27,7 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules import overlap_canaries as canaries
-from curation.audit.rules.overlap_keys import POSITIVE, PUBLISHED, require, rests_sql
+from curation.audit.rules.overlap_keys import POSITIVE, PUBLISHED, absent_siblings, require, rests_sql
 from curation.audit.rules.overlap_stated import KEYS_TRUE
 from curation.release.query import fetch
 from schemas.audit import Coverage, Finding, OverlapCell, Side
@@ -93,20 +93,17 @@ class _Overlap:
         if absent:
             missed.insert(0, f"siblings absent: {', '.join(absent)}; not covered")
         cells = self._cells(parts, shared)
-        zero = [
-            number
-            for number, part in enumerate(parts)
-            if level(own.dataset.task, part.dataset.task, self.dimension) == "zero"
-        ]
+        is_any = any(cell.keys for cell in cells)
+        zero = [at for at, part in enumerate(parts) if self._level(own, part.dataset.task) == "zero"]
         found, findings = self._findings(context, parts, zero) if _any_shared(cells) else (0, ())
         return Outcome(
-            compared=own.keyed if any(cell.keys for cell in cells) else 0,
+            compared=own.keyed if is_any else 0,
             found=found,
             findings=findings,
             coverage=self._coverage(parts, absent),
             missed="; ".join(missed),
             matrix=(*cells, *self._unknown(own, absent)),
-            nothing="" if any(cell.keys for cell in cells) else self._nothing(own),
+            nothing="" if is_any else self._nothing(own),
         )
 
     def _comparable(self, context: Context) -> tuple[list[Dataset], list[str]]:
@@ -251,15 +248,6 @@ def _shared_words(dimension: Dimension, key: str) -> str:
     if key.startswith("near:"):
         return f"are nearly the same, as the published keys say: {key}"
     return f"are of the same {key}" if key.startswith("family:") else f"have the same normalised text: {key}"
-
-
-def absent_siblings(context: Context) -> list[str]:
-    """Tasks of the release whose files were not given."""
-    if context.subject.manifest is None:
-        return []
-    named: Sequence[str] = getattr(context.subject.manifest, "siblings", ())
-    given = {context.subject.task, *(sibling.task for sibling in context.siblings)}
-    return sorted(set(named) - given)
 
 
 def _any_shared(cells: Iterable[OverlapCell]) -> bool:

@@ -6,13 +6,14 @@ published `keys` table is only added. A positive is a pair with a score above 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
-from curation.audit.rule import CannotRun, NotCovered
+from curation.audit.rule import CannotRun, Context, NotCovered
 from schemas.overlap_policy import Dimension
 
 OWN, POSITIVE, PUBLISHED = 0, 1, 2
@@ -146,6 +147,15 @@ def require(dimension: Dimension, dataset: Dataset) -> None:
     if absent:
         text = f"table absent: {', '.join(absent)}"
         raise CannotRun(text) if dataset.kind == "release" else NotCovered(text)
+
+
+def absent_siblings(context: Context) -> list[str]:
+    """Tasks of the release whose files were not given."""
+    if context.subject.manifest is None:
+        return []
+    named: Sequence[str] = getattr(context.subject.manifest, "siblings", ())
+    given = {context.subject.task, *(sibling.task for sibling in context.siblings)}
+    return sorted(set(named) - given)
 
 
 def origins(dimension: Dimension, dataset: Dataset) -> list[Origin]:

@@ -66,7 +66,7 @@ def test_what_was_not_given_is_not_covered(tmp_path: Path) -> None:
     assert (result.status, result.compared) == ("not_covered", 1), result.note
     assert result.note == "siblings absent: summary; not covered"
     empty = said(made("clinical_case", LONG), [made("reference_qa")], tmp_path / "empty")
-    assert (empty.status, empty.compared) == ("not_covered", 0)
+    assert (empty.status, empty.compared) == ("not_applicable", 0)
 
 
 def test_what_is_planted_is_found(tmp_path: Path) -> None:
