@@ -260,7 +260,7 @@ def release_phi() -> list[str]:
         "",
         "Every find in real texts, read and marked by hand, one reader. Texts of a release are counted in "
         "each of its "
-        "four tasks; *distinct* finds once. No find was certain in any of them unless told.",
+        "four tasks; *distinct* finds once. A certain find withholds the row, so a release has none.",
         "",
         "| texts | n | certain finds | hints | distinct | of a patient | author or contact | harmless | "
         "precision |",
@@ -271,7 +271,7 @@ def release_phi() -> list[str]:
         of_class = row["distinct_classes"]
         harmless = sum(count for kind, count in of_class.items() if kind.endswith("harmless"))
         low, high = row["interval"]
-        cells = (
+        said = (
             f"{row['texts']:,}",
             certain,
             row["finds"] - certain,
@@ -281,7 +281,7 @@ def release_phi() -> list[str]:
             harmless,
             f"{row['precision']:.2f} ({low:.2f}–{high:.2f})",
         )
-        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+        lines.append(f"| {name} | {' | '.join(map(str, said))} |")
     return [*lines, ""]
 
 
