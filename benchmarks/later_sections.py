@@ -278,7 +278,8 @@ def release_phi() -> list[str]:
     lines = [
         "## Identifiers in releases",
         "",
-        "Recall of the gate on the held-out half of the invented identifiers, with 95 % intervals: what a "
+        "Recall of the gate on the held-out half of the invented identifiers (four sentences of each of 99 "
+        "forms), with 95 % intervals: what a "
         "release "
         f"withholds, and all that its audit tells of; false alarms {result['recall']['false_alarms']} of "
         f"{result['recall']['clean']} clean sentences. `python -m benchmarks.release_phi`",
@@ -296,7 +297,7 @@ def release_phi() -> list[str]:
         "",
         "Every find in real texts, read and marked by hand, one reader. Texts of a release are counted in "
         "each of its "
-        "four tasks; *distinct* finds once. No find was certain in any of them unless told.",
+        "four tasks; *distinct* finds once. A certain find withholds the row, so a release has none.",
         "",
         "| texts | n | certain finds | hints | distinct | of a patient | author or contact | harmless | "
         "precision |",
@@ -307,7 +308,7 @@ def release_phi() -> list[str]:
         of_class = row["distinct_classes"]
         harmless = sum(count for kind, count in of_class.items() if kind.endswith("harmless"))
         low, high = row["interval"]
-        cells = (
+        said = (
             f"{row['texts']:,}",
             certain,
             row["finds"] - certain,
@@ -317,7 +318,7 @@ def release_phi() -> list[str]:
             harmless,
             f"{row['precision']:.2f} ({low:.2f}–{high:.2f})",
         )
-        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+        lines.append(f"| {name} | {' | '.join(map(str, said))} |")
     return [*lines, ""]
 
 

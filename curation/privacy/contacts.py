@@ -13,7 +13,7 @@ _LABELLED = (
     r"(?:(?i:\b(?:tel|phone|telephone|mobile|cell(?=\s?phone|:|\s{1,2}\d|\s{1,2}no\b)|fax|tél|téléphone|"
     r"telefon\w{0,8}|telefone|teléfono|tfn?o|móvil|"
     r"handy|portable|contact(?:ed|able)?\s(?:on|at|by|via)|reached? (?:on|at)|erreichbar|тел|телефон|"
-    r"моб\w{0,8})\b)|"
+    r"моб\w{0,8})(?![^\W\d]))|"
     r"电话|手机|電話|携帯|連絡先|联系方式|TEL|هاتف|جوال|تلفون|للتواصل|للاتصال)"
     rf"[^\d.;。+(]{{0,30}}\.?[^\d.;。+(]{{0,3}}{_PHONE}"
 )
@@ -29,9 +29,8 @@ _STREET = (
     r"\b\d{1,4},?\s(?:bis,?\s|ter,?\s)?(?:rue|boulevard|avenue|allée|impasse|chemin)\s(?:d[eu]\s|des\s|"
     r"la\s){0,3}"
     r"[A-ZÀ-Þ]|"
-    r"\b(?:C/|Calle|Avda?\.|Avenida|Paseo|Plaza|Camino|Carrera)\s?(?:de\s|la\s|del\s|los\s|"
-    r"las\s){0,3}[A-ZÀ-Þ]"
-    r"[a-zß-ÿ][^.;\d]{0,40}\d|"
+    r"\b(?:C/(?=[a-z ]{0,9}[A-ZÀ-Þ][a-zß-ÿ])|Calle|Avda?\.|Avenida|Paseo|Plaza|Camino|Carrera)\s?"
+    r"(?:de\s|la\s|del\s|los\s|las\s){0,3}[A-ZÀ-Þ][^.;\d]{0,40}\d|"
     r"\b(?:ул|пер|наб|бул|просп|пр-т|улица|переулок)\b\.?\s{1,3}[А-ЯЁ][а-яё]{1,30}[^.;\d]{0,10}\.?\s{0,3}\d|"
     rf"[{CJK}]{{2,12}}(?:路|街|大道|巷)\d{{1,5}}(?:号|弄)|\d{{1,4}}丁目\d{{1,4}}|[{CJK}]\d{{1,4}}番地"
 )

@@ -13,7 +13,7 @@ _BORN = (
     r"date de naissance|nacid[oa] el(?: d[ií]a)?|naci(?:ó|d[oa])(?: el)?|fecha de nac(?:imiento|\.)|"
     r"f(?:echa|\.) ?(?:de )?nac\w{0,12}|nasc(?:eu|id[oa]) em|data de nasc(?:imento|\.)|nat[oa] il|"
     r"data di nascita)"
-    r"(?=\W)|дата рожд\w{0,8}|родил(?:ся|ась))|出生日期|出生于|生年月日|تاريخ (?:ال)?ميلاد)"
+    r"(?![^\W\d])|дата рожд\w{0,8}|родил(?:ся|ась))|出生日期|出生于|生年月日|تاريخ (?:ال)?ميلاد)"
 )
 _LABELLED = (
     r"(?i:\b(?:admission|discharge|record|operation|surgery|visit|exam(?:ination)?) ?date|"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from curation.privacy.search import Pattern
-from curation.privacy.words import LONG_NUMBER
+from curation.privacy.words import LONG_NUMBER, NO_LETTER
 
 RECORD = "a record or insurance number"
 _NUMBER = r"[A-ZА-Я]{0,4}[-/ ]?(?:\d[ \-/.]?){4,20}(?:\d|(?<=\d)[A-ZА-Я])"
@@ -19,10 +19,11 @@ _KIND = r"(?i:record|hospital|registration|identification|clínica)"
 _TO_NUMBER = r"[\s:：.#№=()（）°º-]{0,6}(?:(?i:is|was|of|de|ist|est|es)\s{1,3})?"
 _ALONE = (
     r"(?:(?i:\bmrn\b|\bmedical record\b|\bcase file\b|\bssn\b|\bsocial security\b|"
-    r"\bpassport\b|\bhistoria cl[ií]nica\b|\bprontu[aá]rio\b|\bpatienten-?n(?:umme)?r\b\.?|"
-    r"\bfall-?n(?:umme)?r\b\.?|"
-    r"\bversicherten-?n(?:umme)?r\b\.?|\bdossier m[ée]dical\b|\bnum[ée]ro de dossier\b|\bcartella clinica\b)|"
-    r"\b(?:UHID|DNI|CURP|CPF|PESEL|HKID|NRIC)\b)"
+    r"\bpassport\b|\bhistoria cl[ií]nica\b|\bprontu[aá]rio\b|\bpatienten-?n(?:umme)?r(?![^\W\d])\.?|"
+    r"\bfall-?n(?:umme)?r(?![^\W\d])\.?|"
+    r"\bversicherten-?n(?:umme)?r(?![^\W\d])\.?|"
+    r"\bdossier m[ée]dical\b|\bnum[ée]ro de dossier\b|\bcartella clinica\b)|"
+    r"\b(?:NHS|UHID|DNI|CURP|CPF|PESEL|HKID|NRIC)\b)"
 )
 """Labels that need no word for number after them."""
 _OF_A_PATIENT = (
@@ -46,27 +47,26 @@ def _labelled(owner: str) -> str:
 
 
 _RU_OWNER = (
-    r"(?:истори[яи] болезни|карт[аы] (?:больного|пациента|\w{1,20}ного)|мед(?:ицинск\w{1,4} |\. ?)?карт[аы]|"
-    r"снилс|полис(?:\sомс)?|паспорт|номер (?:карты|истории болезни|больного|пациента|полиса|паспорта))"
+    r"(?:истори[яи] болезни|карт[аы]\s(?:больного|пациента|\w{1,20}ного)|мед(?:ицинск\w{1,4} |\. ?)?карт[аы]|"
+    r"снилс|полис|паспорт|номер\s(?:карты|истории болезни|больного|пациента|полиса|паспорта))"
 )
-_AFTER_RU = rf"[\s:№.]{{0,6}}(?:(?i:номер){{0,1}}[\s:№.]{{0,4}}){_NUMBER}"
+_WHOSE_RU = r"(?:\s(?i:омс|карты|истории болезни|\w{1,20}ного|больного|пациента)){0,4}"
+_SEPARATED = rf"[\s:：.#№=()（）°º-]{{0,6}}{_NUMBER}"
 _CERTAIN = (
     rf"{_ALONE}(?:{_AFTER}){{0,3}}{_TO_NUMBER}{_NUMBER}|{_labelled(_OF_A_PATIENT)}|"
-    rf"(?i:\b{_RU_OWNER}\b){_AFTER_RU}|"
-    rf"(?:(?:住院|门诊|病案|病历|就诊|医保|身份证|患者|病人)(?:号码?|编号|ID|No\.?)|"
-    rf"身份证)[\s:：.]{{0,6}}{_NUMBER}|"
-    rf"(?:(?:患者|カルテ|診察券|被?保険者?証?)\s?(?:番号|No\.?|ID)|診察券)[\s:：.]{{0,6}}{_NUMBER}|"
-    rf"رقم (?:ال)?(?:ملف|مريض|هوية|[إا]قامة|ت[أا]مين|بطاقة|جواز)(?: ال\w{{1,20}})?[\s:]{{0,6}}{_NUMBER}|"
-    rf"الرقم (?:الطبي|الوطني)[\s:]{{0,6}}{_NUMBER}"
+    rf"(?i:\b{_RU_OWNER}){NO_LETTER}{_WHOSE_RU}(?:\s?(?i:номер))?{_SEPARATED}|"
+    rf"(?:(?:住院|门诊|病案|病历|就诊|医保|身份证|患者|病人)(?:号码?|编号|ID|No\.?)|身份证){_SEPARATED}|"
+    rf"(?:(?:患者|カルテ|診察券|被?保険者?証?)\s?(?:番号|No\.?|ID)|診察券){_SEPARATED}|"
+    rf"رقم (?:ال)?(?:ملف|مريض|هوية|[إا]قامة|ت[أا]مين|بطاقة|جواز)(?: ال\w{{1,20}})?{_SEPARATED}|"
+    rf"الرقم (?:الطبي|الوطني){_SEPARATED}"
 )
 _LIKELY = (
-    rf"{_labelled(_OF_ANYTHING)}|(?i:\baktenzeichen)\s{{0,3}}[:.]?\s{{0,3}}{_NUMBER}|"
-    rf"\bMR\s?#[\s:.]{{0,4}}{_NUMBER}|"
-    rf"\b(?:MR|NHC|NASS|NIE|CNS|IPP|NIR)\b(?i:\s{{0,3}}(?:no|number|num|n[°º])\b)?[\s:.#№°º]{{0,6}}{_NUMBER}|"
-    rf"(?i:\b(?:номер|карт[аы])\b)[\s:№.]{{0,6}}{_NUMBER}|"
-    rf"(?:登记|检查|影像|影像学)(?:号码?|编号|ID|No\.?)[\s:：.]{{0,6}}{_NUMBER}|"
-    rf"(?:ID|受付|検査|登録)\s?(?:番号|No\.?|ID)[\s:：.]{{0,6}}{_NUMBER}|"
-    rf"رقم (?:ال)?سجل(?: ال\w{{1,20}})?[\s:]{{0,6}}{_NUMBER}"
+    rf"{_labelled(_OF_ANYTHING)}|(?i:\baktenzeichen){_SEPARATED}|"
+    rf"\b(?:MR|NHC|NASS|NIE|CNS|IPP|NIR)\b(?i:\s{{0,3}}(?:no|number|num|n[°º])\b)?{_SEPARATED}|"
+    rf"(?i:\b(?:номер|карт[аы])){NO_LETTER}{_WHOSE_RU}{_SEPARATED}|"
+    rf"(?:登记|检查|影像|影像学)(?:号码?|编号|ID|No\.?){_SEPARATED}|"
+    rf"(?:ID|受付|検査|登録)\s?(?:番号|No\.?|ID){_SEPARATED}|"
+    rf"رقم (?:ال)?سجل(?: ال\w{{1,20}})?{_SEPARATED}"
 )
 _OF_A_STUDY = re.compile(
     r"(?i)ethic|éthi|étic|ethik|этич|approv|committee|institutional review|\birb\b|protocol|trial|genbank|"

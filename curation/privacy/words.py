@@ -45,6 +45,8 @@ DAY = (
     r"\b[MTSHR]\d{1,2}\.\d{1,2}\.\d{1,2}(?![\d.]))"
 )
 """A day with month and year, also as two digits, in words of eleven languages or by a Japanese era."""
+NO_LETTER = r"(?![^\W\d])"
+"""What follows a word that digits may stick to."""
 LONG_NUMBER = re.compile(r"(?:\d[ ().\-/]{0,3}){3}\d(?:[ ().\-/]{0,3}\d|[A-ZА-Я])")
 """Five digits, or four and a letter, with little between them: in every number of a record or telephone."""
 ADVERTISED = r"(?i)correspond|reprint|author"
