@@ -68,7 +68,7 @@ def drop(world: World) -> None:
 
 
 def document_gone(world: World) -> None:
-    judged = {row.corpus_id for row in (*world.qrels, *world.excluded)}
+    judged = {row.corpus_id for row in world.qrels} | {row.corpus_id for row in world.excluded}
     gone = world.documents.pop()
     world.qrels = [row for row in world.qrels if row.corpus_id != gone.id]
     world.excluded = [row for row in world.excluded if row.corpus_id != gone.id]
