@@ -289,5 +289,4 @@ def _has_other_rows(query: QueryRunner, table: str, files: Sequence[Sequence[Pat
     both = [f'"{name}"' for name in names[0] if name in names[1] and name not in apart]
     where = _IN_BOTH.format(table=table) if table in _WITH_TEXTS else ""
     text = _ROWS.format(table=table, columns=", ".join(both), where=where)
-    found = fetch_one(query, text, {f"old_{table}": files[0], f"new_{table}": files[1]})
-    return bool(found["n"])
+    return bool(fetch_one(query, text, {f"old_{table}": files[0], f"new_{table}": files[1]})["n"])
