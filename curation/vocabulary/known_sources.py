@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from schemas.vocabulary import Tier, VocabularySource
 
@@ -17,7 +18,7 @@ UNKNOWN_LICENCE = "unknown"
 
 
 @functools.cache
-def _known() -> Mapping[str, Mapping[str, Tier]]:
+def _known() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads((Path(__file__).parent / "known_sources.toml").read_text("utf-8"))
 
 
@@ -35,8 +36,14 @@ def tier_of(abbr: str, licence: str = "") -> Tier:
             until someone says more.
     """
     if abbr in _known():
-        return _known()[abbr]["tier"]
+        tier: Tier = _known()[abbr]["tier"]
+        return tier
     return "open" if _OPEN.search(licence) else "restricted"
+
+
+def left_out(abbr: str) -> str:
+    """The term of a source that is left out with all below it, for it names nothing; '' for none."""
+    return str(_known().get(abbr, {}).get("left_out", ""))
 
 
 def describe(

@@ -1,4 +1,4 @@
-"""One concept for what several vocabularies call the same: cross-references decide, with care.
+"""One concept for what several vocabularies call the same: cross-references decide, with care; then labels.
 
 A merge never joins two ids of one vocabulary: such cross-references are refused and reported. What is stated
 surest is taken first, so that the outcome depends on the vocabularies only, not on the order they came in.
@@ -17,6 +17,12 @@ TRUST = ("UMLS", "MONDO", "HPO", "DOID", "MESH")
 """Whose cross-references are taken first."""
 HUBS = ("UMLS", "MESH")
 """Vocabularies whose ids join the concepts that refer to them even when they are not themselves loaded."""
+LABELLED = ("MONDO", "HP", "DOID", "MESH")
+"""Vocabularies whose disorders become one when their labels are the same and nothing stated joins them.
+
+HPO refers to no MONDO id and few MeSH ones: 'Histoplasmosis' would be a finding in one and a disease in the
+other, and which of them a text names could not be told. UMLS and ICD say themselves what is the same.
+"""
 EXACT: Mapping[str, frozenset[str] | None] = {"UMLS": None, "MONDO": frozenset({"MONDO", "DOID", "UMLS"})}
 """Sources whose cross-references merge without a common name, and between which prefixes (None: any).
 
@@ -71,6 +77,10 @@ def _rank(values: Sequence[str], item: str) -> tuple[int, str]:
     return (values.index(item) if item in values else len(values), item)
 
 
+def _preference(concept: str) -> tuple[tuple[int, str], str]:
+    return _rank(PRECEDENCE, _prefix(concept)), concept
+
+
 def _certainty(item: CrossReference) -> int | None:
     """0 surest; None when it does not merge by itself."""
     if item.agrees:
@@ -119,15 +129,21 @@ class _Groups:
         return [ids for _, ids in sorted(self._ids.items()) if len(ids) > 1]
 
 
-def merge(references: Iterable[CrossReference], live: frozenset[str] | set[str]) -> Merge:
-    """Join concepts by their cross-references.
+def merge(
+    references: Iterable[CrossReference],
+    live: frozenset[str] | set[str],
+    namesakes: Iterable[tuple[str, str]] = (),
+) -> Merge:
+    """Join concepts by their cross-references, then by their labels.
 
     Order: one to one with names that agree; one to one of a source that means them exactly; several to one
-    with names that agree. Within each, by the trust in the vocabulary that states it, then by id.
+    with names that agree. Within each, by the trust in the vocabulary that states it, then by id. Last come
+    concepts that nothing but their label joins.
 
     Args:
         references: cross-references between ids of different vocabularies, in any order.
-        live: ids that a loaded vocabulary has, of those that occur in `references`.
+        live: ids that a loaded vocabulary has, of those that occur in `references` or `namesakes`.
+        namesakes: pairs of ids of different vocabularies that have the same label, in any order.
     """
     listed = list(references)
     groups = _Groups()
@@ -136,9 +152,12 @@ def merge(references: Iterable[CrossReference], live: frozenset[str] | set[str])
         key=lambda item: (_certainty(item), _rank(TRUST, item.source), item.concept, item.target, item.other),
     ):
         groups.join(item.concept, item.target)
+    ordered = [sorted(pair, key=_preference) for pair in namesakes]
+    for one, two in sorted(ordered, key=lambda pair: [_preference(item) for item in pair]):
+        groups.join(one, two)
     canonical: dict[str, str] = {}
     for ids in groups.groups():
-        present = sorted(set(ids.values()) & live, key=lambda item: _rank(PRECEDENCE, _prefix(item)))
+        present = sorted(set(ids.values()) & live, key=_preference)
         for concept in ids.values():
             if present and concept != present[0]:
                 canonical[concept] = present[0]

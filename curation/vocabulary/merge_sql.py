@@ -6,13 +6,14 @@ canonical: ids that are now another concept's) and `statuses` (what became of ea
 
 from __future__ import annotations
 
-from curation.vocabulary.merge import HUBS
+from curation.vocabulary.merge import HUBS, LABELLED
 from curation.vocabulary.tables import TABLES
 from schemas.record import arrow_schema
 
 OWN_NAMES = "term_type NOT IN ('BROAD', 'NARROW', 'RELATED', 'CAND') AND NOT is_suppressed"
 """Names that are the concept's own: not of something broader or narrower, no unconfirmed translation."""
 _HUBS = "(" + ", ".join(f"'{item}'" for item in HUBS) + ")"
+_LABELLED = "(" + ", ".join(f"'{item}'" for item in LABELLED) + ")"
 
 
 def fold(column: str) -> str:
@@ -74,6 +75,20 @@ CANDIDATES = f"""
 
 The two ends of one agree when they share a name; at a hub that is not loaded, when two that refer to it do.
 """
+
+
+NAMESAKES = f"""
+    WITH labels AS (
+        SELECT DISTINCT concept, split_part(concept, ':', 1) AS prefix, {fold("name")} AS folded FROM names
+        WHERE is_preferred AND language = 'en' AND {OWN_NAMES}
+            AND split_part(concept, ':', 1) IN {_LABELLED}
+            AND concept IN (SELECT concept FROM types WHERE "group" = 'DISO')),
+    single AS (
+        SELECT prefix, folded, min(concept) AS concept FROM labels WHERE folded <> ''
+        GROUP BY prefix, folded HAVING count(*) = 1)
+    SELECT a.concept, b.concept FROM single AS a JOIN single AS b
+    ON b.folded = a.folded AND a.prefix < b.prefix ORDER BY a.concept, b.concept"""
+"""Disorders of two vocabularies that have one label, when no other disorder of either has it."""
 
 
 def translated(view: str) -> str:

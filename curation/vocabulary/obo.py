@@ -15,7 +15,7 @@ from typing import Any
 import fastobo
 
 from curation.vocabulary.curies import normalise
-from curation.vocabulary.known_sources import abbreviation, describe, tier_of
+from curation.vocabulary.known_sources import abbreviation, describe, left_out, tier_of
 from curation.vocabulary.semantic import by_hierarchy
 from curation.vocabulary.tables import Row, Rows
 from schemas.errors import InputError
@@ -138,6 +138,8 @@ def _terms(frames: Sequence[Any], prefix: str, abbr: str, tier: Tier, root: str,
         terms[concept] = term
     parents = {concept: term.parents for concept, term in terms.items()}
     kept = below(root, parents) if root else set(terms)
+    if unwanted := left_out(abbr):
+        kept -= {unwanted, *below(unwanted, parents)}
     if root and root not in parents:
         raise InputError(f"the root {root} is not in the file", file=str(path))
     types = list(by_hierarchy(parents))

@@ -45,14 +45,14 @@ class Index:
 
 
 def vocabulary_in_use(workspace: Workspace, reporter: Reporter) -> Vocabulary:
-    """The merged vocabulary in use; before the first build, the installed HPO is built and taken into use.
+    """The merged vocabulary in use; before the first build, the default ones are built and taken into use.
 
     The caller holds the workspace's writer lock.
     """
     found = current(workspace)
     if found is None:
-        reading = build_reading(workspace, verbs.embedded("hpo"), reporter)
-        found = merge_sources(workspace, [reading], reporter)
+        sources = [build_reading(workspace, item, reporter) for item in verbs.default_readings()]
+        found = merge_sources(workspace, sources, reporter)
     return found
 
 

@@ -33,7 +33,7 @@ from schemas.errors import UsageError
 from schemas.record import arrow_schema
 from schemas.stages import Sql
 
-VERSION = 1
+VERSION = 2
 """Changes when the same sources would merge into other rows."""
 MEMORY = "2GB"
 _RANGED: dict[str, Callable[[str], str]] = {
@@ -155,8 +155,9 @@ class _Merging:
         run = self.connection.execute
         run(f"CREATE TABLE targets AS {merge_sql.TARGETS}")
         references = [CrossReference(*row) for row in run(merge_sql.CANDIDATES).fetchall()]
+        namesakes = [(one, two) for one, two in run(merge_sql.NAMESAKES).fetchall()]
         ends = {item.concept for item in references} | {item.target for item in references if item.is_live}
-        outcome = merge(references, ends)
+        outcome = merge(references, ends.union(*namesakes), namesakes)
         members = sorted(outcome.canonical.items())
         self.connection.register(
             "members",

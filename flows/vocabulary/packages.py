@@ -35,7 +35,7 @@ class Package:
         return sorted(Path(str(self._distribution.locate_file(folder))).glob(f"*{suffix}"))
 
 
-def installed(name: str, *, extra: str = "vocabularies") -> Package:
+def installed(name: str, *, extra: str = "") -> Package:
     """A package that must be installed.
 
     Args:

