@@ -212,10 +212,10 @@ def scored(pairs: set[tuple[str, str]], copies: Rows, groups: Mapping[str, str])
     return {"recall": recall, "pairs": len(pairs), "pairs_of_different_pictures": wrong}
 
 
-def real_pairs(shared: Path) -> list[dict[str, Any]]:
-    """Every pair among the real images that is taken for copies, and whether it was seen to be one."""
+def pairs_among(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """Every pair among image files that is taken for copies, and whether it was seen to be one."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = [(str(path), path.read_bytes()) for path in real_files(shared)]
+        rows = [(str(path), path.read_bytes()) for path in files]
         found = features({"queries": [written(Path(folder) / "real.parquet", rows)]}, POOL)
         listed = []
         for pair in same_images(found, None, POOL):
@@ -287,7 +287,7 @@ def main() -> None:
         distinct = list(dict(originals).items())
         scores = dict(run(distinct, groups, given.per_kind, given.seed, not given.no_peers))
         result["sets"][name] = {"pictures": len(distinct), **scores}
-    result["real_pairs"] = real_pairs(given.data)
+    result["real_pairs"] = pairs_among(real_files(given.data))
     with tempfile.TemporaryDirectory() as folder:
         result["speed"] = speed([small(image) for _, image in real] * 4, Path(folder))
     print(json.dumps(result, indent=1))

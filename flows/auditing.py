@@ -109,8 +109,8 @@ class Auditor:
     ) -> Iterator[tuple[Path, Audited]]:
         """Audit several directories, each as `audit` does.
 
-        With other processes, all first parts come before the second ones: while pictures of one task are
-        compared elsewhere, this process reads the texts of the next.
+        With other processes, all first parts come before the second ones: while canaries of one task are
+        planted and its pictures compared elsewhere, this process reads the texts of the next.
         """
         with contextlib.ExitStack() as opened:
             begun = []
@@ -133,9 +133,10 @@ class Auditor:
             siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
             pool = self.pool if _is_large([subject, *siblings, *self.against]) else None
             begun: dict[str, Any] = {}
+            others = (siblings, self.against, Path(folder))
+            if self.pool is not None and (pool is not None or len(given) > 1):
+                begun["planted"] = self.pool.submit(_plant, subject, *others).result
             if pool is not None:  # before the pictures, of which there are many
-                others = (siblings, self.against, Path(folder))
-                begun["planted"] = pool.submit(_plant, subject, *others).result
                 begun["separate"] = {
                     rule.id: pool.submit(_run_rule, rule.id, subject, *others).result for rule in SEPARATE
                 }

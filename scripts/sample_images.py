@@ -15,9 +15,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, PngImagePlugin
 
+from scripts import sample_bones as bone
 from scripts import sample_charts as chart
 from scripts import sample_photographs as photo
 from scripts import sample_pictures as pic
+from scripts import sample_tissue as slide
+from scripts import sample_trunk as body
 from scripts.sample_pictures import Rng, panels
 
 MARK = "medqrels synthetic sample"
@@ -101,6 +104,60 @@ PICTURES: dict[str, dict[str, Draw]] = {
         "msvc-4-9-f1.png": lambda r: chart.ecg(r, "fibrillation"),
         "msvc-4-9-f2.jpg": lambda r: pic.fan(r, "echo"),
         "msvc-4-9-f3.png": lambda r: chart.dog_course(),
+    },
+    "PMC990000013.1": {
+        "msjgi-11-207-F1.jpg": body.bowel_axial,
+        "msjgi-11-207-F2.jpg": body.bowel_coronal,
+        "msjgi-11-207-F3.jpg": body.ileoscopy,
+    },
+    "PMC990000014.1": {
+        "mscg-06-e61-g001.jpg": body.enterography,
+        "mscg-06-e61-g002.jpg": lambda r: slide.tissue(r, "ileum"),
+    },
+    "PMC990000015.1": {
+        "mshc-4-118-f01.png": slide.deep_t_waves,
+        "mshc-4-118-f02.jpg": lambda r: body.apical_view(r, True),
+        "mshc-4-118-f03.jpg": lambda r: body.apical_view(r, False),
+    },
+    "PMC990000016.1": {
+        "msrcc-2025-19-26-fig1.jpg": body.ventriculogram,
+        "msrcc-2025-19-26-fig2.jpg": lambda r: body.long_axis_mr(r, "late"),
+    },
+    "PMC990000017.1": {
+        "msjmi_2_15-F1.jpg": bone.hip_film,
+        "msjmi_2_15-F2.jpg": lambda r: bone.hip_ct(r, False),
+        "msjmi_2_15-F3.jpg": lambda r: bone.hip_ct(r, True),
+    },
+    "PMC990000018.1": {
+        "mssr-08-044-f1.jpg": bone.scintigram,
+        "mssr-08-044-f2.jpg": bone.vertebra_ct,
+        "mssr-08-044-f3.jpg": lambda r: slide.tissue(r, "woven"),
+    },
+    "PMC990000019.1": {"mson-13-9-g1.jpg": bone.canal_t1, "mson-13-9-g2.jpg": bone.canal_t2},
+    "PMC990000020.1": {
+        "msan-31-e312-001.jpg": bone.angle_mass,
+        "msan-31-e312-002.jpg": lambda r: slide.tissue(r, "palisade"),
+    },
+    "PMC990000021.1": {
+        "msjuo-15-90-F1.jpg": body.kidney_axial,
+        "msjuo-15-90-F2.jpg": body.specimen,
+        "msjuo-15-90-F3.jpg": lambda r: slide.tissue(r, "papillae"),
+    },
+    "PMC990000022.1": {
+        "msvu-3-33-fig-1.jpg": body.caval_ultrasound,
+        "msvu-3-33-fig-2.jpg": body.caval_coronal,
+    },
+    "PMC990000023.1": {
+        "mstp.10.72-F1.jpg": lambda r: body.abscess_film(r, False),
+        "mstp.10.72-F2.jpg": lambda r: body.abscess_ct(r, False),
+        "mstp.10.72-F3.jpg": lambda r: body.abscess_ct(r, True),
+        "mstp.10.72-F4.jpg": lambda r: body.abscess_film(r, True),
+    },
+    "PMC990000024.1": {
+        "mscsl-05-e505-g001.jpg": lambda r: body.shell_ct(r, "axial"),
+        "mscsl-05-e505-g002.jpg": lambda r: body.shell_ct(r, "sagittal"),
+        "mscsl-05-e505-g003.jpg": lambda r: body.long_axis_mr(r, "wide"),
+        "mscsl-05-e505-g004.jpg": body.septum_mr,
     },
 }
 ALVEOLAR: dict[str, Draw] = {

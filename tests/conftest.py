@@ -5,23 +5,29 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+from benchmarks.cases_gold import real_files
 from curation.audit import canaries
 from curation.audit.rule import Context, Rule
 from flows.vocabulary.store import home
 from flows.workspace import Workspace, open_workspace
 from schemas.audit import CanaryResult
+from sources.sample import bucket_dir
 from tests.golden.sample import build_sample
 from tests.pipeline import SEVERAL_TASKS, crawl_bucket, new_workspace, run_stages
 from tests.scratch import to_memory
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"
+PLACES = ("sample", "shared")
+"""Where tests of real articles take them from; the second may be absent."""
 
 settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
 settings.register_profile("drawn", database=None, deadline=None, print_blob=True)
@@ -102,6 +108,39 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Articles that a test of real articles is run over: those of the sample, and the shared ones."""
+
+    name: Literal["sample", "shared"]
+    root: Path
+    files: tuple[Path, ...]
+    """JATS, in order of path"""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether these are the few of the sample: what is counted is less there."""
+        return self.name == "sample"
+
+
+@pytest.fixture(scope="session", params=PLACES)
+def library(request: pytest.FixtureRequest) -> Library:
+    """Articles in JATS: each test that asks for it runs on the sample, and on the shared data where it is."""
+    is_sample = request.param == "sample"
+    root: Path = bucket_dir() if is_sample else request.getfixturevalue("shared_data")
+    folders = ("",) if is_sample else ("pmc-bucket", "jats-with-images", "jats-multilingual")
+    files = tuple(path for name in folders for path in sorted((root / name).rglob("*.xml")))
+    return Library(request.param, root, files)
+
+
+@pytest.fixture(scope="session", params=("sample", "dev", "test"))
+def gold(request: pytest.FixtureRequest) -> tuple[str, dict[str, Path]]:
+    """A part of the hand-checked gold in tests/gold, and the files it was read from, by name."""
+    if request.param == "sample":
+        return request.param, {path.name: path for path in sorted(bucket_dir().glob("*/*.xml"))}
+    return request.param, real_files(request.getfixturevalue("shared_data"))
+
+
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """A folder that the first worker to ask for it makes; the others wait for it and find it."""
     base = factory.getbasetemp()
@@ -124,11 +163,17 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return Workspace(made_once(tmp_path_factory, "sample", build_sample))
 
 
-@pytest.fixture(scope="session")
-def real_articles(
-    tmp_path_factory: pytest.TempPathFactory, shared_data: Path, sample: Workspace
+@pytest.fixture(scope="session", params=PLACES)
+def grounded(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, sample: Workspace
 ) -> Workspace:
-    """Articles of the shared data that several tasks want, crawled, extracted and grounded; read-only."""
+    """Articles that several tasks want, crawled, extracted and grounded; read-only.
+
+    Those of the sample, and some of the shared data where it is.
+    """
+    if request.param == "sample":
+        return sample
+    shared_data: Path = request.getfixturevalue("shared_data")
 
     def make(folder: Path) -> None:
         workspace = new_workspace(folder)

@@ -32,6 +32,7 @@ def test_damaged_sample_articles_are_read_or_quarantined(sample: list[Path]) -> 
     check(sample, seed=7)
 
 
+@pytest.mark.sibling("test_damaged_sample_articles_are_read_or_quarantined")
 def test_damaged_real_articles_are_read_or_quarantined(shared_data: Path) -> None:
     check(sorted((shared_data / "pmc-bucket").glob("*/*.xml"))[::8], seed=11)
 

@@ -113,9 +113,12 @@ _PERSON = re.compile(
 _ANIMAL = re.compile(
     r"\b(?:dogs?|cats?|canine|feline|horse|mare|gelding|stallion|cow|bull|calf|heifer|sheep|goat|pig"
     r"|rabbit|parrot|ferret|neutered|spayed|intact (?:male|female)|labrador|retriever|shepherd dog"
-    r"|terrier|bulldog|poodle|domestic short-?hair|thoroughbred|chickens?|mouse|mice|rats?)\b",
+    r"|terrier|bulldog|poodle|domestic short-?hair|thoroughbred|chickens?|mouse|mice|rats?)\b"
+    r"(?![\s-]+(?:farm|breed|own|keep|handl|train|groom|deal|trad|rid|herd|shear|rais|lov|walk|sitt|catch"
+    r"|ranch|butch|fanci)(?:er|ing)\b)",
     re.IGNORECASE,
 )
+"""An animal, unless the word only says whom a person breeds, owns or herds."""
 _HUMAN = re.compile(
     r"\b(?:wom[ae]n|m[ae]n|girls?|boys?|lady|gentleman|child|infant|baby|neonate|newborn|adolescent"
     r"|student|worker|farmer)\b",

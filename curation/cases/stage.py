@@ -231,7 +231,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=1,
+    version=2,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

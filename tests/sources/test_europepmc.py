@@ -22,6 +22,7 @@ from sources.graphics import scan
 from sources.images import base_name
 from sources.ledger import Ledger
 from sources.store import RawStore
+from tests.conftest import Library
 from tests.sources.conftest import XML, figures, jpeg
 from tests.sources.fakes.europepmc import BROKEN, FakeEuropePmc, record, zip_of
 
@@ -355,13 +356,14 @@ def test_a_located_quotation_is_the_text_at_its_offsets() -> None:
     assert place is not None and article.passages[0].text[place.start : place.end] == "𝛼-Thalassämie"
 
 
-def test_real_articles_are_fetched_with_their_images_and_their_words_are_found(
-    site: FakeEuropePmc, context: Any, shared_data: Path
+def test_whole_articles_are_fetched_with_their_images_and_their_words_are_found(
+    site: FakeEuropePmc, context: Any, library: Library
 ) -> None:
     rng = random.Random(5)
     located = wrong = images = 0
     made = context(images=True)
-    for folder in sorted((shared_data / "pmc-bucket").glob("PMC*.*"))[:8]:
+    for path in [item for item in library.files if item.name.startswith("PMC")][:8]:
+        folder = path.parent
         pmcid = folder.name.partition(".")[0]
         site.texts[pmcid] = (folder / f"{folder.name}.xml").read_bytes()
         stems = {base_name(href).removesuffix(".jpg") for href in scan(site.texts[pmcid]).hrefs}

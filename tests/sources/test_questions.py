@@ -350,8 +350,10 @@ def test_damaged_files_lose_nothing() -> None:
     assert outcomes["read"] >= 50
 
 
-def test_frenchmedmcqa(context: QuestionsContext, shared_data: Path) -> None:
-    folder = shared_data / "vocab" / "FrenchMedMCQA"
+def frenchmedmcqa(
+    context: QuestionsContext, folder: Path
+) -> tuple[list[Question], dict[str, int], list[tuple[str, str]]]:
+    """Questions of the three files of a folder, how many records each has, and what was dropped."""
     for split_name in ("train", "dev", "test"):
         (context.root / f"{split_name}.meta.toml").write_text(
             f'name = "frenchmedmcqa-{split_name}"\nfile = "{folder / split_name}.json"\n'
@@ -360,12 +362,38 @@ def test_frenchmedmcqa(context: QuestionsContext, shared_data: Path) -> None:
         )
     raws = [fetch(locator, context) for locator in discover(context.root)]
     questions, collections, drops = run(context, *(raw for raw in raws if isinstance(raw, RawArticle)))
-    assert {each.name: each.records for each in collections} == {
-        "frenchmedmcqa-dev": 312,
-        "frenchmedmcqa-test": 622,
-        "frenchmedmcqa-train": 2171,
-    }
-    assert [(each.id, each.detail) for each in drops] == [
-        ("questions:frenchmedmcqa-train@1221", "line 22435: its id is that of record 1188")
-    ]
     assert all(len(each.options) == 5 and each.correct for each in questions)
+    counts = {each.name: each.records for each in collections}
+    return questions, counts, [(each.id, each.detail) for each in drops]
+
+
+def test_files_in_the_form_of_frenchmedmcqa(context: QuestionsContext, tmp_path: Path) -> None:
+    def invented(number: int, name: str, *right: str) -> dict[str, Any]:
+        return {
+            "id": name * 64,
+            "question": f"Laquelle de ces substances inventées porte le numéro {number} ?",
+            "answers": {letter: f"substance {letter}{number}" for letter in "abcde"},
+            "correct_answers": list(right),
+            "subject_name": "pharmacie",
+            "type": "simple" if len(right) == 1 else "multiple",
+            "nbr_correct_answers": len(right),
+        }
+
+    files = {
+        "train": [invented(1, "a", "b"), invented(2, "b", "a", "e"), invented(3, "a", "d")],
+        "dev": [invented(4, "d", "c")],
+        "test": [invented(5, "e", "a", "b", "c")],
+    }
+    for name, rows in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows, indent=4), encoding="utf-8")
+    questions, counts, drops = frenchmedmcqa(context, tmp_path)
+    assert counts == {"frenchmedmcqa-train": 3, "frenchmedmcqa-dev": 1, "frenchmedmcqa-test": 1}
+    assert drops == [("questions:frenchmedmcqa-train@3", "line 37: its id is that of record 1")]
+    assert sorted(len(each.correct) for each in questions) == [1, 1, 2, 3]
+
+
+@pytest.mark.sibling("test_files_in_the_form_of_frenchmedmcqa")
+def test_frenchmedmcqa(context: QuestionsContext, shared_data: Path) -> None:
+    _, counts, drops = frenchmedmcqa(context, shared_data / "vocab" / "FrenchMedMCQA")
+    assert counts == {"frenchmedmcqa-dev": 312, "frenchmedmcqa-test": 622, "frenchmedmcqa-train": 2171}
+    assert drops == [("questions:frenchmedmcqa-train@1221", "line 22435: its id is that of record 1188")]

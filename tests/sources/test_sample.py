@@ -80,7 +80,7 @@ def has(xpath: str, *names: str) -> bool:
 def test_ids_name_every_article_and_no_other() -> None:
     lines = (line.split("#")[0].strip() for line in ids_path().read_text(encoding="utf-8").splitlines())
     ids = [line for line in lines if line]
-    assert ids == [f"PMC9900000{n:02d}" for n in range(1, 13)]
+    assert ids == [f"PMC9900000{n:02d}" for n in range(1, 25)]
     assert sorted({n.split(".")[0] for n in ARTICLES}) == ids
     assert [n for n in ARTICLES if n.startswith("PMC990000004.")] == ["PMC990000004.1", "PMC990000004.2"]
 
@@ -143,7 +143,7 @@ def test_article_has_the_size_of_a_short_real_one(name: str) -> None:
     assert 500 <= words <= 1500
     assert 2 <= len(find(root, "body//fig | floats-group//fig")) <= 5
     assert find(root, "front//abstract")
-    assert 5 <= len(find(root, "back/ref-list/ref")) <= 8
+    assert 3 <= len(find(root, "back/ref-list/ref")) <= 8
 
 
 def test_graphics_and_files_match_except_for_the_two_declared() -> None:

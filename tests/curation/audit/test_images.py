@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image, ImageDraw
 
-from benchmarks.image_copies import DRAWN, KNOWN_COPIES, real_pairs, run
+from benchmarks.image_copies import DRAWN, KNOWN_COPIES, pairs_among, real_files, run
 from benchmarks.image_copies import drawn as benchmark_picture
 from curation.audit.executor import SerialExecutor
 from curation.audit.images import ImageFeatures, features, greys, nominate, same_images
@@ -30,6 +30,9 @@ from curation.images.decode import open_image
 from curation.images.fingerprint import perceptual_hash
 from curation.release.published import IMAGE
 from schemas.errors import InputError
+from scripts import sample_images
+from scripts.sample_images import IMAGE_SUFFIXES
+from sources.sample import bucket_dir
 
 POOL = SerialExecutor()
 Rows = Sequence[tuple[str, bytes | None]]
@@ -306,8 +309,18 @@ def test_thumbnails(tmp_path: Path) -> None:
     assert thumbnail_of([tmp_path / "broken.parquet"], "a") is None
 
 
+def test_pairs_among_images_of_the_sample_are_its_copies() -> None:
+    """One article has two versions with the same files; another a figure for print and one for the web."""
+    found = pairs_among(sorted(path for path in bucket_dir().rglob("*.*") if path.suffix in IMAGE_SUFFIXES))
+    assert {(*sorted(pair["files"]), pair["how"] == "bytes") for pair in found} == {
+        *((name, name, True) for name in sample_images.ALVEOLAR),
+        ("10.5555_msjo.9.31-F1_OC.jpg", "10.5555_msjo.9.31-F1_PB.jpg", False),
+    }
+
+
+@pytest.mark.sibling("test_pairs_among_images_of_the_sample_are_its_copies")
 def test_pairs_among_real_images_were_looked_at(shared_data: Path) -> None:
-    found = real_pairs(shared_data)
+    found = pairs_among(real_files(shared_data))
     assert all(pair["is_copy"] for pair in found)
     assert sum(bool(pair["seen"]) for pair in found) == len(KNOWN_COPIES)
 

@@ -75,6 +75,8 @@ def test_relatives_do_not_lend_their_sex() -> None:
 
 
 def test_animals_and_mothers_are_told_from_patients() -> None:
+    assert not is_animal("A 66-year-old sheep farmer passed red urine.")
+    assert not is_animal("A 30-year-old dog-owner presented with fever.")
     assert is_animal("A 5-year-old spayed Labrador was presented.")
     assert not is_animal(
         "A 5-year-old girl who had been bitten was presented; later a dog was found in the yard of the house."

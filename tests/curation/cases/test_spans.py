@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.cases_gold import compare, gold_rows, real_files
+from benchmarks.cases_gold import compare, gold_rows
 from benchmarks.jats_speed import raw_of
 from curation.cases.stage import CASES
 from schemas.article import Article
 from schemas.case import Case
 from schemas.errors import InputError
 from sources import jats
+from tests.conftest import Library
 from tests.curation.builders import figure
 from tests.curation.cases.stories import (
     CHILD,
@@ -180,9 +180,10 @@ def test_every_mixture_of_parts_gives_sound_cases(parts: list[tuple[str, list[st
     assert extracted(of)[0] == cases
 
 
-def test_real_articles_give_sound_cases(shared_data: Path) -> None:
+def test_whole_articles_give_sound_cases(library: Library) -> None:
     found = 0
-    for path in sorted(shared_data.glob("pmc-bucket/PMC[478]*/*.xml"))[::2]:
+    some = sorted(library.root.glob("pmc-bucket/PMC[478]*/*.xml"))[::2]
+    for path in library.files if library.is_sample else some:
         data = path.read_bytes()
         try:
             of = jats.parse(data, raw_of(path, data))
@@ -192,15 +193,16 @@ def test_real_articles_give_sound_cases(shared_data: Path) -> None:
         assert not (cases and drops)
         assert_sound(of, cases)
         found += len(cases)
-    assert found > 20
+    assert found > (15 if library.is_sample else 20)
 
 
-@pytest.mark.parametrize("split", ["dev", "test"])
-def test_detection_boundaries_and_figures_reach_the_target(split: str, shared_data: Path) -> None:
-    result = compare(gold_rows(split), real_files(shared_data))
-    assert result["articles"] >= 30
+def test_detection_boundaries_and_figures_reach_the_target(gold: tuple[str, dict[str, Path]]) -> None:
+    split, files = gold
+    result = compare(gold_rows(split), files)
+    assert result["articles"] >= (15 if split == "sample" else 30)
+    target = 0.9 if split == "sample" else TARGET  # of twelve patients one is .08
     for measure in ("detection", "boundary", "figures", "age", "sex"):
-        assert result["measures"][measure]["f1"] >= TARGET, (measure, result["measures"][measure]["misses"])
+        assert result["measures"][measure]["f1"] >= target, (measure, result["measures"][measure]["misses"])
 
 
 def test_the_stage_counts_reports_and_is_named() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.cases_gold import real_files
 from benchmarks.jats_speed import raw_of
 from benchmarks.principal_diagnosis import gold_rows
 from schemas.hashing import sha256_bytes
@@ -35,9 +34,8 @@ def test_rows_are_whole_and_split_as_documented(split: str) -> None:
         assert row["passages"] and (row["span"] is not None or row["reason"])
 
 
-@pytest.mark.parametrize("split", ["dev", "test"])
-def test_spans_lie_in_their_texts(split: str, shared_data: Path) -> None:
-    files = real_files(shared_data)
+def test_spans_lie_in_their_texts(gold: tuple[str, dict[str, Path]]) -> None:
+    split, files = gold
     for row in gold_rows(split):
         if not row["article"].startswith("pmc:"):
             continue

@@ -116,16 +116,14 @@ class Loop:
 
 
 @pytest.fixture
-def loop(
-    tmp_path_factory: pytest.TempPathFactory, real_articles: Workspace, label_studio: Server
-) -> Iterator[Loop]:
-    """A release of real articles, its candidates, and a server of this test's own that may be killed."""
+def loop(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, label_studio: Server) -> Iterator[Loop]:
+    """A release of the sample, its candidates, and a server of this test's own that may be killed."""
     root = tmp_path_factory.mktemp("loop")
     cards = root / "data_cards"
     shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
-    workspace = Workspace(shutil.copytree(real_articles.root, root / "ws"))
+    workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
     run_stages(workspace, spec=spec)
     server_folder = root / "ws" / "review" / "server"
     shutil.copytree(shared_folder(tmp_path_factory) / "fresh", server_folder)

@@ -117,7 +117,10 @@ def write_answers(folder: ReviewFolder, rows: Iterable[ReviewAnnotation]) -> Non
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> World:
     workspace = Workspace(shutil.copytree(sample.root, tmp_path_factory.mktemp("review") / "ws"))
-    spec = read_spec(spec_path(DATASET)).model_copy(update={"expert_minimum": 20})
+    whole = read_spec(spec_path(DATASET))
+    review = whole.review.model_copy(update={"precision_minimum": 200})  # more than there are to review
+    changes = {"expert_minimum": 20, "tasks": {TASK: whole.tasks[TASK]}, "review": review}
+    spec = whole.model_copy(update=changes)
     first = released(workspace, spec, "1.0.0")
     directory = workspace.releases / DATASET / "1.0.0" / TASK
     crew = (*numbered(3), Person("B1", adjudicates=True))
