@@ -102,7 +102,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
 def task_in(demo: tuple[Path, dict[str, Any]], task: str = TASK) -> Path:
     """Folder of one task in the demo's release."""
     home, made = demo
-    return home / next(item["path"] for item in made["releases"] if item["task"] == task)
+    return home / next(str(item["path"]) for item in made["releases"] if item["task"] == task)
 
 
 @pytest.mark.timeout(400)
