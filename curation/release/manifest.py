@@ -61,7 +61,7 @@ class ReleaseManifest:
 
     `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
     no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any,
-    and `vocabularies` those it was made from, which the card credits;
+    and `vocabularies` those that its labels and targets rest on, which the card credits;
     `shaped_by` are retrieval systems that shaped queries or pools.
     """
 
