@@ -404,6 +404,6 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         files={},
         siblings=tuple(sorted(set(job.spec.tasks) - {job.task.name})),
         vocabulary=job.build.vocabulary if is_named else "",
-        vocabularies=job.build.vocabularies if is_named else (),
+        vocabularies=job.build.vocabularies if is_named or job.tables.get("labels") else (),
         made_with=dict(job.build.made_with),
     )
