@@ -120,4 +120,4 @@ class AuditReport:
     canaries: tuple[CanaryResult, ...] = column("planted defects in rule order", default=())
     matrix: tuple[OverlapCell, ...] = column("overlap between parts, along every dimension", default=())
     version: int = column("version of the audit as a whole", default=3)
-    not_publishable_because: tuple[str, ...] = column("what forbids publishing, one sentence each", default=())
+    not_publishable_because: tuple[str, ...] = column("what forbids publishing, in sentences", default=())
