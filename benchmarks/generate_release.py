@@ -28,6 +28,7 @@ from curation.release import card, facts
 from curation.release.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
 from curation.release.published import Published, write_table
 from curation.release.rights import combined_family
+from curation.release.string_tables import TARGET_NAMES
 from curation.release.tables import (
     CORPUS,
     DROPS,
@@ -40,7 +41,6 @@ from curation.release.tables import (
     QRELS,
     QUERIES,
     SOURCES,
-    TARGET_NAMES,
 )
 from curation.release.target_names import names_rows
 from flows.asking import query as database

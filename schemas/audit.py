@@ -18,7 +18,7 @@ Verdict = Literal["clean", "partial", "findings", "incomplete", "invalid"]
 """clean: no error, every rule ran. partial: no error, some rules not covered. findings: at least one error.
 incomplete: a rule could not run. invalid: a canary was not found, so no result of this run counts."""
 Role = Literal["audited", "sibling", "against"]
-Kind = Literal["release", "mteb", "beir", "jsonl", "images", "hashlist"]
+Kind = Literal["release", "mteb", "beir", "jsonl", "hashlist"]
 
 
 @record
@@ -120,6 +120,4 @@ class AuditReport:
     canaries: tuple[CanaryResult, ...] = column("planted defects in rule order", default=())
     matrix: tuple[OverlapCell, ...] = column("overlap between parts, along every dimension", default=())
     version: int = column("version of the audit as a whole", default=3)
-    not_publishable_because: tuple[str, ...] = column(
-        "what forbids publishing, one sentence each", default=()
-    )
+    not_publishable_because: tuple[str, ...] = column("what forbids publishing, in sentences", default=())

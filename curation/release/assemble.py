@@ -33,6 +33,7 @@ from curation.release.query import QueryRunner, fetch
 from curation.release.restricted import check_strings
 from curation.release.rights import combined_family
 from curation.release.selects import DOCUMENT_ROWS, FURTHER, KEPT, QUERY_ROWS, ROWS, USED
+from curation.release.string_tables import TARGET_NAMES
 from curation.release.tables import (
     CORPUS,
     DROPS,
@@ -48,7 +49,6 @@ from curation.release.tables import (
     QRELS,
     QUERIES,
     SOURCES,
-    TARGET_NAMES,
     TEXT_QUERIES,
 )
 from curation.release.target_names import target_names

@@ -70,10 +70,10 @@ class ReleaseManifest:
     `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
     no source's own words, `restricted_names` the names that the vocabulary in use has of restricted sources
     alone; `vocabulary` is the fingerprint of the vocabulary that names its targets, and `vocabularies`
-    those that its labels and targets rest on, which the card credits; `shaped_by` are retrieval systems that shaped queries or
-    pools; `made_with` is the lock, Python and kind of machine under which the same inputs are claimed to give
-    the same bytes; `change` is what differs from the release before it (curation.release.change), empty in a
-    first one.
+    those that its labels and targets rest on, which the card credits; `shaped_by` are retrieval systems that
+    shaped queries or pools; `made_with` is the lock, Python and kind of machine under which the same inputs
+    are claimed to give the same bytes; `change` is what differs from the release before it
+    (curation.release.change), empty in a first one.
     """
 
     format_version: int

@@ -1,4 +1,4 @@
-"""The published tables by which an audit looks for restricted names without the vocabulary."""
+"""The published tables by which an audit looks for names without the vocabulary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,23 @@ import pyarrow as pa
 
 from curation.release.published import Published, columns
 
-_STR = pa.string()
+_STR, _INT = pa.string(), pa.int64()
+TARGET_NAMES = Published(
+    "target_names",
+    "provenance/target_names",
+    columns(
+        ("concept", _STR, "target concept (CURIE)"),
+        ("language", _STR, "BCP-47 language of the name"),
+        (
+            "words",
+            _INT,
+            "words of the normalised name; minus its characters where the script writes no spaces",
+        ),
+        ("name_hash", _STR, "first 16 hex digits of SHA-256 over '<concept> <normalised name>'"),
+    ),
+    ("concept", "language", "name_hash"),
+    is_optional=True,
+)
 MADE_TEXTS = Published(
     "made_texts",
     "provenance/made_texts",
