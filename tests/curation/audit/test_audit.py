@@ -40,7 +40,8 @@ def test_the_known_release_is_clean_and_every_rule_compared_something(known: Pat
     assert [item.rule for item in report.rules] == [rule.id for rule in CHECKED]
     made = [item.rule for item in report.rules if item.status == "not_run"]
     assert made in ([], ["restricted_strings"]), "only a release with made texts leaves that open"
-    assert {item.status for item in report.rules} - {"not_run"} == {"passed"}
+    others = {item.rule: item.status for item in report.rules if item.status not in ("passed", "not_run")}
+    assert others == {"near_queries_across_splits": "not_applicable"}, "the known release has one split"
     assert all(item.compared > 0 for item in report.rules if item.status == "passed")
 
 
