@@ -7,7 +7,6 @@ stood at the kill is sent again; nothing is left out; no temporary file is left 
 from __future__ import annotations
 
 import collections
-import contextlib
 import hashlib
 import json
 import os
@@ -26,6 +25,7 @@ from benchmarks.bucket import RunningBucket, generate, serve
 from benchmarks.crawl_driver import crawl
 from benchmarks.faults import transient
 from benchmarks.measure import ROOT, save
+from benchmarks.processes import descendants, left_running
 from sources.ledger import Ledger
 from sources.store import RawStore
 
@@ -70,7 +70,7 @@ def moment(scene: Scene, root: Path, seed: int, *, with_command: bool = False) -
     fraction = rng.uniform(0.02, 0.98)
     with serve(scene.bucket, seed=seed) as server:
         requests = round(fraction * (5 * len(scene.pmcids)))
-        killed = _killed_crawl(scene, root, server, requests, rng.uniform(0.0, 0.02), with_command)
+        killed, left = _killed_crawl(scene, root, server, requests, rng.uniform(0.0, 0.02), with_command)
         before = server.served()
         stored = _stored(root, [key for _, key, status in before if status == 200])
         finished = 0
@@ -92,13 +92,14 @@ def moment(scene: Scene, root: Path, seed: int, *, with_command: bool = False) -
         "sent_again": sorted(stored & set(sent)),
         "dropped": again["dropped"],
         "differing": _differing(_outcome(root), scene.expected),
+        "left_running": left,
         "litter": _litter(root),
     }
 
 
 def is_good(result: dict[str, Any]) -> bool:
     """Whether one moment went as it must."""
-    wrong = ("sent_again", "dropped", "differing", "litter", "rerun_exit")
+    wrong = ("sent_again", "dropped", "differing", "left_running", "litter", "rerun_exit")
     return bool(result["killed"] and result["rerun_complete"]) and not any(result[name] for name in wrong)
 
 
@@ -113,8 +114,12 @@ def crawl_again(scene: Scene, root: Path, server: RunningBucket) -> dict[str, An
 
 def _killed_crawl(
     scene: Scene, root: Path, server: RunningBucket, requests: int, delay: float, with_command: bool
-) -> bool:
-    """Start a crawl and kill -9 it soon after that many requests; whether it was still running."""
+) -> tuple[bool, list[int]]:
+    """Start a crawl and kill -9 it soon after that many requests.
+
+    Returns:
+        Whether it was still running; what it had started that did not end by itself.
+    """
     if with_command:
         process = _command(scene, root, server.endpoint)
     else:
@@ -123,10 +128,9 @@ def _killed_crawl(
     while server.count() < requests and process.poll() is None and time.monotonic() < end:
         time.sleep(0.002)
     time.sleep(delay)  # anywhere between two requests, while files and rows are being written
-    for pid in [process.pid, *_descendants(process.pid)]:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL
+    started = descendants(process.pid)
+    process.kill()
+    return process.wait() == -signal.SIGKILL, left_running(started)
 
 
 def _driver(scene: Scene, root: Path, endpoint: str) -> list[str]:
@@ -140,6 +144,7 @@ def _command(scene: Scene, root: Path, endpoint: str) -> subprocess.Popen[bytes]
     environment = {
         **kept,
         "HOME": str(home),
+        "TMPDIR": str(home),
         "MEDQRELS_CONTACT": "bench@localhost",
         "MEDQRELS_PMC__ENDPOINT": endpoint,
         "MEDQRELS_HTTP__DEADLINE_SECONDS": "1",
@@ -150,19 +155,6 @@ def _command(scene: Scene, root: Path, endpoint: str) -> subprocess.Popen[bytes]
     return subprocess.Popen(
         command, env=environment, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-
-
-def _descendants(pid: int) -> list[int]:
-    """Process ids below a process: the command's own Prefect server ends with it."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
-            children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    found = list(children.get(pid, []))
-    for child in found:
-        found.extend(children.get(child, []))
-    return found
 
 
 def _stored(root: Path, keys: Sequence[str]) -> set[str]:
@@ -205,8 +197,9 @@ def _acted_out(seed: int, served: Sequence[tuple[str, str, int]]) -> dict[str, i
 def _litter(root: Path) -> list[str]:
     """Temporary files and half-written shards."""
     scratch = list((root / "tmp").rglob("*")) if (root / "tmp").is_dir() else []
+    scratch += root.parent.glob(f"{root.name}-home/medqrels-*/*")
     named = [path for path in root.rglob(".*") if path.suffix in (".part", ".tmp", ".new")]
-    return sorted({path.relative_to(root).as_posix() for path in [*scratch, *named]})
+    return sorted({os.path.relpath(path, root) for path in [*scratch, *named]})
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """BM25 on 50,000 documents and 1,000 queries: index and search beside plain bm25s and rank_bm25.
 
 Each contestant runs in a process of its own on the same made-up texts; rank_bm25 answers fewer queries, as it
-looks at every document in Python. The encoder's rate is measured on the same documents.
+looks at every document in Python.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from curation.evaluation.terms import Analyser
 
 DOCUMENTS, QUERIES, K = 50_000, 1_000, 100
 RANK_BM25_QUERIES = 20
-ENCODED = 200
 SEED = 20_261_121
 _VOCABULARY = 120_000
 _ENDINGS = ("", "s", "ed", "ing", "itis", "osis", "ectomy", "al", "ic", "-2", "oma", "ation")
@@ -98,31 +97,10 @@ def rank_bm25(documents: list[str], queries: list[str]) -> dict[str, Any]:
     return _took(started, indexed, found, RANK_BM25_QUERIES)
 
 
-def encoder(documents: list[str], queries: list[str]) -> dict[str, Any]:
-    """The offline encoder on some documents, one at a time as evaluation calls it."""
-    from curation.evaluation.dense import EmbedRequest
-    from flows.adapters.encoder import UseEncoder
-
-    model = UseEncoder()
-    asked = [
-        EmbedRequest(id=str(n), role="document", text=text) for n, text in enumerate(documents[:ENCODED])
-    ]
-    model.encode(asked[:1])
-    started, used = time.perf_counter(), time.process_time()
-    model.encode(asked)
-    seconds = time.perf_counter() - started
-    return {
-        "texts_per_second": round(len(asked) / seconds, 1),
-        "texts_per_cpu_second": round(len(asked) / (time.process_time() - used), 1),
-        **_used(),
-    }
-
-
 CONTESTANTS: dict[str, Callable[[list[str], list[str]], dict[str, Any]]] = {
     "medqrels": ours,
     "bm25s": plain_bm25s,
     "rank_bm25": rank_bm25,
-    "encoder": encoder,
 }
 
 

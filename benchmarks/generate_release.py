@@ -28,6 +28,7 @@ from curation.release import card, facts
 from curation.release.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
 from curation.release.published import Published, write_table
 from curation.release.rights import combined_family
+from curation.release.string_tables import TARGET_NAMES
 from curation.release.tables import (
     CORPUS,
     DROPS,
@@ -40,7 +41,6 @@ from curation.release.tables import (
     QRELS,
     QUERIES,
     SOURCES,
-    TARGET_NAMES,
 )
 from curation.release.target_names import names_rows
 from flows.asking import query as database
@@ -368,7 +368,7 @@ class Task:
             license=combined_family(row["license"] for row in numbers["licences"]) or "",
             label="silver",
             expert_minimum=80,
-            publishable=False,
+            publishable_by_content=False,
             not_publishable_because=("It contains rows made from synthetic input.",),
             accessed=None,
             grades={"2": "Made up to be relevant."},

@@ -114,6 +114,42 @@ def evaluation() -> list[str]:
     return [*lines, ""]
 
 
+def dense_encoder() -> list[str]:
+    """The encoder's bytes under other processors' settings, its fidelity and speed."""
+    result = _read("dense_encoder")
+    near, speed = result["fidelity"], result["texts_per_cpu_second"]
+    ours, peer = speed["medqrels"]["median"], speed["package float32, one at a time"]["median"]
+    differing = result["differing_from_default"]
+    peers = differing["package float32"]["passages"]
+    lines = [
+        "## Dense encoder",
+        "",
+        f"{result['passages']:,} real passages in several languages, vectors of 512 coordinates in steps of "
+        "2^-15; the peer is the package's own float32 forward pass, one text at a time, over "
+        f"{peers:,} of them. All terms of a product or sum are whole numbers a float holds exactly: there is "
+        "no edge between two steps at which processors could part. `python -m benchmarks.dense_encoder`",
+        "",
+        "| setting | medqrels: differing bytes (passages) | package float32: differing bytes (passages) |",
+        "|---|---:|---:|",
+    ]
+    for name in differing["medqrels"]:
+        if name not in ("passages", "default"):
+            cells = (f"{part[name]['bytes']} ({part[name]['passages']:,})" for part in differing.values())
+            lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return [
+        *lines,
+        "",
+        f"Beside the same network in float64 ({near['passages']} passages): coordinates differ by "
+        f"{near['root_mean_square']:.1e} (root mean square; rounding alone makes 8.8e-06), at most "
+        f"{near['largest']:.1e}; least cosine {near['least_cosine']:.8f}.",
+        "",
+        f"Speed on texts of {result['words_per_timed_text']:.0f} words, per CPU second of one core: medqrels "
+        f"{ours}, the package one at a time {peer}, in one call "
+        f"{speed['package float32, batched']['median']}: {ours / peer:.1f} times the former way.",
+        "",
+    ]
+
+
 def agreement() -> list[str]:
     """Coefficients beside their peers, coverage of the intervals, planned samples."""
     found = _read("agreement")
@@ -232,6 +268,60 @@ def review() -> list[str]:
     ]
 
 
+def release_phi() -> list[str]:
+    """The privacy gate of releases: recall per language, and what it finds in real texts."""
+    result = _read("release_phi")
+    found, real = result["recall"], result["real"]
+    groups = [name for name in ("before", "certain", "all") if name in found]
+    titles = {"before": "audit before", "certain": "withheld (certain)", "all": "told of (certain and hints)"}
+    held = {name: found[name]["held_out"] for name in groups}
+    lines = [
+        "## Identifiers in releases",
+        "",
+        "Recall of the gate on the held-out half of the invented identifiers (four sentences of each of 99 "
+        "forms), with 95 % intervals: what a "
+        "release "
+        f"withholds, and all that its audit tells of; false alarms {result['recall']['false_alarms']} of "
+        f"{result['recall']['clean']} clean sentences. `python -m benchmarks.release_phi`",
+        "",
+        "| held out | n | " + " | ".join(titles[name] for name in groups) + " |",
+        "|---|---:|" + "---:|" * len(groups),
+    ]
+    for group in held["all"]:
+        cells = [
+            f"{row['hits']} ({row['recall']:.2f}; {row['interval'][0]:.2f}–{row['interval'][1]:.2f})"
+            for row in (held[name][group] for name in groups)
+        ]
+        lines.append(f"| {group} | {held['all'][group]['n']} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "Every find in real texts, read and marked by hand, one reader. Texts of a release are counted in "
+        "each of its "
+        "four tasks; *distinct* finds once. A certain find withholds the row, so a release has none.",
+        "",
+        "| texts | n | certain finds | hints | distinct | of a patient | author or contact | harmless | "
+        "precision |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, row in real.items():
+        certain = sum(sum(of.values()) for of in row["certain"].values())
+        of_class = row["distinct_classes"]
+        harmless = sum(count for kind, count in of_class.items() if kind.endswith("harmless"))
+        low, high = row["interval"]
+        said = (
+            f"{row['texts']:,}",
+            certain,
+            row["finds"] - certain,
+            len(row["distinct"]),
+            row["of_a_patient"],
+            of_class.get("author or contact", 0),
+            harmless,
+            f"{row['precision']:.2f} ({low:.2f}–{high:.2f})",
+        )
+        lines.append(f"| {name} | {' | '.join(map(str, said))} |")
+    return [*lines, ""]
+
+
 def properties() -> list[str]:
     """Property tests whose examples are drawn anew."""
     found = _read("properties")
@@ -247,4 +337,35 @@ def properties() -> list[str]:
     ]
 
 
-SECTIONS = (partition, image_copies, audit_scale, evaluation, agreement, review, pipeline, properties)
+def processors() -> list[str]:
+    """The demo under each setting of the processor."""
+    found = _read("processors")
+    lines = [
+        "## Processors",
+        "",
+        f"The demo ({found['released_files']} released files, {found['stage_files']} of its stages) and the "
+        "numeric routines of `tests/processor_routines.py` under each setting, beside this machine's own. "
+        "`python -m benchmarks.processors`",
+        "",
+        "| setting | differing files | differing routines | of 3 functions known to differ |",
+        "|---|---:|---:|---:|",
+    ]
+    for name, row in found["settings"].items():
+        counts = (len(row[key]) for key in ("differing_files", "differing_routines", "functions_that_differ"))
+        lines.append(f"| {name} | {' | '.join(map(str, counts))} |")
+    return [*lines, ""]
+
+
+SECTIONS = (
+    partition,
+    image_copies,
+    audit_scale,
+    evaluation,
+    dense_encoder,
+    agreement,
+    review,
+    release_phi,
+    pipeline,
+    properties,
+    processors,
+)

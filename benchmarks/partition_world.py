@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.partition.records import MergedConcept, PublishedKey
+from curation.partition.records import MergedConcept, NearQuery, PublishedKey
 from schemas.benchmark import Document, Qrel, Query
 from schemas.image import FigureImage
 from schemas.record import arrow_schema
@@ -85,6 +85,7 @@ def write_world(folder: Path, documents: int, seed: int = 5) -> dict[str, int]:
         ("images", FigureImage, phashes),
         ("published", PublishedKey, {}),
         ("merged", MergedConcept, {}),
+        ("near_queries", NearQuery, {}),
     ):
         pq.write_table(_filled(row, columns), folder / f"{name}.parquet", compression="zstd")
         files[name] = [str(folder / f"{name}.parquet")]

@@ -20,9 +20,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from benchmarks.measure import save
 from benchmarks.unseen_identifiers import recall
-from curation.audit.rules.privacy import HINTS, IDENTIFIERS, hits
 from curation.images.ocr import read_text
-from flows.review.privacy import PATTERNS, burned_in
+from curation.privacy import SHOWN_TO_NOBODY, hits
+from flows.review.privacy import burned_in
 from schemas.errors import UsageError
 
 SEED, TEXTS, PICTURES, UNSEEN_SEED = 7, 200, 40, 19
@@ -140,7 +140,7 @@ def texts(draw: random.Random) -> dict[str, Any]:
     for name, make in KINDS.items():
         for _ in range(each):
             text = make(draw)
-            if any(hits(f"The case is told here. {text} He was followed up.", PATTERNS)):
+            if any(hits(f"The case is told here. {text} He was followed up.", SHOWN_TO_NOBODY)):
                 found[name] += 1
             else:
                 missed[name].append(text)
@@ -150,7 +150,7 @@ def texts(draw: random.Random) -> dict[str, Any]:
         )
         for _ in range(TEXTS)
     ]
-    alarms = [text for text in clean if any(hits(text, PATTERNS))]
+    alarms = [text for text in clean if any(hits(text, SHOWN_TO_NOBODY))]
     return {
         "planted": each * len(KINDS),
         "recall": {name: round(found[name] / each, 3) for name in KINDS},
@@ -217,7 +217,7 @@ def held_back(directory: Path) -> dict[str, Any]:
     for table in ("queries", "corpus"):
         for path in sorted((directory / table).glob("*.parquet")):
             for text in pq.read_table(path, columns=["text"]).column("text").to_pylist():
-                found = {kind for kind, _, _ in hits(text, PATTERNS)}
+                found = {kind for kind, _, _ in hits(text, SHOWN_TO_NOBODY)}
                 total += 1
                 held += bool(found)
                 kinds.update(found)
@@ -230,10 +230,7 @@ def main(arguments: list[str]) -> None:
     result = {
         "seed": SEED,
         "texts": texts(draw),
-        "unseen": {
-            "audit_patterns": recall((*IDENTIFIERS, *HINTS), UNSEEN_SEED),
-            "review_patterns": recall(PATTERNS, UNSEEN_SEED),
-        },
+        "unseen": {"review_patterns": recall(SHOWN_TO_NOBODY, UNSEEN_SEED)},
         "pictures": pictures(draw),
         "real": {Path(name).name: held_back(Path(name)) for name in arguments},
     }

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from curation.audit.rules.privacy import Pattern, hits
+from curation.privacy import Pattern, hits
 
 TEMPLATES = Path(__file__).with_name("planted_identifiers.toml")
 CLASSES = ("name", "date", "number", "contact")

@@ -6,19 +6,21 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from curation.release.assemble import EXTRA_NAMES, assemble
+from curation.release.assemble import EXTRA_NAMES, Compare, assemble
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.release.query import fetch_one
 from curation.release.tables import ANNOTATIONS
 from flows.asking import query
 from flows.baselines import derivation
+from flows.claim import made_with
 from flows.lineage import check_current
 from flows.review.verdicts import review_summary, source_of
 from flows.runner import shards_of, table_files
 from flows.session import Session
 from flows.specs import parameters_of
 from flows.stages import PARTITION, VERSIONS
-from flows.vocabulary import current
+from flows.vocabulary import Vocabulary, current
+from flows.vocabulary.store import credits_of
 from flows.workspace import STORAGE_VERSION
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
@@ -36,8 +38,12 @@ def assemble_task(
     cards: Path,
     version: str,
     overrides: Mapping[str, str],
+    *,
+    out: Path | None = None,
+    derives: bool = True,
+    compare: Compare | None = None,
 ) -> ReleaseManifest:
-    """Assemble one task of a dataset into the workspace's releases/ folder.
+    """Assemble one task of a dataset.
 
     Args:
         session: an open session holding the workspace.
@@ -46,6 +52,9 @@ def assemble_task(
         cards: folder of the dataset's prose.
         version: version of the release.
         overrides: `--set` changes to the spec, recorded in the release.
+        out: where `<dataset>/<version>/<task>/` goes; the workspace's releases/ folder when not given.
+        derives: whether baseline systems are run on it.
+        compare: says what changed since the release before.
     """
     check_built(session, built, spec)
     source = source_of(session.workspace, spec.name, built.name)
@@ -74,14 +83,15 @@ def assemble_task(
         built,
         tables,
         raw=session.workspace.raw,
-        out=session.workspace.releases,
+        out=out or session.workspace.releases,
         spec=spec,
         cards=cards,
         version=version,
-        build=_build_record(session, built, stages, overrides, vocabulary.fingerprint if vocabulary else ""),
+        build=_build_record(session, built, stages, overrides, vocabulary),
         query=query(session.settings.memory_limit),
-        derive=derivation(session, spec),
+        derive=derivation(session, spec) if derives else None,
         review=review_summary(session.workspace, spec, built.name),
+        compare=compare,
     )
 
 
@@ -118,7 +128,7 @@ def _build_record(
     built: Task,
     stages: tuple[str, ...],
     overrides: Mapping[str, str],
-    vocabulary: str,
+    vocabulary: Vocabulary | None,
 ) -> BuildRecord:
     """Stage versions, settings and retention, summed over shards.
 
@@ -151,7 +161,10 @@ def _build_record(
     shared = shards_of(session.workspace, PARTITION)["all"]
     records.append(StageRecord(PARTITION, shared.version, dict(shared.params)))
     retention.append(_partitioned(session, built, stages[-1]))
-    return BuildRecord(STORAGE_VERSION, tuple(records), tuple(retention), overrides, vocabulary)
+    named, credited = (vocabulary.fingerprint, credits_of(vocabulary)) if vocabulary else ("", ())
+    return BuildRecord(
+        STORAGE_VERSION, tuple(records), tuple(retention), overrides, named, credited, made_with()
+    )
 
 
 def _partitioned(session: Session, built: Task, source: str) -> Retention:

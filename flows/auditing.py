@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import multiprocessing
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -20,14 +20,15 @@ from curation.audit import RULES, SEPARATE, plant_canaries, render_page, run_rul
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.images.shared import begin
-from curation.audit.layouts import open_dataset, write_hash_list
+from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
 from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
-from curation.release.manifest import NAME, read_manifest
+from curation.release.manifest import AUDIT_JSON, NAME, read_manifest
 from flows.asking import query
-from flows.execution import collect_rarely
+from flows.execution import new_pool
 from flows.progress import Reporter, SilentReporter
-from flows.workspace import Workspace, write_atomic
+from flows.scratch import own_temporary
+from flows.workspace import Workspace, check_outside_releases, write_atomic
 from schemas.audit import AuditReport, CanaryResult
 from schemas.errors import UsageError
 
@@ -35,7 +36,7 @@ LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
 """Of the database of each process beside this one."""
-JSON, PAGE = "audit.json", "audit.html"
+PAGE = "audit.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +66,13 @@ def auditor(
     Raises:
         UsageError: another benchmark's layout is not known.
     """
-    with tempfile.TemporaryDirectory(prefix="medqrels-audit-") as folder, contextlib.ExitStack() as stack:
-        scratch = Path(folder)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(own_temporary())
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="medqrels-audit-")))
         pool: concurrent.futures.Executor | None = None
         if workers > 1:  # processes start when the first part is handed to them
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for them: the cores are shared out already
-            pool = stack.enter_context(
-                concurrent.futures.ProcessPoolExecutor(
-                    workers, mp_context=multiprocessing.get_context("spawn"), initializer=collect_rarely
-                )
-            )
+            pool = stack.enter_context(new_pool(workers))
         others = []
         for number, name in enumerate(against):
             into = scratch / f"against-{number}"
@@ -212,7 +210,7 @@ def _is_large(datasets: Sequence[Dataset]) -> bool:
 def write(audited: Audited, directory: Path) -> None:
     """Write report and page beside a release's data; folders of others are left as they are."""
     if (directory / NAME).is_file() and os.access(directory, os.W_OK):
-        write_atomic(directory / JSON, to_bytes(audited.report))
+        write_atomic(directory / AUDIT_JSON, to_bytes(audited.report))
         write_atomic(directory / PAGE, audited.page.encode("utf-8", "surrogatepass"))
 
 
@@ -279,11 +277,44 @@ def stated_in(path: Path) -> dict[str, Any]:
         ) from error
 
 
-def make_hash_list(source: Path, out: Path) -> dict[str, Any]:
-    """Write the hash list of a benchmark; what it holds."""
-    with tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
-        opened = open_dataset(source, Path(folder), "against")
-        return dict(write_hash_list(opened, out, SerialExecutor(), tool=f"medqrels {version('medqrels')}"))
+def make_hash_list(source: Path, out: Path, recipe: str = "") -> dict[str, Any]:
+    """Write the hash list of a benchmark; what it holds, and how many of its rows could not be read and why.
+
+    Args:
+        source: a dataset folder or file.
+        out: the Parquet file to write.
+        recipe: name of a recipe of `curation.audit.layouts.recipes`; any layout is recognised without.
+
+    Raises:
+        UsageError: the file would lie inside a release.
+    """
+    check_outside_releases(out, "a file")
+    with own_temporary(), tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
+        if recipe:
+            opened = open_by_recipe(source, recipe_of(recipe), Path(folder))
+        else:
+            opened = open_dataset(source, Path(folder), "against")
+        tool = f"medqrels {version('medqrels')}"
+        made = dict(write_hash_list(opened, out, SerialExecutor(), tool=tool))
+        problems = [path for path in opened.views.get("problems", ()) if path.is_file()]
+        counted = Counter(
+            reason for path in problems for reason in pq.read_table(path).column("reason").to_pylist()
+        )
+        return made | {"problems": dict(sorted(counted.items()))}
+
+
+def recipes() -> list[dict[str, str]]:
+    """Every recipe: name, title, forms with the fields they need, and where those were read."""
+    return [
+        {
+            "name": item.name,
+            "title": item.title,
+            "expects": item.layout
+            or "; or ".join(f"{form.what}: {', '.join(form.needed)}" for form in item.forms),
+            "source": item.source,
+        }
+        for item in RECIPES
+    ]
 
 
 def describe(results: Sequence[AuditReport]) -> str:
@@ -306,8 +337,8 @@ def describe(results: Sequence[AuditReport]) -> str:
         lines += [
             f"  missed canary  {item.rule}: {item.canary}" for item in result.canaries if not item.is_found
         ]
-        if not result.publishable:
-            lines.append("  not publishable: see the declared findings")
+        if not result.publishable and result.inputs and result.inputs[0].kind == "release":
+            lines.append(f"  not publishable: {' '.join(result.not_publishable_because)}")
     return "\n".join(lines)
 
 

@@ -30,6 +30,7 @@ from flows.cli_common import (
     DryRun,
     Overrides,
     Spec,
+    Version,
     emit,
     with_progress,
 )
@@ -117,7 +118,7 @@ def release(
     dataset: Annotated[str, Parameter(help="Dataset under data_cards/, or a path to its spec.toml.")],
     /,
     *,
-    version: Annotated[str, Parameter(help="MAJOR.MINOR.PATCH.")],
+    version: Version = None,
     overrides: Overrides = (),
     dry_run: DryRun = False,
     common: Common = DEFAULT,
@@ -129,20 +130,42 @@ def release(
     spec = read_spec(spec_path(dataset), pairs)
     if dry_run:
         result = {"dataset": spec.name, "version": version, "tasks": sorted(spec.tasks)}
-        emit(common, result, f"would release {spec.name}@{version}: {', '.join(sorted(spec.tasks))}")
+        emit(common, result, f"would release {_named(spec, version)}")
         return OK
     from flows.release import release as release_flow
 
     result = with_progress(common, lambda: release_flow(dataset, version, common.root, pairs))
-    emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in result))
+    emit(common, result, lambda: _released(result))
     return OK if all(item["audit"] == "clean" for item in result) else FINDING
+
+
+def _named(spec: Any, version: str | None) -> str:
+    """A release to be, for --dry-run."""
+    told = f"{spec.name}@{version}" if version else f"{spec.name}, its version as what changed asks for"
+    return f"{told}: {', '.join(sorted(spec.tasks))}"
+
+
+def _released(result: list[dict[str, Any]]) -> str:
+    """Version and reason, then each task with what its audit says."""
+    first = result[0]
+    stands = "" if first["is_new"] else "; no new release, this one stands"
+    lines = [f"{first['dataset']}@{first['version']}: {first['why']}{stands}"]
+    for item in result:
+        empty = "empty; " if item["is_empty"] else ""
+        mark = "publishable" if item["publishable"] else "not publishable"
+        lines += [
+            item["path"],
+            f"  {empty}audit {item['audit']}, {mark}: {item['audit_page']}",
+            *(f"  {reason}" for reason in item["not_publishable_because"]),
+        ]
+    return "\n".join(lines)
 
 
 @app.command
 def run(
     *,
     spec: Annotated[Path, Parameter(help="The dataset's spec.toml.")],
-    version: Annotated[str, Parameter(help="Version of the release.")] = "1.0.0",
+    version: Version = None,
     overrides: Overrides = (),
     dry_run: DryRun = False,
     common: Common = DEFAULT,
@@ -156,14 +179,14 @@ def run(
         emit(
             common,
             wanted.model_dump(mode="json"),
-            f"would run {wanted.name}@{version}: {', '.join(sorted(wanted.tasks))}",
+            f"would run {_named(wanted, version)}",
         )
         return OK
     from flows.run import run as run_flow
 
     result = with_progress(common, lambda: run_flow(str(spec), version, common.root, pairs))
     made = result["releases"]
-    emit(common, result, lambda: "\n".join(f"{item['path']}\n{item['audit_page']}" for item in made))
+    emit(common, result, lambda: _released(made))
     return OK if all(item["audit"] == "clean" for item in made) else FINDING
 
 

@@ -29,7 +29,11 @@ def audit(
         ),
     ] = (),
     report: Annotated[
-        Path | None, Parameter(help="Also write the page here; of several tasks NAME-TASK.html each.")
+        Path | None,
+        Parameter(
+            help="Also write the page here; of several tasks NAME-TASK.html each. With --against, nothing is "
+            "written beside the release."
+        ),
     ] = None,
     verify: Annotated[
         Path | None, Parameter(help="Compare with this audit.json instead of writing one (one task only).")
@@ -56,9 +60,10 @@ def audit(
         raise UsageError("--verify takes one task folder", hint="name a single task folder")
     stated = stated_in(verify) if verify is not None else None
     pages = _pages(report, directories) if report is not None and not dry_run else {}
-    results = _run(common, settings, directories, against, pages, keeps=not dry_run and verify is None)
+    is_own = verify is None and not against  # what else was compared is no part of the published report
+    results = _run(common, settings, directories, against, pages, keeps=is_own and not dry_run)
     if stated is not None:
-        return _compare(common, stated, results[0])
+        return _compare(common, stated, results[0], directories[0])
     emit(common, [to_dict(item) for item in results], lambda: describe(results))
     if is_invalid(results):
         return FAILURE
@@ -67,8 +72,10 @@ def audit(
 
 def _pages(report: Path, directories: list[Path]) -> dict[Path, Path]:
     """Where the page of each task goes: the named file, or one beside it per task."""
+    from flows.workspace import check_outside_releases
     from schemas.errors import UsageError
 
+    check_outside_releases(report, "a --report")
     if len(directories) == 1:
         return {directories[0]: report}
     whole = [directory.resolve() for directory in directories]
@@ -121,33 +128,49 @@ def _run(
     return made
 
 
-def _compare(common: Common, stated: dict[str, Any], found: AuditReport) -> int:
-    """Tell whether a stated report is what the files give."""
+def _compare(common: Common, stated: dict[str, Any], found: AuditReport, directory: Path) -> int:
+    """Tell whether a stated report is what the files give, and if not, whether it is claimed to be here."""
     from curation.audit.verify import verify as differences_of
+    from flows.claim import unlike_here
 
     differences = differences_of(stated, found)
+    note = unlike_here(directory) if differences else ""
+    lines = [*map(str, differences), *([f"the release was {note}"] if note else [])]
     emit(
         common,
-        {"verified": not differences, "differences": [str(item) for item in differences]},
-        lambda: "\n".join(
-            ["the report holds: recomputed, equal"] if not differences else map(str, differences)
-        ),
+        {"verified": not differences, "differences": [str(item) for item in differences], "note": note},
+        lambda: "\n".join(lines or ["the report holds: recomputed, equal"]),
     )
     return FINDING if differences else OK
 
 
 @audit_app.command
 def hashlist(
-    dataset: Annotated[Path, Parameter(help="A dataset folder or file, in any layout `audit` reads.")],
-    out: Annotated[Path, Parameter(help="The Parquet file to write.")],
+    dataset: Annotated[
+        Path | None,
+        Parameter(help="A dataset folder or file, in any layout `audit` reads, or of the recipe."),
+    ] = None,
+    out: Annotated[Path | None, Parameter(help="The Parquet file to write.")] = None,
     /,
     *,
+    recipe: Annotated[
+        str, Parameter(help="A named public benchmark, read by its own field names; `list` shows them all.")
+    ] = "",
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
     """Write n-gram hashes of a benchmark, without its texts, for `audit --against`."""
-    from flows.auditing import make_hash_list
+    from flows.auditing import make_hash_list, recipes
+    from schemas.errors import UsageError
 
+    if recipe == "list":
+        known = recipes()
+        emit(common, known, "\n".join("{name}: {title}. {expects} ({source})".format(**row) for row in known))
+        return OK
+    if dataset is None or out is None:
+        raise UsageError(
+            "a dataset and the file to write are needed", hint="medqrels audit hashlist DATASET OUT"
+        )
     if dry_run:
         emit(
             common,
@@ -155,6 +178,6 @@ def hashlist(
             f"would write the hashes of {dataset} to {out}",
         )
         return OK
-    made = make_hash_list(dataset, out)
+    made = make_hash_list(dataset, out, recipe)
     emit(common, made, lambda: "\n".join(f"{name}: {value}" for name, value in sorted(made.items())))
     return OK

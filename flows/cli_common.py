@@ -39,6 +39,12 @@ Overrides = Annotated[
         name="--set", negative="", help="Change a key of the spec, key=value; recorded in the release."
     ),
 ]
+Version = Annotated[
+    str | None,
+    Parameter(
+        help="MAJOR.MINOR.PATCH; when not given it follows from what changed since the newest release."
+    ),
+]
 DEFAULT = Common()
 
 
@@ -55,10 +61,11 @@ def emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
 def with_progress(common: Common, work: Callable[[], Any]) -> Any:
     """Run a flow with progress on stderr."""
     from flows.progress import reporter_for
+    from flows.scratch import own_temporary
     from flows.session import reporting
     from flows.settings import load_settings
 
     level = common.log_level or load_settings().log_level
     logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
-    with reporting(reporter_for()):
+    with own_temporary(), reporting(reporter_for()):
         return work()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import duckdb.func
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from flows.manifest import DROPPED, Output
 from schemas.errors import ConservationError, MedqrelsError
-from schemas.hashing import sha256_file
+from schemas.hashing import normalise_text, sha256_file
 from schemas.record import arrow_schema
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
@@ -42,9 +43,19 @@ def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterat
             raise MedqrelsError(f"no database under memory limit {memory_limit!r}: {error}") from error
         try:
             connection.execute("SET enable_progress_bar = false")  # it would go to stdout, amid --json
+            connection.create_function(
+                "normalise_text", _normalised, ["VARCHAR"], "VARCHAR", type=duckdb.func.PythonUDFType.ARROW
+            )  # DuckDB itself has NFC only
             yield connection
         finally:
             connection.close()
+
+
+def _normalised(texts: pa.Array) -> pa.Array:
+    """`schemas.hashing.normalise_text` as an SQL function: what counts as equal does so everywhere."""
+    return pa.array(
+        [None if text is None else normalise_text(text) for text in texts.to_pylist()], pa.string()
+    )
 
 
 def literal(path: Path) -> str:

@@ -62,7 +62,7 @@ def describe(made: Mapping[str, Any]) -> str:
             "",
             *_table(releases, loaded),
             "",
-            "           publishable: " + _publishable(releases),
+            *_publishable(releases),
             f"audit page {folder}/TASK/audit.html",
             "",
             "load it    from datasets import load_dataset",
@@ -90,6 +90,11 @@ def _table(releases: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any]) -> 
     ]
 
 
-def _publishable(releases: Sequence[Mapping[str, Any]]) -> str:
+def _publishable(releases: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which tasks may be published, and why the others may not."""
     named = [item["task"] for item in releases if item["publishable"]]
-    return ", ".join(named) if named else "none (the articles are synthetic)"
+    reasons = dict.fromkeys(reason for item in releases for reason in item["not_publishable_because"])
+    return [
+        f"           publishable: {', '.join(named) or 'none'}",
+        *(f"           {item}" for item in reasons),
+    ]

@@ -27,7 +27,8 @@ from curation.evaluation.systems import System
 from curation.evaluation.variants import check_variant
 from flows.progress import Reporter, SilentReporter
 from flows.retrieval import Bench, Options
-from flows.workspace import is_workspace
+from flows.scratch import owned_folder
+from flows.workspace import check_outside_releases, is_workspace
 from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_file
 
@@ -70,7 +71,7 @@ def evaluate(
         UsageError: the folder for results holds something else, a system needs what is not installed, or two
             systems or runs have one name.
     """
-    _check_out(out, directory)
+    _check_out(out)
     seconds: dict[str, float] = {}
     before = _states(directory)
     with _timed(seconds, "open"):
@@ -97,8 +98,8 @@ def _replace(
 ) -> dict[str, Any]:
     """Write everything beside `out` and move it there, when the release is as it was `before`."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent) as folder:
-        made = Path(folder) / "made"
+    with owned_folder(out.parent, f".{out.name}.new-") as folder:
+        made = folder / "made"
         with _timed(seconds, "measure"):
             summary = _write(collection, measured, made, k)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -174,11 +175,8 @@ def _check_names(systems: Sequence[str]) -> None:
         raise UsageError(f"two systems or runs are called {twice[0]!r}", hint="rename the run file")
 
 
-def _check_out(out: Path, directory: Path) -> None:
-    if out.resolve().is_relative_to(directory.resolve()):
-        raise UsageError(
-            "results would change the release", file=str(out), hint="choose an --out outside the release"
-        )
+def _check_out(out: Path) -> None:
+    check_outside_releases(out, "an --out")
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / RESULTS).is_file())):
         raise UsageError("this folder holds something else", file=str(out), hint="choose an empty --out")
 
@@ -226,7 +224,7 @@ def targets(
             target = (workspace / base) if is_workspace(workspace) else base
         else:
             target = out if len(directories) == 1 else out / name
-        _check_out(target, directory)
+        _check_out(target)
         found.append((directory, target))
     return found
 

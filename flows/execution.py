@@ -7,10 +7,13 @@ import concurrent.futures
 import contextlib
 import gc
 import multiprocessing
+import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flows.leash import end_with
 from flows.manifest import Manifest
 from flows.runner import Job, execute
 from schemas.errors import MedqrelsError
@@ -70,17 +73,33 @@ def collect_rarely() -> None:
     gc.set_threshold(200_000, 20, 20)
 
 
+def begin_worker(parent: int, temporary: str) -> None:
+    """Begin a worker process.
+
+    Args:
+        parent: the process it ends with, however that ends.
+        temporary: where that process keeps temporary files.
+    """
+    end_with(parent)
+    tempfile.tempdir = temporary
+    collect_rarely()
+
+
+def new_pool(count: int) -> concurrent.futures.ProcessPoolExecutor:
+    """A pool of worker processes, which start when the first work is handed in."""
+    return concurrent.futures.ProcessPoolExecutor(
+        count,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=begin_worker,
+        initargs=(os.getpid(), tempfile.gettempdir()),
+    )
+
+
 class Workers:
     """Runs jobs: in this process with one worker, else in a pool of fresh processes."""
 
     def __init__(self, count: int) -> None:
-        self._pool = (
-            concurrent.futures.ProcessPoolExecutor(
-                count, mp_context=multiprocessing.get_context("spawn"), initializer=collect_rarely
-            )
-            if count > 1
-            else None
-        )
+        self._pool = new_pool(count) if count > 1 else None
 
     def run(self, job: Job) -> Manifest:
         """Run one job to its manifest; call from several threads to use several processes."""

@@ -15,6 +15,7 @@ from typing import IO, Any
 from curation.concepts.annotate import Text, annotate
 from curation.concepts.matcher import Matcher
 from curation.concepts.opening import open_backend
+from flows.execution import new_pool
 from flows.vocabulary.indexes import Index
 from schemas.concept import Mention
 from schemas.errors import UsageError
@@ -149,7 +150,7 @@ def _batches(
     if workers == 1:
         yield from map(_ground_batch, cut)
         return
-    with concurrent.futures.ProcessPoolExecutor(workers) as pool:
+    with new_pool(workers) as pool:
         waiting: list[concurrent.futures.Future[list[dict[str, Any]]]] = []
         for batch in cut:
             waiting.append(pool.submit(_ground_batch, batch))

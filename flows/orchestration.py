@@ -1,7 +1,8 @@
 """The Prefect side: environment defaults for quiet offline use, and stages as Prefect task runs.
 
 One Prefect task is one shard of one stage, passed by name; the work itself runs in worker processes.
-Manifests, not Prefect's database, are the audit trail.
+Manifests, not Prefect's database, are the audit trail. The private server that Prefect starts where none
+is set ends with the process that started it, even a killed one.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ for _name, _value in {
 }.items():
     os.environ.setdefault(_name, _value)
 
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
+from prefect.settings import PREFECT_API_URL, get_current_settings
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
+from flows import leash
 from flows.execution import StageSummary, Workers, split_done, sum_up
 from flows.manifest import Manifest, read_manifest
 from flows.progress import Reporter
@@ -40,6 +46,24 @@ THREADS: TaskRunner[PrefectFuture[Any]] = cast(
     "TaskRunner[PrefectFuture[Any]]", ThreadPoolTaskRunner(max_workers=32)
 )
 """They only wait for worker processes; Prefect's process pool and Dask cost 20 times more per task."""
+
+
+def _start_on_leash(server: Any) -> subprocess.Popen[bytes]:
+    """Start the private server as Prefect 3.8 does, but so that it ends with this process."""
+    command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {server.port}"
+    quiet = ("--log-level", "error", "--lifespan", "on")
+    own = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    settings = get_current_settings().to_environment_variables(exclude_unset=True)
+    return subprocess.Popen(
+        [sys.executable, "-P", str(Path(leash.__file__)), str(os.getpid()), *command.split(), *quiet],
+        env={**os.environ, **own, **settings},
+    )
+
+
+if not PREFECT_API_URL.value():  # then Prefect imports this too, which takes two seconds
+    from prefect.server.api.server import SubprocessASGIServer
+
+    setattr(SubprocessASGIServer, "_run_uvicorn_command", _start_on_leash)  # noqa: B010
 
 
 def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter) -> StageSummary:

@@ -11,25 +11,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from curation.partition.near_queries import VERSION as NEAR_VERSION
+from curation.partition.near_queries import near_keys
 from curation.partition.published import PublishedTask, published_rows
-from curation.partition.records import MergedConcept, PublishedKey
+from curation.partition.records import MergedConcept, NearQuery, PublishedKey
 from curation.partition.stage import partition_stage
 from curation.release.manifest import NAME
 from curation.release.tables import KEYS, ORIGIN_QUERIES
 from flows.database import add_view, connect, write_select
-from flows.manifest import Manifest, Output, publish
+from flows.manifest import Manifest, Output, is_intact, publish, read_manifest, write_parquet
 from flows.review.verdicts import apply_verdicts
-from flows.runner import Job, plan, schema_hashes
+from flows.runner import ALL, Job, plan, schema_hashes, shards_of, table_files
 from flows.session import Session
 from flows.stages import VERSIONS
 from flows.vocabulary import current
 from flows.workspace import Workspace
 from schemas.hashing import sha256_file
+from schemas.record import to_table
 from schemas.spec import DatasetSpec, Partition
 from schemas.stages import SetStage, Sql
 
 PUBLISHED = "published"
 PUBLISHED_VERSION = 1
+NEAR_QUERIES = "near_queries"
 _MERGED = """
     SELECT concept, min(canonical) AS canonical FROM (
         SELECT r.concept, r.replacement AS canonical FROM retired AS r WHERE r.replacement <> ''
@@ -44,7 +48,9 @@ _SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
 
 
 def partition_jobs(session: Session, spec: DatasetSpec, version: str | None = None) -> list[Job]:
-    """The partition of a dataset's tasks, planned; what was published and reviewed is written first.
+    """The partition of a dataset's tasks, planned.
+
+    What was published and reviewed, and which queries are nearly the same, is written first.
 
     Args:
         session: a session that holds the workspace.
@@ -54,6 +60,7 @@ def partition_jobs(session: Session, spec: DatasetSpec, version: str | None = No
     _write_published(session, spec.name, version)
     stage = stage_of(spec.partition, sorted(spec.tasks))
     stage = replace(stage, inputs={**stage.inputs, **apply_verdicts(session, spec)})
+    _write_near_queries(session.workspace, {task: stage.inputs[f"{task}_queries"][0] for task in spec.tasks})
     return plan(session.workspace, stage, memory_limit=session.settings.memory_limit, versions=VERSIONS)
 
 
@@ -127,11 +134,32 @@ def _published_tasks(
     return tasks, views
 
 
+def _write_near_queries(workspace: Workspace, tables: Mapping[str, str]) -> None:
+    """Write `near_queries.keys` of some tasks' query tables, unless it stands there, made of the same."""
+    inputs = {}
+    for qualified in sorted(tables.values()):
+        stage, _, table = qualified.partition(".")
+        for shard, made in shards_of(workspace, stage).items():
+            inputs[f"{qualified}/{shard}"] = made.outputs[table].sha256
+    folder = workspace.stage(NEAR_QUERIES) / ALL
+    columns = schema_hashes([("keys", NearQuery)])
+    manifest = Manifest(NEAR_QUERIES, NEAR_VERSION, ALL, {}, inputs, {}, {}, {}, columns=columns)
+    found = read_manifest(folder)
+    if found is not None and found.identity() == manifest.identity() and is_intact(folder, found):
+        return
+    staged = workspace.temporary / NEAR_QUERIES
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    rows = near_keys({task: table_files(workspace, qualified) for task, qualified in tables.items()})
+    path = staged / "keys.parquet"
+    write_parquet(path, to_table(NearQuery, rows))
+    outputs = {"keys": Output(path.name, sha256_file(path), len(rows))}
+    publish(folder, staged, replace(manifest, outputs=outputs), 0.0)
+
+
 def _settle(workspace: Workspace, staged: Path, outputs: Mapping[str, Output]) -> None:
     """Put the tables in place as a finished shard; equal ones are left alone."""
     inputs = {name: sha256_file(staged / f"{name}.parquet") for name in sorted(outputs)}
     columns = schema_hashes([("keys", PublishedKey), ("merged", MergedConcept)])
-    manifest = Manifest(
-        PUBLISHED, PUBLISHED_VERSION, "all", {}, inputs, dict(outputs), {}, {}, columns=columns
-    )
-    publish(workspace.stage(PUBLISHED) / "all", staged, manifest, 0.0)
+    manifest = Manifest(PUBLISHED, PUBLISHED_VERSION, ALL, {}, inputs, dict(outputs), {}, {}, columns=columns)
+    publish(workspace.stage(PUBLISHED) / ALL, staged, manifest, 0.0)

@@ -75,7 +75,7 @@ def carry_over(workspace: Workspace, jobs: Sequence[Job], index: Index, reporter
     """
     kept = 0
     changes: dict[str, _Change | None] = {}
-    with tempfile.TemporaryDirectory(dir=workspace.temporary.parent, prefix=".changed-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="medqrels-changed-") as scratch:
         for job in jobs:
             held = read_manifest(job.folder)
             if held is None or not _only_vocabulary_differs(held, job.identity):

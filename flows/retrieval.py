@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
-import multiprocessing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +20,7 @@ from curation.evaluation.runs import file_stem
 from curation.evaluation.systems import System
 from curation.evaluation.terms import Analyser
 from flows.adapters.encoder import Encoder, UseEncoder, answer, portions
+from flows.execution import new_pool
 from flows.progress import Reporter, SilentReporter
 
 DEPTH = 100
@@ -142,8 +141,7 @@ class Bench:
                     run[query] = ranking
                     steps.advance()
                 return run
-            context = multiprocessing.get_context("spawn")
-            with concurrent.futures.ProcessPoolExecutor(self.options.threads, mp_context=context) as pool:
+            with new_pool(self.options.threads) as pool:
                 waiting = []
                 for part in portions(asked, PORTION):
                     out = {query: data.left_out[query] for query, _, _ in part if query in data.left_out}

@@ -20,14 +20,19 @@ from flows.specs import read_spec
 @flow(name="run", validate_parameters=False)
 def run(
     spec: str,
-    version: str = "1.0.0",
+    version: str | None = None,
     workspace: str | None = None,
     overrides: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Crawl the spec's sources, extract, ground, build, release and audit; `spec` is a spec.toml path."""
+    """Crawl the spec's sources, extract, ground, build, release and audit; `spec` is a spec.toml path.
+
+    Without a version the release's own follows from what changed, see `flows.release.release`.
+    """
     path = Path(spec)
     wanted = read_spec(path, overrides)
-    load_prose(path.parent)  # what people have still to write is told before hours of crawling
+    load_prose(
+        path.parent, sorted(wanted.tasks)
+    )  # what people have still to write is told before hours of crawling
     stages: list[dict[str, Any]] = []
     for request in requests_of(wanted, path):
         stages += crawl(request.source, request.target, workspace, request.profile, request.options)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flows.progress import PlainReporter, Reporter
+from flows.scratch import own_temporary
 from flows.settings import Settings, load_settings
 from flows.workspace import Workspace, open_workspace
 
@@ -46,7 +47,7 @@ def write_session(workspace: str | Path | None, *, create: bool = False) -> Iter
     """A session that holds the workspace's writer lock while open."""
     settings = load_settings(workspace=workspace)
     opened = open_workspace(settings.workspace, create=create)
-    with opened.writing():
+    with opened.writing(), own_temporary():
         shutil.rmtree(opened.temporary, ignore_errors=True)  # what a killed run left half-written
         yield Session(settings, opened, current_reporter())
 

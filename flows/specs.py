@@ -34,8 +34,20 @@ def spec_path(dataset: str) -> Path:
 
 
 def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> DatasetSpec:
-    """A spec with `--set` overrides applied."""
-    return load_spec(path, overrides)
+    """A spec with `--set` overrides applied.
+
+    Raises:
+        UsageError: it cannot be read, or names a task that this code does not build.
+    """
+    spec = load_spec(path, overrides)
+    unknown = sorted(set(spec.tasks) - set(TASKS))
+    if unknown:
+        raise UsageError(
+            f"the spec names a task that there is no code for: {', '.join(unknown)}",
+            file=str(path),
+            hint=f"tasks: {', '.join(TASKS)}",
+        )
+    return spec
 
 
 def parameters_of(spec: DatasetSpec) -> dict[str, dict[str, Any]]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from curation.release.manifest import read_manifest
 from flows.execution import sum_up
 from flows.runner import shards_of
 from flows.selection import STAGE as SELECTION
 from flows.selection import selections
+from flows.standing import standing
 from flows.workspace import Workspace
+from schemas.errors import ReleaseError
 
 _NOT_STAGES = frozenset({SELECTION, "vocabulary"})
 _ORDER = (
@@ -51,20 +53,25 @@ def status(workspace: Workspace) -> dict[str, Any]:
 
 
 def _releases(workspace: Workspace) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
     for path in sorted(workspace.releases.glob("*/*/*/release.json")):
-        body = json.loads(path.read_text("utf-8"))
-        audit = path.with_name("audit.json")
-        verdict = json.loads(audit.read_text("utf-8"))["verdict"] if audit.is_file() else "not audited"
+        try:
+            manifest = read_manifest(path.parent)
+        except ReleaseError as error:
+            found.append({"path": str(path.parent), "error": error.message})
+            continue
+        held = standing(path.parent, manifest)
         found.append(
             {
                 "path": str(path.parent),
-                "dataset": body["dataset"],
-                "version": body["version"],
-                "task": body["task"],
-                "release_hash": body["release_hash"],
-                "publishable": body["publishable"],
-                "audit": verdict,
+                "dataset": manifest.dataset,
+                "version": manifest.version,
+                "task": manifest.task,
+                "release_hash": manifest.release_hash,
+                "is_empty": manifest.is_empty,
+                "publishable": held.publishable,
+                "not_publishable_because": list(held.because),
+                "audit": held.audit,
             }
         )
     return found
@@ -81,11 +88,16 @@ def describe(found: dict[str, Any]) -> str:
         lines.append(f"  {stage['stage']}: {stage['shards']} shards, {rows or 'no rows'}")
         lines += [f"    dropped {count:,} {reason}" for reason, count in stage["dropped"].items()]
     for release in found["releases"]:
+        if "error" in release:
+            lines.append(f"  release {release['path']}: {release['error']}")
+            continue
+        empty = "empty, " if release["is_empty"] else ""
         mark = "publishable" if release["publishable"] else "not publishable"
         lines.append(
             f"  release {release['dataset']}@{release['version']} {release['task']}: "
-            f"audit {release['audit']}, {mark}"
+            f"{empty}audit {release['audit']}, {mark}"
         )
+        lines += [f"    {reason}" for reason in release["not_publishable_because"]]
     if not found["releases"]:
         lines.append("  no release yet; next: medqrels run --spec data_cards/<dataset>/spec.toml")
     return "\n".join(lines)

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from schemas.errors import WorkspaceError
+from schemas.errors import UsageError, WorkspaceError
 
 STORAGE_VERSION = 1
+RELEASE = "release.json"
+"""What every published task directory holds."""
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -25,6 +27,22 @@ def write_atomic(path: Path, data: bytes) -> None:
         handle.flush()
         os.fsync(handle.fileno())
     os.replace(temporary, path)
+
+
+def check_outside_releases(path: Path, option: str) -> None:
+    """Results of looking at a release never change one.
+
+    Raises:
+        UsageError: the path lies inside a published task directory.
+    """
+    whole = path.resolve()
+    for folder in (whole, *whole.parents):
+        if (folder / RELEASE).is_file():
+            raise UsageError(
+                "results would change the release",
+                file=str(path),
+                hint=f"choose {option} outside the release {folder}",
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ class Reason(enum.StrEnum):
     OVERLAP_OTHER_SPLIT = "overlap_other_split"
     OVERLAP_WITHDRAWN = "overlap_withdrawn"
     NAMED_IN_SPEC = "named_in_spec"
+    # release
+    NAMES_A_PATIENT = "names_a_patient"
     # review
     NO_POSITIVE_LEFT = "no_positive_left"
     STALE_VERDICT = "stale_verdict"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -11,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,8 +20,10 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.processes import descendants, left_running
 from curation.tasks.registry import TASKS
 from flows.assembling import assemble_task, check_built
+from flows.auditing import auditor
 from flows.cli import run_cli
 from flows.demo import describe
 from flows.progress import SilentReporter
@@ -36,6 +38,7 @@ from schemas.hashing import sha256_text
 from sources.sample import ids_path
 from tests.golden.sample import SHARD_SIZE
 from tests.pipeline import UNGROUNDED, crawl_bucket, new_workspace, run_partition, run_stages
+from tests.processors import opposite
 
 MEDQRELS = Path(sys.executable).with_name("medqrels")
 DATASET = "medqrels-sample"
@@ -46,19 +49,6 @@ def plain_environment(home: Path) -> dict[str, str]:
     """The environment of a user who has set nothing, with a HOME of its own."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MEDQRELS_"))}
     return {**kept, "HOME": str(home)}
-
-
-def descendants(pid: int) -> list[int]:
-    """Process ids below a process, whatever session they are in."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
-            children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    found = list(children.get(pid, []))
-    for child in found:
-        found.extend(children.get(child, []))
-    return found
 
 
 def medqrels(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -112,7 +102,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
 def task_in(demo: tuple[Path, dict[str, Any]], task: str = TASK) -> Path:
     """Folder of one task in the demo's release."""
     home, made = demo
-    return home / next(item["path"] for item in made["releases"] if item["task"] == task)
+    return home / next(str(item["path"]) for item in made["releases"] if item["task"] == task)
 
 
 @pytest.mark.timeout(400)
@@ -245,17 +235,26 @@ def test_every_evidence_span_re_extracts_from_the_published_files(demo: tuple[Pa
 def test_killed_anywhere_the_rerun_finishes_the_same_release(
     demo: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
-    """The same bytes whatever the shards, workers, folder and hash seed, too.
+    """The same bytes whatever the shards, workers, folder, hash seed and processor, too; and nothing stays.
 
-    The demo makes one shard with two workers; here are eight shards, ended by one worker.
+    The demo makes one shard with two workers; here are eight shards, ended by one worker, and all is computed
+    as the oldest x86-64 processor would. What a killed one had started ends by itself, what it had put into
+    the temporary folder goes with the next.
     """
     home, made = demo
     here = tmp_path / "shards of three, ünïcode"
     here.mkdir()
-    given = {"MEDQRELS_SHARD_SIZE": "3", "PYTHONHASHSEED": "77"}
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    given = {
+        **opposite(),
+        "MEDQRELS_SHARD_SIZE": "3",
+        "PYTHONHASHSEED": "77",
+        "TMPDIR": str(temporary),
+    }
     moments = random.Random(20261121)
     killed = 0
-    for _ in range(4):
+    for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
         process = subprocess.Popen(
             [str(MEDQRELS), "demo", "--workspace", "ws"],
             env={**plain_environment(here), **given},
@@ -265,17 +264,48 @@ def test_killed_anywhere_the_rerun_finishes_the_same_release(
             start_new_session=True,
         )
         time.sleep(moments.uniform(2.0, 14.0))
-        for pid in [process.pid, *descendants(process.pid)]:  # its private Prefect server and workers with it
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
+        started = descendants(process.pid)  # its private Prefect server and workers
+        process.send_signal(how)
+        killed += process.wait() == -how
+        assert left_running(started) == []
     assert killed >= 2
     done = medqrels("demo", "--workspace", "ws", "--json", home=here, MEDQRELS_WORKERS="1", **given)
     assert done.returncode == 0, done.stderr[-3000:]
     again = [files_of(here / item["path"]) for item in json.loads(done.stdout)["releases"]]
-    assert again == [files_of(home / item["path"]) for item in made["releases"]]
+    first = [files_of(home / item["path"]) for item in made["releases"]]
+    for one, other in zip(again, first, strict=True):
+        assert [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)] == []
     assert not list((here / "ws").rglob("*.tmp"))
+    assert not list(temporary.glob("medqrels*/*"))
     assert len(list((here / "ws" / "work" / "extract").iterdir())) == 9  # the chapters are one more
+
+
+def test_a_killed_audit_leaves_nothing_that_the_next_run_does_not_remove(
+    demo: tuple[Path, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No workspace is near: the release is audited where it lies, as one that was downloaded."""
+    home, made = demo
+    release = shutil.copytree(home / made["releases"][0]["path"], tmp_path / "downloaded")
+    (temporary := tmp_path / "temporary").mkdir()
+    process = subprocess.Popen(
+        [str(MEDQRELS), "audit", str(release)],
+        env={**plain_environment(tmp_path), "TMPDIR": str(temporary)},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    left: list[Path] = []
+    end = time.monotonic() + 60
+    while not left and process.poll() is None and time.monotonic() < end:
+        left = list(temporary.glob("medqrels-*/run-*/medqrels-duckdb-*"))
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert left and list(temporary.glob("medqrels-*/run-*/medqrels-audit-*"))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with auditor():
+        assert [path.suffix for path in temporary.glob("medqrels-*/*")].count("") == 1
+    assert not list(temporary.glob("medqrels-*/*"))
 
 
 def test_a_second_run_makes_nothing_and_fetches_nothing(sample: Workspace, tmp_path: Path) -> None:

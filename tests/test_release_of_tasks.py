@@ -125,6 +125,15 @@ def test_no_two_tasks_share_anything(release: Path, reports: dict[str, AuditRepo
     assert [key for key, places in keys.items() if len(places) > 1] == []
 
 
+def test_the_card_credits_the_vocabularies_that_name_the_targets(release: Path) -> None:
+    for task in BUILT:
+        head = json.loads((release / task / "release.json").read_text("utf-8"))
+        card = (release / task / "README.md").read_text("utf-8")
+        assert [item["source"] for item in head["vocabularies"]] == ["HPO", "MESH", "MONDO"]
+        for item in head["vocabularies"]:
+            assert item["licence"] in card and item["citation"] in card and item["sha256"][:12] in card
+
+
 def test_what_the_partition_cost_is_told(release: Path) -> None:
     for task in ("visual_context", "summary", "image_search"):
         (step,) = [row for row in rows_of(release, task, "provenance/funnel") if row["stage"] == "partition"]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import InputError
+from schemas.exact import product
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -210,7 +211,7 @@ def _exchangeable(table: Table, weights: Floats) -> dict[Coefficient, Floats]:
     others = np.maximum(given - 1, 1)[:, None]
     shares = tally / np.maximum(given, 1)[:, None]
     blocks = [pairs / others, pairs / (others * np.maximum(given, 1)[:, None]), shares, several[:, None]]
-    sums = weights @ np.concatenate(blocks, axis=1)
+    sums = product(weights, np.concatenate(blocks, axis=1))
     square = size * size
     coincidences = sums[:, :square].reshape(-1, size, size)
     found = _alphas(coincidences, table.scale)

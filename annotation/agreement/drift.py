@@ -6,7 +6,6 @@ the chart, so that the chance of a false alarm within a stated number of gold it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +13,7 @@ from functools import lru_cache
 from annotation.agreement.intervals import CONFIDENCE
 from annotation.agreement.precision import wilson
 from schemas.errors import InputError, UsageError
+from schemas.exact import log
 
 ACCEPTED, TOO_MANY = 0.10, 0.30
 HORIZON, FALSE_ALARMS = 200, 0.05
@@ -137,8 +137,8 @@ def chart(
         raise UsageError(f"error rates must rise: 0 < {accepted:g} < {too_many:g} < 1 does not hold")
     if horizon < 1 or not 0 < false_alarms < 1:
         raise UsageError("the horizon needs one answer, the chance of a false alarm lies between 0 and 1")
-    right = -math.log((1 - too_many) / (1 - accepted))
-    wrong = math.log(too_many / accepted)
+    right = -log((1 - too_many) / (1 - accepted))
+    wrong = log(too_many / accepted)
     step = max(2, round((right + wrong) / right))
     low, high = 0, horizon * (step - 1) + 1
     while high - low > 1:

@@ -6,9 +6,9 @@ random: where few items disagree, BCa and percentile intervals alone are too sho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from annotation.agreement.coefficients import (
     undefined,
     values,
 )
+from schemas.exact import normal_cdf, normal_quantile
 
 RESAMPLES, SEED, CONFIDENCE = 2_000, 20_260, 0.95
 PSEUDO_ITEMS = 2.0
@@ -34,7 +35,6 @@ _EQUAL = 1e-12
 _DIGITS = 12
 """Sums may differ beyond these between machines; results must not."""
 _LOST = 0.05
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +154,15 @@ def bca(
         return value, value
     ties = np.abs(draws - value) <= _EQUAL
     below = float(((draws < value) & ~ties).mean() + ties.mean() / 2)
-    bias = _NORMAL.inv_cdf(min(max(below, 1 / len(draws)), 1 - 1 / len(draws)))
+    bias = normal_quantile(min(max(below, 1 / len(draws)), 1 - 1 / len(draws)))
     known = ~np.isnan(influence)
     pull, weight = influence[known], counts[known]
-    pull = pull - (pull @ weight) / weight.sum() if len(pull) else pull
-    spread = float((pull**2 @ weight) ** 1.5)
-    acceleration = float(pull**3 @ weight) / (6 * spread) if spread > _EQUAL**1.5 else 0.0
+    pull = pull - (pull * weight).sum() / weight.sum() if len(pull) else pull
+    square, cube = (float((part * weight).sum()) for part in (pull * pull, pull * pull * pull))
+    acceleration = cube / (6 * square * math.sqrt(square)) if square > _EQUAL else 0.0
     tail = (1 - confidence) / 2
-    shifted = [bias + _NORMAL.inv_cdf(part) for part in (tail, 1 - tail)]
-    at = [_NORMAL.cdf(bias + shift / max(1 - acceleration * shift, _EQUAL)) for shift in shifted]
+    shifted = [bias + normal_quantile(part) for part in (tail, 1 - tail)]
+    at = [normal_cdf(bias + shift / max(1 - acceleration * shift, _EQUAL)) for shift in shifted]
     low, high = np.quantile(draws, at)
     return float(low), float(high)
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from annotation.agreement.coefficients import Coefficient, Floats, Table, values
 from annotation.agreement.intervals import CONFIDENCE, PSEUDO_ITEMS
 from schemas.errors import UsageError
+from schemas.exact import normal_quantile
 
 SECONDS_PER_ITEM = 45.0
 MAX_PER_ITEM = 6
@@ -151,7 +151,7 @@ def unit_variance(measure: Coefficient, prior: float, prevalence: Sequence[float
     steps = (1 - _STEP) * share[None] + _STEP * np.eye(len(share))
     at = values(table, np.concatenate([share[None], steps]) * _LARGE, [measure])[:, 0]
     influence = (at[1:] - at[0]) / _STEP
-    return float(influence**2 @ share)
+    return float((influence**2 * share).sum())
 
 
 def model(
@@ -192,7 +192,7 @@ def model(
 
 
 def _z(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
+    return normal_quantile((1 + confidence) / 2)
 
 
 def _check(

@@ -10,13 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import NormalDist
 from typing import Literal
 
 from scipy.special import betaincinv
 
 from annotation.agreement.intervals import CONFIDENCE
 from schemas.errors import InputError
+from schemas.exact import normal_quantile
+
+_PLACES = 9
+"""Of scipy's beta quantiles: processors differ in their sixteenth place."""
 
 Method = Literal["clopper_pearson", "wilson"]
 
@@ -158,10 +161,10 @@ def proportion(
     present = [part for part in parts if part.population]
     if not present:
         return Proportion(None, None, None, Reason.NO_ITEMS, *size)
+    if not all(part.is_random for part in present):  # then a stratum may be without answers for now, too
+        return Proportion(None, None, None, Reason.NOT_RANDOM, *size)
     if any(not part.reviewed for part in present):
         return Proportion(None, None, None, Reason.STRATUM_NOT_REVIEWED, *size)
-    if not all(part.is_random for part in present):
-        return Proportion(None, None, None, Reason.NOT_RANDOM, *size)
     share = sum(part.population / population * part.positive / part.reviewed for part in present)
     effective = _effective_size(present, population)
     if math.isinf(effective):
@@ -179,12 +182,12 @@ def clopper_pearson(positive: float, total: float, confidence: float = CONFIDENC
     tail, negative = (1 - confidence) / 2, total - positive
     low = 0.0 if positive <= 1e-9 else float(betaincinv(positive, negative + 1, tail))
     high = 1.0 if negative <= 1e-9 else float(betaincinv(positive + 1, negative, 1 - tail))
-    return low, high
+    return round(low, _PLACES), round(high, _PLACES)
 
 
 def wilson(positive: float, total: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Score interval (Wilson 1927); fractions allowed, for effective sizes."""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = normal_quantile((1 + confidence) / 2)
     share = positive / total
     middle = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)

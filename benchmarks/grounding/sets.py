@@ -19,7 +19,7 @@ from schemas.record import to_table
 from schemas.vocabulary import ConceptName, ConceptType
 
 GENERATED_NAMES = 250_000
-_ITS_OWN_NAMES = frozenset({"PT", "SY", "AB", "MH", "ET"})
+_ITS_OWN_NAMES = frozenset({"PT", "SY", "AB", "MH", "ET", "PM"})
 
 
 class Text(Protocol):

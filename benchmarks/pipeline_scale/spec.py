@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.release.card import PROSE
+from curation.release.card import OF_DATASET, OF_TASK
 
 DATASET, VERSION = "made-up-scale", "1.0.0"
 TASKS = ("case_study", "image_search", "summary", "visual_context")
@@ -31,7 +31,10 @@ def write_spec(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "spec.toml").write_text(_SPEC, encoding="utf-8")
     (folder / "ids.txt").write_text("# made up: nothing to crawl\n", encoding="utf-8")
-    for name in PROSE:
-        text = "Every text, picture, name and article here is made up to measure the pipeline.\n"
-        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    text = "Every text, picture, name and article here is made up to measure the pipeline.\n"
+    of_tasks = (f"{task}/{name}" for task in TASKS for name in OF_TASK)
+    for name in (*OF_DATASET, *of_tasks):
+        path = folder / f"{name}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return folder / "spec.toml"

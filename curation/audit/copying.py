@@ -306,6 +306,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "provenance_queries": of_queries,
         "provenance_corpus": of_documents,
         "image_checks": of_documents,
+        "made_texts": f"{of_queries} OR {of_documents}",
         "qrels": pair,
         "excluded": pair,
         "provenance_qrels": pair,
@@ -324,6 +325,7 @@ def _filters_of_rest(rows: Rows) -> dict[str, str]:
         "target_names": f"concept IN {_listed(targets)}",
         "funnel": "true",
         "drops": "false",
+        "restricted_names": "false",
     }
 
 

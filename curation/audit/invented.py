@@ -18,6 +18,7 @@ from curation.audit.rules.distractors_canaries import distractors_of
 from curation.audit.rules.pools_canaries import pools_of
 from curation.audit.rules.subsets_canaries import parts_of
 from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
+from curation.release.restricted import piece_hash
 from curation.release.tables import IMAGE_CORPUS, QUERIES, TABLES
 from curation.release.target_names import names_rows
 from schemas.hashing import normalise_text, sha256_bytes, sha256_text
@@ -160,6 +161,8 @@ def rows() -> dict[str, list[Row]]:
     drop = {"stage": "crawl", "unit": "article", "id": lost, "article_id": lost}
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
+    found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
+    found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]
     found |= pools_of(found, SHAPED_BY)
     found["distractors"] = distractors_of(found)
     found |= parts_of(found, tuple(found))
@@ -238,7 +241,7 @@ def manifest() -> ReleaseManifest:
         license="by",
         label="silver",
         expert_minimum=5,
-        publishable=True,
+        publishable_by_content=True,
         not_publishable_because=(),
         accessed=None,
         grades={"2": "The same principal diagnosis.", "1": "A parent or sibling of it."},
@@ -249,4 +252,6 @@ def manifest() -> ReleaseManifest:
         counts={},
         files={},
         shaped_by=SHAPED_BY,
+        made_texts=1,
+        restricted_names=1,
     )

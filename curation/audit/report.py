@@ -13,6 +13,7 @@ from typing import Any
 from curation.audit import canaries
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
+from curation.audit.publishable import forbids
 from curation.audit.rule import CannotRun, Context, Outcome, Rule
 from curation.audit.rules import (
     contamination,
@@ -27,9 +28,11 @@ from curation.audit.rules import (
     layouts,
     leakage,
     mteb,
+    near_across_tasks,
     overlap,
     pools,
     privacy,
+    restricted,
     rights,
     runs,
     statistics,
@@ -37,7 +40,16 @@ from curation.audit.rules import (
     texts,
 )
 from curation.release.query import QueryRunner
-from schemas.audit import AuditInput, AuditReport, CanaryResult, OverlapCell, RuleResult, Verdict
+from schemas.audit import (
+    AuditInput,
+    AuditReport,
+    CanaryResult,
+    OverlapCell,
+    RuleResult,
+    RuleStatus,
+    Severity,
+    Verdict,
+)
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
@@ -46,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     *overlap.RULES,
     *leakage.RULES,
     *texts.RULES,
+    *near_across_tasks.RULES,
     *images.RULES,
     *evidence.RULES,
     *judgement.RULES,
@@ -55,6 +68,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,
     *statistics.RULES,
@@ -140,13 +154,14 @@ def stepped(
         progress("canaries")
     results = [_proven(result, found) for result in results]
     manifest = opened.manifest
+    forbidding = tuple(forbids(manifest, chosen, results, found, was_planted=plant))
     return AuditReport(
         release=f"{manifest.dataset}@{manifest.version}" if manifest else opened.name,
         task=opened.task,
         release_hash=opened.sha256,
         verdict=_verdict(results, found, plant),
-        publishable=(manifest is None or manifest.publishable)
-        and not any(result.status == "declared" for result in results),
+        publishable=not forbidding,
+        not_publishable_because=forbidding,
         rules=tuple(results),
         rows=tuple(_rows(given, opened)),
         inputs=tuple(
@@ -248,15 +263,14 @@ def _proven(result: RuleResult, planted: Sequence[CanaryResult]) -> RuleResult:
 def run_rule(rule: Rule, context: Context) -> Ran:
     """One rule; whatever stops it is written down as the reason why it did not run."""
     severity = rule.severity_for(context.subject.task)
-    status: str = "not_run"
+    status: RuleStatus = "not_run"
     outcome = Outcome(0, 0)
     try:
         outcome = rule.check(context)
-        note = ". ".join(part for part in (outcome.note, outcome.missed) if part)
-        if outcome.found:
-            status = "declared" if severity == "declared" else "failed"
-        else:
-            status = "not_covered" if outcome.missed else "passed"
+        note = ". ".join(part for part in (outcome.note, outcome.missed, outcome.nothing) if part)
+        status = _status(rule, outcome, severity)
+        if status in ("not_covered", "not_applicable") and not note:
+            note = f"nothing was compared: 0 {rule.unit}"
     except CannotRun as reason:
         status, note = reason.status, str(reason)
     except (
@@ -269,7 +283,7 @@ def run_rule(rule: Rule, context: Context) -> Ran:
         title=rule.title,
         definition=rule.definition,
         severity=severity,
-        status=status,  # type: ignore[arg-type]  # one of RuleStatus by construction
+        status=status,
         compared=outcome.compared,
         unit=rule.unit,
         found=outcome.found,
@@ -278,6 +292,22 @@ def run_rule(rule: Rule, context: Context) -> Ran:
         coverage=outcome.coverage,
     )
     return result, outcome.matrix
+
+
+def _status(rule: Rule, outcome: Outcome, severity: Severity) -> RuleStatus:
+    """What an outcome comes to: without a finding a rule has passed only if it compared something.
+
+    With nothing compared, a rule that looks at the audited files alone has nothing to say of them; one that
+    looks for their rows elsewhere has not found out.
+    """
+    if outcome.found:
+        return "declared" if severity == "declared" else "failed"
+    if outcome.missed:
+        return "not_covered"
+    if outcome.compared:
+        return "passed"
+    is_elsewhere = any(canary.second for canary in rule.canaries)
+    return "not_covered" if is_elsewhere and not outcome.nothing else "not_applicable"
 
 
 def _reason(error: Exception, directory: Path) -> str:

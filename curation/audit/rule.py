@@ -23,7 +23,7 @@ from schemas.audit import Coverage, Finding, OverlapCell, RuleStatus, Severity, 
 
 MAX_EXAMPLES = 50
 MAX_QUOTE = 300
-OPTIONAL = frozenset({"image_checks", "target_names"})
+OPTIONAL = frozenset({"image_checks", "target_names", "made_texts", "restricted_names"})
 """Tables a release has only when its task needs them."""
 
 
@@ -56,7 +56,7 @@ class Outcome:
     """What one rule looked at and found; `findings` are the first examples in id order.
 
     `missed` says what was not covered although the rest was: the rule is then not_covered unless it found
-    something.
+    something. `nothing` says why there was nothing to compare (`compared` is 0): it is then not_applicable.
     """
 
     compared: int
@@ -66,6 +66,7 @@ class Outcome:
     coverage: tuple[Coverage, ...] = ()
     missed: str = ""
     matrix: tuple[OverlapCell, ...] = ()
+    nothing: str = ""
 
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -95,7 +96,11 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One check. `unit` says what `compared` counts; `per_task` overrides the severity by task name."""
+    """One check. `unit` says what `compared` counts; `per_task` overrides the severity by task name.
+
+    A release is publishable only when every rule that `is_required` looked at it, or has nothing to say about
+    its task. Rules that need what only their user can name (`--against`) are not.
+    """
 
     id: str
     version: int
@@ -106,6 +111,7 @@ class Rule:
     check: Callable[[Context], Outcome]
     canaries: tuple[Canary, ...] = ()
     per_task: Mapping[str, Severity] = field(default_factory=dict)
+    is_required: bool = True
 
     def severity_for(self, task: str) -> Severity:
         """Severity of its findings in one task."""

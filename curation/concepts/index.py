@@ -76,7 +76,7 @@ class _Collector:
         self._longest: dict[int, int] = {}
 
     def add(self, item: ConceptName) -> None:
-        if item.is_suppressed:
+        if item.is_suppressed or item.term_type == analysis.PERMUTED:
             return
         language = language_of(base_language(item.language))
         found = analysis.analyse(item.name, language)
@@ -138,7 +138,8 @@ def build_index(
     """Build an index file; same names, same bytes, in any order.
 
     Args:
-        names: names of every language, or a Parquet file of them. Suppressed ones are left out.
+        names: names of every language, or a Parquet file of them. Suppressed ones are left out, and permuted
+            terms: what they permute is found in any order.
         destination: the file to write; it appears whole or not at all.
         types: semantic types of the concepts, which settle ambiguous mentions.
         about: what the names came from (releases, hashes); kept in the header.

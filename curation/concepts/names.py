@@ -22,6 +22,8 @@ PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS = 1, 2, 4, 8, 16, 32
 """Flags of an index row: a label; matched in its own capitals only; reached by another key than its own; by
 one that leaves a word out; a synonym said to be broader, narrower or related; a name with commas."""
 LOOSE_TYPES = frozenset({"BROAD", "NARROW", "RELATED"})
+PERMUTED = "PM"
+"""Term type of a name that is another of its concept with its words in another order."""
 _TAG = re.compile(
     r"\s*(?:,?\s+NOS|\s\((?:disorder|finding|diagnosis|procedure|situation|morphologic abnormality|"
     r"body structure|substance|product|organism|event|observable entity|qualifier value|disease|"

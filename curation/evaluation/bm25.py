@@ -20,6 +20,7 @@ from scipy.sparse import csc_array
 
 from curation.evaluation.ranking import Indices, Ranking, Scores, best, keys_of, ranking_of
 from curation.evaluation.terms import Analyser, WordMap, words
+from schemas.exact import log
 
 K1, B = 0.9, 0.4
 """Anserini's parameters of Lucene's BM25, as R2MED uses them."""
@@ -136,7 +137,7 @@ def _write_scores(
         with np.load(block) as held:
             frequencies += np.bincount(held["terms"], minlength=terms_in_all)
     indptr = np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64)
-    idf = np.log(1 + (len(lengths) - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
+    idf = _idf(frequencies, len(lengths))
     mean = lengths.mean() if len(lengths) else 0.0
     scores = _mapped(folder / "scores.f32", np.float32, int(indptr[-1]), "w+")
     documents = _mapped(folder / "documents.i32", np.int32, int(indptr[-1]), "w+")
@@ -154,6 +155,14 @@ def _write_scores(
         heads += np.bincount(terms, minlength=terms_in_all)
         block.unlink()
     return indptr
+
+
+def _idf(frequencies: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
+    """Lucene's idf of each term; few frequencies differ, so an exact logarithm of each costs little."""
+    different, places = np.unique(frequencies, return_inverse=True)
+    logs = [log(ratio) for ratio in (1 + (documents - different + 0.5) / (different + 0.5)).tolist()]
+    found: NDArray[np.float32] = np.asarray(logs, np.float32)[places]
+    return found
 
 
 def open_index(folder: Path) -> Bm25Index:

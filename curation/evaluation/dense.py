@@ -19,6 +19,7 @@ from schemas.record import arrow_schema, column, record
 SCALE = 1 << 15
 STEP = 1.0 / (SCALE * SCALE)
 _QUERIES, _DOCUMENTS, _PAIRS = 512, 8_192, 16_384
+_LEVELS = 1 << 20
 _NOTHING = np.iinfo(np.int64).min
 
 Vectors = NDArray[np.int16]
@@ -47,14 +48,18 @@ class Embedding:
 def rounded(vectors: NDArray[np.floating]) -> Vectors:
     """Rows scaled to unit length and rounded to whole numbers; a row of zeros stays zero.
 
+    Lengths are of entries in whole steps, so equal rows give equal numbers on any processor.
+
     Args:
         vectors: (n, dimensions).
     """
     wide = np.asarray(vectors, np.float64)
-    norms = np.linalg.norm(wide, axis=1, keepdims=True)
-    unit = np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)
-    whole: Vectors = np.clip(np.rint(unit * SCALE), -SCALE + 1, SCALE - 1).astype(np.int16)
-    return whole
+    largest = np.abs(wide).max(axis=1, keepdims=True, initial=0.0)
+    whole = np.rint(np.divide(wide, largest, out=np.zeros_like(wide), where=largest > 0) * _LEVELS)
+    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole))[:, None]  # exact below 2^13 dimensions
+    unit = np.divide(whole, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    steps: Vectors = np.clip(np.rint(unit * SCALE), -SCALE + 1, SCALE - 1).astype(np.int16)
+    return steps
 
 
 def packed(vector: Vectors) -> bytes:

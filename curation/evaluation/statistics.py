@@ -12,6 +12,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from schemas.exact import product
+
 RESAMPLES, PERMUTATIONS, SEED = 2_000, 10_000, 20_260
 _CELLS = 4_000_000
 
@@ -136,7 +138,7 @@ def _as_large(sums: Values, permutations: int, seed: int) -> Codes:
     generator = np.random.Generator(np.random.PCG64(seed))
     for size in _portions(permutations, len(sums)):
         signs = generator.integers(0, 2, (size, len(sums)), dtype=np.int8).astype(np.float64) * 2 - 1
-        found += (np.abs(signs @ sums) >= seen - 1e-9).sum(0)
+        found += (np.abs(product(signs, sums)) >= seen - 1e-9).sum(0)
     return found
 
 
@@ -163,7 +165,7 @@ def _resampled(sums: Values, sizes: Values, resamples: int, seed: int) -> Values
     for size in _portions(resamples, count):
         drawn = generator.integers(0, count, (size, count))
         weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
-        total, members = weights @ sums, weights @ sizes
+        total, members = product(weights, sums), weights @ sizes  # sizes are whole
         means.append(np.divide(total, members, out=np.full_like(total, np.nan), where=members > 0))
     return np.concatenate(means)
 

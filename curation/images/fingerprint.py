@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import io
 
-import imagehash
+import numpy as np
 from PIL import Image
 
 from curation.images.features import shrunk
+from curation.images.phash import image_bits
 
 THUMBNAIL_SIDE = 256
 _QUALITY = 80
@@ -17,12 +18,12 @@ _QUALITY = 80
 def perceptual_hash(image: Image.Image) -> str:
     """64-bit pHash as 16 hex digits: signs of the 8 × 8 lowest DCT terms of a 32 × 32 grey copy.
 
-    By `imagehash.phash`, after Zauner 2010. Images of one colour all share one hash.
+    Images of one colour all share one hash.
 
     Args:
         image: upright, mode L or RGB.
     """
-    return str(imagehash.phash(image))
+    return np.packbits(image_bits(image)).tobytes().hex()
 
 
 def thumbnail(image: Image.Image, side: int = THUMBNAIL_SIDE) -> str:

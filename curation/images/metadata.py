@@ -12,10 +12,10 @@ import io
 import re
 from collections.abc import Iterator
 
-import imagehash
 from PIL import ExifTags, Image
 
 from curation.images.containers import jpeg_end, jpeg_segments, png_chunks
+from curation.images.phash import image_bits
 
 _ORIENTATION = 0x0112
 _OWNER = 0xA430
@@ -108,12 +108,12 @@ def _is_other(image: Image.Image, preview: bytes) -> bool:
             if small.width * small.height > 1_000_000 or min(small.size) < 8:
                 return False
             shape = (small.width / small.height) / (image.width / image.height)
-            distance = imagehash.phash(small.convert("L")) - imagehash.phash(image.convert("L"))
+            distance = int((image_bits(small) != image_bits(image)).sum())
     except Exception:  # a preview is hostile bytes like any file
         return False
     # One pixel more or less is much of the short side of a narrow preview.
     slack = _SAME_SHAPE + 1.0 / min(small.size)
-    return abs(shape - 1.0) > slack or int(distance) > _SAME_HASH
+    return abs(shape - 1.0) > slack or distance > _SAME_HASH
 
 
 def without_metadata(data: bytes, kind: str) -> bytes | None:

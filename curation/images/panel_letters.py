@@ -19,7 +19,7 @@ from scipy import ndimage
 
 Mask = npt.NDArray[np.bool_]
 Grey = npt.NDArray[np.uint8]
-Shapes = npt.NDArray[np.float32]
+Shapes = npt.NDArray[np.float64]
 
 _SIDE = 20
 _FONT_PIXELS = 64
@@ -35,6 +35,8 @@ _FREE, _BRACKET, _TEXT = range(3)
 _BRACKETS = 0.1
 _SAMPLES = 12
 _ROWS = 8
+_BITS = 24
+"""Of a pixel's share of a glyph: products of two glyphs stay below 2**53, so any order of adding is exact."""
 _SOLID = np.empty(0, dtype=np.uint8)
 
 
@@ -245,9 +247,8 @@ def _read(glyphs: Sequence[_Glyph], wanted: Collection[str]) -> Iterator[Letter]
 def _likeness(shapes: Sequence[Grey], faces: _Faces) -> Shapes:
     """Correlation of every glyph with every letter; few rows at a time keep the product on one core."""
     rows = _normalised(shapes)
-    return np.concatenate(
-        [rows[start : start + _ROWS] @ faces.shapes.T for start in range(0, len(rows), _ROWS)]
-    )
+    parts = [rows[start : start + _ROWS] @ faces.shapes.T for start in range(0, len(rows), _ROWS)]
+    return np.concatenate(parts) * 2.0 ** (-2 * _BITS)
 
 
 def _resized(image: Image.Image) -> Grey:
@@ -256,11 +257,11 @@ def _resized(image: Image.Image) -> Grey:
 
 
 def _normalised(shapes: Sequence[Grey]) -> Shapes:
-    """Glyphs one a row, of mean 0 and length 1 each."""
-    values = np.stack(shapes).astype(np.float32)
-    centred = values - values.mean(axis=1, keepdims=True)
-    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-    return np.asarray(centred / np.maximum(lengths, 1e-6), dtype=np.float32)
+    """Glyphs one a row, of mean 0 and length 1 each, in whole steps of 2**-_BITS."""
+    values = np.stack(shapes).astype(np.float64)
+    centred = values * values.shape[1] - values.sum(axis=1, keepdims=True)
+    lengths = np.sqrt((centred * centred).sum(axis=1, keepdims=True))
+    return np.asarray(np.rint(centred * (2.0**_BITS / np.maximum(lengths, 1.0))), dtype=np.float64)
 
 
 @functools.cache

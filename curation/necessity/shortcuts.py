@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.evaluation.labels import RELEVANT
+from schemas.exact import log2
 
 CUTOFF = 10
 SHORTCUTS = ("length/closest", "length/longest", "position/first", "position/number", "demographic/age_sex")
@@ -97,5 +98,6 @@ def _ideal(lists: Lists) -> Values:
 
 def _discounts(lists: Lists) -> Values:
     """Sum of the discounts of the first n ranks, for every n up to the longest list."""
-    ranks = np.arange(int(lists.sizes.max()))
-    return np.concatenate([[0.0], np.cumsum(np.where(ranks < CUTOFF, 1 / np.log2(ranks + 2), 0.0))])
+    longest = int(lists.sizes.max())
+    steps = [1 / log2(rank + 2) for rank in range(min(longest, CUTOFF))]
+    return np.concatenate([[0.0], np.cumsum(steps + [0.0] * (longest - len(steps)))])

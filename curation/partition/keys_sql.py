@@ -1,6 +1,8 @@
 """SQL of what every query and its positives rest on: articles, patients, texts, images, target concepts.
 
-Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`.
+Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`,
+`near_queries`. Texts are the same when `schemas.hashing.normalise_text` makes them so: whoever opens the
+database makes that function known to it.
 """
 
 from __future__ import annotations
@@ -40,11 +42,6 @@ def patient_key(column: str) -> str:
     """A case id with its article's version left out."""
     article = f"split_part({column}, '#', 1)"
     return f"({article_key(article)}) || substr({column}, length({article}) + 1)"
-
-
-def folded(column: str) -> str:
-    """A text with case, punctuation and spacing apart; '' when nothing is left."""
-    return f"trim(regexp_replace(lower(nfc_normalize({column})), '[^\\p{{L}}\\p{{N}}]+', ' ', 'g'))"
 
 
 def dimensions_of(task: str) -> tuple[Dimension, ...]:
@@ -151,7 +148,7 @@ def _own(task: str) -> list[str]:
     parts = [
         f"SELECT {ids}, 'article', {article_key('article_id')} FROM {view} WHERE article_id <> ''",
         f"SELECT {ids}, 'patient', {patient_key('patient_id')} FROM {view} WHERE patient_id <> ''",
-        f"SELECT {ids}, 'query', sha256({folded('text')}) FROM {view} WHERE {folded('text')} <> ''",
+        f"SELECT {ids}, 'query', sha256(normalise_text(text)) FROM {view} WHERE normalise_text(text) <> ''",
         f"SELECT {ids}, 'query', 'family:' || family FROM {view} WHERE family <> ''",
         *_image_keys(view, ids),
     ]
@@ -195,10 +192,14 @@ _FAMILY = """WITH family AS (
         SELECT DISTINCT i.sha256, l.key FROM images AS i JOIN likenesses AS l ON l.phash = lower(i.phash))"""
 
 
+_NEAR_QUERIES = "SELECT task, query_id, 'query', key FROM near_queries"
+
+
 def own(tasks: Sequence[str]) -> str:
     """What every query itself rests on."""
     return f"""{_FAMILY},
-    every(task, query_id, dimension, key) AS ({union([part for task in tasks for part in _own(task)])})
+    every(task, query_id, dimension, key) AS (
+        {union([*(part for task in tasks for part in _own(task)), _NEAR_QUERIES])})
     SELECT DISTINCT c.number, e.dimension, e.key FROM every AS e
     JOIN candidates AS c ON c.task = e.task AND c.query_id = e.query_id"""
 

@@ -33,6 +33,15 @@ class MergedConcept:
 
 
 @record
+class NearQuery:
+    """A query that is nearly the same as another one; unique by task, query_id, key."""
+
+    task: str = column("task name")
+    query_id: str = column("query")
+    key: str = column("near:<hash of both normalised texts>, which both queries rest on")
+
+
+@record
 class Candidate:
     """A query of a task, before the partition."""
 

@@ -22,6 +22,7 @@ from curation.partition.records import (
     Loss,
     Lost,
     MergedConcept,
+    NearQuery,
     Positive,
     PublishedKey,
     Rest,
@@ -33,7 +34,7 @@ from schemas.image import FigureImage
 from schemas.overlap_policy import TASKS
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-VERSION = 2
+VERSION = 3
 _MILLION = 1_000_000
 
 _KEYS = """
@@ -110,6 +111,7 @@ def _inputs(tasks: Sequence[str]) -> dict[str, tuple[str, type]]:
         "images": ("images.images", FigureImage),
         "published": ("published.keys", PublishedKey),
         "merged": ("published.merged", MergedConcept),
+        "near_queries": ("near_queries.keys", NearQuery),
     }
 
 

@@ -15,14 +15,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from curation.release import card, facts, plots, reviewed
+from curation.release import card, facts, identified, plots, reviewed
 from curation.release.manifest import (
     FORMAT_VERSION,
     NAME,
     BuildRecord,
     ReleaseManifest,
+    StageRecord,
     hash_files,
     read_manifest,
+    unlike,
 )
 from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, write_pair
@@ -31,6 +33,7 @@ from curation.release.query import QueryRunner, fetch
 from curation.release.restricted import check_strings
 from curation.release.rights import combined_family
 from curation.release.selects import DOCUMENT_ROWS, FURTHER, KEPT, QUERY_ROWS, ROWS, USED
+from curation.release.string_tables import TARGET_NAMES
 from curation.release.tables import (
     CORPUS,
     DROPS,
@@ -46,7 +49,6 @@ from curation.release.tables import (
     QRELS,
     QUERIES,
     SOURCES,
-    TARGET_NAMES,
     TEXT_QUERIES,
 )
 from curation.release.target_names import target_names
@@ -71,7 +73,7 @@ REQUIRED = (
 )
 EXTRA_NAMES = tuple(table.name for table in (*EXTRA, IMAGE_CHECKS))
 _ALIKE = "alike"
-_SELECTED = (*REQUIRED, *EXTRA_NAMES, _ALIKE)
+_SELECTED = (*REQUIRED, *EXTRA_NAMES, _ALIKE, identified.VIEW)
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _PAIRS = {
     "queries": Pair(QUERIES, TEXT_QUERIES, ORIGIN_QUERIES, by_id=True),
@@ -81,6 +83,8 @@ _PAIRS = {
 Derive = Callable[[Path, Sequence[str]], Sequence[str]]
 """Adds to a task directory (and its splits) what is made from the finished tables, such as baseline runs;
 returns the names of the systems that shaped it."""
+Compare = Callable[[Path, ReleaseManifest], Mapping[str, Any]]
+"""What release.json says of the change since the release before, from finished tables and the rest of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,7 @@ class _Job:
     max_shard_bytes: int
     derive: Derive | None = None
     review: Mapping[str, Any] | None = None
+    compare: Compare | None = None
 
     def write(
         self, table: Published, chunks: Iterator[pa.Table], directory: Path, split: str = "test"
@@ -128,6 +133,7 @@ def assemble(
     query: QueryRunner,
     derive: Derive | None = None,
     review: Mapping[str, Any] | None = None,
+    compare: Compare | None = None,
     max_shard_bytes: int = MAX_SHARD_BYTES,
 ) -> ReleaseManifest:
     """Write `<out>/<dataset>/<version>/<task>/` and return its manifest.
@@ -140,13 +146,14 @@ def assemble(
         raw: the workspace's raw/ folder, for image bytes.
         out: the workspace's releases/ folder.
         spec: the dataset's spec.
-        cards: the folder `data_cards/<dataset>` with the prose.
+        cards: the folder `data_cards/<dataset>` with the prose, that of tasks in folders of their names.
         version: version of the release, e.g. 1.0.0.
         build: stages and retention as the workspace recorded them.
         query: runs SQL over Parquet.
         review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
             to provenance/review.json.
         derive: adds what is made from the finished tables; nothing is added when None.
+        compare: says what changed since the release before; nothing is said when None.
         max_shard_bytes: payload after which a new shard begins.
 
     Raises:
@@ -155,17 +162,28 @@ def assemble(
         ConservationError: the recorded retention does not add up.
     """
     _check_arguments(task, tables, version)
-    prose = card.load_prose(cards)
+    prose = card.load_prose(cards, [task.name])[task.name]
     target = out / spec.name / version / task.name
     partial = target.parent / f".{task.name}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
         with tempfile.TemporaryDirectory(prefix="medqrels-release-") as scratch:
-            given = {**tables, _ALIKE: [write_alike(query, tables["documents"], Path(scratch))]}
-            job = _Job(task, given, raw, spec, version, build, query, max_shard_bytes, derive, review)
+            alike = write_alike(query, tables["documents"], Path(scratch))
+            drops = identified.write_identified(query, task.name, tables, Path(scratch))
+            given = {
+                **tables,
+                _ALIKE: [alike],
+                identified.VIEW: [drops],
+                f"drops/{identified.STAGE}": [drops],
+            }
+            stages = (*build.stages, StageRecord(identified.STAGE, identified.VERSION, {}))
+            passed = replace(build, stages=stages)
+            job = _Job(
+                task, given, raw, spec, version, passed, query, max_shard_bytes, derive, review, compare
+            )
             manifest = _fill(job, partial, prose, cards.name)
-        return _settle(partial, target, manifest)
+        return settle(partial, target, manifest)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -183,25 +201,31 @@ def _check_arguments(task: Task, tables: Mapping[str, Sequence[Path]], version: 
         )
 
 
-def _settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
-    """Rename the finished directory into place, or leave an equal release alone."""
+def settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
+    """Rename the finished directory into place, or leave an equal release alone.
+
+    Raises:
+        ReleaseError: another release stands there.
+    """
     if not target.exists():
         partial.rename(target)
         return manifest
     present = read_manifest(target)
     if present.release_hash == manifest.release_hash and hash_files(target) == dict(present.files):
         return present
+    other = unlike(present.made_with, manifest.made_with)
     raise ReleaseError(
-        f"version {manifest.version} of {manifest.dataset}/{manifest.task} is taken by other content",
+        f"version {manifest.version} of {manifest.dataset}/{manifest.task} is taken by other content"
+        + (f", {other}" if other else ""),
         file=f"{manifest.dataset}/{manifest.version}/{manifest.task}",
         hint="release under a higher version; `medqrels diff` shows what changed",
     )
 
 
-def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> ReleaseManifest:
+def _fill(job: _Job, directory: Path, prose: card.Prose, folder: str) -> ReleaseManifest:
     """Write every table, then the card, then release.json."""
     _check_rights(job)
-    made_texts = check_strings(job.query, job.tables)
+    strings = check_strings(job.query, job.tables)
     splits = ["test", *(["dev"] if job.one("SELECT count(*) FROM kept WHERE split = 'dev'") else [])]
     for name, text in (("queries", QUERY_ROWS), ("documents", DOCUMENT_ROWS)):
         write_pair(
@@ -210,7 +234,8 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
             text,
             lambda table, chunks, split: job.write(table, chunks, directory, split),
             raw=job.raw,
-            with_images=job.one(f"SELECT count(image) FROM {'kept' if name == 'queries' else name}") > 0,
+            with_images=job.one(f"SELECT count(image) FROM {'kept' if name == 'queries' else 'described'}")
+            > 0,
             splits=splits if name == "queries" else ("test",),
         )
     for table in (QRELS, EXCLUDED):
@@ -225,9 +250,15 @@ def _fill(job: _Job, directory: Path, prose: Mapping[str, str], folder: str) -> 
     if job.review is not None:
         reviewed.write_review(directory, job.review)
     _write_target_names(job, directory)
+    for table, rows in strings.tables():
+        job.write(table, iter([rows]), directory)
     _write_funnel(job, directory)
     numbers = facts.compute(directory, job.query)
-    head = replace(_head(job, numbers), made_texts=made_texts)
+    head = replace(
+        _head(job, numbers), made_texts=len(strings.made), restricted_names=strings.restricted_names
+    )
+    if job.compare:
+        head = replace(head, change=job.compare(directory, head))
     if job.derive and numbers["counts"]["queries"]:
         (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
         head = replace(head, shaped_by=tuple(job.derive(directory, splits)))
@@ -289,15 +320,16 @@ def _write_funnel(job: _Job, directory: Path) -> None:
     for name in stages:
         stage = name.removeprefix("drops/")
         mine = f"WHERE starts_with(id, '{job.task.name}-')" if stage == "partition" else ""
-        text = f"SELECT unit, id, article_id, reason, detail FROM drops {mine} ORDER BY ALL"
+        chosen = f"unit, id, article_id, reason, detail, {identified.SUSPECT}"
+        text = f"SELECT {chosen} FROM drops {mine} ORDER BY ALL"
         for batch in job.query(text, {"drops": job.tables[name]}):
-            rows = pa.Table.from_batches([batch])
+            rows = identified.without_identifiers(pa.Table.from_batches([batch]))
             for unit in rows.column("unit").to_pylist():
                 counted[stage, unit] = counted.get((stage, unit), 0) + 1
             parts.append(rows.append_column("stage", pa.array([stage] * rows.num_rows, pa.string())))
     job.write(DROPS, iter(parts), directory)
     steps = []
-    for number, step in enumerate(job.build.retention, start=1):
+    for number, step in enumerate((*job.build.retention, *identified.shown(job.task.name, job.one)), start=1):
         dropped = counted.get((step.stage, step.unit), 0)
         if step.entered != step.kept + dropped:
             raise ConservationError(
@@ -337,6 +369,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
     if not numbers["counts"]["queries"]:
         reasons.append("It has no query: its inputs gave none, as the retention table says.")
     used = {row["reason"] for row in numbers["exclusions"]}
+    is_named = TARGET_NAMES.name in numbers["tables"]
     is_silver = numbers["experts"]["queries"] < job.spec.expert_minimum
     return ReleaseManifest(
         format_version=FORMAT_VERSION,
@@ -350,7 +383,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         license=family,
         label="silver" if is_silver else "expert",
         expert_minimum=job.spec.expert_minimum,
-        publishable=not reasons,
+        publishable_by_content=not reasons,
         not_publishable_because=tuple(reasons),
         accessed=job.spec.sources.accessed,
         grades=reviewed.grades(job.task.name, numbers["scores"]),
@@ -370,5 +403,7 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         counts=numbers["counts"],
         files={},
         siblings=tuple(sorted(set(job.spec.tasks) - {job.task.name})),
-        vocabulary=job.build.vocabulary if TARGET_NAMES.name in numbers["tables"] else "",
+        vocabulary=job.build.vocabulary if is_named else "",
+        vocabularies=job.build.vocabularies if is_named or job.tables.get("labels") else (),
+        made_with=dict(job.build.made_with),
     )

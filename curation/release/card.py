@@ -1,5 +1,8 @@
 """The dataset card: one template, numbers from the data, prose from `data_cards/<dataset>/`.
 
+A section of prose is told for the task (`<task>/<section>.md`), for the whole dataset (`<section>.md`), or
+both, the task's first. What depends on a setting is no prose: the template tells it (`templates/tasks/`).
+
 The claims gate: prose may not state a number of its own. Digits are allowed inside `{{ … }}`, in addresses,
 in years and in licence versions; anything else must be an expression over the facts.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +35,12 @@ from curation.release.tables import (
 )
 from schemas.errors import ReleaseError
 
-PROSE = ("summary", "intended_use", "limitations", "collection", "acknowledgement")
-"""Sections only people can write; each is one Markdown file."""
+OF_TASK = ("summary", "intended_use", "limitations")
+OF_DATASET = ("intended_use", "limitations", "collection", "acknowledgement")
+PROSE = tuple(dict.fromkeys((*OF_TASK, *OF_DATASET)))
+"""Sections only people can write; each is one Markdown file of the task, of the dataset, or of both."""
+Prose = Mapping[str, Mapping[str, str]]
+"""Section -> file inside the dataset's folder -> its text, in the order of the card."""
 
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.S)
 _MAY_HAVE_DIGITS = re.compile(
@@ -72,54 +79,70 @@ def number(value: object) -> str:
     return "—" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def load_prose(folder: Path) -> dict[str, str]:
-    """Read the prose of a dataset and hold it to the claims gate.
+def load_prose(folder: Path, tasks: Iterable[str]) -> dict[str, Prose]:
+    """Read the prose of some tasks of a dataset and hold it to the claims gate.
 
     Raises:
-        ReleaseError: a section is missing, empty, or states a number by hand.
+        ReleaseError: a section is missing, empty, or states a number by hand; names the file.
     """
-    prose: dict[str, str] = {}
-    for section in PROSE:
-        path = folder / f"{section}.md"
-        name = str(path)
-        try:
-            text = path.read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise ReleaseError(
-                f"the card has no '{section}' section",
-                file=name,
-                hint=f"write {name}: what it must say, people decide",
-            ) from error
-        if not text:
-            raise ReleaseError(f"the card's '{section}' section is empty", file=name, hint=f"write {name}")
-        if "<!--" in text:
-            raise ReleaseError("prose may not contain HTML comments", file=name)
-        claim = re.search(r"\S*\d\S*", _MAY_HAVE_DIGITS.sub("", _EXPRESSION.sub("", text)))
-        if claim:
-            raise ReleaseError(
-                f"prose states a number by hand: {claim.group()!r}",
-                file=name,
-                hint="write an expression such as {{ counts.queries | number }}, or leave it out",
-            )
-        prose[section] = text
-    return prose
+    named = tuple(tasks)
+    whole = [f"{section}.md" for section in OF_DATASET]
+    files = {task: [*(f"{task}/{section}.md" for section in OF_TASK), *whole] for task in named}
+    every = dict.fromkeys(name for listed in files.values() for name in listed)
+    missing = [name for name in every if not (folder / name).is_file()]
+    if missing:
+        listed = ", ".join(str(folder / name) for name in missing)
+        raise ReleaseError(
+            f"the card has no '{Path(missing[0]).stem}' section",
+            file=str(folder / missing[0]),
+            hint=f"write {listed}: what it must say, people decide",
+        )
+    return {
+        task: {
+            section: {name: _read(folder / name) for name in files[task] if Path(name).stem == section}
+            for section in PROSE
+        }
+        for task in named
+    }
 
 
-def render_prose(prose: Mapping[str, str], facts: Facts, folder: str) -> dict[str, str]:
-    """Fill the expressions of the prose from the facts.
+def _read(path: Path) -> str:
+    """One file of prose."""
+    name = str(path)
+    text = path.read_text(encoding="utf-8").strip()
+    if not text:
+        raise ReleaseError(f"the card's '{path.stem}' section is empty", file=name, hint=f"write {name}")
+    if "<!--" in text:
+        raise ReleaseError("prose may not contain HTML comments", file=name)
+    claim = re.search(r"\S*\d\S*", _MAY_HAVE_DIGITS.sub("", _EXPRESSION.sub("", text)))
+    if claim:
+        raise ReleaseError(
+            f"prose states a number by hand: {claim.group()!r}",
+            file=name,
+            hint="write an expression such as {{ counts.queries | number }}, or leave it out",
+        )
+    return text
+
+
+def render_prose(prose: Prose, facts: Facts, folder: str) -> dict[str, str]:
+    """Fill the expressions of the prose from the facts; section -> text.
 
     Raises:
         ReleaseError: an expression names a fact that does not exist.
     """
     environment = _environment()
     rendered = {}
-    for section, text in prose.items():
-        try:
-            rendered[section] = environment.from_string(text).render(facts)
-        except jinja2.TemplateError as error:
-            raise ReleaseError(
-                f"an expression in the card's prose fails: {error}", file=f"data_cards/{folder}/{section}.md"
-            ) from error
+    for section, files in prose.items():
+        parts = []
+        for name, text in files.items():
+            try:
+                parts.append(environment.from_string(text).render(facts))
+            except jinja2.TemplateError as error:
+                raise ReleaseError(
+                    f"an expression in the card's prose fails: {error}", file=f"data_cards/{folder}/{name}"
+                ) from error
+        is_list = all(part.startswith("- ") for part in parts)
+        rendered[section] = ("\n" if is_list else "\n\n").join(parts)
     return rendered
 
 
@@ -146,6 +169,14 @@ def _described(table: Published, splits: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _configs(tables: Iterable[Published], rows: Mapping[str, Mapping[str, int]]) -> Iterator[dict[str, Any]]:
+    """What `load_dataset` can load: a split without rows is none to it, whatever files it has."""
+    for table in tables:
+        splits = [split for split, count in rows.get(table.name, {}).items() if count]
+        if splits:
+            yield {"name": table.name, "folder": table.folder, "splits": splits}
+
+
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
     """The whole README.md of one task directory: a function of the published data and the prose alone."""
     with_images = {
@@ -153,6 +184,8 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "corpus": IMAGE_CORPUS if facts["corpus_images"]["images"] else CORPUS,
     }
     present = [*MAIN, *(table for table in (*EXTRA, *DERIVED) if table.name in facts["tables"])]
+    provenance = [table for table in PROVENANCE if table.name in facts["tables"]]
+    configs = list(_configs([*present, *provenance], facts["rows_by_split"]))
     whole = [row["split"] for row in facts["splits"]] or ["test"]
     derived = facts["derived_splits"]
     environment = _environment()
@@ -170,6 +203,8 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         ],
         "nano": _NANO,
         "results_section": results.section(environment, facts),
-        "provenance": [table for table in PROVENANCE if table.name in facts["tables"]],
+        "configs": configs,
+        "loadable": {table["name"] for table in configs},
+        "settings": next((stage["params"] for stage in head.stages if stage["name"] == head.task), {}),
     }
     return environment.get_template("card.md.jinja").render(context)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from curation.distractors.facts import facts as distractor_facts
 from curation.necessity.facts import facts as diagnostics_facts
 from curation.pools.facts import facts as pool_facts
@@ -85,6 +87,18 @@ def funnel(query: QueryRunner, given: Mapping[str, Sequence[Path]]) -> list[dict
     return steps
 
 
+def _rows_by_split(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, int]]:
+    """Table -> split -> rows, test first."""
+    found: dict[str, dict[str, int]] = {}
+    for name, files in given.items():
+        counted: dict[str, int] = {}
+        for path in files:
+            split = path.name.split("-", 1)[0]
+            counted[split] = counted.get(split, 0) + pq.read_metadata(path).num_rows
+        found[name] = dict(sorted(counted.items(), key=lambda item: (item[0] != "test", item[0])))
+    return found
+
+
 def _derived_splits(directory: Path) -> dict[str, list[str]]:
     """Table -> the splits it has files of, test first; only what baseline runs gave."""
     found: dict[str, list[str]] = {}
@@ -120,6 +134,7 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "corpus_images": fetch_one(query, _IMAGES + "provenance_corpus", given),
         "splits": fetch(query, _SPLITS, given),
         "tables": sorted(given),
+        "rows_by_split": _rows_by_split(given),
         "derived_splits": _derived_splits(directory),
         "results": measured,
         "derived": derived,

@@ -15,9 +15,14 @@ from typing import Any
 from schemas.errors import ReleaseError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+OLDEST_FORMAT = 2
+"""Oldest release.json that is read: it says `publishable` where today's says `publishable_by_content`."""
+_SINCE_3 = ("change", "made_with", "restricted_names", "vocabularies")
+"""Fields that a release.json of format 2 does not have."""
 NAME = "release.json"
-AUDIT_FILES = frozenset({"audit.json", "audit.html"})
+AUDIT_JSON = "audit.json"
+AUDIT_FILES = frozenset({AUDIT_JSON, "audit.html"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,9 @@ class Retention:
 class BuildRecord:
     """What the workspace knows about the way from crawl to build, in the order of the way.
 
-    `overrides` are the `--set` changes to the spec; `vocabulary` is the fingerprint of the vocabulary in use.
+    `overrides` are the `--set` changes to the spec; `vocabulary` is the fingerprint of the vocabulary in use,
+    `vocabularies` what it was made from: source, title, release, licence, url, citation and sha256 of each;
+    `made_with` is what its bytes are claimed under (see :func:`unlike`).
     """
 
     storage_version: int
@@ -51,15 +58,22 @@ class BuildRecord:
     retention: tuple[Retention, ...]
     overrides: Mapping[str, str] = dataclasses.field(default_factory=dict)
     vocabulary: str = ""
+    vocabularies: tuple[Mapping[str, str], ...] = ()
+    made_with: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseManifest:
     """The content of release.json.
 
+    `publishable_by_content` is what its rows alone say; whether it may be published, its audit says.
     `siblings` are the other tasks of the same release; `made_texts` counts released texts and titles that are
-    no source's own words; `vocabulary` is the fingerprint of the vocabulary that names its targets, if any;
-    `shaped_by` are retrieval systems that shaped queries or pools.
+    no source's own words, `restricted_names` the names that the vocabulary in use has of restricted sources
+    alone; `vocabulary` is the fingerprint of the vocabulary that names its targets, and `vocabularies`
+    those that its labels and targets rest on, which the card credits; `shaped_by` are retrieval systems that
+    shaped queries or pools; `made_with` is the lock, Python and kind of machine under which the same inputs
+    are claimed to give the same bytes; `change` is what differs from the release before it
+    (curation.release.change), empty in a first one.
     """
 
     format_version: int
@@ -73,7 +87,7 @@ class ReleaseManifest:
     license: str
     label: str
     expert_minimum: int
-    publishable: bool
+    publishable_by_content: bool
     not_publishable_because: tuple[str, ...]
     accessed: str | None
     grades: Mapping[str, str]
@@ -86,12 +100,26 @@ class ReleaseManifest:
     siblings: tuple[str, ...] = ()
     made_texts: int = 0
     vocabulary: str = ""
+    vocabularies: tuple[Mapping[str, str], ...] = ()
     shaped_by: tuple[str, ...] = ()
+    made_with: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    restricted_names: int = 0
+    change: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     release_hash: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no query: there is nothing to measure."""
+        return not self.counts.get("queries")
+
     def content(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return dataclasses.asdict(self)
+        """Plain values for JSON, in the form of the manifest's own format."""
+        content = dataclasses.asdict(self)
+        if self.format_version < FORMAT_VERSION:  # as it was written, so that its hash holds
+            content["publishable"] = content.pop("publishable_by_content")
+            for name in _SINCE_3:
+                del content[name]
+        return content
 
     def computed_hash(self) -> str:
         """SHA-256 over everything but the hash itself; `files` carries the hash of every published file."""
@@ -117,6 +145,18 @@ def hash_files(directory: Path) -> dict[str, str]:
     return {name: sha256_file(path) for name, path in published_files(directory)}
 
 
+def unlike(stated: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """How the claim a release was made under differs from this environment's; '' when it does not.
+
+    Equal bytes are claimed under one lock, one Python and one kind of machine only.
+    """
+    if not stated and here:
+        return "made before releases recorded their lock, Python and machine"
+    differing = [name for name in sorted({*stated, *here}) if stated.get(name) != here.get(name)]
+    told = [f"{name} {stated.get(name, '?')[:16]} (here {here.get(name, '?')[:16]})" for name in differing]
+    return f"made under another claim: {', '.join(told)}" if told else ""
+
+
 def read_manifest(directory: Path) -> ReleaseManifest:
     """Read and check the form of a task directory's release.json.
 
@@ -133,16 +173,19 @@ def read_manifest(directory: Path) -> ReleaseManifest:
     except (OSError, ValueError) as error:
         raise ReleaseError(f"release.json cannot be read: {error}", file=str(path)) from error
     expected = {field.name for field in dataclasses.fields(ReleaseManifest)}
+    if isinstance(content, dict) and content.get("format_version") == OLDEST_FORMAT:
+        expected -= set(_SINCE_3)
+        content["publishable_by_content"] = content.pop("publishable", None)
     if (
         not isinstance(content, dict)
         or set(content) != expected
-        or content["format_version"] != FORMAT_VERSION
+        or content["format_version"] not in (OLDEST_FORMAT, FORMAT_VERSION)
     ):
         raise ReleaseError(
-            f"release.json is not format {FORMAT_VERSION}",
+            f"release.json is not of format {OLDEST_FORMAT} or {FORMAT_VERSION}",
             file=str(path),
             hint="use the medqrels version that wrote it",
         )
-    for name in ("not_publishable_because", "stages", "siblings", "shaped_by"):
+    for name in ("not_publishable_because", "stages", "siblings", "shaped_by", "vocabularies"):
         content[name] = tuple(content[name])
     return ReleaseManifest(**content)

@@ -28,8 +28,12 @@ _TEXTS = {
 
 
 class Made(NamedTuple):
-    """A released text that is no source's by hash; `article` is '' when its origin cannot be followed."""
+    """A released text that is no source's by hash; `article` is '' when its origin cannot be followed.
 
+    `place` is its table and its column.
+    """
+
+    place: tuple[str, str]
     row: str
     text: str
     article: str

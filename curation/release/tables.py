@@ -7,6 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from curation.release.published import EVIDENCE, IMAGE, STRINGS, TRANSFORMS, Published, columns
+from curation.release.string_tables import MADE_TEXTS, RESTRICTED_NAMES, TARGET_NAMES
 
 _STR, _INT, _BOOL = pa.string(), pa.int64(), pa.bool_()
 _ID_PAIR = (("query-id", _STR, "id in queries"), ("corpus-id", _STR, "id in corpus"))
@@ -168,22 +169,6 @@ KEYS = Published(
         ("key", _STR, "what the query or a positive rests on; no two tasks or splits share one"),
     ),
     ("query-id", "dimension", "key"),
-)
-TARGET_NAMES = Published(
-    "target_names",
-    "provenance/target_names",
-    columns(
-        ("concept", _STR, "target concept (CURIE)"),
-        ("language", _STR, "BCP-47 language of the name"),
-        (
-            "words",
-            _INT,
-            "words of the normalised name; minus its characters where the script writes no spaces",
-        ),
-        ("name_hash", _STR, "first 16 hex digits of SHA-256 over '<concept> <normalised name>'"),
-    ),
-    ("concept", "language", "name_hash"),
-    is_optional=True,
 )
 IMAGE_CHECKS = Published(
     "image_checks",
@@ -389,6 +374,8 @@ PROVENANCE: tuple[Published, ...] = (
     ORIGIN_QRELS,
     KEYS,
     TARGET_NAMES,
+    MADE_TEXTS,
+    RESTRICTED_NAMES,
     IMAGE_CHECKS,
     SOURCES,
     FUNNEL,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from curation.release.query import QueryRunner
-from curation.release.tables import TARGET_NAMES
+from curation.release.string_tables import TARGET_NAMES
 from schemas.hashing import normalise_text, sha256_text
 
 SHORTEST = 2

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.evaluation.statistics import SEED, codes
+from schemas.exact import product
 
 FEWEST_SYSTEMS = 5
 """With fewer, a correlation of rankings says nothing and is not given."""
@@ -191,7 +192,7 @@ def _resampled(whole: SystemValues, part: SystemValues, names: Sequence[str]) ->
         drawn = generator.integers(0, count, (min(portion, RESAMPLES - start), count))
         weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
         members = np.stack([weights @ sizes[0], weights @ sizes[1]], axis=1)
-        total = np.stack([weights @ sums[0], weights @ sums[1]], axis=1)
+        total = np.stack([product(weights, sums[0]), product(weights, sums[1])], axis=1)
         hit = (members > 0).all(1)
         means.append(np.round(total[hit] / members[hit][:, :, None], _PLACES))
     return np.concatenate(means)

@@ -6,7 +6,7 @@ Labels follow the image that is kept; what looks nearly like a positive one is s
 
 from __future__ import annotations
 
-from curation.partition.keys_sql import FLAT, NEAR, folded
+from curation.partition.keys_sql import FLAT, NEAR
 from curation.tasks.image_facts import ImageCheck, ImageFacts
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -25,9 +25,9 @@ _MASKS = ", ".join(
 )
 """Hashes of 64 bits that differ in at most 4 agree in at least two of six parts."""
 
-_QUERY_OF = f"""query_of AS (
+_QUERY_OF = """query_of AS (
         SELECT id, source_id, min(source_id) OVER same AS kept_source
-        FROM all_queries WINDOW same AS (PARTITION BY {folded("text")}, language))"""
+        FROM all_queries WINDOW same AS (PARTITION BY normalise_text(text), language))"""
 _TEXT_OF = """text_of AS (
         SELECT DISTINCT q.id, k.id AS kept FROM query_of AS q
         JOIN query_of AS k ON k.source_id = q.kept_source)"""
@@ -95,7 +95,7 @@ _DROPS = f"""
 
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=3,
+    version=4,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_documents": (f"{NAME}.documents", Document),

@@ -50,7 +50,7 @@ _DROPS = f"""
 
 OVER_ALL = SetStage(
     name="visual_context_all",
-    version=1,
+    version=2,
     inputs={
         "all_queries": ("visual_context.queries", Query),
         "all_documents": ("visual_context.documents", Document),

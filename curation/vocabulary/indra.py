@@ -78,9 +78,11 @@ def _is_short_form(name: str) -> bool:
     Mondo has 8,000 of them (Cowden disease is 'CD', a breast sarcoma 'PBS'); in a text that does not define
     them most mean something else.
     """
+    if len(name) > _LONGEST:
+        return False
     capitals = sum(letter.isupper() or letter.isdigit() for letter in name)
     small = sum(letter.islower() for letter in name)
-    return len(name) <= _LONGEST and capitals > 1 and small < capitals and not any(map(str.isspace, name))
+    return capitals > 1 and small < capitals and not any(map(str.isspace, name))
 
 
 def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:

@@ -46,6 +46,11 @@ def left_out(abbr: str) -> str:
     return str(_known().get(abbr, {}).get("left_out", ""))
 
 
+def is_restricted(prefix: str) -> bool:
+    """Whether the ids of this CURIE prefix are of a source known to be restricted."""
+    return _known().get(abbreviation(prefix), {}).get("tier") == "restricted"
+
+
 def describe(
     abbr: str, release: str, sha256: str, *, title: str = "", licence: str = "", of: str = ""
 ) -> VocabularySource:

@@ -78,17 +78,29 @@ The two ends of one agree when they share a name; at a hub that is not loaded, w
 
 
 NAMESAKES = f"""
-    WITH labels AS (
-        SELECT DISTINCT concept, split_part(concept, ':', 1) AS prefix, {fold("name")} AS folded FROM names
-        WHERE is_preferred AND language = 'en' AND {OWN_NAMES}
-            AND split_part(concept, ':', 1) IN {_LABELLED}
-            AND concept IN (SELECT concept FROM types WHERE "group" = 'DISO')),
+    WITH own AS (
+        SELECT split_part(concept, ':', 1) AS prefix, concept, {fold("name")} AS folded,
+            bool_or(is_preferred) AS is_label
+        FROM names WHERE language = 'en' AND {OWN_NAMES} AND split_part(concept, ':', 1) IN {_LABELLED}
+            AND concept IN (SELECT concept FROM types WHERE "group" = 'DISO')
+        GROUP BY ALL),
+    labels AS (
+        SELECT prefix, folded, min(concept) AS concept FROM own WHERE is_label AND folded <> ''
+        GROUP BY prefix, folded HAVING count(*) = 1),
     single AS (
-        SELECT prefix, folded, min(concept) AS concept FROM labels WHERE folded <> ''
-        GROUP BY prefix, folded HAVING count(*) = 1)
-    SELECT a.concept, b.concept FROM single AS a JOIN single AS b
-    ON b.folded = a.folded AND a.prefix < b.prefix ORDER BY a.concept, b.concept"""
-"""Disorders of two vocabularies that have one label, when no other disorder of either has it."""
+        SELECT prefix, folded, min(concept) AS concept, bool_or(is_label) AS is_label FROM own
+        WHERE folded <> '' GROUP BY prefix, folded HAVING count(*) = 1),
+    called AS (
+        SELECT a.concept AS labelled, b.concept AS named FROM single AS a JOIN single AS b
+        ON b.folded = a.folded AND b.prefix <> a.prefix WHERE a.is_label)
+    SELECT a.concept, b.concept FROM labels AS a JOIN labels AS b
+        ON b.folded = a.folded AND a.prefix < b.prefix
+    UNION
+    SELECT x.labelled, x.named FROM called AS x JOIN called AS y
+        ON y.labelled = x.named AND y.named = x.labelled WHERE x.labelled < x.named
+    ORDER BY 1, 2"""
+"""Disorders of two vocabularies that have one label, or of which each has the other's label for a name, when
+no other disorder of either vocabulary has it."""
 
 
 def translated(view: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lxml import etree
@@ -120,7 +120,8 @@ def _hierarchy(trees: Mapping[str, Sequence[str]]) -> Iterator[Row]:
 def read_tsv(path: Path, sha256: str, release: str = "") -> Rows:
     """Every descriptor of a tab-separated extract: id, heading, entry terms, tree numbers.
 
-    The extract does not say how an entry term stands to its heading, so that all are ET.
+    The extract does not say how an entry term stands to its heading: those that invert another of its terms
+    ("House, Slaughter") are PM, all others ET.
     """
     yield describe(SOURCE, release, sha256)
     trees: dict[str, list[str]] = {}
@@ -138,18 +139,24 @@ def read_tsv(path: Path, sha256: str, release: str = "") -> Rows:
     yield from _hierarchy(trees)
 
 
-def _extract(concept: str, heading: str, terms: Iterable[str]) -> Iterator[ConceptName]:
+def _extract(concept: str, heading: str, terms: Sequence[str]) -> Iterator[ConceptName]:
+    straight = {_in_any_order(name) for name in (heading, *terms) if "," not in name}
     for name in (heading, *terms):
         is_heading = name == heading
+        is_inverted = ", " in name and _in_any_order(name) in straight
         if name:
             yield ConceptName(
                 concept=concept,
                 name=name,
                 source=SOURCE,
-                term_type="MH" if is_heading else "ET",
+                term_type="MH" if is_heading else "PM" if is_inverted else "ET",
                 tier=_TIER,
                 is_preferred=is_heading,
             )
+
+
+def _in_any_order(name: str) -> tuple[str, ...]:
+    return tuple(sorted(name.casefold().replace(",", " ").split()))
 
 
 def _drop(place: str, path: Path, detail: str) -> Drop:

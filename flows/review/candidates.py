@@ -23,8 +23,9 @@ from annotation.candidates import (
     random_pairs,
     reserved,
 )
+from curation.privacy import Hit
 from flows.asking import query
-from flows.review.privacy import SCAN_VERSION, Hit, Scan, scan
+from flows.review.privacy import SCAN_VERSION, Scan, scan
 from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
 from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
 from flows.workspace import Workspace

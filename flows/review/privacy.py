@@ -1,8 +1,7 @@
 """Looks for what could name a patient in everything a review would show, before it is pushed.
 
-Texts are searched with the patterns of the audit (curation.audit.rules.privacy) and wider ones
-(flows.review.identifiers); text burned into images is read where the extra `ocr` is installed. What is found
-holds the candidate back.
+Texts are searched with the patterns of `curation.privacy`; text burned into images is read where the extra
+`ocr` is installed. What is found holds the candidate back.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from dataclasses import dataclass, field
 
 from PIL import Image
 
-from curation.audit.rules.privacy import DATE, HINTS, IDENTIFIERS, Pattern, hits
 from curation.images.decode import open_image
 from curation.images.ocr import MIN_CONFIDENCE, read_text, read_words
-from flows.review.identifiers import WIDER
+from curation.privacy import BURNED_IN, SHOWN_TO_NOBODY, Hit, hits
+from curation.privacy.burned_in import SURNAME
 from flows.review.reading import Published
 from flows.review.store import HeldBack
 from schemas.errors import InputError, UsageError
@@ -35,51 +34,10 @@ TEXTS = (
     "translated_text",
 )
 IMAGES = ("query_image", "document_image")
-SCAN_VERSION = 2
+SCAN_VERSION = 3
 """Raised when other things are looked for: images that were read before are read again."""
 _BRIGHT = 180
 """Grey from which a pixel may belong to burned-in print."""
-_HOLDING_HINTS = frozenset(
-    {
-        "an e-mail address",
-        "a telephone number",
-        "the day of an admission, operation or death",
-        "a person with title or initials",
-        "a street address",
-    }
-)
-PATTERNS: tuple[Pattern, ...] = (
-    *IDENTIFIERS,
-    *(item for item in HINTS if item.kind in _HOLDING_HINTS),
-    *WIDER,
-)
-"""What holds a text back. The audit only hints at some of it; a reviewer need not see it either way."""
-_MONTHS = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_SHORT_DATES = (
-    rf"(?<!\d)\d{{1,2}}[-/. ]{_MONTHS}[-/. ]\d{{2,4}}(?!\d)|(?<!\d)\d{{1,2}}/\d{{1,2}}/\d{{2}}(?!\d)"
-)
-_LABEL = r"(?i:\b(?:id|pid|mrn|acc(?:ession)?|exam|study|pat(?:ient)?\s*(?:id|no))\b)"
-_SURNAME = r"\b[A-ZÀ-Þ][A-ZÀ-Þ'’-]+[\^*~°“”‘]"
-_DICOM = rf"{_SURNAME}\s?[A-ZÀ-Þ]{{2,}}"
-"""SURNAME^FIRST as DICOM writes a name. Tesseract reads `^` as `*` or a quote, and is unsure of the word."""
-BURNED_IN: tuple[Pattern, ...] = (
-    *PATTERNS,
-    Pattern("a date", re.compile(f"{DATE}|{_SHORT_DATES}")),
-    Pattern(
-        "a labelled name",
-        re.compile(r"(?i:\b(?:patient|pat|name|surname)\b\.?\s*[:;])\s*[A-ZÀ-Þ][\w'^,. -]{2,}"),
-    ),
-    Pattern(
-        "a name as scanners print it",
-        re.compile(rf"{_DICOM}|\b[A-ZÀ-Þ]{{3,}}, [A-ZÀ-Þ]{{3,}}\b"),
-    ),
-    Pattern("a labelled number", re.compile(_LABEL + r"\s*[.:;#]*\s*[A-Z]{0,3}-?\d{5,}")),
-)
-"""What holds an image back: scanners print names, dates and numbers without a sentence around them."""
-
-
-Hit = tuple[str, int, int]
-"""(kind, start, end) of one find in a text."""
 
 
 @dataclass(slots=True)
@@ -131,7 +89,7 @@ def scan(
                 found = list(done.images.get(item.value, ()))
             elif item.name in TEXTS:
                 if item.value not in known:  # a query's text is shown with many documents
-                    known[item.value] = list(hits(item.value, PATTERNS))
+                    known[item.value] = list(hits(item.value, SHOWN_TO_NOBODY))
                 found = known[item.value]
             else:
                 continue
@@ -180,7 +138,7 @@ def _words(image: Image.Image) -> str:
     """What was read for sure, and whatever looks like a name as scanners print it, with the word after."""
     kept, follows = [], False
     for word, sure in read_words(image):
-        is_name = bool(re.search(_SURNAME, word))
+        is_name = bool(re.search(SURNAME, word))
         if sure >= MIN_CONFIDENCE or is_name or follows:
             kept.append(word)
         follows = is_name

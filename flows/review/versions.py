@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from curation.release.facts import views
 from curation.release.query import fetch
 from flows.asking import query
@@ -13,28 +16,41 @@ from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec
 
 
+def leaving_rule(workspace: Workspace, spec: DatasetSpec, task: str, before: Sequence[Path]) -> str:
+    """A rule that review found too imprecise and that labels pairs of an earlier release; '' when none does.
+
+    Args:
+        workspace: the workspace.
+        spec: the dataset's spec.
+        task: name of the task.
+        before: task folders of the earlier release.
+    """
+    folder = review_folder(workspace, spec.name, task)
+    measured = measure(folder, spec.review) if folder.verdicts() else {"precision": []}
+    under = sorted(row["rule"] for row in measured["precision"] if row["version_bump"] == "major")
+    directory = next((path for path in before if path.name == task), None)
+    if not under or directory is None:
+        return ""
+    listed = ", ".join("'" + rule.replace("'", "''") + "'" for rule in under)
+    text = f"SELECT min(rule) AS rule FROM qrels WHERE score > 0 AND rule IN ({listed})"
+    return fetch(query(), text, views(directory))[0]["rule"] or ""
+
+
 def check_version(workspace: Workspace, spec: DatasetSpec, task: str, version: str) -> None:
     """A rule that review found too imprecise leaves a dataset only with a new major version.
 
     Raises:
         ReleaseError: the version is of the last release's major, and that release has labels of the rule.
     """
-    folder = review_folder(workspace, spec.name, task)
-    measured = measure(folder, spec.review) if folder.verdicts() else {"precision": []}
-    under = sorted(row["rule"] for row in measured["precision"] if row["version_bump"] == "major")
     earlier = earlier_releases(workspace, spec.name, version)
-    if not under or not earlier:
+    if not earlier or int(version.split(".")[0]) > int(earlier[-1][0].split(".")[0]):
         return
     last, folders = earlier[-1]
-    directory = next((path for path in folders if path.name == task), None)
-    if directory is None or int(version.split(".")[0]) > int(last.split(".")[0]):
-        return
-    listed = ", ".join("'" + rule.replace("'", "''") + "'" for rule in under)
-    text = f"SELECT DISTINCT rule FROM qrels WHERE score > 0 AND rule IN ({listed}) ORDER BY rule"
-    for row in fetch(query(), text, views(directory)):
+    rule = leaving_rule(workspace, spec, task, folders)
+    if rule:
         raise ReleaseError(
-            f"review found the rule {row['rule']} too imprecise; its labels leave the dataset",
+            f"review found the rule {rule} too imprecise; its labels leave the dataset",
             record=task,
-            file=str(folder.path / PRECISION),
+            file=str(review_folder(workspace, spec.name, task).path / PRECISION),
             hint=f"release a new major version: {int(last.split('.')[0]) + 1}.0.0",
         )

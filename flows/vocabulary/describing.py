@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ from curation.vocabulary import report_sql
 from curation.vocabulary.semantic import type_names
 from curation.vocabulary.tables import TABLES
 from flows.database import add_view
+from flows.scratch import own_temporary
 from flows.session import read_session
 from flows.vocabulary.opened import Connection, opened
 from flows.vocabulary.store import Vocabulary, find
@@ -19,14 +18,6 @@ from schemas.concept import Mention
 
 MEMORY = "2GB"
 _SHOWN = ("names", "types", "relations", "definitions", "mappings", "retired", "sources")
-
-
-@contextmanager
-def _opened(workspace: Workspace) -> Iterator[Connection]:
-    scratch = workspace.temporary
-    scratch.mkdir(parents=True, exist_ok=True)
-    with opened(MEMORY, scratch) as connection:
-        yield connection
 
 
 def _views(connection: Connection, vocabulary: Vocabulary, prefix: str = "") -> None:
@@ -55,7 +46,7 @@ def info(root: str | None, name: str = "current", examples: int = 10) -> dict[st
     session = read_session(root)
     vocabulary = find(session.workspace, name)
     manifest = vocabulary.manifest
-    with _opened(session.workspace) as connection:
+    with own_temporary(), opened(MEMORY) as connection:  # a writer may empty the workspace's scratch folder
         _views(connection, vocabulary)
         tables = {key: _rows(connection, text) for key, text in report_sql.INFO.items()}
         for row in tables["semantic_types"]:
@@ -93,7 +84,7 @@ def diff(root: str | None, old: str, new: str) -> dict[str, Any]:
     """
     session = read_session(root)
     before, after = find(session.workspace, old), find(session.workspace, new)
-    with _opened(session.workspace) as connection:
+    with own_temporary(), opened(MEMORY) as connection:
         for prefix, vocabulary in (("old_", before), ("new_", after)):
             _views(connection, vocabulary, prefix)
             connection.execute(f"CREATE TABLE {prefix}live AS SELECT DISTINCT concept FROM {prefix}names")

@@ -113,7 +113,7 @@ def _index(workspace: Workspace, vocabulary: Vocabulary, backend: str) -> Index:
 def _make(index: Index) -> None:
     vocabulary = index.vocabulary
     index.path.parent.mkdir(parents=True, exist_ok=True)
-    for left in index.path.parent.glob(f"{index.path.name}.tmp*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for left in (*index.path.parent.glob(f"{index.path.name}.tmp*"), *index.path.parent.glob(".index-*")):
+        shutil.rmtree(left, ignore_errors=True)  # of a killed run: the caller is the only writer
     about = {"vocabulary": vocabulary.fingerprint, "sources": vocabulary.manifest["sources"]}
     prepare(index.backend, vocabulary.table("names"), vocabulary.table("types"), index.path, about)

@@ -33,7 +33,7 @@ from schemas.errors import UsageError
 from schemas.record import arrow_schema
 from schemas.stages import Sql
 
-VERSION = 2
+VERSION = 3
 """Changes when the same sources would merge into other rows."""
 MEMORY = "2GB"
 _RANGED: dict[str, Callable[[str], str]] = {

@@ -14,12 +14,12 @@ Connection: TypeAlias = Any
 
 
 @contextmanager
-def opened(memory: str, scratch: Path) -> Iterator[Connection]:
+def opened(memory: str, scratch: Path | None = None) -> Iterator[Connection]:
     """A database for tables that are always written in a stated order.
 
     Args:
         memory: DuckDB's memory limit.
-        scratch: folder it may spill to.
+        scratch: folder it may spill to; a temporary one when not given.
     """
     with connect(memory, scratch) as connection:
         connection.execute("SET preserve_insertion_order = false")

@@ -103,6 +103,15 @@ def current(workspace: Workspace) -> Vocabulary | None:
 _REBUILD = "run `medqrels vocabulary build` again"
 
 
+_CREDITED = ("source", "title", "release", "licence", "url", "citation", "sha256")
+
+
+def credits_of(vocabulary: Vocabulary) -> tuple[dict[str, str], ...]:
+    """What a merged vocabulary was made from, as whoever publishes its concepts must say."""
+    table = pq.read_table(vocabulary.table("sources"), columns=list(_CREDITED))
+    return tuple(sorted(table.to_pylist(), key=lambda row: [row[name] for name in _CREDITED]))
+
+
 def set_current(workspace: Workspace, vocabulary: Vocabulary) -> None:
     """Make a merged vocabulary the one in use."""
     body = json.dumps({"vocabulary": vocabulary.folder.name}) + "\n"

@@ -59,8 +59,38 @@ def test_prose_that_is_missing_is_told_before_anything_is_fetched(
         workspace = tmp_path / verb[0]
         assert run_cli([*verb, "--workspace", str(workspace)]) == 3
         error = capsys.readouterr().err
-        assert f"write {spec.with_name('summary.md')}" in error.replace("\n", "")
+        missing = error.replace("\n", "")
+        assert f"write {spec.parent / 'summary' / 'summary.md'}" in missing
+        assert str(spec.with_name("collection.md")) in missing
         assert not list(workspace.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["run", "--spec", "{spec}"],
+        ["run", "--spec", "{spec}", "--dry-run"],
+        ["extract", "--spec", "{spec}"],
+        ["build", "--spec", "{spec}"],
+        ["build", "--spec", "{spec}", "--dry-run"],
+        ["release", "{spec}"],
+        ["release", "{spec}", "--version", "1.0.0", "--dry-run"],
+    ],
+    ids=" ".join,
+)
+def test_a_spec_with_a_task_that_nobody_can_build_is_refused_before_any_work(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: list[str]
+) -> None:
+    """`reference_qa` is a task by name; there is no code for it yet."""
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        'name = "a-b"\ntitle = "A title"\n[tasks.visual_context]\n[tasks.reference_qa]\n', "utf-8"
+    )
+    before = {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()}
+    assert run_cli([word.format(spec=spec) for word in verb] + ["--workspace", str(built)]) == 2
+    error = capsys.readouterr().err
+    assert "reference_qa" in error and "next: tasks: visual_context" in error
+    assert {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()} == before
 
 
 def test_errors_are_json_when_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,6 +81,33 @@ def test_a_query_of_another_benchmark_is_found(
 
 
 @pytest.mark.usefixtures("fewer_canaries")
+def test_an_audit_against_others_never_touches_the_published_report(
+    task: Path, benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = Path(shutil.copytree(task, tmp_path / "copy"))
+    assert run_cli(["audit", str(copy)]) == 0
+    published = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    assert {"audit.json", "audit.html"} <= {path.name for path in published}
+    page = tmp_path / "page.html"
+    assert run_cli(["audit", str(copy), "--against", str(benchmark), "--report", str(page)]) == 1
+    assert page.is_file()
+    assert run_cli(["audit", str(copy), "--against", str(benchmark)]) == 1
+    assert "contaminated_queries" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == published
+
+
+def test_what_an_audit_writes_never_goes_into_a_release(
+    task: Path, benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in task.rglob("*") if path.is_file()}
+    for name in ("audit.html", "runs/page.html"):
+        assert run_cli(["audit", str(benchmark), "--report", str(task / name)]) == 2
+        assert "would change the release" in capsys.readouterr().err
+    assert run_cli(["audit", "hashlist", str(benchmark), str(task / "corpus" / "hashes.parquet")]) == 2
+    assert {path: path.stat().st_mtime_ns for path in task.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.usefixtures("fewer_canaries")
 def test_another_benchmark_can_be_audited_and_is_left_as_it_is(
     benchmark: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

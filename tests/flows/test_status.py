@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from pathlib import Path
+from typing import Any
 
+from curation.audit.verify import to_bytes
+from curation.release.manifest import ReleaseManifest
 from flows.selection import select
 from flows.status import describe, status
 from flows.workspace import Workspace
+from schemas.audit import AuditReport
+from tests.curation.audit.small import manifest
 from tests.flows.toy import CUT, POOL, articles, run, seed
 
 
@@ -42,20 +49,61 @@ def test_stray_files_are_no_stages(workspace: Workspace) -> None:
     assert [stage["stage"] for stage in status(workspace)["stages"]] == ["seed"]
 
 
-def test_releases_are_listed_with_their_verdict(workspace: Workspace) -> None:
-    folder = workspace.releases / "set" / "1.0.0" / "visual_context"
+def write_release(folder: Path, **changes: Any) -> ReleaseManifest:
     folder.mkdir(parents=True)
-    body = {
-        "dataset": "set",
-        "version": "1.0.0",
-        "task": "visual_context",
-        "release_hash": "00",
-        "publishable": False,
-    }
-    (folder / "release.json").write_text(json.dumps(body))
-    assert status(workspace)["releases"][0]["audit"] == "not audited"
-    (folder / "audit.json").write_text(json.dumps({"verdict": "clean"}))
-    text = describe(status(workspace))
-    assert (
-        "release set@1.0.0 visual_context: audit clean, not publishable" in text and "no release" not in text
+    head = manifest(dataset="set", task="visual_context", counts={"queries": 3}, **changes)
+    head = dataclasses.replace(head, release_hash=head.computed_hash())
+    (folder / "release.json").write_text(head.to_json(), "utf-8")
+    return head
+
+
+def report_of(head: ReleaseManifest, **changes: Any) -> AuditReport:
+    values: dict[str, Any] = {"verdict": "clean", "publishable": True}
+    return AuditReport(
+        release="set@1.0.0", task=head.task, release_hash=head.release_hash, rules=(), **(values | changes)
     )
+
+
+def test_a_release_is_publishable_only_by_an_audit_of_exactly_its_files(workspace: Workspace) -> None:
+    folder = workspace.releases / "set" / "1.0.0" / "visual_context"
+    head = write_release(folder)
+
+    def listed() -> tuple[str, bool, list[str]]:
+        (found,) = status(workspace)["releases"]
+        return found["audit"], found["publishable"], found["not_publishable_because"]
+
+    assert listed() == ("not audited", False, ["It has no audit."])
+    audit = folder / "audit.json"
+    audit.write_bytes(to_bytes(report_of(head)))
+    assert listed() == ("clean", True, [])
+    assert "release set@1.0.0 visual_context: audit clean, publishable" in describe(status(workspace))
+    errors = ("Rules found errors: dangling_ids.",)
+    audit.write_bytes(
+        to_bytes(report_of(head, verdict="findings", publishable=False, not_publishable_because=errors))
+    )
+    assert listed() == ("findings", False, list(errors))
+    assert errors[0] in describe(status(workspace))
+    audit.write_bytes(to_bytes(dataclasses.replace(report_of(head), release_hash="0" * 64)))
+    assert listed() == ("not audited", False, ["Its audit.json is of other files: audit it again."])
+    audit.write_bytes(to_bytes(dataclasses.replace(report_of(head), version=2)))
+    assert listed()[:2] == ("not audited", False)
+    audit.write_text("[]", "utf-8")
+    assert listed()[:2] == ("not audited", False)
+
+
+def test_content_that_forbids_publishing_and_emptiness_are_told(workspace: Workspace) -> None:
+    folder = workspace.releases / "set" / "1.0.0" / "visual_context"
+    why = "It has no query."
+    head = write_release(
+        folder, publishable_by_content=False, not_publishable_because=(why,), version="1.0.0"
+    )
+    (folder / "audit.json").write_bytes(to_bytes(report_of(head)))  # as nobody's audit would say
+    assert not status(workspace)["releases"][0]["publishable"]
+    empty = workspace.releases / "set" / "1.0.1" / "visual_context"
+    write_release(empty)
+    body = json.loads((empty / "release.json").read_text("utf-8"))
+    (empty / "release.json").write_text(json.dumps(body | {"counts": {"queries": 0}}), "utf-8")
+    text = describe(status(workspace))
+    assert "visual_context: empty, audit not audited, not publishable" in text
+    (empty / "release.json").write_text("{}", "utf-8")
+    assert "release.json is not of format 2 or 3" in describe(status(workspace))

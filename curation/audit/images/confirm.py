@@ -177,12 +177,24 @@ def _step(first: Plane, second: Plane) -> tuple[float, float, float, float]:
     x = np.arange(width) - (width - 1) / 2
     y = (np.arange(height) - (height - 1) / 2)[:, None]
     columns = np.stack([(across * x).ravel(), (down * y).ravel(), across.ravel(), down.ravel()])
-    normal = columns @ columns.T
+    normal = np.einsum("in,jn->ij", columns, columns)
     normal[np.diag_indices(4)] += 1e-6 * np.trace(normal) + 1e-9
-    solved = np.linalg.solve(normal, columns @ (second - first).ravel())
+    solved = _solved(normal, np.einsum("in,n->i", columns, (second - first).ravel()))
     limits = np.array([0.05, 0.05, 3.0, 3.0])
     grown_x, grown_y, moved_x, moved_y = np.clip(solved, -limits, limits)
     return float(grown_x), float(grown_y), float(moved_x), float(moved_y)
+
+
+def _solved(matrix: Plane, right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve matrix @ x = right, matrix positive definite, by the same steps on every processor."""
+    rows = np.concatenate([matrix, right[:, None]], axis=1)
+    for place in range(len(rows)):
+        rows[place] /= rows[place, place]
+        for other in range(len(rows)):
+            if other != place:
+                rows[other] -= rows[other, place] * rows[place]
+    solved: NDArray[np.float64] = rows[:, -1]
+    return solved
 
 
 def _standard(plane: Plane) -> Plane:

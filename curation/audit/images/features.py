@@ -19,12 +19,13 @@ from PIL import Image
 
 from curation.audit.images import greys, points
 from curation.audit.parquet import footer
+from curation.images.phash import SIDE, hash_bits
 from schemas.errors import InputError
 from schemas.hashing import sha256_bytes
 from schemas.stages import Reason
 
 TABLES: tuple[str, ...] = ("queries", "corpus")
-THUMB = 32
+THUMB = SIDE
 MIN_SPREAD = 4.0
 """Standard deviation of the thumbnail in grey levels below which a picture is too uniform to be compared."""
 _ROWS_PER_TASK = 400
@@ -32,8 +33,6 @@ _AT_ONCE = 12
 """Pictures whose keypoints are sought together: what is computed of them fits a processor's cache."""
 _GAP = 2.0
 """A thumbnail is made of a copy of at least twice its size, by averaging: a bit of a pHash may change."""
-_LOW = 8
-_COSINES = np.cos(np.pi * np.arange(_LOW)[:, None] * (2 * np.arange(THUMB)[None, :] + 1) / (2 * THUMB))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +239,7 @@ def _copy(image: Image.Image) -> tuple[NDArray[np.uint8], float]:
 
 def perceptual_hashes(thumbs: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """64-bit pHash of 32 x 32 grey thumbnails, shape (n, 32, 32): the bits of `imagehash.phash`."""
-    if not len(thumbs):
-        return np.zeros(0, np.uint64)
-    terms = (_COSINES @ thumbs.astype(np.float64) @ _COSINES.T).reshape(-1, _LOW * _LOW)
-    bits = terms > np.median(terms, axis=1)[:, None]
-    return np.packbits(bits, axis=1).view(">u8").reshape(-1).astype(np.uint64)
+    return np.packbits(hash_bits(thumbs), axis=1).view(">u8").reshape(-1).astype(np.uint64)
 
 
 def _joined(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:

@@ -124,7 +124,7 @@ class Buckets:
 
 def key_bits(count: int) -> int:
     """Bits of a hash key, so that few of so many keypoints share one."""
-    return int(np.clip(np.ceil(np.log2(max(count, 1))) - 2, *_KEY_BITS))
+    return int(np.clip(max(count - 1, 0).bit_length() - 2, *_KEY_BITS))
 
 
 def buckets(task: tuple[NDArray[np.uint64], int]) -> Buckets:

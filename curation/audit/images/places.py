@@ -17,6 +17,8 @@ BEST = (0, 1)
 """Of each pair the best place and the second best are tried."""
 _GROWTH = 1.8
 _SLACK = 1.6
+_UNLIKE = 1.4918
+"""How often larger a keypoint may be than the place says."""
 _LEAST_APART = 8.0
 _NEAR = 3.0
 _AT_ONCE = 1024
@@ -80,13 +82,13 @@ def lying_alike(matches: Indices, points: Keypoints) -> Places:
     a, b, c, d = matches[one, 0], matches[one, 1], matches[other, 0], matches[other, 1]
     ahead = np.stack([points.x[c] - points.x[a], points.y[c] - points.y[a]], axis=1).astype(np.float64)
     there = np.stack([points.x[d] - points.x[b], points.y[d] - points.y[b]], axis=1).astype(np.float64)
-    length = np.hypot(ahead[:, 0], ahead[:, 1])
+    length = _length(ahead.T)
     scale = (ahead * there).sum(axis=1) / np.maximum(length, 1e-9) ** 2
-    error = np.hypot(*(there - scale[:, None] * ahead).T)
+    error = _length((there - scale[:, None] * ahead).T)
     keep = (length >= _LEAST_APART) & (scale > 1 / _GROWTH) & (scale < _GROWTH) & (error <= _SLACK)
-    grown = np.log(np.where(scale > 0, scale, 1.0))
     for first, second in ((a, b), (c, d)):
-        keep &= np.abs(np.log(points.size[second] / points.size[first]) - grown) < 0.4
+        grown = points.size[second] / points.size[first] / np.where(scale > 0, scale, 1.0)
+        keep &= (grown < _UNLIKE) & (grown > 1 / _UNLIKE)
     one, other, scale, length = one[keep], other[keep], scale[keep], length[keep]
     support = np.bincount(np.concatenate([one, other]), minlength=len(pair))
     order = np.lexsort((other, one, -length, -(support[one] + support[other]), pair[one]))
@@ -95,6 +97,12 @@ def lying_alike(matches: Indices, points: Keypoints) -> Places:
     left = points.x[b] - scale * points.x[a].astype(np.float64)
     top = points.y[b] - scale * points.y[a].astype(np.float64)
     return Places(points.image[a], points.image[b], scale, left, top)
+
+
+def _length(apart: Floats) -> Floats:
+    """Of vectors, shape (2, n): numpy's hypot is libm's."""
+    found: Floats = np.sqrt(apart[0] * apart[0] + apart[1] * apart[1])
+    return found
 
 
 def _names(one: NDArray[Any], other: NDArray[Any]) -> Indices:
@@ -159,7 +167,7 @@ def _fitted(rough: Places, pair: Indices, matches: Indices, points: Keypoints) -
     first = np.stack([points.x[matches[:, 0]], points.y[matches[:, 0]]]).astype(np.float64)
     second = np.stack([points.x[matches[:, 1]], points.y[matches[:, 1]]]).astype(np.float64)
     off = second - rough.scale[at] * first - np.stack([rough.x[at], rough.y[at]])
-    near = np.hypot(*off) <= _NEAR
+    near = _length(off) <= _NEAR
     at, first, second = at[near], first[:, near], second[:, near]
     count = np.maximum(np.bincount(at, minlength=len(names)), 1)
 

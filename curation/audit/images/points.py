@@ -27,12 +27,12 @@ _MOST_EDGE = 12.1
 _REACH = 2.5
 _GRID = 8
 _LEVELS = 16.0
-_WEIGHT = 0.75
 _CODES_AT_ONCE = 96
 """A product of larger matrices would start the threads of the linear algebra library, in every process."""
 
 _SIDES = sorted({side for level in range(1, _LADDER + 1) for side in (2 * level + 1, 4 * level + 1)})
-_WEIGHTS = np.arange(_LADDER + 1) ** _WEIGHT
+_WEIGHTS = np.sqrt(np.arange(_LADDER + 1) * np.sqrt(np.arange(_LADDER + 1)))
+"""Level ** 0.75: wider filters answer more weakly."""
 _LINES = np.linspace(-1.0, 1.0, _GRID + 1)
 
 Grey = NDArray[np.uint8]

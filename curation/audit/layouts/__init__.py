@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from curation.audit.dataset import Dataset, open_release
@@ -10,14 +13,22 @@ from curation.audit.layouts.canonical import Canonical
 from curation.audit.layouts.hashlist import is_hash_list, open_hash_list, write_hash_list
 from curation.audit.layouts.problems import NAME as PROBLEMS
 from curation.audit.layouts.problems import Problems
-from curation.audit.layouts.recognise import LOOKED_FOR, recognise
-from curation.audit.layouts.records import first_columns
+from curation.audit.layouts.recipes import RECIPES, Recipe, adapted, form_of, no_form, recipe_of
+from curation.audit.layouts.recognise import LOOKED_FOR, Part, Plan, data_files, recognise
+from curation.audit.layouts.records import Record, first_columns, first_record
 from curation.release.manifest import NAME
 from schemas.audit import Role
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_text
 
-__all__ = ["open_dataset", "open_hash_list", "write_hash_list"]
+__all__ = [
+    "RECIPES",
+    "open_by_recipe",
+    "open_dataset",
+    "open_hash_list",
+    "recipe_of",
+    "write_hash_list",
+]
 
 
 def open_dataset(path: Path, scratch: Path, role: Role = "audited") -> Dataset:
@@ -51,17 +62,69 @@ def open_dataset(path: Path, scratch: Path, role: Role = "audited") -> Dataset:
     return _read(path, scratch, role)
 
 
+def open_by_recipe(path: Path, recipe: Recipe, scratch: Path, role: Role = "against") -> Dataset:
+    """A named public benchmark from the user's own download, by the field names of its recipe.
+
+    Args:
+        path: folder or file.
+        recipe: see `curation.audit.layouts.recipes`.
+        scratch: where canonical tables go; must live as long as the dataset is used.
+        role: what it is in this audit.
+
+    Raises:
+        UsageError: there is no such path, or its files have other fields; the message names both.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise UsageError(f"no dataset at {str(path)!r}", file=str(path), hint=f"from {recipe.source}")
+    if recipe.layout:
+        opened = open_dataset(path, scratch, role)
+        if not {"queries", "corpus"} <= set(opened.views) or opened.kind not in ("beir", "mteb"):
+            raise UsageError(
+                f"recipe {recipe.name}: expected {recipe.layout}; found: {', '.join(sorted(opened.views))}",
+                file=str(path),
+                hint=recipe.source,
+            )
+        return dataclasses.replace(opened, name=recipe.name)
+    seen: dict[str, Record] = {}
+    adapters: dict[str, Callable[[Record], Iterator[Record]]] = {}
+    for name in [path.name] if path.is_file() else data_files(path):
+        record = first_record(path, name)
+        if record is None:
+            continue
+        seen[name] = record
+        form = form_of(recipe, record, name)
+        if form is not None:
+            adapters[name] = functools.partial(adapted, form)
+    if not adapters:
+        raise no_form(recipe, seen)
+    parts = tuple(Part(name, "items", "", "all") for name in adapters)
+    unread = tuple(name for name in seen if name not in adapters)
+    return _written(path, Plan("jsonl", parts, unread), scratch, role, adapters, recipe.name)
+
+
 def _read(path: Path, scratch: Path, role: Role) -> Dataset:
     """Write canonical tables of another layout."""
-    plan = recognise(path, lambda name: first_columns(path, name))
+    return _written(path, recognise(path, lambda name: first_columns(path, name)), scratch, role)
+
+
+def _written(
+    path: Path,
+    plan: Plan,
+    scratch: Path,
+    role: Role,
+    adapters: Mapping[str, Callable[[Record], Iterator[Record]]] | None = None,
+    name: str = "",
+) -> Dataset:
     scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="layout-", dir=scratch))
     problems = Problems(folder / PROBLEMS)
-    made = Canonical(path, folder, plan, problems)
+    takes_all = role != "audited" or plan.kind == "images"
+    made = Canonical(path, folder, plan, problems, takes_all, adapters or {})
     views = made.write()
     problems.close()
     return Dataset(
-        name=path.resolve().name,
+        name=name or path.resolve().name,
         role=role,
         kind=plan.kind,
         directory=folder,

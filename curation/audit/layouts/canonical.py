@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,13 +21,14 @@ from curation.audit.layouts.fields import (
     keys_of,
     type_name,
 )
+from curation.audit.layouts.pictures import Pictures
 from curation.audit.layouts.problems import Problems, clean
 from curation.audit.layouts.recognise import Part, Plan
 from curation.audit.layouts.records import Record, column_types, read_records
 from curation.audit.layouts.tables import CanonicalTable
-from schemas.hashing import sha256_bytes, sha256_file
+from schemas.hashing import sha256_file
 
-MAX_IMAGE = 64 << 20
+_BARE = {"title": "", "text": ""}
 
 
 @dataclass
@@ -38,11 +39,19 @@ class Canonical:
     folder: Path
     plan: Plan
     problems: Problems
+    takes_all: bool = False
+    """Whether pictures that no row names are documents too."""
+    adapters: Mapping[str, Callable[[Record], Iterable[Record]]] = field(default_factory=dict)
+    """File -> what makes rows under names we know of each of its records."""
     hashes: dict[str, str] = field(default_factory=dict)
     _tables: dict[str, CanonicalTable] = field(default_factory=dict)
     _types: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     _drifted: set[tuple[str, str]] = field(default_factory=set)
     _prefixes: dict[tuple[str, str], str] = field(default_factory=dict)
+    pictures: Pictures = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pictures = Pictures(self.root, self.hashes)
 
     def write(self) -> dict[str, list[Path]]:
         """Read every part of the plan; table name -> files."""
@@ -56,8 +65,13 @@ class Canonical:
             add: Callable[[Part, int, Record], None] = {
                 "items": self._item, "qrels": self._pair
             }.get(part.table, self._row)  # fmt: skip
+            adapt = self.adapters.get(part.name)
             for line, record in read_records(self.root, part, self.problems):
-                add(part, line, record)
+                for row in adapt(record) if adapt else (record,):
+                    add(part, line, row)
+        if self.takes_all:
+            self._rest()
+        self.pictures.close()
         for name in self.plan.unread:
             self.problems.add("file_not_recognised", "", name)
         found = {name: table.close() for name, table in sorted(self._tables.items())}
@@ -141,11 +155,15 @@ class Canonical:
         name = self._prefixes[("items", part.subset)] + (own or f"{stem}:{line}")
         if fields.id and own is None:
             self.problems.add("missing_id", part.table, part.name, line, id=clean(name)[0])
+        image = self._image(part, line, name, record[fields.image]) if fields.image else None
+        shown = {"image": image} if image is not None else {}
         if fields.question:
-            row = {"id": name, "text": as_text(record[fields.question])}
-            self._put("queries", part, line, row | {plain: as_extra(record[c]) for c, plain in fields.extras})
-        elif fields.text:
-            self._put("corpus", part, line, {"id": name, "title": "", "text": as_text(record[fields.text])})
+            row: dict[str, Any] = {"id": name, "text": as_text(record[fields.question])} | shown
+            row |= {plain: as_extra(record[c]) for c, plain in fields.extras if c != fields.image}
+            self._put("queries", part, line, row)
+        elif fields.text or shown:
+            text = as_text(record[fields.text]) if fields.text else ""
+            self._put("corpus", part, line, {"id": name, "title": "", "text": text} | shown)
         else:
             self.problems.add("missing_text", part.table, part.name, line, id=clean(name)[0])
         self._beside(part, line, name, record, fields)
@@ -195,36 +213,25 @@ class Canonical:
         return whole
 
     def _image(self, part: Part, line: int, name: str, value: Any) -> dict[str, Any] | None:
-        """Bytes and path of an image column: a struct, bytes, or the path of a file of the dataset."""
-        if value is None or value == "":
-            return None
-        if isinstance(value, bytes):
-            return {"bytes": value, "path": None}
-        if isinstance(value, dict):
-            given, data = value.get("path"), value.get("bytes")
-            path = clean(given)[0] if isinstance(given, str) else None
-            if isinstance(data, bytes) or path is None:
-                return {"bytes": data if isinstance(data, bytes) else None, "path": path}
-            value = given
-        if not isinstance(value, str):
-            value = as_text(value)
-        return {"bytes": self._file(part, line, name, value), "path": clean(value)[0]}
+        """The row's picture; further ones of a list become documents of their own."""
 
-    def _file(self, part: Part, line: int, name: str, path: str) -> bytes | None:
-        place = PurePosixPath(path.replace("\\", "/"))
-        reason = ""
-        if place.is_absolute() or ".." in place.parts or "\0" in path or not self.root.is_dir():
-            reason = "image_outside"
-        else:
-            beside = (self.root / PurePosixPath(part.name).parent / place, self.root / place)
-            try:
-                found = next((item for item in beside if item.is_file()), None)
-                if found is not None and found.stat().st_size <= MAX_IMAGE:
-                    data = found.read_bytes()
-                    self.hashes[found.relative_to(self.root).as_posix()] = sha256_bytes(data)
-                    return data
-                reason = "image_missing" if found is None else "image_too_large"
-            except OSError:
-                reason = "image_missing"
-        self.problems.add(reason, part.table, part.name, line, id=clean(name)[0], detail=path)
-        return None
+        def note(reason: str, detail: str) -> None:
+            self.problems.add(reason, part.table, part.name, line, id=clean(name)[0], detail=detail)
+
+        image, others = self.pictures.of(value, part.name, note)
+        for number, other in enumerate(others, start=2):
+            row = {"id": f"{name}#image{number}", "title": "", "text": "", "image": other}
+            self._put("corpus", part, line, row)
+        return image
+
+    def _rest(self) -> None:
+        """Pictures that no row names, as documents without a text."""
+
+        def note(reason: str, detail: str) -> None:
+            self.problems.add(reason, "corpus", detail, detail=detail)
+
+        for name, data in self.pictures.rest(note):
+            image = {"bytes": data, "path": clean(name)[0]}
+            self._put(
+                "corpus", Part(name, "corpus", "", "all"), 0, dict(_BARE) | {"id": name, "image": image}
+            )

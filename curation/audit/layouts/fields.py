@@ -25,7 +25,10 @@ _TEXT = {
     "items": ("text", "txt", "contents", "content", "passage", "abstract", "sentence", "caption"),
 }
 _TITLE = ("title",)
-_IMAGE = ("image", "img", "image_path", "img_path", "query_img_path", "image_file", "file_name")
+_IMAGE = (
+    "image", "img", "image_path", "img_path", "query_img_path", "image_file", "file_name", "images",
+    "image_paths", "image_name", "img_name", "image_filename", "figure_path", "imagepath", "filename",
+)  # fmt: skip
 _KEPT_OF_CORPUS = frozenset(
     [
         "language",

@@ -23,6 +23,7 @@ from curation.audit.dataset import Dataset
 from curation.audit.texts.hashlist import HashList, hash_list
 from curation.audit.texts.ngrams import HASH_VERSION, SPAN
 from curation.audit.texts.sketch import Texts
+from curation.images.phash import WIDE, hash_bits
 from schemas.audit import Role
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, normalise_text, sha256_file, sha256_text
@@ -43,7 +44,6 @@ SCHEMA = pa.schema(
     ]
 )
 _GROUP = 1_000_000
-_WIDE = 16
 Bits = npt.NDArray[np.uint64]
 
 
@@ -70,8 +70,11 @@ class Listed:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Number of texts by part."""
-        return {part: self.parts.count(part) for part in PARTS}
+        """Number of texts by part, those without a letter or digit apart."""
+        worded = [
+            part for part, digest in zip(self.parts, self.texts.digests.tolist(), strict=True) if digest
+        ]
+        return {part: worded.count(part) for part in PARTS}
 
 
 def is_hash_list(path: Path) -> bool:
@@ -120,13 +123,7 @@ def _about(path: Path) -> dict[str, Any]:
 
 def wide_hashes(thumbs: npt.NDArray[np.uint8]) -> Bits:
     """256-bit pHash of 32 x 32 grey thumbnails, shape (n, 32, 32) -> (n, 4): signs of 16 x 16 DCT terms."""
-    if not len(thumbs):
-        return np.zeros((0, 4), np.uint64)
-    side = thumbs.shape[1]
-    wave = np.cos(np.pi * np.arange(_WIDE)[:, None] * (2 * np.arange(side)[None, :] + 1) / (2 * side))
-    terms = (wave @ thumbs.astype(np.float64) @ wave.T).round(6).reshape(len(thumbs), -1)
-    bits = terms > np.median(terms, axis=1)[:, None]
-    found: Bits = np.packbits(bits, axis=1).view(">u8").astype(np.uint64)
+    found: Bits = np.packbits(hash_bits(thumbs, WIDE), axis=1).view(">u8").astype(np.uint64)
     return found
 
 

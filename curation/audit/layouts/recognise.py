@@ -13,6 +13,7 @@ from typing import Any, Literal
 import yaml
 
 from curation.audit.layouts.fields import QRELS_DOCUMENT, QRELS_QUERY
+from curation.audit.layouts.pictures import holds_pictures
 from schemas.audit import Kind
 from schemas.errors import UsageError
 
@@ -20,7 +21,7 @@ Table = Literal["queries", "corpus", "qrels", "items"]
 LOOKED_FOR = (
     "looked for: release.json (a task of ours); corpus and queries as JSONL, Parquet, CSV or TSV, with qrels "
     "(BEIR, MTEB, Hugging Face configs, R2MED, <lang>-corpus folders); JSONL, CSV or Parquet files of texts "
-    "or questions; a hash list"
+    "or questions; a folder or zip archive of pictures; a hash list"
 )
 _SUFFIX = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|parquet|txt|trec|qrels)(\.gz)?$", re.I)
 _SHARD = re.compile(r"([-_.]\d{3,}(-of-\d{3,})?)+$|^\d{4,}$|^part[-_]?\d+$")
@@ -77,6 +78,8 @@ def recognise(root: Path, columns: Any) -> Plan:
         UsageError: nothing of it is known.
     """
     if root.is_file():
+        if root.name.lower().endswith(".zip") and holds_pictures(root):
+            return Plan("images", (), ())
         if suffix_of(root.name) in ("", "txt"):
             raise UsageError(f"not a dataset: {root.name!r}", file=str(root), hint=LOOKED_FOR)
         return Plan("jsonl", (Part(root.name, "items", "", _split_of([root.name])),), ())
@@ -94,11 +97,18 @@ def recognise(root: Path, columns: Any) -> Plan:
     elif rest:
         parts = {name: Part(name, "items", _subset_of(name), _split_of([name])) for name in rest}
     tables = {part.table for part in parts.values()}
+    if not parts and holds_pictures(root):
+        return Plan("images", (), ())
     if not tables & {"queries", "corpus", "items"}:
         raise UsageError(f"not a dataset: {root.name!r}", file=str(root), hint=LOOKED_FOR)
     unread = tuple(name for name in names if name not in parts and suffix_of(name) not in ("", "txt"))
     ordered = sorted(parts.values(), key=lambda part: (part.table, part.subset, part.split, part.name))
     return Plan(_kind(ordered), tuple(ordered), unread)
+
+
+def data_files(root: Path) -> list[str]:
+    """Files below a directory that hold rows, by their names."""
+    return [name for name in _walk(root) if suffix_of(name) != "txt"]
 
 
 def looks_like_qrels(columns: Sequence[str]) -> bool:

@@ -30,6 +30,8 @@ MAX_RATIO = 200
 RATIO_FROM = 256 << 20
 MAX_ROW_GROUP = 4 << 30
 _BLOCK = 1 << 20
+_LISTS = ("data", "questions")
+"""Fields of a JSON object that hold its rows."""
 
 
 class _TooLarge(Exception):  # noqa: N818 - a reason, not a fault
@@ -74,10 +76,15 @@ def read_records(root: Path, part: Part, problems: Problems) -> Iterator[tuple[i
 
 def first_columns(root: Path, name: str) -> list[str]:
     """Column names of the first readable record, [] when there is none."""
+    return [str(key) for key in first_record(root, name) or ()]
+
+
+def first_record(root: Path, name: str) -> Record | None:
+    """The first readable record of a file, None when there is none."""
     nowhere = _Nowhere(root / "never-written")
     for _, record in read_records(root, Part(name, "items", "", "all"), nowhere):
-        return [str(key) for key in record]
-    return []
+        return record
+    return None
 
 
 class _Nowhere(Problems):
@@ -134,13 +141,18 @@ def _json_lines(path: Path, part: Part, problems: Problems) -> Iterator[tuple[in
 
 
 def _is_one_value(path: Path) -> bool:
-    """Whether a .json file is an array, or an object over several lines, and not JSON Lines."""
+    """Whether a .json file is an array, or one object that holds all rows, and not JSON Lines."""
     with _open(path) as handle:
         first = handle.readline(MAX_LINE).strip().removeprefix(b"\xef\xbb\xbf")
+        is_alone = not handle.read(_BLOCK).strip()
     try:
-        return not isinstance(json.loads(first), dict)
+        value = json.loads(first)
     except (ValueError, RecursionError):
         return True
+    if not isinstance(value, dict):
+        return True
+    holds_rows = any(isinstance(value.get(name), list) for name in _LISTS)
+    return is_alone and (holds_rows or all(isinstance(item, dict) for item in value.values()))
 
 
 def _whole_json(path: Path, part: Part, problems: Problems) -> Iterator[tuple[int, Record]]:
@@ -156,8 +168,8 @@ def _whole_json(path: Path, part: Part, problems: Problems) -> Iterator[tuple[in
         return
     items: list[Any] = value if isinstance(value, list) else []
     if isinstance(value, dict):
-        rows = value.get("data")
-        if isinstance(rows, list):
+        rows = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
+        if rows is not None:
             items = rows
         else:
             items = [{"_id": key, **item} if isinstance(item, dict) else item for key, item in value.items()]

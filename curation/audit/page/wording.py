@@ -76,6 +76,7 @@ KINDS = {
     "mteb": "MTEB or Hugging Face layout",
     "beir": "BEIR layout",
     "jsonl": "file of records",
+    "images": "pictures",
     "hashlist": "hash list, without texts",
 }
 TABLES = {

@@ -24,10 +24,13 @@ from curation.audit.rules.contamination_texts import (
     coverage,
     of_table,
     ours,
+    positives,
+    sizes,
     unread_rows,
 )
 from curation.audit.rules.overlap_keys import splits_sql
 from curation.audit.texts.engine import NEAR, SPAN, Texts, char_span, locate
+from curation.audit.texts.whole import LEAST, STOCK
 from schemas.audit import Coverage, Finding, OverlapCell, Side
 
 _PARTS = {"query": "query", "positive": "positive document", "document": "document"}
@@ -55,7 +58,7 @@ class _Chosen:
 
 def _closeness(hit: Hit) -> tuple[int, float, tuple[str, str, int, str, int, int]]:
     """Exact copies first, then near ones, then the longest span; equal ones in order of ids."""
-    return (("exact", "near", "span").index(hit.how), -hit.value, hit.order)
+    return (("exact", "near", "whole", "inside", "span").index(hit.how), -hit.value, hit.order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +96,23 @@ class _TextRule:
             note=self._note(context, results),
             coverage=tuple(covered),
             matrix=self._matrix(context, results) if self.has_matrix else (),
+            nothing=self._nothing(compared, results),
         )
+
+    def _nothing(self, compared: int, results: Sequence[Compared]) -> str:
+        """Why no pair is this rule's, although there are texts on both sides."""
+        if compared or not any(any(result.sizes.values()) for result in results):
+            return ""
+        return "every pair of texts is compared by another rule"
 
     def _sizes(self, context: Context) -> dict[bool, int]:
         """Number of our texts by whether they are positive documents."""
-        total = context.count(self.table)
-        if self.table == "queries":
-            return {False: total}
-        if "qrels" not in context.views and not self.parts(False):
+        context.count(self.table)
+        if self.table == "corpus" and "qrels" not in context.views and not self.parts(False):
             raise NotCovered("table absent: qrels")
-        if "qrels" not in context.views:
-            return {True: 0, False: total}
-        text = """SELECT count(*) AS n FROM corpus WHERE id IN
-            (SELECT "corpus-id" FROM qrels WHERE score > 0)"""
-        inside = int(context.rows(text, "corpus", "qrels")[0]["n"])
-        return {True: inside, False: total - inside}
+        judged = positives(context, context.subject) if self.table == "corpus" else frozenset()
+        inside, outside = sizes(ours(context)[self.table], judged or frozenset())
+        return {True: inside, False: outside}
 
     def _worst(self, number: int, result: Compared) -> list[_Chosen]:
         """For each text of ours its closest copy, with the number of the others."""
@@ -133,6 +138,8 @@ class _TextRule:
             "exact": "is word for word",
             "near": f"is nearly ({hit.value:.0%})",
             "span": f"shares {hit.value:g} consecutive words with",
+            "whole": f"stands whole ({hit.value:g} words) in",
+            "inside": f"holds all {hit.value:g} words of",
         }[hit.how]
         table = "queries" if hit.part == "query" else "corpus"
         mine, their = side(self.table, hit.id, text), side(table, hit.other_id, dataset=name)
@@ -149,7 +156,9 @@ class _TextRule:
         notes = []
         for result in results:
             name = result.dataset.name
-            if not result.is_judged and self.table == "corpus":
+            if not any(result.sizes.values()):
+                notes.append(f"{name} has no text")
+            elif not result.is_judged and self.table == "corpus":
                 notes.append(f"{name} has no qrels: all its documents count as positive")
             if result.is_hash_list:
                 notes.append(f"{name} is a hash list: no text to quote, near-duplicates show as copied runs")
@@ -246,38 +255,43 @@ def _images(context: Context) -> Outcome:
 
 _HOW = (
     f"the same words in the same order; or at least {NEAR:.0%} of the words of both in order (shorter "
-    f"than {SPAN} words: the same words, or all but one that differs by a letter); or a run of {SPAN} words"
+    f"than {SPAN} words: the same words, or all but one that differs by a letter); or a run of {SPAN} words; "
+    f"or the whole of a question of {LEAST} to {SPAN - 1} words, ours or theirs, inside a longer text (one "
+    f"that stands in more than {STOCK} texts is a stock phrase)"
 )
 RULES = (
     Rule(
         "contaminated_queries",
-        1,
+        2,
         "No query stands in another benchmark",
         f"No query has in common with any text of a named benchmark: {_HOW}.",
         "error",
         "pairs of texts",
         _queries,
         planted.QUERIES,
+        is_required=False,
     ),
     Rule(
         "contaminated_positives",
-        1,
+        2,
         "No positive document answers in another benchmark",
         f"No positive document has in common with a query or positive document of a named benchmark: {_HOW}.",
         "error",
         "pairs of texts",
         _positives,
         planted.POSITIVES,
+        is_required=False,
     ),
     Rule(
         "contaminated_documents",
-        1,
+        2,
         "Documents shared with another benchmark",
         f"No other pair of documents, ours and a named benchmark's, has in common: {_HOW}.",
         "warn",
         "pairs of texts",
         _documents,
         planted.DOCUMENTS,
+        is_required=False,
     ),
     Rule(
         "contaminated_images",
@@ -288,5 +302,6 @@ RULES = (
         "pairs of images",
         _images,
         planted.IMAGES,
+        is_required=False,
     ),
 )

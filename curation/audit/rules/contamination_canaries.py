@@ -38,6 +38,16 @@ def _span(words: list[str]) -> str:
     return " ".join([*around[:20], *words[5:18], *around[20:]])
 
 
+def _question(words: list[str]) -> str:
+    """A short question of these words."""
+    return f"{' '.join(words[4:13]).capitalize()}?"
+
+
+def _whole(words: list[str]) -> str:
+    """All the words as they are."""
+    return " ".join(words)
+
+
 @dataclass(frozen=True, slots=True)
 class _Text:
     """One text of ours that is put, changed, into another benchmark; `number` keeps canaries apart."""
@@ -48,6 +58,7 @@ class _Text:
     other_table: str
     is_other_positive: bool
     change: Callable[[list[str]], str]
+    mine: Callable[[list[str]], str]
 
     def __call__(self, rows: Rows, second: Rows) -> Sequence[str] | None:
         """Plant it."""
@@ -55,7 +66,7 @@ class _Text:
         if row is None:
             return None
         words = [f"{word}{self.number}" for word in _WORDS]
-        row["text"] = " ".join(words)
+        row["text"] = self.mine(words)
         name = f"canary-text-{self.number}"
         second[self.other_table].append({"id": name, "text": self.change(words)})
         self._judge(second, name)
@@ -82,20 +93,28 @@ class _Text:
         second["qrels"].append({"query-id": question, "corpus-id": answer, "score": 1})
 
 
-_EXACT = ("word for word, in other case and punctuation", _exact)
-_NEAR = ("nearly, with every thirteenth word changed", _near)
-_SPAN = ("in part, a run of 13 words", _span)
-_Kind = tuple[str, Callable[[list[str]], str]]
+_Kind = tuple[str, Callable[[list[str]], str], Callable[[list[str]], str]]
+_EXACT: _Kind = ("word for word, in other case and punctuation", _exact, _whole)
+_NEAR: _Kind = ("nearly, with every thirteenth word changed", _near, _whole)
+_SPAN: _Kind = ("in part, a run of 13 words", _span, _whole)
+_WHOLE: _Kind = ("whole, nine words inside a longer text", _whole, _question)
+_HOLDS: _Kind = ("and is a question of nine words that ours holds", _question, _whole)
 _WHERE = {"against": "of another benchmark", "hashlist": "of another benchmark's hash list"}
 
 
 def _texts(*planted: tuple[str, str, _Kind, str]) -> tuple[Canary, ...]:
     """Canaries from (ours, theirs, kind, role); a side is 'query', 'positive document' or 'document'."""
     canaries = []
-    for number, (mine, theirs, (how, change), role) in enumerate(planted):
+    for number, (mine, theirs, (how, change, form), role) in enumerate(planted):
         tables = ["queries" if name == "query" else "corpus" for name in (mine, theirs)]
         plant = _Text(
-            number, tables[0], mine.startswith("positive"), tables[1], theirs.startswith("positive"), change
+            number,
+            tables[0],
+            mine.startswith("positive"),
+            tables[1],
+            theirs.startswith("positive"),
+            change,
+            form,
         )
         name = f"a {mine} that stands in a {theirs} {_WHERE[role]} {how}"
         canaries.append(Canary(name, plant, role))
@@ -174,6 +193,9 @@ QUERIES = _texts(
     ("query", "document", _SPAN, "against"),
     ("query", "query", _EXACT, "hashlist"),
     ("query", "document", _SPAN, "hashlist"),
+    ("query", "document", _WHOLE, "against"),
+    ("query", "query", _HOLDS, "against"),
+    ("query", "query", _HOLDS, "hashlist"),
 )
 POSITIVES = _texts(
     ("positive document", "positive document", _EXACT, "against"),
@@ -181,6 +203,7 @@ POSITIVES = _texts(
     ("positive document", "query", _SPAN, "against"),
     ("positive document", "query", _EXACT, "hashlist"),
     ("positive document", "positive document", _SPAN, "hashlist"),
+    ("positive document", "query", _HOLDS, "against"),
 )
 DOCUMENTS = _texts(
     ("document", "document", _EXACT, "against"),
@@ -189,6 +212,7 @@ DOCUMENTS = _texts(
     ("positive document", "document", _EXACT, "against"),
     ("document", "positive document", _EXACT, "hashlist"),
     ("positive document", "document", _SPAN, "hashlist"),
+    ("document", "query", _HOLDS, "hashlist"),
 )
 _BYTES = _image("canary-bytes", _same)
 IMAGES = (

@@ -13,9 +13,12 @@ from curation.audit.images.shared import features_of
 from curation.audit.layouts.hashlist import Listed, read_hash_list, wide_hashes
 from curation.audit.rule import MAX_EXAMPLES, Context, NotApplicable, Outcome, side
 from curation.audit.rules.overlap_keys import splits_sql
+from curation.audit.rules.text_rows import literal
 from schemas.audit import Coverage, Finding, OverlapCell
 
 RULE = "contaminated_images"
+UNREAD = ("image_missing", "image_outside", "image_too_large")
+"""Problems of a layout that leave a picture out."""
 NEAR_BITS = 8
 WIDE_BITS = 24
 """Of 256: against a hash list there are no pixels to confirm with, so a longer hash does."""
@@ -54,7 +57,9 @@ def check(context: Context) -> Outcome:
     findings: list[Finding] = []
     covered: list[Coverage] = []
     cells: list[OverlapCell] = []
-    found, compared, missed = 0, 0, []
+    found, compared = 0, 0
+    missed: list[str] = []
+    without: list[str] = []
     for other in context.against:
         hits, pairs, skipped = _compare(context, own, other)
         compared += pairs
@@ -66,10 +71,30 @@ def check(context: Context) -> Outcome:
                 compared_with=other.name, compared=pairs, unit="pairs of images", skipped=skipped, why=why
             )
         )
-        if not pairs:
-            missed.append(f"{other.name} has no image")
-        cells += _cells(context, own, other, hits)
-    return Outcome(compared, found, tuple(findings), "; ".join(missed), tuple(covered), matrix=tuple(cells))
+        unread = _unread(context, other)
+        if unread:
+            missed.append(f"{other.name}: {unread} pictures its rows name could not be read")
+        elif not pairs:
+            without.append(f"{other.name} has no image")
+        cells += _cells(context, own, other, hits if pairs else None)
+    return Outcome(
+        compared,
+        found,
+        tuple(findings),
+        "; ".join(without),
+        tuple(covered),
+        missed="; ".join(missed),
+        matrix=tuple(cells),
+    )
+
+
+def _unread(context: Context, other: Dataset) -> int:
+    """Pictures that rows of another benchmark name and that were not there to be looked at."""
+    files = other.views.get("problems", ())
+    if not files:
+        return 0
+    text = f"SELECT count(*) AS n FROM problems WHERE reason IN ({', '.join(map(literal, UNREAD))})"
+    return int(next(iter(context.query(text, {"problems": files}))).to_pylist()[0]["n"])
 
 
 def _compare(context: Context, own: ImageFeatures, other: Dataset) -> tuple[list[_Hit], int, int]:
@@ -77,7 +102,7 @@ def _compare(context: Context, own: ImageFeatures, other: Dataset) -> tuple[list
     if "hashes" in other.views:
         listed = read_hash_list(other.views["hashes"][0])
         hits = sorted(set(_with_list(own, listed)), key=_order)
-        return hits, len(own) * len(listed.images.ids), int((~own.is_ok).sum())
+        return hits, _sound(own) * len(listed.images.ids), int((~own.is_ok).sum())
     theirs = features(other.views, context.pool)
     if not len(theirs):
         return [], 0, 0
@@ -91,7 +116,16 @@ def _compare(context: Context, own: ImageFeatures, other: Dataset) -> tuple[list
         )
         for pair in same_images(own, theirs, context.pool)
     ]
-    return sorted(hits, key=_order), len(own) * len(theirs), int((~own.is_ok).sum() + (~theirs.is_ok).sum())
+    return (
+        sorted(hits, key=_order),
+        _sound(own) * _sound(theirs),
+        int((~own.is_ok).sum() + (~theirs.is_ok).sum()),
+    )
+
+
+def _sound(images: ImageFeatures) -> int:
+    """Pictures that decode: of the others only equal bytes would show."""
+    return int(images.is_ok.sum())
 
 
 def _order(hit: _Hit) -> tuple[str, str, str, str, str]:
@@ -135,8 +169,10 @@ def _finding(hit: _Hit, other: Dataset) -> Finding:
     return Finding(rule=RULE, severity="error", message=message, sides=sides)
 
 
-def _cells(context: Context, own: ImageFeatures, other: Dataset, hits: Sequence[_Hit]) -> list[OverlapCell]:
-    """Per split: queries whose image stands in the other benchmark."""
+def _cells(
+    context: Context, own: ImageFeatures, other: Dataset, hits: Sequence[_Hit] | None
+) -> list[OverlapCell]:
+    """Per split: queries whose image stands in the other benchmark; unknown when nothing was compared."""
     if "queries" not in context.views:
         return []
     pictured = {str(own.ids[place]) for place in np.flatnonzero(own.table == 0).tolist()}
@@ -146,7 +182,7 @@ def _cells(context: Context, own: ImageFeatures, other: Dataset, hits: Sequence[
         for query, split in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             if query in pictured:
                 splits.setdefault(split, set()).add(query)
-    hit = {item.id for item in hits if item.table == "queries"}
+    hit = {item.id for item in hits or () if item.table == "queries"}
     task = context.subject.task
     return [
         OverlapCell(
@@ -154,7 +190,7 @@ def _cells(context: Context, own: ImageFeatures, other: Dataset, hits: Sequence[
             one=f"{task}/{split}" if split else task,
             other=other.name,
             level="zero",
-            shared=len(hit & ids),
+            shared=None if hits is None else len(hit & ids),
             keys=len(ids),
         )
         for split, ids in sorted(splits.items())

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from curation.audit.dataset import Dataset
 from curation.audit.layouts.hashlist import Listed, read_hash_list
 from curation.audit.rule import Context
-from curation.audit.texts.engine import Matches, Texts, copied_spans, match_hash_list, near_pairs
+from curation.audit.texts.engine import (
+    SPAN,
+    Matches,
+    Texts,
+    copied_spans,
+    match_hash_list,
+    near_pairs,
+    standing_in,
+)
+from curation.audit.texts.whole import LEAST, STOCK, Wholes, whole_texts
 from schemas.audit import Coverage
 
-How = Literal["exact", "near", "span"]
+How = Literal["exact", "near", "span", "whole", "inside"]
+"""whole: ours stands whole in theirs; inside: theirs, a question, in ours."""
 Part = Literal["query", "positive", "document"]
 TABLES = ("queries", "corpus")
 _ORDER: Mapping[str, int] = {"query": 0, "positive": 1, "document": 2}
@@ -59,6 +70,8 @@ class Compared:
     """Our table -> boilerplate fingerprints, places and texts that nominated no pair."""
     without_tokens: dict[str, int] = field(default_factory=dict)
     """Our table -> texts of either side without a letter or digit."""
+    short: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Our table -> why short questions were not sought inside longer texts -> how many."""
     is_judged: bool = True
     """Whether theirs says which documents are positive; if not, all count as positive."""
     is_hash_list: bool = False
@@ -94,6 +107,16 @@ def positives(context: Context, dataset: Dataset) -> frozenset[str] | None:
     return frozenset(name for batch in batches for name in batch.column(0).to_pylist())
 
 
+def sizes(texts: Texts, judged: frozenset[str] | None) -> tuple[int, int]:
+    """Texts with a word in them: those of positive documents (all when nobody says), and the others."""
+    worded = texts.sketch.counts > 0
+    if judged is None:
+        return int(worded.sum()), 0
+    found = pc.is_in(texts.ids, pa.array(sorted(judged), texts.ids.type))
+    inside = np.asarray(found.combine_chunks().to_numpy(zero_copy_only=False), np.bool_)
+    return int((worded & inside).sum()), int((worded & ~inside).sum())
+
+
 def _compare(context: Context, own: Mapping[str, Texts], other: Dataset) -> Compared:
     result = Compared(other)
     if "hashes" in other.views:
@@ -124,14 +147,11 @@ def _with_table(
             return "query"
         return "positive" if judged is None or name in judged else "document"
 
+    inside, outside = sizes(theirs, judged)
     if table == "queries":
-        result.sizes["query"] = len(theirs)
+        result.sizes["query"] = inside + outside
     else:
-        inside = (
-            pc.is_in(theirs.ids, pa.array(sorted(judged), theirs.ids.type)) if judged is not None else None
-        )
-        result.sizes["positive"] = len(theirs) if inside is None else pc.sum(inside).as_py() or 0
-        result.sizes["document"] = len(theirs) - result.sizes["positive"]
+        result.sizes["positive"], result.sizes["document"] = inside, outside
     for name, texts in own.items():
         near, spans = near_pairs(texts, theirs), copied_spans(texts, theirs)
         _suppress(result, name, spans)
@@ -145,7 +165,45 @@ def _with_table(
             key = (pair.one_row, pair.other_row)
             hit = Hit(name, pair.one, key[0], part_of(pair.other), pair.other, key[1], "span", pair.value)
             found.setdefault(key, hit)
+        for one, other, value, kind in _wholes(name, texts, table, theirs, result):
+            mine, other_id = texts.names([one])[0], theirs.names([other])[0]
+            hit = Hit(name, mine, one, part_of(other_id), other_id, other, kind, value)
+            found.setdefault((one, other), hit)
         result.hits += found.values()
+
+
+def _wholes(
+    name: str, texts: Texts, table: str, theirs: Texts, result: Compared
+) -> Iterator[tuple[int, int, float, How]]:
+    """Short questions inside longer texts: our row, theirs, words of the question, and whose it is."""
+    if name == "queries":
+        for one, other, value in _questions_in(texts, theirs, result):
+            yield one, other, value, "whole"
+    if table == "queries":
+        for other, one, value in _questions_in(theirs, texts, result, name):
+            yield one, other, value, "inside"
+
+
+def _questions_in(
+    questions: Texts, texts: Texts, result: Compared, table: str = "queries"
+) -> list[tuple[int, int, float]]:
+    """Short questions that stand whole in longer texts, read: (question, text, words of the question)."""
+    sketch = questions.sketch
+    found = whole_texts(sketch.digests, sketch.halves, texts)
+    _left_short(result, table, found)
+    rows, others = (np.array([pair[at] for pair in found.pairs], np.int64) for at in (0, 1))
+    read = standing_in(questions, texts, rows, others)
+    return [(one, other, float(sketch.halves[one]) / 2) for one, other in read]
+
+
+def _left_short(result: Compared, table: str, found: Wholes) -> None:
+    """Count the questions that were not sought, or found to be stock phrases."""
+    counted = result.short.setdefault(table, {})
+    for why, count in (
+        (f"questions of less than {LEAST} words are not sought inside longer texts", found.too_short),
+        (f"stock phrases: short questions that stand in more than {STOCK} texts", found.stock),
+    ):
+        counted[why] = counted.get(why, 0) + count
 
 
 def _suppress(result: Compared, table: str, matches: Matches) -> None:
@@ -171,6 +229,28 @@ def _with_hash_list(own: Mapping[str, Texts], listed: Listed, result: Compared) 
             result.hits.append(
                 Hit(name, pair.one, pair.one_row, part, pair.other, pair.other_row, how, pair.value, run)
             )
+        _listed_questions_in(name, texts, listed, result)
+        if name == "queries":
+            halves = texts.sketch.halves
+            count = int(((halves > 0) & (halves < 2 * SPAN)).sum())
+            result.short[name]["a hash list cannot show a short question of ours inside a longer text"] = (
+                count
+            )
+
+
+def _listed_questions_in(table: str, texts: Texts, listed: Listed, result: Compared) -> None:
+    """Short questions of a hash list that stand whole in our texts, by their hashes."""
+    hashes = listed.texts
+    asked = np.array([part == "query" for part in listed.parts], np.bool_)
+    found = whole_texts(hashes.digests, hashes.halves, texts, asked)
+    _left_short(result, table, found)
+    ids = hashes.ids.take(pa.array([row for row, _ in found.pairs], pa.int64())).to_pylist()
+    names = texts.names([row for _, row in found.pairs])
+    known = {(hit.row, hit.other_row) for hit in result.hits if hit.table == table}
+    for (other, row), name, other_id in zip(found.pairs, names, ids, strict=True):
+        if (row, other) not in known:
+            words = float(hashes.halves[other]) / 2
+            result.hits.append(Hit(table, name, row, "query", other_id, other, "inside", words))
 
 
 def coverage(result: Compared, table: str, compared: int, unread: int) -> list[Coverage]:
@@ -188,6 +268,8 @@ def coverage(result: Compared, table: str, compared: int, unread: int) -> list[C
     )
     left_out("fingerprints suppressed", fingerprints, boilerplate)
     left_out("texts", result.without_tokens.get(table, 0), "no letter or digit in the text")
+    for why, count in sorted(result.short.get(table, {}).items()):
+        left_out("short questions", count, why)
     left_out("rows", unread, "could not be read as written: see the layout's problems")
     return covered
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from curation.necessity.conditions import CONDITIONS, NEEDS, PLACES, TOLERANCE
 from curation.necessity.shortcuts import CUTOFF, SHORTCUTS
 from curation.necessity.table import read_notes
 from curation.release.tables import DIAGNOSTICS
+from schemas.exact import log2
 
 SAMPLE = 200
 """Queries of each split whose values are computed again: the first by id, and ids are hashes of content."""
@@ -231,7 +231,7 @@ def _ideal(judged: Mapping[str, int]) -> float:
 
 
 def _discount(rank: int) -> float:
-    return 1 / math.log2(rank + 2)
+    return 1 / log2(rank + 2)
 
 
 def _listed(values: Sequence[str]) -> str:

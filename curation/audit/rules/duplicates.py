@@ -6,7 +6,10 @@ that nobody judged is scored as a miss.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from curation.audit.rule import MAX_EXAMPLES, Collector, Context, Outcome, Rule, side
 from curation.audit.rules import duplicate_canaries as planted
@@ -15,12 +18,13 @@ from curation.audit.texts.engine import NEAR, SPAN, Match, Texts, exact_rows, ne
 from curation.audit.texts.ngrams import GRAM
 from schemas.audit import Coverage
 
-_NEAR_TEXT = (
+NEAR_TEXT = (
     f"Texts, one of {SPAN} words or more, are nearly the same when {NEAR:.0%} of the words of both stand in "
     "both in the same order; two shorter ones when they have the same words in any order, or all but one and "
     f"that one, of five letters or more, differs by one letter. Candidates share fingerprints of {GRAM} "
     "words; in scripts without spaces each character is a token and counts as half a word."
 )
+_SPLITS = "SELECT id, split FROM provenance_queries ORDER BY id, split"
 
 
 def _exact(context: Context, table: str, texts: Texts, message: str) -> Outcome:
@@ -41,9 +45,10 @@ def _exact(context: Context, table: str, texts: Texts, message: str) -> Outcome:
         sides = (side(table, name, quoted.get(name, "")) for name in (one, other))
         found.add(message, *sides)
     alike = sum(len(group) - 1 for group in groups) - len(pairs)
-    outcome = found.outcome(len(texts))
-    rows = [Coverage(compared_with="", compared=len(texts), unit="texts")]
-    if empty := int((texts.sketch.counts == 0).sum()):
+    empty = int((texts.sketch.counts == 0).sum())
+    outcome = found.outcome(len(texts) - empty)
+    rows = [Coverage(compared_with="", compared=len(texts) - empty, unit="texts")]
+    if empty:
         why = "no letter or digit in the text"
         rows.append(Coverage(compared_with="", compared=0, unit="texts", skipped=empty, why=why))
     if alike > 0:
@@ -145,13 +150,32 @@ def _near_queries(context: Context, rule: str, wanted: Callable[[About, About], 
         rows = ((name, quoted.get(name, "")) for name in (pair.one, pair.other))
         sides = both_sides("queries", next(rows), "queries", next(rows)) if pair.one in quoted else ()
         found.add(f"two queries are {pair.value:.0%} the same", *sides)
-    outcome = found.outcome(matches.compared)
+    outcome = found.outcome(_pairs_of(context, wanted))
     coverage = matches.coverage(unit="pairs of queries") + tuple(
         _counted(count, f"near-duplicate pairs {unit}: not a finding", "")
         for unit, count in left.items()
         if count
     )
     return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=coverage)
+
+
+def _pairs_of(context: Context, wanted: Callable[[About, About], bool]) -> int:
+    """Pairs of queries of one split, or of two, whichever is wanted; texts without a word apart."""
+    texts = context.queries
+    splits: Counter[str] = Counter()
+    known = context.subject.views.get("provenance_queries")
+    split_of = (
+        {row["id"]: row["split"] or "" for row in context.rows(_SPLITS, "provenance_queries")}
+        if known
+        else {}
+    )
+    for name in texts.names(np.flatnonzero(texts.sketch.counts > 0)):
+        splits[split_of.get(name, "")] += 1
+    own = About(split="a")
+    if wanted(own, own):
+        return sum(count * (count - 1) // 2 for count in splits.values())
+    total = sum(splits.values())
+    return (total * total - sum(count * count for count in splits.values())) // 2
 
 
 def _within_split(context: Context) -> Outcome:
@@ -189,7 +213,7 @@ RULES = (
         "Near-duplicate documents share labels",
         (
             "A document that is nearly the same as a positive one, with the same picture if any, has the "
-            f"same grade for that query or is excluded. {_NEAR_TEXT}"
+            f"same grade for that query or is excluded. {NEAR_TEXT}"
         ),
         "error",
         "pairs of documents",
@@ -212,7 +236,7 @@ RULES = (
         "No near-duplicate query",
         (
             "No two queries of a split are nearly the same, unless they are of one family, have other "
-            f"pictures or ask about target concepts of which they share none. {_NEAR_TEXT}"
+            f"pictures or ask about target concepts of which they share none. {NEAR_TEXT}"
         ),
         "warn",
         "pairs of queries",
@@ -225,7 +249,7 @@ RULES = (
         "No near-duplicate query across splits",
         (
             "No query of one split is nearly the same as a query of another, unless they are of one family, "
-            f"have other pictures or ask about target concepts of which they share none. {_NEAR_TEXT}"
+            f"have other pictures or ask about target concepts of which they share none. {NEAR_TEXT}"
         ),
         "error",
         "pairs of queries",

@@ -20,6 +20,7 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules import images_canaries as canaries
+from curation.audit.rules.overlap_keys import absent_siblings
 from curation.release.query import fetch
 from schemas.audit import Coverage, Finding, OverlapCell
 from schemas.overlap_policy import level
@@ -73,7 +74,9 @@ def _check(context: Context) -> Outcome:
     own = _part(context, context.subject)
     if not own.uses:
         raise NotApplicable("no query and no positive document has an image")
-    parts, missed = [own], _absent(context)
+    absent = absent_siblings(context)
+    parts = [own]
+    missed = [f"siblings absent: {', '.join(absent)}; not covered"] if absent else []
     for sibling in sorted(context.siblings, key=lambda item: (item.task, item.name)):
         try:
             parts.append(_part(context, sibling))
@@ -131,14 +134,6 @@ def _uses(context: Context, dataset: Dataset, seen: ImageFeatures) -> dict[int, 
         for place in range(len(seen))
         if (key := (seen.table_of(place), str(seen.ids[place]))) in by_row
     }
-
-
-def _absent(context: Context) -> list[str]:
-    """Siblings the manifest names that were not given."""
-    manifest = context.subject.manifest
-    given = {sibling.task for sibling in context.siblings}
-    absent = sorted(set(manifest.siblings) - given) if manifest else []
-    return [f"siblings absent: {', '.join(absent)}; not covered"] if absent else []
 
 
 def _hits(context: Context, own: _Part, other: _Part) -> Iterator[_Hit]:

@@ -130,8 +130,11 @@ def _no_queries(context: Context) -> Outcome:
     queries = context.count("queries")
     if not queries:
         found.add("the release has no query", side("queries", "queries"))
-        if context.manifest.publishable:
-            found.add("release.json calls it publishable all the same", side("release.json", "publishable"))
+        if context.manifest.publishable_by_content:
+            found.add(
+                "release.json calls it publishable all the same",
+                side("release.json", "publishable_by_content"),
+            )
     return found.outcome(queries)
 
 

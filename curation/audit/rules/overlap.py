@@ -27,7 +27,7 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules import overlap_canaries as canaries
-from curation.audit.rules.overlap_keys import POSITIVE, PUBLISHED, require, rests_sql
+from curation.audit.rules.overlap_keys import POSITIVE, PUBLISHED, absent_siblings, require, rests_sql
 from curation.audit.rules.overlap_stated import KEYS_TRUE
 from curation.release.query import fetch
 from schemas.audit import Coverage, Finding, OverlapCell, Side
@@ -85,7 +85,7 @@ class _Overlap:
         ]
         shared = self._count(context, parts)
         own = parts[0]
-        absent = _absent(context)
+        absent = absent_siblings(context)
         if not own.queries:
             raise NotApplicable("the dataset has no query")
         if len(own.queries) == 1 and len(parts) == 1 and not absent and not missed:
@@ -93,20 +93,17 @@ class _Overlap:
         if absent:
             missed.insert(0, f"siblings absent: {', '.join(absent)}; not covered")
         cells = self._cells(parts, shared)
-        zero = [
-            number
-            for number, part in enumerate(parts)
-            if level(own.dataset.task, part.dataset.task, self.dimension) == "zero"
-        ]
+        is_any = any(cell.keys for cell in cells)
+        zero = [at for at, part in enumerate(parts) if self._level(own, part.dataset.task) == "zero"]
         found, findings = self._findings(context, parts, zero) if _any_shared(cells) else (0, ())
         return Outcome(
-            compared=sum(own.queries.values()),
+            compared=own.keyed if is_any else 0,
             found=found,
             findings=findings,
-            note=self._note(own),
             coverage=self._coverage(parts, absent),
             missed="; ".join(missed),
             matrix=(*cells, *self._unknown(own, absent)),
+            nothing="" if is_any else self._nothing(own),
         )
 
     def _comparable(self, context: Context) -> tuple[list[Dataset], list[str]]:
@@ -239,24 +236,18 @@ class _Overlap:
         ]
         return tuple(covered)
 
-    def _note(self, own: _Part) -> str:
-        return "" if own.distinct else f"no query of this task rests on a known {_NOUN[self.dimension]}"
+    def _nothing(self, own: _Part) -> str:
+        whose = "beside it" if own.distinct else "of this task"
+        return f"no query {whose} rests on a known {_NOUN[self.dimension]}"
 
 
 def _shared_words(dimension: Dimension, key: str) -> str:
     """What two queries have in common, in words."""
     if dimension != "query":
         return f"rest on the same {_NOUN[dimension]}: {key}"
+    if key.startswith("near:"):
+        return f"are nearly the same, as the published keys say: {key}"
     return f"are of the same {key}" if key.startswith("family:") else f"have the same normalised text: {key}"
-
-
-def _absent(context: Context) -> list[str]:
-    """Tasks of the release whose files were not given."""
-    if context.subject.manifest is None:
-        return []
-    named: Sequence[str] = getattr(context.subject.manifest, "siblings", ())
-    given = {context.subject.task, *(sibling.task for sibling in context.siblings)}
-    return sorted(set(named) - given)
 
 
 def _any_shared(cells: Iterable[OverlapCell]) -> bool:
@@ -353,16 +344,19 @@ def _literals(values: Iterable[str]) -> str:
     return ", ".join("'" + value.replace("'", "''") + "'" for value in sorted(values))
 
 
-def _rule(dimension: Dimension, title: str, definition: str, planted: tuple[Canary, ...]) -> Rule:
+def _rule(
+    dimension: Dimension, version: int, title: str, definition: str, planted: tuple[Canary, ...]
+) -> Rule:
     definition += " Compared: the splits of this task with each other, and with those of every sibling task."
     return Rule(
-        f"overlap_{dimension}", 1, title, definition, "error", "queries", _Overlap(dimension), planted
+        f"overlap_{dimension}", version, title, definition, "error", "queries", _Overlap(dimension), planted
     )
 
 
 RULES = (
     _rule(
         "target_concept",
+        2,
         "No shared target concept",
         "No two parts have queries with the same target concept, as the published keys state them. Where a "
         "task's queries have no target concept of their own, shared concepts are only counted.",
@@ -370,13 +364,15 @@ RULES = (
     ),
     _rule(
         "query",
+        2,
         "No shared query",
-        "No two parts have queries of the same text, once case, punctuation, symbols and spacing are folded "
-        "(Unicode NFC), or of the same family (translations and variants of one query).",
+        "No two parts have queries of the same text, once case, width, ligatures, punctuation, symbols and "
+        "spacing are folded (Unicode NFKC), or of the same family (translations and variants of one query).",
         canaries.QUERY,
     ),
     _rule(
         "article",
+        2,
         "No shared article",
         "No two parts have queries that were made from the same article, or whose positive documents "
         "(score above 0) are from the same article. Versions of one article are the same article.",
@@ -384,6 +380,7 @@ RULES = (
     ),
     _rule(
         "patient",
+        2,
         "No shared patient",
         "No two parts have queries, or positive documents (score above 0), that tell of or show the same "
         "patient: the same case of the same article, whatever the article's version.",
@@ -391,6 +388,7 @@ RULES = (
     ),
     _rule(
         "image_family",
+        2,
         "No shared image",
         "No two parts have query images, or images of positive documents (score above 0), with equal bytes "
         "as released or as fetched, or of the same family as the published keys state them.",

@@ -26,7 +26,7 @@ _EMPTY_IMAGE = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Planter:
+class Planter:
     """Adds invented rows to one task; `made` are the columns of the audited copy."""
 
     rows: Rows
@@ -77,7 +77,7 @@ class _Planter:
         self.rows["keys"].append({"query-id": query, "dimension": dimension, "key": key})
 
 
-Plant = Callable[[_Planter, str, str, int], None]
+Plant = Callable[[Planter, str, str, int], None]
 """Plants one query of a pair: planter, query id, split, 1 or 2."""
 
 
@@ -100,12 +100,12 @@ def _planted(*kinds: _Kind) -> tuple[Canary, ...]:
     def between_splits(rows: Rows, second: Rows) -> Sequence[str] | None:
         if not rows["queries"] or not rows["provenance_queries"]:
             return None
-        return _plant_all(kinds, ((_Planter(rows, rows), "test"), (_Planter(rows, rows), "dev")))
+        return _plant_all(kinds, ((Planter(rows, rows), "test"), (Planter(rows, rows), "dev")))
 
     def between_tasks(rows: Rows, second: Rows) -> Sequence[str] | None:
         if not rows["queries"]:
             return None
-        return _plant_all(kinds, ((_Planter(rows, rows), "test"), (_Planter(second, rows), "test")))
+        return _plant_all(kinds, ((Planter(rows, rows), "test"), (Planter(second, rows), "test")))
 
     what = ", ".join(kind.what for kind in kinds)
     return (
@@ -114,7 +114,7 @@ def _planted(*kinds: _Kind) -> tuple[Canary, ...]:
     )
 
 
-def _plant_all(kinds: Sequence[_Kind], places: Sequence[tuple[_Planter, str]]) -> Sequence[str] | None:
+def _plant_all(kinds: Sequence[_Kind], places: Sequence[tuple[Planter, str]]) -> Sequence[str] | None:
     """Plant what the release has room for; the ids of all queries planted."""
     ids = []
     for kind in kinds:
@@ -152,13 +152,16 @@ def _has_targets(rows: Rows) -> bool:
     return _is_release(rows) and level(task, task, "target_concept") == "zero"
 
 
-def _text(planter: _Planter, name: str, split: str, number: int) -> None:
-    texts = ("Canary, yellow: what is this BIRD?", "canary  yellow what is this bird")
+def _text(planter: Planter, name: str, split: str, number: int) -> None:
+    texts = (
+        "Canary, yellow: what is this BIRD of 5 \u00b5m, fiery and caf\u00e9-brown?",
+        "canary  yellow what is this bird of \uff15\u00a0\u03bcm \ufb01ery and cafe\u0301\u2011brown",
+    )
     planter.query(name, split, texts[number - 1])
 
 
 def _own(column: str, *values: str) -> Plant:
-    def plant(planter: _Planter, name: str, split: str, number: int) -> None:
+    def plant(planter: Planter, name: str, split: str, number: int) -> None:
         planter.query(name, split, **{column: values[number - 1]})
 
     return plant
@@ -167,7 +170,7 @@ def _own(column: str, *values: str) -> Plant:
 def _through_positive(column: str, own: str, *values: str) -> Plant:
     """The first query rests on it through a positive, the second itself."""
 
-    def plant(planter: _Planter, name: str, split: str, number: int) -> None:
+    def plant(planter: Planter, name: str, split: str, number: int) -> None:
         if number == 1:
             planter.query(name, split)
             planter.positive(name, f"{name}-document", **{column: values[0]})
@@ -178,19 +181,19 @@ def _through_positive(column: str, own: str, *values: str) -> Plant:
 
 
 def _stated(dimension: str, key: str) -> Plant:
-    def plant(planter: _Planter, name: str, split: str, number: int) -> None:
+    def plant(planter: Planter, name: str, split: str, number: int) -> None:
         planter.query(name, split)
         planter.key(name, dimension, key)
 
     return plant
 
 
-def _query_bytes(planter: _Planter, name: str, split: str, number: int) -> None:
+def _query_bytes(planter: Planter, name: str, split: str, number: int) -> None:
     planter.query(name, split)
     planter.image("queries", name, b"canary image")
 
 
-def _document_bytes(planter: _Planter, name: str, split: str, number: int) -> None:
+def _document_bytes(planter: Planter, name: str, split: str, number: int) -> None:
     planter.query(name, split)
     document = planter.positive(name, f"{name}-document")
     planter.image("corpus", document, b"canary document image")
@@ -207,7 +210,7 @@ TARGET_CONCEPT = _planted(
     _Kind("concept", "a target concept", _stated("target_concept", "CANARY:0000001"), _has_targets)
 )
 QUERY = _planted(
-    _Kind("text", "a text in other case and punctuation", _text, _anything),
+    _Kind("text", "a text in other case, punctuation and Unicode form", _text, _anything),
     _Kind("family", "a family", _own("family", "canary-family", "canary-family"), _is_release),
     _Kind("query-key", "a query known from keys alone", _stated("query", "family:canary-key"), _is_release),
 )
@@ -264,7 +267,7 @@ IMAGE_FAMILY = (
 )
 
 
-def _query_with_keys(planter: _Planter, name: str, lacking: str = "", **origin: Any) -> str:
+def _query_with_keys(planter: Planter, name: str, lacking: str = "", **origin: Any) -> str:
     """A query whose keys say all it rests on, but for one dimension."""
     row_id = planter.query(f"canary-{name}", "test", **origin)
     text = f"canary {row_id}".replace("-", " ")
@@ -291,7 +294,7 @@ _LACKING: Mapping[str, Mapping[str, Any]] = {
 def _lacks(rows: Rows, second: Rows) -> Sequence[str] | None:
     if not _has_positives(rows):
         return None
-    planter = _Planter(rows, rows)
+    planter = Planter(rows, rows)
     ids = [
         _query_with_keys(planter, f"lacks-{dimension}", dimension, **origin)
         for dimension, origin in _LACKING.items()
@@ -304,7 +307,7 @@ def _lacks(rows: Rows, second: Rows) -> Sequence[str] | None:
 def _states(rows: Rows, second: Rows) -> Sequence[str] | None:
     if not _is_release(rows):
         return None
-    planter = _Planter(rows, rows)
+    planter = Planter(rows, rows)
     ids = [_query_with_keys(planter, "extra"), _query_with_keys(planter, "unknown"), "canary-orphan"]
     planter.key(ids[0], "article", "canary:nowhere")
     planter.key(ids[1], "canary", "canary")

@@ -6,19 +6,19 @@ published `keys` table is only added. A positive is a pair with a score above 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
-from curation.audit.rule import CannotRun, NotCovered
+from curation.audit.rule import CannotRun, Context, NotCovered
 from schemas.overlap_policy import Dimension
 
 OWN, POSITIVE, PUBLISHED = 0, 1, 2
 """What a key was read from: the query itself, a positive document, or the published keys alone."""
 
-_FOLDED = r"trim(regexp_replace(lower(nfc_normalize(text)), '[^\p{L}\p{N}]+', ' ', 'g'))"
 _POSITIVES = """(SELECT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE score > 0)"""
 _PROVENANCE = ("provenance_queries", "provenance_corpus", "qrels", "keys")
 _TABLES: dict[Dimension, tuple[str, ...]] = {
@@ -81,8 +81,8 @@ _CASE = "regexp_matches({}, '#case[0-9]+$')"
 _TEXT = Origin(
     OWN,
     ("queries",),
-    f"""SELECT id AS q, sha256(folded) AS key, NULL::VARCHAR AS doc
-        FROM (SELECT id, {_FOLDED} AS folded FROM queries) WHERE folded <> ''""",
+    """SELECT id AS q, sha256(folded) AS key, NULL::VARCHAR AS doc
+        FROM (SELECT id, normalise_text(text) AS folded FROM queries) WHERE folded <> ''""",
 )
 _QUERY_BYTES = Origin(
     OWN,
@@ -147,6 +147,15 @@ def require(dimension: Dimension, dataset: Dataset) -> None:
     if absent:
         text = f"table absent: {', '.join(absent)}"
         raise CannotRun(text) if dataset.kind == "release" else NotCovered(text)
+
+
+def absent_siblings(context: Context) -> list[str]:
+    """Tasks of the release whose files were not given."""
+    if context.subject.manifest is None:
+        return []
+    named: Sequence[str] = getattr(context.subject.manifest, "siblings", ())
+    given = {context.subject.task, *(sibling.task for sibling in context.siblings)}
+    return sorted(set(named) - given)
 
 
 def origins(dimension: Dimension, dataset: Dataset) -> list[Origin]:

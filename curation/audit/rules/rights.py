@@ -1,13 +1,11 @@
-"""Rules on rights and honesty: licences, restricted names, retractions, synthetic marks."""
+"""Rules on rights and honesty: licences, retractions, synthetic marks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from curation.audit.rule import (
-    MAX_EXAMPLES,
     Canary,
-    CannotRun,
     Collector,
     Context,
     Outcome,
@@ -16,7 +14,6 @@ from curation.audit.rule import (
     SqlCheck,
     side,
 )
-from curation.audit.rules.evidence import texts_of, untraced
 from curation.audit.rules.planting import cell, manifest
 from curation.release.rights import combined_family
 from schemas.audit import Coverage
@@ -36,8 +33,6 @@ _QUOTED = """SELECT s.license, split_part(e.text_id, '#', 1) AS article, min(q) 
     FROM (SELECT "query-id" AS q, unnest(evidence) AS e FROM provenance_qrels) t
     LEFT JOIN sources s ON s.id = split_part(e.text_id, '#', 1)
     GROUP BY ALL ORDER BY article, s.license"""
-_OTHER_TITLES = """SELECT id, title FROM corpus WHERE coalesce(title, '') <> ''
-    AND title NOT IN (SELECT title FROM sources WHERE title IS NOT NULL) ORDER BY id"""
 
 
 def _profile(context: Context) -> Profile:
@@ -132,31 +127,6 @@ def _licence_combination(context: Context) -> Outcome:
     return found.outcome(len(set(stated)))
 
 
-def _restricted_strings(context: Context) -> Outcome:
-    """A restricted name can only stand in a text somebody made; an article's own words are its own."""
-    found = Collector("restricted_strings", "error")
-    made = context.manifest.made_texts
-    if made:
-        raise CannotRun(
-            f"{made} released texts are no article's own, and the release says nothing of where their words "
-            "come from"
-        )
-    compared, wrong = untraced(context)
-    texts = texts_of(context, wrong[:MAX_EXAMPLES])
-    for table, name in wrong:
-        found.add(
-            "the text is no article's own, although release.json says that all are",
-            side(table, name, texts.get((table, name))),
-        )
-    for row in context.rows(_OTHER_TITLES, "corpus", "sources"):
-        found.add(
-            "the title is no article's own, although release.json says that all are",
-            side("corpus", row["id"], row["title"]),
-        )
-    note = "no text was made: each leads back to the hash of an article's text, each title to an article"
-    return found.outcome(compared + context.count("corpus"), "" if found.found else note)
-
-
 _retracted = SqlCheck(
     "retracted",
     "error",
@@ -187,7 +157,7 @@ def _synthetic(context: Context) -> Outcome:
 
 def _declaration(context: Context) -> Outcome:
     found = Collector("synthetic_declared", "error")
-    is_publishable = context.manifest.publishable
+    is_publishable = context.manifest.publishable_by_content
     marked = context.rows(f"SELECT count(*) AS n FROM ({_SYNTHETIC})", "queries", "corpus")[0]["n"]
     origins = context.rows(
         """SELECT tab, id FROM (
@@ -204,8 +174,8 @@ def _declaration(context: Context) -> Outcome:
         found.add("a row of a synthetic article is not marked synthetic", side(row["tab"], row["id"]))
     if marked and is_publishable:
         found.add(
-            f"release.json says publishable although {marked} rows are synthetic",
-            side("release.json", "publishable"),
+            f"release.json says publishable by content although {marked} rows are synthetic",
+            side("release.json", "publishable_by_content"),
         )
     return found.outcome(context.rows(_COUNT, "queries", "corpus")[0]["n"])
 
@@ -253,18 +223,11 @@ def _unmarked(table: str) -> Canary:
     return Canary(f"an unmarked {part} of a synthetic article", plant)
 
 
-def _rewritten(rows: Rows, second: Rows) -> Sequence[str] | None:
-    if not rows["queries"] or not rows["provenance_queries"]:
-        return None
-    rows["queries"][-1]["text"] = "What does the disorder with a name nobody may print look like?"
-    return [rows["queries"][-1]["id"]]
-
-
 def _first_synthetic(rows: Rows, second: Rows) -> Sequence[str] | None:
     """A release that has synthetic rows says already that it is not publishable: nothing to plant there."""
     if any(row["is_synthetic"] for name in ("queries", "corpus") for row in rows[name]):
         return None
-    return cell("corpus", "is_synthetic", True, ["publishable"])(rows, second)
+    return cell("corpus", "is_synthetic", True, ["publishable_by_content"])(rows, second)
 
 
 RULES = (
@@ -323,23 +286,6 @@ RULES = (
         ),
     ),
     Rule(
-        "restricted_strings",
-        1,
-        "No restricted name",
-        (
-            "Restricted names could only stand in texts somebody made. When release.json says that there are "
-            "none, every text must lead back to an article's text by hash, every title to an article; when "
-            "there are some, nothing published says where their words come from: the rule cannot run."
-        ),
-        "error",
-        "texts and titles",
-        _restricted_strings,
-        canaries=(
-            Canary("a query that is no article's own", _rewritten),
-            Canary("a title that is no article's own", cell("corpus", "title", "A title nobody printed")),
-        ),
-    ),
-    Rule(
         "retracted",
         1,
         "No retracted source",
@@ -370,8 +316,8 @@ RULES = (
         1,
         "Synthetic marks agree",
         (
-            "Rows of synthetic articles are marked, and release.json is not publishable when any row "
-            "is marked."
+            "Rows of synthetic articles are marked, and release.json is not publishable by content when "
+            "any row is marked."
         ),
         "error",
         "rows",

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from curation.audit.rule import MAX_EXAMPLES, Context
+from schemas.exact import log2
 
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _BLOCK, _SPARE = 1 << 26, 1_000_000
+_DISCOUNTS = np.array([log2(place + 2) for place in range(10)])
 _COLUMNS = {"query": pa.string(), "document": pa.string(), "rank": pa.int64(), "score": pa.float64()}
 _JUDGED = 'SELECT "query-id" AS q, "corpus-id" AS c, score FROM qrels'
 _UNJUDGED = 'ANTI JOIN qrels r ON r."query-id" = q AND r."corpus-id" = c'
@@ -62,7 +64,7 @@ class Split:
         owners, grades = self._owners[order], self.grades[order]
         place = places(owners)
         kept = (place < 10) & (grades > 0)
-        gains: Floats = grades[kept] / np.log2(place[kept] + 2)
+        gains: Floats = grades[kept] / _DISCOUNTS[place[kept]]
         return np.bincount(owners[kept], gains, minlength=len(self.queries)).astype(np.float64)
 
     @property
@@ -183,7 +185,7 @@ class Tally:
         above = np.cumsum(hit)  # hits up to a row, less those before its query
         before = (above - hit)[np.arange(len(owners)) - place] if len(owners) else above
         gains: dict[str, Floats] = {
-            "nDCG@10": np.where(hit & (place < 10), grade, 0) / np.log2(place + 2),
+            "nDCG@10": np.where(hit & (place < 10), grade, 0) / _DISCOUNTS[np.minimum(place, 9)],
             "AP@100": np.where(hit & (place < 100), (above - before) / (place + 1), 0.0),
             "RR": np.where(hit & (above - before == 1), 1 / (place + 1), 0.0),
             "Success@1": (hit & (place < 1)).astype(np.float64),

@@ -93,7 +93,7 @@ def near_pairs(one: Texts, other: Texts | None = None, threshold: float = NEAR) 
     else:
         nominated = across(one.sketch, other.sketch, CROWDED, neighbours=True)
         quick = short.pairs(one, other)
-    second = other or one
+    second = one if other is None else other
     found = {(a, b): value for a, b, value in quick}
     chosen = nominated.kept(_plausible(one, second, nominated, threshold))
     for a, b, value in _similar(one, second, chosen, threshold):
@@ -254,8 +254,9 @@ def _matches(
             a, b, name, other_name = b, a, other_name, name
         pairs.append(Match(name, other_name, value, a, b))
     pairs.sort(key=lambda pair: (pair.one, pair.other, pair.one_row, pair.other_row))
-    compared = len(one) * (len(one) - 1) // 2 if same else len(one) * len(other)
-    empty = int((one.sketch.counts == 0).sum()) + (0 if same else int((other.sketch.counts == 0).sum()))
+    first, second = int((one.sketch.counts > 0).sum()), int((other.sketch.counts > 0).sum())
+    compared = first * (first - 1) // 2 if same else first * second
+    empty = len(one) - first + (0 if same else len(other) - second)
     return Matches(tuple(pairs), compared, verified, suppressed, empty)
 
 

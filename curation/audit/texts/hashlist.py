@@ -99,7 +99,8 @@ def match_hash_list(probe: Texts, hashes: HashList, limit: int = COMMON) -> Matc
     ]
     pairs.sort(key=lambda pair: (pair.one, pair.other, pair.one_row, pair.other_row))
     without = int((probe.sketch.counts == 0).sum())
-    return Matches(tuple(pairs), len(probe) * len(hashes.halves), len(keys), index.suppressed, without)
+    listed = int((hashes.digests != 0).sum())
+    return Matches(tuple(pairs), (len(probe) - without) * listed, len(keys), index.suppressed, without)
 
 
 @dataclass(frozen=True, slots=True)

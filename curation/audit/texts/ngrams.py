@@ -6,11 +6,12 @@ texts that share a run of SPAN tokens always share a fingerprint, and about 2 of
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from curation.audit.texts.tokens import I32, I64, U64, Tokens, mix, rolling
+from curation.audit.texts.tokens import I32, I64, U64, Tokens, mix, powers, rolling
 
 SPAN = 13
 """Tokens of a copied span: after the 13-gram test used for language-model contamination (GPT-3, app. C)."""
@@ -82,6 +83,22 @@ def summaries(tokens: Tokens, first: int, rows: int) -> Summaries:
         length = (ends - starts).astype(np.uint64)
         digests[owners[starts]] = np.maximum(mix(runs + length * np.uint64(_TOKEN)), np.uint64(1))
     return Summaries(counts, counts * 2 - alone, digests)
+
+
+def run_digests(tokens: Tokens, lengths: Sequence[int]) -> Iterator[tuple[int, U64]]:
+    """For each length, the digest of every run of as many tokens: that of a text with just these tokens.
+
+    Runs reach over the ends of texts: who asks must see that both ends are of one text.
+    """
+    count = len(tokens.hashes)
+    power, inverse = powers(_TOKEN, 1 << max(18, (count + 1).bit_length()))
+    prefix = np.zeros(count + 1, np.uint64)
+    np.cumsum(tokens.hashes * power[:count], out=prefix[1:])
+    for length in lengths:
+        if 0 < length <= count:
+            sums = (prefix[length:] - prefix[:-length]) * inverse[: count - length + 1]
+            sums += np.uint64(length * _TOKEN & 0xFFFFFFFFFFFFFFFF)
+            yield length, np.maximum(mix(sums), np.uint64(1))
 
 
 def left_out(tokens: Tokens, halves: I32, first: int) -> tuple[U64, I32]:

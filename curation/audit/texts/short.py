@@ -30,7 +30,7 @@ def pairs(one: Texts, other: Texts | None = None, used: Bool | None = None) -> l
         used: which rows of `one` take part; all when not given.
     """
     size = len(one)
-    groups = by_left_out(one.sketch, other.sketch if other else None)
+    groups = by_left_out(one.sketch, None if other is None else other.sketch)
     if used is not None:
         groups = [rows[used[rows]] for rows in groups]
     if other is not None:

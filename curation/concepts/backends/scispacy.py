@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 import itertools
 import json
+import math
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -126,7 +127,7 @@ class Vectorizer:
                 inside = sum(
                     (counts[item] * idf[vocabulary[item]]) ** 2 for item in counts if item in vocabulary
                 )
-                rows.data[rows.indptr[row] : rows.indptr[row + 1]] *= (inside / (inside + outside)) ** 0.5
+                rows.data[rows.indptr[row] : rows.indptr[row + 1]] *= math.sqrt(inside / (inside + outside))
         return rows
 
 
@@ -197,7 +198,7 @@ class ExactNeighbours:
             squares = np.cumsum(queries.data[place][order].astype(float) ** 2)
             left_out = int(np.searchsorted(squares, (self.threshold - 1e-3) ** 2))
             searched.data[place][order[:left_out]] = 0
-            slack[row] = squares[left_out - 1] ** 0.5 if left_out else 0.0
+            slack[row] = math.sqrt(squares[left_out - 1]) if left_out else 0.0
         searched.eliminate_zeros()
         return searched, slack
 

@@ -50,7 +50,7 @@ def folded(text: str) -> str:
     """The normalised text as the partition folds it, told in Python."""
     return "".join(
         char if unicodedata.category(char)[0] in "LN" else " "
-        for char in unicodedata.normalize("NFC", text).lower()
+        for char in unicodedata.normalize("NFKC", text).casefold()
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from PIL import Image, ImageDraw
 
 from curation.release.facts import views
-from curation.release.manifest import ReleaseManifest
+from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
 from curation.release.tables import TABLES
 from schemas.hashing import sha256_text
 
@@ -143,7 +143,7 @@ def release(directory: Path, hostile: bool = False) -> Path:
 def manifest(**changes: Any) -> ReleaseManifest:
     """The release's manifest."""
     made = ReleaseManifest(
-        format_version=2,
+        format_version=FORMAT_VERSION,
         dataset="known",
         title="Known release",
         version="1.0.0",
@@ -154,7 +154,7 @@ def manifest(**changes: Any) -> ReleaseManifest:
         license="CC-BY-SA-4.0",
         label="silver",
         expert_minimum=5,
-        publishable=True,
+        publishable_by_content=True,
         not_publishable_because=(),
         accessed="2026-11-01",
         grades={"2": "same hidden principal diagnosis"},

@@ -36,7 +36,7 @@ def manifest(**changes: Any) -> ReleaseManifest:
         "license": "CC-BY-4.0",
         "label": "silver",
         "expert_minimum": 5,
-        "publishable": True,
+        "publishable_by_content": True,
         "not_publishable_because": (),
         "accessed": None,
         "grades": {"2": "same", "1": "near"},

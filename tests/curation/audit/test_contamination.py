@@ -19,11 +19,12 @@ from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.layouts.hashlist import METADATA, SCHEMA, read_hash_list, wide_hashes
-from curation.audit.report import audit
-from curation.audit.rule import Outcome, Rule
+from curation.audit.report import audit, run_rule
+from curation.audit.rule import Context, Outcome, Rule
 from curation.audit.rules import contamination, contamination_images, contamination_texts
 from schemas.audit import AuditReport, RuleResult
 from schemas.errors import UsageError
+from tests.curation.audit import small
 from tests.curation.audit.foreign import Beir, Mteb, encoded, picture, words, write_lines
 from tests.curation.release.known import run_sql
 
@@ -456,3 +457,39 @@ def test_without_its_implementation_a_rule_fails_the_audit(known: Path, tmp_path
     report = against(known, [], tmp_path, plant=True, rules=[rules[number]])
     assert report.verdict == "invalid"
     assert result(report, RULES[number].id).status == "unproven"
+
+
+def test_short_questions_and_what_compared_nothing(tmp_path: Path) -> None:
+    asked = "Who keeps the lamp of pier nine lit?"
+    own = small.dataset(
+        tmp_path / "own",
+        {
+            "queries": small.queries(("q1", asked)),
+            "corpus": small.texts(("d1", f"They said: {asked} Nobody.")),
+        }
+        | {"qrels": small.qrels(("q1", "d1"))},
+        "mteb",
+    )
+    long = f"In the winter of that year a man came to us and asked: {asked} We did not answer him at all."
+    (tmp_path / "theirs").mkdir()
+    write_lines(tmp_path / "theirs" / "qa.jsonl", [{"question": long}, {"question": f"  {asked.upper()}"}])
+    theirs = open_dataset(tmp_path / "theirs", tmp_path / "read", "against")
+    context = Context(own, run_sql, tmp_path, SerialExecutor(), against=(theirs,))
+    said = {rule.id: run_rule(rule, context)[0] for rule in contamination.RULES}
+    queries = said["contaminated_queries"]
+    assert (queries.status, queries.found) == ("failed", 1)
+    assert queries.findings[0].message == (
+        "the query is word for word a query of theirs, and 1 more of its texts have words in common with it"
+    )
+    inside = said["contaminated_positives"].findings[0]
+    assert inside.message == "the document holds all 8 words of a query of theirs"
+    assert inside.sides[0].quote == asked.rstrip("?")
+    documents = said["contaminated_documents"]
+    assert documents.status == "not_applicable"
+    assert documents.note.endswith("every pair of texts is compared by another rule")
+    write_lines(tmp_path / "theirs" / "qa.jsonl", [{"question": long}])
+    again = open_dataset(tmp_path / "theirs", tmp_path / "read", "against")
+    context = Context(own, run_sql, tmp_path, SerialExecutor(), against=(again,))
+    (found,) = run_rule(small.rule_of(contamination.RULES, "contaminated_queries"), context)[0].findings
+    assert found.message == "the query stands whole (8 words) in a query of theirs"
+    assert [side.quote.casefold() for side in found.sides] == [asked.rstrip("?").casefold()] * 2

@@ -305,7 +305,7 @@ def test_an_empty_dataset(tmp_path: Path) -> None:
     assert "qrels" not in dataset.views
 
 
-@pytest.mark.parametrize("kind", ["absent", "folder", "text", "archive", "pictures", "qrels"])
+@pytest.mark.parametrize("kind", ["absent", "folder", "text", "archive", "qrels"])
 def test_what_is_no_dataset_says_what_was_looked_for(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "thing"
     if kind == "text":

@@ -110,10 +110,10 @@ def test_long_values_are_cut(report: AuditReport, stated: dict[str, Any]) -> Non
         (b"[]", "no verdict"),
         (b'{"version": NaN}', "NaN"),
         (b"[" * 100_000, "not an audit report"),
-        (b'{"version": 2}', "no verdict"),
+        (b'{"version": 3}', "no verdict"),
         (b'{"version": 1, "release_hash": "", "rules": [], "inputs": []}', "audit version 1"),
         (b'{"version": "2", "release_hash": "", "rules": [], "inputs": []}', "audit version '2'"),
-        (b'{"version": 2, "release_hash": "", "rules": [], "inputs": []}', "fields differ"),
+        (b'{"version": 3, "release_hash": "", "rules": [], "inputs": []}', "fields differ"),
     ],
 )
 def test_what_is_no_report_is_a_clear_error(data: bytes, message: str) -> None:

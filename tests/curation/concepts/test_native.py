@@ -264,3 +264,13 @@ def test_many_texts_give_what_each_gives_alone(matcher: Open) -> None:
     texts = ["breast", "carcinoma", "", "low", "-set ears", "...", "breast carcinomas; low-set ears"] * 3
     assert list(opened.find_many(texts)) == [opened.find(text) for text in texts]
     assert list(opened.find_many([])) == []
+
+
+def test_a_permuted_term_adds_nothing_to_what_it_permutes(tmp_path: Path) -> None:
+    straight = ConceptName(concept="T:1", name="Tissue calcium", is_preferred=True)
+    names = [straight, ConceptName(concept="T:1", name="Calcium, Tissue", term_type="PM")]
+    build_index(names, tmp_path / "index")
+    build_index([straight], tmp_path / "alone")
+    assert (tmp_path / "index").read_bytes() == (tmp_path / "alone").read_bytes()
+    matcher = open_index(tmp_path / "index")
+    assert found(matcher, "calcium, tissue") == [("calcium, tissue", "T:1")]

@@ -76,7 +76,7 @@ class Release:
             license="by",
             label="silver",
             expert_minimum=1,
-            publishable=False,
+            publishable_by_content=False,
             not_publishable_because=(),
             accessed=None,
             grades={"1": "near", "2": "right"},

@@ -13,7 +13,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from curation.partition.records import MergedConcept, PublishedKey, Withheld
+from curation.partition.near_queries import near_keys
+from curation.partition.records import MergedConcept, NearQuery, PublishedKey, Withheld
 from curation.partition.stage import partition_stage
 from flows.database import run_set_stage
 from schemas.article import Graphic
@@ -193,6 +194,8 @@ def run(
     files["images"] = _write(folder, "images", FigureImage, images, order)
     files["published"] = _write(folder, "published", PublishedKey, world.published, order)
     files["merged"] = _write(folder, "merged", MergedConcept, merged, order)
+    near = near_keys({task: files[f"{task}_queries"] for task in tasks})
+    files["near_queries"] = _write(folder, "near_queries", NearQuery, near, order)
     out = folder / "out"
     out.mkdir()
     run_set_stage(partition_stage(tasks, **settings), files, out, "1GB")

@@ -345,3 +345,42 @@ def test_the_policy_is_what_the_stage_assumes() -> None:
             for dimension in ("target_concept", "query", "article", "patient", "image_family"):
                 both = {level(one, one, dimension) for one in (task, other)}
                 assert (level(task, other, dimension) == "zero") == (both == {"zero"})
+
+
+LONG = "A glass blower of sixty came in with burning eyes and a cough that had lasted eleven weeks in all"
+NEAR = LONG.replace("sixty", "fifty").replace("eleven", "twelve")
+
+
+def test_near_copies_of_a_query_go_to_one_task_and_one_split(tmp_path: Path) -> None:
+    others = tuple(Item("case_study", f"o{number}", text=f"{number} words apart") for number in range(40))
+    near = [Item("case_study", "a", text=LONG), Item("clinical_case", "b", text=NEAR)]
+    outcome = run(tmp_path / "two", World((*near, *others)))
+    (lost,) = outcome.reasons
+    assert lost in {item.id for item in near} and outcome.reasons[lost] == "overlap_other_task"
+    kept = next(item.id for item in near if item.id != lost)
+    assert [key.key[:5] for key in outcome.keys if key.query_id == kept and key.dimension == "query"].count(
+        "near:"
+    ) == 1
+    same = (replace(near[0], name="b", text=NEAR), near[0], replace(near[0], name="c", text=NEAR.upper()))
+    outcome = run(tmp_path / "one", World((*same, *others)), dev_share=0.5)
+    assert len({outcome.places[item.id] for item in same}) == 1
+    apart = [replace(near[0], targets=("X:1",)), replace(near[1], targets=("X:2",))]
+    assert run(tmp_path / "apart", World((*apart, *others))).reasons == {}
+
+
+def test_a_near_copy_of_a_published_query_is_dropped_and_equal_ones_count_in_any_form(tmp_path: Path) -> None:
+    first = World((Item("case_study", "a", text=LONG),))
+    released = publish(run(tmp_path / "first", first), "1.0.0", 0)
+    assert not any(row.key.startswith("near:") for row in released)
+    more = World((Item("clinical_case", "b", text=NEAR), Item("visual_context", "c", text=f"\u2028{LONG}")))
+    second = run(tmp_path / "second", grown(first, more, released))
+    assert second.reasons == {
+        "clinical_case-b": "overlap_other_task",
+        "visual_context-c": "overlap_other_task",
+    }
+    forms = (
+        "5 \u00b5m ﬁbres of a cafe\u0301-brown kind",
+        "\uff15\u00a0\u03bcm fibres of a caf\u00e9\u2011brown kind",
+    )
+    pair = World(tuple(Item(task, "x", text=text) for task, text in zip(TASKS, forms, strict=False)))
+    assert len(run(tmp_path / "forms", pair).places) == 1

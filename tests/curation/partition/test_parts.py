@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.partition.components_sql import components, stars
-from curation.partition.keys_sql import article_key, folded, likenesses, patient_key
+from curation.partition.keys_sql import article_key, likenesses, patient_key
 from curation.partition.published import PublishedTask, published_rows
 from curation.partition.records import PublishedKey
 from flows.database import connect
+from schemas.hashing import normalise_text
 from schemas.ids import family_key
 from schemas.record import columns
 
@@ -114,10 +115,12 @@ def test_patient_keys_leave_out_the_version() -> None:
     ]
 
 
-def test_texts_are_folded() -> None:
-    texts = ["  A—b,\tC! ", "e\u0301tat", "État", "発熱。", "…", ""]
-    rows = dict(ask(f"SELECT a, {folded('a')} FROM t", t=pa.table({"a": texts})))
-    assert [rows[text] for text in texts] == ["a b c", "état", "état", "発熱", "", ""]
+def test_sql_normalises_texts_as_python_does() -> None:
+    texts = ["  A—b,\tC! ", "e\u0301tat", "État", "発熱。", "…", "", "5 \u00b5m", "ﬁbre", "Ａ\u2011b\u00a0c"]
+    rows = dict(ask("SELECT a, normalise_text(a) FROM t", t=pa.table({"a": texts})))
+    assert [rows[text] for text in texts[:6]] == ["a b c", "état", "état", "発熱", "", ""]
+    assert all(rows[text] == normalise_text(text) for text in texts)
+    assert ask("SELECT normalise_text(NULL)") == [(None,)]
 
 
 def release(folder: Path, number: int, rows: list[tuple[str, str, str]]) -> dict[str, pa.Table]:

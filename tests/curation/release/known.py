@@ -16,7 +16,9 @@ from PIL import Image
 
 from curation.partition.records import Withheld
 from curation.release.assemble import assemble
+from curation.release.card import OF_DATASET, OF_TASK
 from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
+from curation.tasks.registry import TASKS
 from flows import asking
 from schemas.article import Graphic, Licence
 from schemas.benchmark import (
@@ -116,6 +118,9 @@ class World:
     withheld: list[Withheld] = field(default_factory=list)
     labels: list[RecordLabels] = field(default_factory=list)
     tasks: tuple[str, ...] = ("visual_context",)
+    settings: dict[str, dict[str, Any]] = field(
+        default_factory=lambda: {"visual_context": dict(TASKS["visual_context"].per_article.params)}
+    )
 
     @property
     def cards(self) -> Path:
@@ -219,8 +224,9 @@ class World:
         )
         build = BuildRecord(
             storage_version=1,
-            stages=tuple(StageRecord(name, 1, {"min_words": 10}) for name in STAGES),
+            stages=tuple(StageRecord(name, 1, self.settings.get(name, {})) for name in STAGES),
             retention=tuple(self.retention),
+            made_with=options.pop("made_with", {}),
         )
         return assemble(
             TASK,
@@ -319,15 +325,19 @@ def make_world(root: Path) -> World:
         Retention("visual_context_all", "query", 4, 4),
         Retention("partition", "query", 4, 4),
     ]
-    world.cards.mkdir(parents=True)
-    for section in ("summary", "intended_use", "limitations", "collection", "acknowledgement"):
-        text = (
-            "There are {{ counts.queries | number }} queries."
-            if section == "summary"
-            else f"About {section}."
-        )
-        (world.cards / f"{section}.md").write_text(text + "\n", encoding="utf-8")
+    write_prose(world.cards, [TASK.name], "About it.")
+    summary = "There are {{ counts.queries | number }} queries.\n"
+    (world.cards / TASK.name / "summary.md").write_text(summary, encoding="utf-8")
     return world
+
+
+def write_prose(folder: Path, tasks: Sequence[str], text: str) -> None:
+    """Every file of prose that the card of some tasks needs."""
+    names = [*OF_DATASET, *(f"{task}/{section}" for task in tasks for section in OF_TASK)]
+    for name in names:
+        path = folder / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _judge(world: World, query: Query, article: str, number: int, passages: list[str]) -> None:

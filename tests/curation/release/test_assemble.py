@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from curation.release.tables import IMAGE_CHECKS, ORIGIN_CORPUS, QUERIES
 from curation.tasks.image_facts import ImageCheck
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
-from schemas.hashing import sha256_bytes
+from schemas.hashing import canonical_json, sha256_bytes, sha256_text
 from schemas.label import RecordLabels
 from schemas.record import to_table
 from schemas.stages import Reason
@@ -171,22 +172,77 @@ def test_shards_are_cut_by_rows_and_payload_alone(tmp_path: Path, rows: int) -> 
 
 @pytest.mark.usefixtures("fewer_canaries")
 def test_an_empty_build_is_an_empty_release(world: World) -> None:
-    """`datasets` refuses to materialise a split without rows, so an empty one is read by streaming."""
+    """`datasets` refuses to materialise a split without rows, so the card lists no such config."""
     world.queries, world.documents, world.qrels, world.excluded = [], [], [], []
     directory = world.release()
-    import datasets
-
-    assert list(datasets.load_dataset(str(directory), "corpus", split="test", streaming=True)) == []
+    assert load_every_config(directory) == {"funnel": ["test"], "drops": ["test"]}
+    card = (directory / "README.md").read_text("utf-8")
+    assert "**empty**: no queries" in card and "There is nothing to ask" in card
+    assert "load_dataset(path" not in card
+    manifest = read_manifest(directory)
+    assert manifest.is_empty and not manifest.publishable_by_content
     report = audit(directory, run_sql)
     assert report.verdict == "clean" and "corpus: 0" in report.rows
-    assert not report.publishable
+    assert not report.publishable and "no query" in report.not_publishable_because[0]
+
+
+def load_every_config(directory: Path) -> dict[str, list[str]]:
+    """Every config a card lists, each of its splits loaded as a consumer would; none may be without rows."""
+    import datasets
+
+    found: dict[str, list[str]] = {}
+    for name in datasets.get_dataset_config_names(str(directory)):
+        loaded = datasets.load_dataset(str(directory), name, cache_dir=str(directory.parent / "cache"))
+        found[name] = sorted(loaded, reverse=True)
+        assert all(split.num_rows for split in loaded.values()), name
+    return found
+
+
+def test_every_config_of_the_card_loads_and_none_with_rows_is_missing(world: World) -> None:
+    world.dev = {world.queries[0].id}
+    world.excluded = [row for row in world.excluded if row.query_id not in world.dev]
+    directory = world.release()
+    found = load_every_config(directory)
+    assert found["queries"] == found["qrels"] == ["test", "dev"]
+    assert found["excluded"] == ["test"], "no pair of the dev query is excluded"
+    held = {path.parent.name for path in directory.rglob("*.parquet") if pq.read_metadata(path).num_rows}
+    assert {name.removeprefix("provenance_") for name in found} == held
+
+
+def test_a_card_says_of_a_setting_what_the_release_was_built_with(world: World) -> None:
+    text = (world.release() / "README.md").read_text("utf-8")
+    assert "A figure without a usable image makes no query." in text
+    assert "at least 25 words, cites at most 2 figures" in text
+    world.settings["visual_context"] |= {"require_image": False, "min_words": 30}
+    text = (world.release(version="2.0.0") / "README.md").read_text("utf-8")
+    assert "A figure without a usable image is a query by its caption alone." in text
+    assert "makes no query" not in text and "at least 30 words, cites" in text
+
+
+def test_a_manifest_of_the_older_format_is_read_and_keeps_its_hash(known: Path, tmp_path: Path) -> None:
+    """As format 2 was written: `publishable`, and neither of the newer fields."""
+    body = json.loads((known / "release.json").read_text("utf-8"))
+    body["publishable"] = body.pop("publishable_by_content")
+    for name in ("change", "restricted_names", "release_hash"):
+        del body[name]
+    body["format_version"] = 2
+    body["release_hash"] = sha256_text(canonical_json(body))
+    path = tmp_path / "release.json"
+    path.write_text(json.dumps(body), "utf-8")
+    manifest = read_manifest(tmp_path)
+    assert manifest.publishable_by_content and manifest.change == {}
+    assert manifest.computed_hash() == manifest.release_hash == body["release_hash"]
+    assert json.loads(manifest.to_json()) == body
+    path.write_text(json.dumps(body | {"change": {}}), "utf-8")
+    with pytest.raises(ReleaseError, match="not of format 2 or 3"):
+        read_manifest(tmp_path)
 
 
 def test_synthetic_rows_make_a_release_unpublishable(world: World) -> None:
-    assert world.manifest().publishable
+    assert world.manifest().publishable_by_content
     world.queries[0] = dataclasses.replace(world.queries[0], is_synthetic=True)
     manifest = world.manifest(version="1.0.1")
-    assert not manifest.publishable and "synthetic" in manifest.not_publishable_because[0]
+    assert not manifest.publishable_by_content and "synthetic" in manifest.not_publishable_because[0]
 
 
 def nd_licence(world: World) -> None:
@@ -219,7 +275,7 @@ def truncated_image(world: World) -> None:
 
 
 def missing_prose(world: World) -> None:
-    (world.cards / "limitations.md").unlink()
+    (world.cards / "visual_context" / "limitations.md").unlink()
 
 
 def empty_prose(world: World) -> None:
@@ -227,13 +283,15 @@ def empty_prose(world: World) -> None:
 
 
 def typed_number(world: World) -> None:
-    (world.cards / "summary.md").write_text(
+    (world.cards / "visual_context" / "summary.md").write_text(
         "It has 4 queries, made in 2026 under CC BY 4.0.", encoding="utf-8"
     )
 
 
 def unknown_fact(world: World) -> None:
-    (world.cards / "summary.md").write_text("It has {{ counts.nonsense }} queries.", encoding="utf-8")
+    (world.cards / "visual_context" / "summary.md").write_text(
+        "It has {{ counts.nonsense }} queries.", encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,10 +302,10 @@ def unknown_fact(world: World) -> None:
         (missing_image, "not in raw"),
         (changed_image, "not those that were fetched"),
         (truncated_image, "does not decode"),
-        (missing_prose, "data_cards/known/limitations.md"),
+        (missing_prose, "data_cards/known/visual_context/limitations.md"),
         (empty_prose, "data_cards/known/limitations.md"),
         (typed_number, "'4'"),
-        (unknown_fact, "data_cards/known/summary.md"),
+        (unknown_fact, "data_cards/known/visual_context/summary.md"),
     ],
 )
 def test_refusals_name_the_culprit_and_leave_nothing(

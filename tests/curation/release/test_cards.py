@@ -10,6 +10,7 @@ from curation.release import card
 from curation.tasks.registry import TASKS
 from schemas.errors import ReleaseError, UsageError
 from schemas.spec import DatasetSpec, load_spec
+from tests.curation.release.known import write_prose
 
 CARDS = Path(__file__).resolve().parents[3] / "data_cards"
 DATASETS = sorted(path.parent.name for path in CARDS.glob("*/spec.toml"))
@@ -25,12 +26,19 @@ def test_spec_and_prose_are_complete(dataset: str) -> None:
     assert spec.name == dataset and set(spec.tasks) <= set(TASKS)
     if spec.sources.pmc_ids:
         assert (CARDS / dataset / spec.sources.pmc_ids).is_file()
-    prose = card.load_prose(CARDS / dataset)
-    assert set(prose) == set(card.PROSE)
-    facts = {"counts": {"queries": 12_345, "corpus": 7}, "sources": {"articles": 3}}
-    rendered = card.render_prose(prose, facts, dataset)
-    assert "{{" not in "".join(rendered.values())
-    assert "12,345" in rendered["summary"]
+    facts = {
+        "counts": {"queries": 12_345, "corpus": 7},
+        "sources": {"articles": 3},
+        "images": {"images": 0},
+    }
+    summaries = set()
+    for prose in card.load_prose(CARDS / dataset, TASKS).values():  # a task may join the spec any day
+        assert set(prose) == set(card.PROSE)
+        rendered = card.render_prose(prose, facts, dataset)
+        assert "{{" not in "".join(rendered.values())
+        assert "12,345" in rendered["summary"]
+        summaries.add(rendered["summary"])
+    assert len(summaries) == len(TASKS)
 
 
 @pytest.mark.parametrize(
@@ -43,19 +51,32 @@ def test_spec_and_prose_are_complete(dataset: str) -> None:
     ],
 )
 def test_the_claims_gate_lets_harmless_digits_through(tmp_path: Path, text: str) -> None:
-    for section in card.PROSE:
-        (tmp_path / f"{section}.md").write_text(text, encoding="utf-8")
-    assert card.load_prose(tmp_path)["summary"] == text
+    write_prose(tmp_path, ["summary"], text)
+    assert card.load_prose(tmp_path, ["summary"])["summary"]["summary"] == {"summary/summary.md": text}
 
 
 @pytest.mark.parametrize(
     "text", ["over 1,000 queries", "80% recall", "4.0 is a version", "R2 scores", "in 12026"]
 )
 def test_the_claims_gate_stops_numbers_typed_by_hand(tmp_path: Path, text: str) -> None:
-    for section in card.PROSE:
-        (tmp_path / f"{section}.md").write_text(text, encoding="utf-8")
+    write_prose(tmp_path, ["summary"], text)
     with pytest.raises(ReleaseError, match="states a number by hand"):
-        card.load_prose(tmp_path)
+        card.load_prose(tmp_path, ["summary"])
+
+
+def test_sections_of_task_and_dataset_stand_together_and_the_missing_are_all_named(tmp_path: Path) -> None:
+    write_prose(tmp_path, ["summary"], "- Of all.")
+    (tmp_path / "summary" / "limitations.md").write_text("- Of the task.", "utf-8")
+    (tmp_path / "summary" / "intended_use.md").write_text("For this.", "utf-8")
+    rendered = card.render_prose(card.load_prose(tmp_path, ["summary"])["summary"], {}, "set")
+    assert rendered["limitations"] == "- Of the task.\n- Of all."
+    assert rendered["intended_use"] == "For this.\n\n- Of all."
+    (tmp_path / "collection.md").unlink()
+    with pytest.raises(ReleaseError, match="no 'collection' section") as caught:
+        card.load_prose(tmp_path, ["summary", "case_study"])
+    assert caught.value.file == str(tmp_path / "collection.md")
+    for name in ("collection.md", *(f"case_study/{section}.md" for section in card.OF_TASK)):
+        assert str(tmp_path / name) in caught.value.hint
 
 
 def write(path: Path, text: str) -> Path:

@@ -6,12 +6,11 @@ import dataclasses
 import random
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from curation.extract.stage import EXTRACT
 from curation.tasks.summary import TASK, abstract_id
-from flows.database import select
+from flows.database import connect, select
 from flows.runner import run_records
 from schemas.article import Abstract, Article, Graphic, Licence, RelatedArticle, Section
 from schemas.case import Case
@@ -233,12 +232,12 @@ def per_article(articles: list[Article], **params: Any) -> tuple[dict[str, list[
 
 
 def merged(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    connection = duckdb.connect()
-    for view, (table, kind) in TASK.over_all.inputs.items():
-        connection.register(view, to_table(kind, rows[table.partition(".")[2]]))
-    result: dict[str, list[Any]] = {}
-    for name, sql in TASK.over_all.outputs.items():
-        made = pa.Table.from_batches(list(select(connection, sql)), schema=arrow_schema(sql.row))
-        connection.register(name, made)
-        result[name] = from_table(sql.row, made)
-    return result
+    with connect() as connection:
+        for view, (table, kind) in TASK.over_all.inputs.items():
+            connection.register(view, to_table(kind, rows[table.partition(".")[2]]))
+        result: dict[str, list[Any]] = {}
+        for name, sql in TASK.over_all.outputs.items():
+            made = pa.Table.from_batches(list(select(connection, sql)), schema=arrow_schema(sql.row))
+            connection.register(name, made)
+            result[name] = from_table(sql.row, made)
+        return result

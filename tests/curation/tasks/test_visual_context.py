@@ -6,7 +6,6 @@ import dataclasses
 from collections import Counter
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 
@@ -14,7 +13,7 @@ from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.visual_context import TASK, build, is_self_match, word_count
 from curation.tasks.visual_context_figure import is_study_plan
-from flows.database import select
+from flows.database import connect, select
 from flows.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
 from schemas.benchmark import Document, Excluded, Qrel, Query
@@ -229,17 +228,17 @@ def merged(articles: list[Article]) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
     tables = {f"extract.{name}": rows for name, rows in kept.items()}
     rows, _, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {})
-    connection = duckdb.connect()
-    views = {f"visual_context.{name}": values for name, values in rows.items()}
-    for view, (table, kind) in TASK.over_all.inputs.items():
-        connection.register(view, to_table(kind, views[table]))
-    result: dict[str, list[Any]] = {}
-    for name, sql in TASK.over_all.outputs.items():
-        schema = arrow_schema(sql.row)
-        made = pa.Table.from_batches(list(select(connection, sql)), schema=schema)
-        connection.register(name, made)
-        result[name] = from_table(sql.row, made)
-    return result
+    with connect() as connection:
+        views = {f"visual_context.{name}": values for name, values in rows.items()}
+        for view, (table, kind) in TASK.over_all.inputs.items():
+            connection.register(view, to_table(kind, views[table]))
+        result: dict[str, list[Any]] = {}
+        for name, sql in TASK.over_all.outputs.items():
+            schema = arrow_schema(sql.row)
+            made = pa.Table.from_batches(list(select(connection, sql)), schema=schema)
+            connection.register(name, made)
+            result[name] = from_table(sql.row, made)
+        return result
 
 
 def test_shards_merge_to_one_query_and_one_document_each() -> None:

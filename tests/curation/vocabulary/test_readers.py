@@ -155,7 +155,7 @@ def test_mesh_table_makes_headings_entry_terms_and_tree(tmp_path: Path) -> None:
     rows = list(mesh.read_tsv(path, "0" * 64, "toy"))
     assert {(row.name, row.term_type) for row in of(ConceptName, rows)} == {
         ("Spot Diseases", "MH"),
-        ("Diseases, Spot", "ET"),
+        ("Diseases, Spot", "PM"),
         ("Spotted Skin", "MH"),
         ("Dotted Skin", "ET"),
     }

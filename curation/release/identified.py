@@ -1,0 +1,146 @@
+"""Rows of a task that could name a patient, so that they are withheld from its release.
+
+Looked for are the certain patterns of `curation.privacy` in everything of a query or document that would be
+published: text, title, quotes of evidence, text that a transform replaced, record of its article. What is
+withheld is among the published drops, by kind and place, without the words. The audit's rule phi_identifiers
+proves from the released files that none is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.privacy import CERTAIN, hits, masked, nominated
+from curation.release.manifest import Retention
+from curation.release.query import QueryRunner, fetch
+from schemas.record import to_table
+from schemas.stages import Drop, Reason
+
+STAGE = "privacy"
+VERSION = 1
+VIEW = "identified"
+_PLACED = "SELECT query_id FROM assignments WHERE task = '{task}'"
+_QUERIES = f"(SELECT q.* FROM queries AS q SEMI JOIN ({_PLACED}) AS p ON p.query_id = q.id)"
+_PLACES = (
+    ("query", "text", f"SELECT id, article_id, text FROM {_QUERIES}"),
+    ("query", "replaced text", f"SELECT id, article_id, unnest(transforms).original AS text FROM {_QUERIES}"),
+    (
+        "query",
+        "evidence",
+        f"""SELECT q.id, q.article_id, e.text FROM {_QUERIES} AS q JOIN
+            (SELECT query_id, unnest(evidence).text AS text FROM qrels) AS e ON e.query_id = q.id""",
+    ),
+    ("document", "text", "SELECT id, article_id, text FROM documents"),
+    ("document", "title", "SELECT id, article_id, title AS text FROM documents"),
+    (
+        "document",
+        "replaced text",
+        "SELECT id, article_id, unnest(transforms).original AS text FROM documents",
+    ),
+    *(
+        (
+            unit,
+            "record of the article",
+            f"""SELECT t.id, t.article_id, s.text FROM {table} AS t JOIN (
+                    SELECT id, title AS text FROM sources UNION ALL SELECT id, licence.statement FROM sources
+                    UNION ALL SELECT id, unnest(scope_evidence) FROM sources
+                ) AS s ON s.id = t.article_id""",
+        )
+        for unit, table in (("query", _QUERIES), ("document", "documents"))
+    ),
+)
+_UNANSWERED = f"""SELECT q.id, q.article_id FROM {_QUERIES} AS q JOIN (
+        SELECT query_id FROM qrels
+        ANTI JOIN (SELECT query_id, corpus_id FROM withheld WHERE task = '{{task}}')
+            USING (query_id, corpus_id)
+        WHERE score > 0 GROUP BY query_id
+        HAVING bool_and(corpus_id IN (SELECT id FROM {VIEW} WHERE unit = 'document'))
+    ) AS lost ON lost.query_id = q.id ORDER BY q.id"""
+"""Queries whose every positive is withheld."""
+Found = dict[tuple[str, str], Drop]
+"""(unit, id) -> why it is withheld."""
+_TABLES = ("queries", "documents", "qrels", "sources", "assignments", "withheld")
+
+
+def write_identified(
+    query: QueryRunner, task: str, tables: Mapping[str, Sequence[Path]], folder: Path
+) -> Path:
+    """Write a Drop for every query and document that is withheld.
+
+    Args:
+        query: runs SQL over Parquet.
+        task: its name; of its queries only those count that the partition kept.
+        tables: its work tables, as `curation.release.assemble` is given them.
+        folder: an existing one.
+
+    Returns:
+        The Parquet file, in order of unit and id.
+    """
+    views = {name: tables[name] for name in _TABLES}
+    found: Found = {}
+    where = nominated(CERTAIN)
+    for unit, what, texts in _PLACES:
+        text = f"SELECT id, article_id, text FROM ({texts.format(task=task)}) WHERE {where} ORDER BY ALL"
+        for row in fetch(query, text, views):
+            for kind, start, end in hits(row["text"], CERTAIN):
+                detail = f"the {what} holds {kind} at characters {start:,}–{end:,}"
+                _note(found, unit, row, Reason.NAMES_A_PATIENT, detail)
+    path = _write(found, folder)
+    if any(unit == "document" for unit, _ in found):
+        for row in fetch(query, _UNANSWERED.format(task=task), {**views, VIEW: [path]}):
+            _note(found, "query", row, Reason.NO_POSITIVE_LEFT, "every positive is withheld")
+        path = _write(found, folder)
+    return path
+
+
+def shown(task: str, one: Callable[[str], Any]) -> tuple[Retention, ...]:
+    """How many queries and documents of a task there were to be released, and how many are.
+
+    Args:
+        task: its name.
+        one: the first column of the one row of an aggregate over `curation.release.selects.KEPT`.
+    """
+    counts = (
+        ("query", f"(SELECT 1 FROM assignments WHERE task = '{task}')", "kept"),
+        ("document", "documents", "described"),
+    )
+    return tuple(
+        Retention(STAGE, unit, one(f"SELECT count(*) FROM {given}"), one(f"SELECT count(*) FROM {left}"))
+        for unit, given, left in counts
+    )
+
+
+SUSPECT = f"{nominated(CERTAIN, 'detail')} AS suspect"
+"""SQL: whether the detail of a drop may quote an identifier."""
+
+
+def without_identifiers(drops: pa.Table) -> pa.Table:
+    """Drops as they may be published: identifiers in suspect details are masked; without column `suspect`."""
+    details, suspect = (drops.column(name).to_pylist() for name in ("detail", "suspect"))
+    hidden = [_hidden(said) if doubt else said for said, doubt in zip(details, suspect, strict=True)]
+    place = drops.schema.get_field_index("detail")
+    return drops.set_column(place, "detail", pa.array(hidden, pa.string())).drop_columns("suspect")
+
+
+def _hidden(text: str) -> str:
+    said = text
+    for _, start, end in hits(text, CERTAIN):
+        said = said[:start] + masked(text[start:end]) + said[end:]
+    return said
+
+
+def _note(found: Found, unit: str, row: Mapping[str, Any], reason: Reason, detail: str) -> None:
+    """Keep the first reason for a row."""
+    drop = Drop(unit=unit, id=row["id"], article_id=row["article_id"], reason=reason, detail=detail)
+    found.setdefault((unit, row["id"]), drop)
+
+
+def _write(found: Found, folder: Path) -> Path:
+    path = folder / f"{VIEW}.parquet"
+    pq.write_table(to_table(Drop, [found[key] for key in sorted(found)]), path)
+    return path

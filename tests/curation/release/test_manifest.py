@@ -1,0 +1,60 @@
+"""release.json: what it is claimed under, and the formats that are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from curation.release.manifest import FORMAT_VERSION, NAME, OLDEST_FORMAT, read_manifest, unlike
+from schemas.errors import ReleaseError
+from schemas.hashing import canonical_json, sha256_text
+from tests.curation.release.known import World
+
+HERE = {"lock": "a" * 64, "python": "3.11", "unicode": "14.0.0", "machine": "x86_64 glibc"}
+
+
+def test_what_a_release_was_made_with_is_inside_its_hash(world: World) -> None:
+    one = world.manifest(version="1.0.0", made_with=HERE)
+    other = world.manifest(out="elsewhere", version="1.0.0", made_with={**HERE, "python": "3.12"})
+    assert dict(one.made_with) == HERE and one.files == other.files
+    assert one.release_hash != other.release_hash
+    assert read_manifest(world.root / "releases" / "known" / "1.0.0" / "visual_context") == one
+
+
+def test_a_rebuild_under_another_claim_is_told_as_such(world: World) -> None:
+    world.manifest(made_with=HERE)
+    with pytest.raises(
+        ReleaseError, match=r"other content, made under another claim: python 3.11 \(here 3.12\)"
+    ):
+        world.manifest(made_with={**HERE, "python": "3.12"})
+    with pytest.raises(ReleaseError, match=r"lock aaaaaaaaaaaaaaaa \(here bbbbbbbbbbbbbbbb\)\n"):
+        world.manifest(made_with={**HERE, "lock": "b" * 64})
+
+
+def test_a_release_json_of_the_format_before_is_read_and_its_hash_holds(world: World) -> None:
+    directory = world.release()
+    content = json.loads((directory / NAME).read_text("utf-8"))
+    del content["made_with"], content["release_hash"]
+    content["format_version"] = OLDEST_FORMAT
+    stated = sha256_text(canonical_json(content))
+    (directory / NAME).write_text(json.dumps(content | {"release_hash": stated}), encoding="utf-8")
+    found = read_manifest(directory)
+    assert found.computed_hash() == found.release_hash == stated
+    assert "before releases recorded" in unlike(found.made_with, HERE)
+
+
+@pytest.mark.parametrize(
+    "change", [{"format_version": OLDEST_FORMAT}, {"format_version": FORMAT_VERSION + 1}]
+)
+def test_fields_and_format_must_fit(world: World, change: dict[str, int]) -> None:
+    directory: Path = world.release()
+    content = json.loads((directory / NAME).read_text("utf-8"))
+    (directory / NAME).write_text(json.dumps(content | change), encoding="utf-8")
+    with pytest.raises(ReleaseError, match="not of format 2 or 3"):
+        read_manifest(directory)
+
+
+def test_equal_claims_and_none_are_not_told() -> None:
+    assert unlike(HERE, dict(reversed(HERE.items()))) == "" == unlike({}, {})

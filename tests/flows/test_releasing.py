@@ -1,0 +1,206 @@
+"""Releases without a version: it follows from what changed; what was killed or damaged is found out."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from curation.release import assemble as assembling
+from curation.release.manifest import OLDEST_FORMAT, ReleaseManifest, read_manifest
+from flows.progress import SilentReporter
+from flows.releasing import Made, Maker
+from flows.session import Session
+from flows.settings import Settings
+from flows.specs import DATA_CARDS, read_spec
+from flows.workspace import Workspace
+from schemas.errors import ReleaseError
+from tests.pipeline import run_partition
+
+DATASET = "versioned"
+SPEC = """
+name = "versioned"
+title = "A dataset whose versions follow"
+[baselines]
+systems = []
+[partition]
+dev_share = 0.2
+[tasks.visual_context]
+"""
+AND_SUMMARY = "[tasks.summary]\n"
+
+
+class Maintainer:
+    """Someone who releases again and again, in one workspace."""
+
+    def __init__(self, root: Path, sample: Workspace) -> None:
+        self.cards = root / "data_cards"
+        shutil.copytree(DATA_CARDS / "medqrels-sample", self.cards)
+        (self.cards / "spec.toml").write_text(SPEC, "utf-8")
+        self.workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+        self.overrides: dict[str, str] = {}
+
+    def maker(self) -> Maker:
+        spec = read_spec(self.cards / "spec.toml", self.overrides)
+        session = Session(Settings(workspace=self.workspace.root), self.workspace, SilentReporter())
+        shutil.rmtree(self.workspace.temporary, ignore_errors=True)  # as every session begins
+
+        def partition(version: str | None) -> None:
+            run_partition(self.workspace, spec, version)
+
+        return Maker(session, spec, self.cards, {}, partition)
+
+    def release(self, version: str | None = None) -> Made:
+        return self.maker().make(version)
+
+    def write_spec(self, leave_out: str = "", more: str = "") -> None:
+        """The spec without one query, or with a task more."""
+        listed = f'dev_share = 0.2\nleave_out = ["{leave_out}"]' if leave_out else "dev_share = 0.2"
+        text = SPEC.replace("dev_share = 0.2", listed) + more
+        (self.cards / "spec.toml").write_text(text, "utf-8")
+
+    def directory(self, version: str, task: str = "visual_context") -> Path:
+        return self.workspace.releases / DATASET / version / task
+
+    def queries(self, version: str) -> list[str]:
+        found: list[str] = pq.read_table(self.directory(version) / "queries", columns=["id"])[
+            "id"
+        ].to_pylist()
+        return found
+
+    def versions(self) -> list[str]:
+        return sorted(path.name for path in (self.workspace.releases / DATASET).iterdir())
+
+
+@pytest.fixture
+def maintainer(tmp_path: Path, sample: Workspace) -> Maintainer:
+    return Maintainer(tmp_path, sample)
+
+
+def files(directory: Path) -> Mapping[str, bytes]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_day_after_day(maintainer: Maintainer) -> None:
+    first = maintainer.release()
+    assert (first.version, first.is_new, first.why) == ("1.0.0", True, "first release")
+    same = maintainer.release()
+    assert (same.version, same.is_new, same.why) == ("1.0.0", False, "nothing changed")
+    assert same.manifests == first.manifests
+    assert same.line(DATASET) == "no new release, nothing changed: versioned@1.0.0 stands"
+
+    maintainer.write_spec(maintainer.queries("1.0.0")[0])
+    minor = maintainer.release()
+    assert (minor.version, minor.is_new) == ("1.1.0", True)
+    assert minor.why.startswith("minor since 1.0.0: ") and "visual_context −1 query" in minor.why
+    changes = {item.task: item.change for item in minor.manifests}
+    assert changes["visual_context"]["notes"][0] == "−1 query"
+    assert {item["previous"] for item in changes.values()} == {"1.0.0"}
+    assert maintainer.release().version == "1.1.0"
+
+    (maintainer.cards / "collection.md").write_text("Told in other words.\n", "utf-8")
+    patch = maintainer.release()
+    assert (patch.version, patch.why) == (
+        "1.1.1",
+        "patch since 1.1.0: the card's prose, or what baseline runs give",
+    )
+    card = (maintainer.directory("1.1.1") / "README.md").read_text("utf-8")
+    assert "Since 1.1.0: no query, document or label of this task changed." in card
+
+    maintainer.write_spec(maintainer.queries("1.0.0")[0], AND_SUMMARY)
+    major = maintainer.release()
+    assert major.version == "2.0.0"
+    notes = {item.task: item.change["notes"] for item in major.manifests}
+    assert notes["summary"] == ["the task is new in the dataset"]
+    assert notes["visual_context"][0] == "tasks of the dataset: +summary"
+    assert "tasks of the dataset: +summary" in major.why
+    assert maintainer.versions() == ["1.0.0", "1.1.0", "1.1.1", "2.0.0"]
+    assert not list(maintainer.workspace.releases.rglob("*trial*"))
+
+
+def test_a_task_that_leaves_makes_the_version_major(maintainer: Maintainer) -> None:
+    maintainer.write_spec(more=AND_SUMMARY)
+    maintainer.release("1.4.2")
+    maintainer.write_spec()
+    made = maintainer.release()
+    assert (made.version, len(made.manifests)) == ("2.0.0", 1)
+    assert "tasks of the dataset: −summary" in made.why
+
+
+def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_same(
+    maintainer: Maintainer, tmp_path: Path, sample: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after the first task of the release, and again when all but the move into place was done.
+
+    The other maintainer names the version by hand: the same inputs after the same release, the same bytes.
+    """
+    other = Maintainer(tmp_path / "elsewhere", sample)
+    for one in (maintainer, other):
+        one.release()
+        one.write_spec(one.queries("1.0.0")[0], AND_SUMMARY)
+    other.release("2.0.0")
+    whole = assembling.settle
+    seen: list[str] = []
+
+    def dies(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
+        seen.append(manifest.version)
+        if manifest.version == "2.0.0" and manifest.task == "visual_context":
+            raise KeyboardInterrupt
+        return whole(partial, target, manifest)
+
+    monkeypatch.setattr(assembling, "settle", dies)
+    with pytest.raises(KeyboardInterrupt):
+        maintainer.release()
+    assert "2.0.0" in seen and maintainer.versions() == ["1.0.0"]
+    monkeypatch.setattr(assembling, "settle", whole)
+    placed = Maker._placed
+
+    def never(self: Maker, *_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Maker, "_placed", never)
+    with pytest.raises(KeyboardInterrupt):
+        maintainer.release()
+    assert maintainer.versions() == ["1.0.0"]
+    monkeypatch.setattr(Maker, "_placed", placed)
+    assert maintainer.release().version == "2.0.0"
+    here, there = (one.workspace.releases / DATASET / "2.0.0" for one in (maintainer, other))
+    assert files(here) == files(there)
+
+
+def test_a_named_version_is_taken_or_stands_as_ever(maintainer: Maintainer) -> None:
+    maintainer.release("1.0.0")
+    before = files(maintainer.workspace.releases)
+    assert maintainer.release("1.0.0").version == "1.0.0"
+    assert files(maintainer.workspace.releases) == before
+    maintainer.write_spec(maintainer.queries("1.0.0")[0])
+    with pytest.raises(ReleaseError, match="taken by other content"):
+        maintainer.release("1.0.0")
+    assert files(maintainer.workspace.releases) == before
+
+
+def test_after_a_release_changed_by_hand_nothing_follows(maintainer: Maintainer) -> None:
+    maintainer.release()
+    (maintainer.directory("1.0.0") / "README.md").write_text("other", "utf-8")
+    with pytest.raises(ReleaseError, match="not as it was made") as caught:
+        maintainer.release()
+    assert "visual_context" in caught.value.file and "audit" in caught.value.hint
+
+
+def test_after_a_release_of_the_older_format_a_new_one_follows(maintainer: Maintainer) -> None:
+    maintainer.release()
+    path = maintainer.directory("1.0.0") / "release.json"
+    old = dataclasses.replace(read_manifest(path.parent), format_version=OLDEST_FORMAT)
+    path.write_text(dataclasses.replace(old, release_hash=old.computed_hash()).to_json(), "utf-8")
+    assert '"publishable": false' in path.read_text("utf-8")
+    made = maintainer.release()
+    assert (made.version, made.is_new) == ("1.0.1", True)
