@@ -12,10 +12,10 @@ from schemas.errors import UsageError
 from schemas.stages import Drop, Reason
 from sources.folder import FolderContext, discover, fetch
 from sources.ledger import Ledger
+from sources.sample import bucket_dir
 from sources.store import RawStore
+from tests.conftest import PLACES
 from tests.sources.conftest import XML, figures, jpeg
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 Context = Callable[..., FolderContext]
 
@@ -134,9 +134,28 @@ def test_unreadable_xml_is_stored_for_the_parser_to_judge(root: Path, make_conte
     assert (context.store.root / article.path).read_bytes() == b"\x00not xml at all"
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared articles are not at hand")
-def test_every_shared_image_is_found(make_context: Context) -> None:
-    root = SHARED / "jats-with-images"
+WITHOUT = {"PMC990000003.1", "PMC990000008.1", "PMC990000010.1"}
+"""Of the sample: an image that nothing names, images of formulas, and an image that is missing."""
+
+
+@pytest.fixture(params=PLACES)
+def pictured(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, int]:
+    """Articles with all their images beside them, and how many those are."""
+    if request.param == "shared":
+        return request.getfixturevalue("shared_data") / "jats-with-images", 83
+    count = 0
+    for folder in sorted(bucket_dir().glob("PMC*")):
+        if folder.name in WITHOUT:
+            continue
+        for path in folder.iterdir():
+            if path.suffix != ".json":
+                write(tmp_path / "sample" / folder.name / path.name, path.read_bytes())
+                count += path.suffix != ".xml"
+    return tmp_path / "sample", count
+
+
+def test_every_image_beside_real_articles_is_found(make_context: Context, pictured: tuple[Path, int]) -> None:
+    root, count = pictured
     context = make_context(root)
     named = 0
     for locator in discover(root):
@@ -145,13 +164,23 @@ def test_every_shared_image_is_found(make_context: Context) -> None:
         assert {item.name for item in article.media} == images, locator
         assert not article.media_problems and article.id.startswith("doi:10.")
         named += len(article.media)
-    assert named == 83
+    assert named == count > 60
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared articles are not at hand")
-def test_shared_articles_without_images(make_context: Context) -> None:
-    context = make_context(SHARED / "jats-multilingual")
+@pytest.fixture(params=PLACES)
+def bare(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, int]:
+    """Articles without their images, and how many those are."""
+    if request.param == "shared":
+        return request.getfixturevalue("shared_data") / "jats-multilingual", 35
+    for path in bucket_dir().glob("PMC*/*.xml"):
+        write(tmp_path / "bare" / path.name, path.read_bytes())
+    return tmp_path / "bare", 24  # one is there in two versions
+
+
+def test_real_articles_without_images(make_context: Context, bare: tuple[Path, int]) -> None:
+    root, count = bare
+    context = make_context(root)
     articles = [kept(fetch(locator, context)) for locator in discover(context.root)]
-    assert len({article.id for article in articles}) == 35
+    assert len({article.id for article in articles}) == count
     reasons = {item.reason for article in articles for item in article.media_problems}
     assert reasons == {"image_missing"} and not [article for article in articles if article.media]

@@ -20,12 +20,13 @@ from schemas.stages import Drop, Reason
 from sources.ledger import Ledger
 from sources.pmc import PmcContext, fetch, versions
 from sources.pmc.metadata import parse_listing, parse_metadata
+from sources.sample import bucket_dir
 from sources.sample.server import BucketServer, Fault
 from sources.store import RawStore
+from tests.conftest import PLACES
 from tests.sources.conftest import figures, jpeg
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SHARED = REPOSITORY.parent / "shared" / "data" / "pmc-bucket"
 
 
 def kept(result: RawArticle | Drop) -> RawArticle:
@@ -417,26 +418,44 @@ def test_threads_give_the_same(bucket: Any, make_site: Any) -> None:
         assert list(pool.map(lambda pmcid: fetch(pmcid, parallel.context), ids)) == expected
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared articles are not at hand")
-def test_all_shared_articles(make_client: Any, tmp_path: Path) -> None:
-    ids = sorted({path.name.partition(".")[0] for path in SHARED.glob("PMC*")})
-    with BucketServer([SHARED], synthetic_images=True) as server, Ledger(tmp_path / "l.sqlite") as ledger:
+PROBLEMS = {
+    "msfn-14-990003-ga.jpg": "media_unnamed",
+    "msjid-e990008-equ1.png": "media_unnamed",
+    "msjid-e990008-inf1.png": "media_unnamed",
+    "msje-18-64-g4.jpg": "image_missing",
+}
+"""Of the sample, on purpose."""
+
+
+@pytest.fixture(params=PLACES)
+def filled(request: pytest.FixtureRequest) -> Path:
+    """A folder in the layout of the bucket: the sample's, and that of the shared data where it is."""
+    if request.param == "sample":
+        return bucket_dir()
+    shared: Path = request.getfixturevalue("shared_data")
+    return shared / "pmc-bucket"
+
+
+def test_all_articles_of_a_bucket(make_client: Any, tmp_path: Path, filled: Path) -> None:
+    """Real articles are served with drawn images; those of the sample with their own."""
+    root, is_sample = filled, filled == bucket_dir()
+    ids = sorted({path.name.partition(".")[0] for path in root.glob("PMC*")})
+    with BucketServer([root], synthetic_images=True) as server, Ledger(tmp_path / "l.sqlite") as ledger:
         store = RawStore(tmp_path / "raw", ledger)
         context = PmcContext(make_client(), store, profile="noncommercial", endpoint=server.endpoint)
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             results = list(pool.map(lambda pmcid: fetch(pmcid, context), ids))
     drops = [item for item in results if isinstance(item, Drop)]
     articles = [item for item in results if isinstance(item, RawArticle)]
-    assert len(results) == 192 and len(articles) + len(drops) == 192
-    # What is left out is exactly what the metadata puts under a licence without derivatives.
-    codes = {
-        pmcid: json.loads((SHARED / "metadata" / f"{pmcid}.1.json").read_text())["license_code"]
-        for pmcid in ids
-    }
-    assert {drop.id for drop in drops} == {pmcid for pmcid, code in codes.items() if "ND" in code}
-    assert {drop.reason for drop in drops} == {Reason.LICENCE_NOT_ALLOWED}
-    assert not [item for article in articles for item in article.media_problems]
+    assert len(results) == len(articles) + len(drops) == (24 if is_sample else 192)
+    # What is left out is exactly what the metadata calls retracted or puts under a licence that bars changes.
+    stated = [json.loads((root / "metadata" / f"{pmcid}.1.json").read_text("utf-8")) for pmcid in ids]
+    expected = {row["pmcid"]: Reason.RETRACTED for row in stated if row["is_retracted"]}
+    expected |= {row["pmcid"]: Reason.LICENCE_NOT_ALLOWED for row in stated if "ND" in row["license_code"]}
+    assert {drop.id: drop.reason for drop in drops} == expected and expected
+    problems = {item.name: item.reason for article in articles for item in article.media_problems}
+    assert problems == (PROBLEMS if is_sample else {})
     media = [item for article in articles for item in article.media]
-    assert len(media) > 400 and all(item.is_synthetic for item in media)
+    assert len(media) > (60 if is_sample else 400) and all(item.is_synthetic for item in media)
     assert len({item.sha256 for item in media}) == len(media)
-    assert max(item.size_bytes for item in media) < 20_000
+    assert max(item.size_bytes for item in media) < (80_001 if is_sample else 20_000)

@@ -1,4 +1,4 @@
-"""Images made by code, for what the shared data does not hold."""
+"""Images made by code, and those marked by hand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+from sources.sample import bucket_dir
+from tests.conftest import PLACES
+
 ROOT = Path(__file__).resolve().parents[3]
-SHARED = ROOT / "../shared/data"
+Marked = list[tuple[dict[str, Any], Path]]
+"""Images whose kind was marked by hand: entry and file."""
 
 
 def saved(image: Image.Image, kind: str, **options: Any) -> bytes:
@@ -35,22 +39,18 @@ def samples(image: Image.Image) -> NDArray[Any]:
     return np.asarray(image)
 
 
-def marked() -> list[tuple[dict[str, Any], Path]]:
-    """The hand-marked shared images: entry and file; none where the shared data is absent."""
-    if not SHARED.is_dir():
-        return []
-    entries = json.loads((ROOT / "tests/gold/image_kinds.json").read_text("utf-8"))["images"]
+@pytest.fixture(scope="session", params=PLACES)
+def marked_images(request: pytest.FixtureRequest) -> Marked:
+    """The hand-marked images of the sample, and of the shared data where it is."""
+    is_sample = request.param == "sample"
+    gold = ROOT / "tests/gold" / ("image_kinds_sample.json" if is_sample else "image_kinds.json")
+    entries = json.loads(gold.read_text("utf-8"))["images"]
+    if is_sample:
+        return [(entry, bucket_dir() / entry["source"] / entry["file"]) for entry in entries]
+    shared: Path = request.getfixturevalue("shared_data")
     found = []
     for entry in entries:
-        book = SHARED / "openstax" / entry["source"] / "media" / entry["file"]
-        article = SHARED / "jats-with-images" / entry["source"] / entry["file"]
+        book = shared / "openstax" / entry["source"] / "media" / entry["file"]
+        article = shared / "jats-with-images" / entry["source"] / entry["file"]
         found.append((entry, book if book.is_file() else article))
     return found
-
-
-@pytest.fixture(scope="session")
-def shared_images() -> list[tuple[dict[str, Any], Path]]:
-    """See :func:`marked`."""
-    if not SHARED.is_dir():
-        pytest.skip("the shared data is not here")
-    return marked()

@@ -19,7 +19,7 @@ from curation.images.containers import gif_frames
 from curation.images.decode import open_image
 from schemas.errors import InputError
 from schemas.stages import Reason
-from tests.curation.images.conftest import corner, samples, saved
+from tests.curation.images.conftest import Marked, corner, samples, saved
 
 
 def refused(data: bytes | Path, **caps: int) -> str:
@@ -226,7 +226,7 @@ def test_damaged_files_give_the_same_pixels_every_time() -> None:
         assert results[0] == results[1]
 
 
-def test_shared_images_all_open(shared_images: list[tuple[dict[str, Any], Path]]) -> None:
-    for entry, path in shared_images:
+def test_marked_images_all_open(marked_images: Marked) -> None:
+    for entry, path in marked_images:
         image = open_image(path)
         assert image.sha256 == entry["sha256"] and image.image.mode in {"L", "RGB"}

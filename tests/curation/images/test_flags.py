@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from curation.images.faces import count_faces
 from curation.images.flags import FLAGS, flags_of
 from curation.images.ocr import read_text
 from schemas.errors import UsageError
+from tests.curation.images.conftest import Marked
 
 
 def raised(caption: str = "", kind: str = "photograph", **given: Any) -> set[str]:
@@ -82,15 +82,15 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ocr._engine()
 
 
-def test_faces_with_the_extra_or_a_clear_error(shared_images: list[tuple[dict[str, Any], Path]]) -> None:
+def test_faces_with_the_extra_or_a_clear_error(marked_images: Marked) -> None:
     faces._detectors.cache_clear()
-    portrait = next(path for entry, path in shared_images if "WilliamJ" in entry["file"])
-    diagrams = [path for entry, path in shared_images if entry["kind"] == "diagram"][:8]
+    portraits = [path for entry, path in marked_images if "WilliamJ" in entry["file"]]  # none in the sample
+    diagrams = [path for entry, path in marked_images if entry["kind"] == "diagram"][:8]
     if importlib.util.find_spec("cv2") is None:
         with pytest.raises(UsageError, match="EXTRAS=faces"):
-            count_faces(open_image(portrait).image)
+            count_faces(open_image([*portraits, *diagrams][0]).image)
         return
-    assert count_faces(open_image(portrait).image) == 1
+    assert [count_faces(open_image(path).image) for path in portraits] == [1] * len(portraits)
     assert sum(count_faces(open_image(path).image) for path in diagrams) == 0
     assert count_faces(Image.new("RGB", (9, 900))) == 0
 

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image, ImageDraw, ImageFilter
 
@@ -17,7 +18,8 @@ from benchmarks.image_kinds import TUNED, score, summary
 from curation.images.features import Features, measure
 from curation.images.kind_terms import KINDS, named_kinds
 from curation.images.kinds import decide
-from tests.curation.images.conftest import ROOT, SHARED
+from flows.workspace import Workspace
+from tests.curation.images.conftest import ROOT
 
 
 def clouds(seed: int, size: tuple[int, int] = (240, 200), blur: float = 4.0) -> Image.Image:
@@ -181,10 +183,20 @@ def test_gold_is_whole_and_of_the_closed_list() -> None:
     assert all(not Path(row["file"]).is_absolute() for row in gold)
 
 
-def test_marked_images_are_decided_as_well_as_reported() -> None:
-    if not SHARED.is_dir():
-        pytest.skip("the shared data is not here")
-    rows = score(SHARED)
+def test_images_of_the_sample_are_decided_as_well(sample: Workspace) -> None:
+    gold = json.loads((ROOT / "tests/gold/image_kinds_sample.json").read_text("utf-8"))["images"]
+    marked = {row["sha256"]: row for row in gold}
+    tables = sample.stage("images").glob("*/images.parquet")
+    seen = [row for path in sorted(tables) for row in pq.read_table(path).to_pylist()]
+    rows = [{**marked[row["sha256"]], "decided": row["kind"]} for row in seen if row["sha256"] in marked]
+    found = summary(rows)
+    assert found["images"] >= 50
+    assert found["precision_of_decided"] >= 0.75 and found["accuracy_of_all"] >= 0.6, found
+
+
+@pytest.mark.sibling("test_images_of_the_sample_are_decided_as_well")
+def test_marked_images_are_decided_as_well_as_reported(shared_data: Path) -> None:
+    rows = score(shared_data)
     held_out = summary([row for row in rows if row["source"] not in TUNED])
     assert held_out["images"] >= 60 and held_out["precision_of_decided"] >= 0.75
     assert summary(rows)["accuracy_of_all"] >= 0.6

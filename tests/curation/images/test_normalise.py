@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from curation.release.images import read_image
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_bytes
 from schemas.stages import Reason
-from tests.curation.images.conftest import corner, samples, saved
+from tests.curation.images.conftest import Marked, corner, samples, saved
 
 BY, ND = "CC-BY-4.0", "CC-BY-ND-4.0"
 
@@ -151,11 +150,11 @@ def test_release_names_what_it_did_and_refuses_changed_or_barred_files(tmp_path:
         read_image(tmp_path, "c.jpg", sha256_bytes(data[:300]), "q1", license="CC0-1.0")
 
 
-def test_shared_images_keep_every_pixel(shared_images: list[tuple[dict[str, Any], Path]]) -> None:
+def test_marked_images_keep_every_pixel(marked_images: Marked) -> None:
     copied = 0
-    for _, path in shared_images:
+    for _, path in marked_images:
         image = open_image(path)
         released = normalise(image, license=BY)
         copied += released.data == path.read_bytes()
         assert (samples(open_image(released.data).image) == samples(image.image)).all()
-    assert copied >= 100
+    assert copied >= 0.75 * len(marked_images)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from benchmarks import panels as bench
-from benchmarks.measure import SHARED
+from curation.images.decode import open_image
 from curation.images.panels import Box, find_panels
-
-needs_data = pytest.mark.skipif(not SHARED.exists(), reason="shared data absent")
+from sources.sample import bucket_dir
 
 
 def _photos(columns: int, rows: int, side: int = 200, gutter: int = 10) -> Image.Image:
@@ -136,13 +136,33 @@ def test_the_marks_are_boxes_inside_their_images() -> None:
             assert 0 <= box.top < box.bottom <= entry["height"]
 
 
+SAMPLE = {  # file: letters, columns, width and height of a panel, as `scripts.sample_images` joins them
+    "PMC990000001.1/12999_2024_1_Fig3_HTML.jpg": ("ABC", 3, 280, 280),
+    "PMC990000002.1/msjd-12-e202-gf03.jpg": ("abcd", 2, 340, 275),
+    "PMC990000003.1/msfn-14-990003-g0001.jpg": ("ABCD", 2, 330, 330),
+}
+
+
+def test_figures_of_the_sample_are_split_rightly_or_not_at_all() -> None:
+    split = 0
+    for name, (letters, columns, width, height) in SAMPLE.items():
+        found = find_panels(open_image(bucket_dir() / name).image, letters)
+        assert [box.letter for box in found] in ([], list(letters)), name
+        for place, box in enumerate(found):
+            left, top = place % columns * (width + 8), place // columns * (height + 8)
+            whole = Box(box.letter, left, top, left + width, top + height)
+            assert bench.iou(box, whole) > 0.75, name  # black margins of a scan are cut off
+        split += bool(found)
+    assert split >= 1
+
+
 @pytest.fixture(scope="module")
-def scored() -> list[dict[str, Any]]:
+def scored(shared_data: Path) -> list[dict[str, Any]]:
     """What becomes of every marked figure."""
-    return bench.score(SHARED)
+    return bench.score(shared_data)
 
 
-@needs_data
+@pytest.mark.sibling("test_figures_of_the_sample_are_split_rightly_or_not_at_all")
 @pytest.mark.parametrize("half", ["tuned on", "held out"])
 def test_marked_figures_are_split_rightly_or_not_at_all(scored: list[dict[str, Any]], half: str) -> None:
     rows = [row for row in scored if (row["source"] in bench.TUNED) == (half == "tuned on")]
