@@ -189,12 +189,14 @@ def test_one_article_from_bucket_to_load_dataset(demo: tuple[Path, dict[str, Any
     directory = task_in(demo)
     origins = {row["source_id"]: row for row in pq.read_table(directory / "provenance/queries").to_pylist()}
     query = origins["pmc:PMC990000008.1#fig3"]
-    released = {row["id"]: row for row in pq.read_table(directory / "queries").to_pylist()}[query["id"]]
+    published = {row["id"]: row for row in pq.read_table(directory / "queries").to_pylist()}
+    released = published[query["id"]]
     assert released["text"].startswith("Receiver operating characteristic curves for delayed conversion")
     assert released["license"] == "CC0-1.0"
-    source_image = Path("sources/sample/bucket/PMC990000008.1/msjid-e990008-fig3.png")
+    source_image = Path("sources/sample/bucket/PMC990000008.1/msjid-e990008-fig2-figsupp1.jpg")
     root = Path(__file__).resolve().parent.parent
-    assert released["image"]["bytes"] == (root / source_image).read_bytes()  # byte for byte
+    pictured = published[origins["pmc:PMC990000008.1#fig2s1"]["id"]]
+    assert pictured["image"]["bytes"] == (root / source_image).read_bytes()  # byte for byte
     positives = {
         row["corpus-id"].split("#")[1]
         for row in pq.read_table(directory / "qrels").to_pylist()
