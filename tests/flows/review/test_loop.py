@@ -55,8 +55,8 @@ TASK = "visual_context"
 NEAR_DOCUMENTS = "near_duplicate_documents"
 SPEC = """
 name = "reviewed"
-title = "Real articles for a test"
-licence_profile = "noncommercial"
+title = "The sample for a test"
+licence_profile = "open"
 [partition]
 dev_share = 0.0
 [baselines]
