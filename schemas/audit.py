@@ -18,7 +18,7 @@ Verdict = Literal["clean", "partial", "findings", "incomplete", "invalid"]
 """clean: no error, every rule ran. partial: no error, some rules not covered. findings: at least one error.
 incomplete: a rule could not run. invalid: a canary was not found, so no result of this run counts."""
 Role = Literal["audited", "sibling", "against"]
-Kind = Literal["release", "mteb", "beir", "jsonl", "hashlist"]
+Kind = Literal["release", "mteb", "beir", "jsonl", "images", "hashlist"]
 
 
 @record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from curation.release import assemble as assembling
 from curation.release.manifest import OLDEST_FORMAT, ReleaseManifest, read_manifest
+from flows.adapters.sentence_encoder import SentenceEncoder
 from flows.progress import SilentReporter
 from flows.releasing import Made, Maker
 from flows.session import Session
@@ -125,6 +126,27 @@ def test_day_after_day(maintainer: Maintainer) -> None:
     assert "tasks of the dataset: +summary" in major.why
     assert maintainer.versions() == ["1.0.0", "1.1.0", "1.1.1", "2.0.0"]
     assert not list(maintainer.workspace.releases.rglob("*trial*"))
+
+
+def test_vectors_of_one_release_serve_the_next(
+    maintainer: Maintainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    encode = SentenceEncoder.encode
+
+    def counted(self: SentenceEncoder, texts: Sequence[Sequence[int]]) -> Any:
+        asked.append(len(texts))
+        return encode(self, texts)
+
+    monkeypatch.setattr(SentenceEncoder, "encode", counted)
+    spec = SPEC.replace("systems = []", 'systems = ["dense"]\nnano_queries = 0')
+    (maintainer.cards / "spec.toml").write_text(spec, "utf-8")
+    maintainer.release()
+    assert sum(asked) > 200
+    asked.clear()
+    (maintainer.cards / "collection.md").write_text("Told in other words.\n", "utf-8")
+    assert maintainer.release().version == "1.0.1"
+    assert asked == []
 
 
 def test_a_task_that_leaves_makes_the_version_major(maintainer: Maintainer) -> None:
