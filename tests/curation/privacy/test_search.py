@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from re import _constants as opcodes  # type: ignore[attr-defined]  # the one place that knows repeats
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
@@ -74,19 +73,10 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
-def test_four_times_the_text_takes_four_times_as_long(unit: str) -> None:
-    """A text of 1 MB takes 4 CPU s at most; here of 8 and of 32 kB, which a quadratic pattern tells apart."""
-    took = []
-    for size in (8_000, 32_000):
-        text = (unit * (size // len(unit) + 1))[:size]
-        best = 9.0
-        for _ in range(3):
-            begun = time.process_time()
-            for _ in hits(text, EVERY):
-                pass
-            best = min(best, time.process_time() - begun)
-        took.append(best)
-    assert took[1] < 10 * max(took[0], 0.004), took
+def test_a_hostile_text_comes_to_an_end(unit: str) -> None:
+    """What it costs is measured (benchmarks); with an open repeat these would outlast any test."""
+    text = (unit * (32_000 // len(unit) + 1))[:32_000]
+    assert sum(1 for _ in hits(text, EVERY)) <= len(text)
 
 
 def test_masked_quotes_hide_names_and_numbers() -> None:
