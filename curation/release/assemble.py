@@ -30,7 +30,7 @@ from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, write_pair
 from curation.release.published import MAX_SHARD_BYTES, Published, write_table
 from curation.release.query import QueryRunner, fetch
-from curation.release.restricted import check_strings
+from curation.release.restricted import Strings, check_strings
 from curation.release.rights import combined_family
 from curation.release.selects import DOCUMENT_ROWS, FURTHER, KEPT, QUERY_ROWS, ROWS, USED
 from curation.release.string_tables import TARGET_NAMES
@@ -225,7 +225,7 @@ def settle(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseMan
 def _fill(job: _Job, directory: Path, prose: card.Prose, folder: str) -> ReleaseManifest:
     """Write every table, then the card, then release.json."""
     _check_rights(job)
-    strings = check_strings(job.query, job.tables)
+    strings = _released_only(job, check_strings(job.query, job.tables))
     splits = ["test", *(["dev"] if job.one("SELECT count(*) FROM kept WHERE split = 'dev'") else [])]
     for name, text in (("queries", QUERY_ROWS), ("documents", DOCUMENT_ROWS)):
         write_pair(
@@ -270,6 +270,16 @@ def _fill(job: _Job, directory: Path, prose: card.Prose, folder: str) -> Release
     manifest = replace(manifest, release_hash=manifest.computed_hash())
     (directory / NAME).write_text(manifest.to_json(), encoding="utf-8", newline="\n")
     return manifest
+
+
+def _released_only(job: _Job, strings: Strings) -> Strings:
+    """Made texts of released rows: the partition and the gates leave rows out."""
+    if not strings.made:
+        return strings
+    text = "SELECT 'queries' AS tab, id FROM kept UNION ALL SELECT 'corpus', id FROM described ORDER BY ALL"
+    rows = {(row["tab"], row["id"]) for batch in job.select(text) for row in batch.to_pylist()}
+    made = tuple(place for place in strings.made if place[:2] in rows)
+    return strings._replace(made=made, hashes=strings.hashes if made else ())
 
 
 def _check_rights(job: _Job) -> None:

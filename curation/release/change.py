@@ -1,22 +1,7 @@
 """What changed between two releases of a task, and the version that follows: semantic versioning for data.
 
 A dataset has one version over all its tasks. Against the newest release before it, each task's change is the
-largest of these that holds; the dataset's change is the largest of its tasks'.
-
-major: what was computed on the earlier release cannot be compared any more, or code that reads it breaks.
-    The tasks of the dataset are others. The task's own stages (the one per article, the one over all) have
-    another VERSION or other settings. The rules of ids are others. A grade means something else. A published
-    query stands in another split. A table or a column is gone, or a column has another type. (The flow adds:
-    labels of a rule that review found too imprecise leave the dataset.)
-minor: queries or documents were added, withdrawn, or have another text, title or picture; a column was added;
-    the licence of the whole is another.
-patch: every query and document is there as it was, and anything else differs: labels, excluded pairs, other
-    columns (facets, licence of a row), further tables, provenance, what stages outside the task or the
-    vocabulary state of themselves. (The flow adds: the card's prose and what baseline runs give.)
-none: nothing of this differs. Versions are left out of the comparison, and the column `since` with them.
-
-The first release of a dataset is 1.0.0. After a pre-release the same change counts from its core: 1.1.0-rc1
-is followed by 1.1.0 unless the change is larger than the step that led there.
+largest level that holds; the dataset's change is the largest of its tasks'. The first release is 1.0.0.
 """
 
 from __future__ import annotations
@@ -47,6 +32,21 @@ from schemas.hashing import sha256_file
 
 Level = Literal["none", "patch", "minor", "major"]
 LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "major")
+"""major: what was computed on the earlier release cannot be compared any more, or code that reads it breaks.
+    The tasks of the dataset are others. The task's own stages (the one per article, the one over all) have
+    another VERSION or other settings. The rules of ids are others. A grade means something else. A published
+    query stands in another split. A table or a column is gone, or a column has another type. (The flow adds:
+    labels of a rule that review found too imprecise leave the dataset.)
+minor: queries or documents were added, withdrawn, or have another text, title or picture; a column was added;
+    the licence of the whole is another.
+patch: every query and document is there as it was, and anything else differs: labels, excluded pairs, other
+    columns (facets, licence of a row), further tables, provenance, what stages outside the task or the
+    vocabulary state of themselves. (The flow adds: the card's prose and what baseline runs give.)
+none: nothing of this differs. Versions are left out of the comparison, and the column `since` with them.
+
+After a pre-release the same change counts from its core: 1.1.0-rc1
+is followed by 1.1.0 unless the change is larger than the step that led there.
+"""
 FIRST = "1.0.0"
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
 _AFTER_TABLES = frozenset({POOLS.name, POOL_CHECKSUMS.name, *(table.name for table in DERIVED)})

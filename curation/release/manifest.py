@@ -187,5 +187,5 @@ def read_manifest(directory: Path) -> ReleaseManifest:
             hint="use the medqrels version that wrote it",
         )
     for name in ("not_publishable_because", "stages", "siblings", "shaped_by", "vocabularies"):
-        content[name] = tuple(content[name])
+        content[name] = tuple(content.get(name, ()))
     return ReleaseManifest(**content)

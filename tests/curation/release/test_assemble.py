@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from curation.audit import audit
-from curation.release.manifest import hash_files, read_manifest
+from curation.release.manifest import hash_files, read_manifest, unlike
 from curation.release.published import write_table
 from curation.release.tables import IMAGE_CHECKS, ORIGIN_CORPUS, QUERIES
 from curation.tasks.image_facts import ImageCheck
@@ -223,7 +223,7 @@ def test_a_manifest_of_the_older_format_is_read_and_keeps_its_hash(known: Path, 
     """As format 2 was written: `publishable`, and neither of the newer fields."""
     body = json.loads((known / "release.json").read_text("utf-8"))
     body["publishable"] = body.pop("publishable_by_content")
-    for name in ("change", "restricted_names", "release_hash"):
+    for name in ("change", "made_with", "restricted_names", "vocabularies", "release_hash"):
         del body[name]
     body["format_version"] = 2
     body["release_hash"] = sha256_text(canonical_json(body))
@@ -231,6 +231,7 @@ def test_a_manifest_of_the_older_format_is_read_and_keeps_its_hash(known: Path, 
     path.write_text(json.dumps(body), "utf-8")
     manifest = read_manifest(tmp_path)
     assert manifest.publishable_by_content and manifest.change == {}
+    assert "before releases recorded" in unlike(manifest.made_with, {"python": "3.11"})
     assert manifest.computed_hash() == manifest.release_hash == body["release_hash"]
     assert json.loads(manifest.to_json()) == body
     path.write_text(json.dumps(body | {"change": {}}), "utf-8")
