@@ -41,7 +41,7 @@ review-env: env-all
 
 test: export PYTHONDONTWRITEBYTECODE = # without bytecode every process recompiles what it imports
 test: system-deps lint review-env ## system packages, lint, the review server, then every test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 bench: env-all ## full campaigns and measurements beside the peers
 	$(BIN)/python -m benchmarks.run_all

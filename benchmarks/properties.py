@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.measure import ROOT, save
 
-PYTEST = ("-q", "-m", "hypothesis", "-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder", "--tb=long")
+PYTEST = ("-q", "-m", "hypothesis", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder", "--tb=long")
 _COUNTED = re.compile(r"(\d+) (passed|failed|errors?)\b")
 
 

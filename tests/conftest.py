@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from filelock import FileLock
 from hypothesis import settings
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from benchmarks.cases_gold import real_files
 from curation.audit import canaries
@@ -42,10 +43,16 @@ SPREAD = frozenset(
     }
 )
 """Modules whose dear tests share no fixture: their tests go to whichever worker is free."""
-ONE_GROUP = ("curation/concepts/backends/", "flows/review/")
-"""Folders whose modules share dear fixtures, such as a review server: one worker runs them all."""
+ONE_GROUP = {
+    "curation/concepts/backends/": "backends",
+    "flows/review/test_review_cli.py": "review sync",
+    "flows/review/test_sync": "review sync",
+    "flows/review/": "review",
+}
+"""Beginnings of paths whose modules share dear fixtures, such as a review server: one worker runs them all."""
 DEAREST = (
-    "flows/review/",
+    "review",
+    "review sync",
     "test_end_to_end.py",
     "test_release_of_tasks.py",
     "test_packaging.py",
@@ -77,21 +84,36 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With `--dist loadgroup` one worker runs a module: no fixture is made twice. The dearest go first.
+def group_of(nodeid: str) -> str:
+    """What one worker runs as a whole: a module, several that share dear fixtures, or one test."""
+    name = nodeid.split("::")[0].removeprefix("tests/")
+    if name in SPREAD:
+        return nodeid
+    return next((group for begin, group in ONE_GROUP.items() if name.startswith(begin)), name)
 
-    Whoever has given a test a group of its own is right.
-    """
-    ranks: dict[str, int] = {}
-    for item in items:
-        name = item.path.relative_to(ROOT / "tests").as_posix()
-        group = next((folder for folder in ONE_GROUP if name.startswith(folder)), name)
-        if name not in SPREAD and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(group))
-        rank = len(DEAREST) + (name in SPREAD)
-        ranks[item.nodeid] = DEAREST.index(group) if group in DEAREST else rank
-    items.sort(key=lambda item: ranks[item.nodeid])
+
+class Grouped(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
+    """Shares tests out by group. xdist's own marker for it has no effect under pytest 9.2."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Grouped:
+    """One worker runs a group: no fixture is made twice."""
+    return Grouped(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The dearest groups go first."""
+
+    def rank(item: pytest.Item) -> int:
+        group = group_of(item.nodeid)
+        if group in DEAREST:
+            return DEAREST.index(group)
+        return len(DEAREST) + (group == item.nodeid)
+
+    items.sort(key=rank)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,6 @@ from tests.flows.review.lossy_proxy import proxy
 from tests.flows.review.small_release import TASK, small_release
 from tests.flows.review.small_review import Api, form
 
-pytestmark = pytest.mark.xdist_group("flows/review/test_sync.py")
 """One worker has the team's server."""
 PASSWORD = "correct horse battery"
 Run = Callable[..., tuple[int, str, str]]

@@ -17,7 +17,6 @@ from flows.workspace import Workspace
 from schemas.review import ShownItem
 from tests.flows.review.small_review import Api, grades, review, target
 
-pytestmark = pytest.mark.xdist_group("flows/review/test_sync.py")
 """One worker has the team's server."""
 HIDDEN = {"rule", "rule_grade", "rank", "systems", "known_grade", "origin", "tier", "specialty", "dataset"}
 

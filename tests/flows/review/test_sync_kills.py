@@ -22,7 +22,6 @@ from tests.flows.review.lossy_proxy import Proxy, proxy
 from tests.flows.review.postgres_server import TeamServer
 from tests.flows.review.small_review import Api, review, target
 
-pytestmark = pytest.mark.xdist_group("flows/review/test_sync.py")
 """One worker has the team's server."""
 
 

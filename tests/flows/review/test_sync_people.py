@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from flows.review.label_studio import Server
 from flows.review.sync import pull, push, status
 from flows.workspace import Workspace
 from tests.flows.review.small_review import Api, candidate, form, give, review, target
 
-pytestmark = pytest.mark.xdist_group("flows/review/test_sync.py")
 """One worker has the team's server."""
 
 
