@@ -49,7 +49,7 @@ ONE_GROUP = {
     "flows/review/test_sync": "review sync",
     "flows/review/": "review",
 }
-"""Beginnings of paths whose modules share dear fixtures, such as a review server: one worker runs them all."""
+"""Beginnings of paths whose modules share dear fixtures, such as a review server: one worker runs them."""
 DEAREST = (
     "review",
     "review sync",
