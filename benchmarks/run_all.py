@@ -30,6 +30,7 @@ ALL = (
     "audit_scale",
     "evaluation",
     "dense_encoder",
+    "release_dense",
     "agreement",
     "review_sync",
     "review_phi",

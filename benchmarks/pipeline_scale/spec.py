@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from curation.release.card import OF_DATASET, OF_TASK
 
 DATASET, VERSION = "made-up-scale", "1.0.0"
 TASKS = ("case_study", "image_search", "summary", "visual_context")
-_SPEC = f"""name = "{DATASET}"
+_SPEC = """name = "{dataset}"
 title = "Made-up articles at M3Retrieve's size"
 licence_profile = "open"
 languages = ["en"]
@@ -17,7 +19,7 @@ languages = ["en"]
 pmc_ids = "ids.txt"
 
 [baselines]
-systems = []
+systems = {systems}
 
 [tasks.visual_context]
 [tasks.image_search]
@@ -26,10 +28,16 @@ systems = []
 """
 
 
-def write_spec(folder: Path) -> Path:
-    """Write spec.toml, ids.txt and the card's prose into a folder; the path of the spec."""
+def write_spec(folder: Path, systems: Sequence[str] = ()) -> Path:
+    """Write spec.toml, ids.txt and the card's prose into a folder; the path of the spec.
+
+    Args:
+        folder: made if need be.
+        systems: baselines that the release runs.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "spec.toml").write_text(_SPEC, encoding="utf-8")
+    text = _SPEC.format(dataset=DATASET, systems=json.dumps(list(systems)))
+    (folder / "spec.toml").write_text(text, encoding="utf-8")
     (folder / "ids.txt").write_text("# made up: nothing to crawl\n", encoding="utf-8")
     text = "Every text, picture, name and article here is made up to measure the pipeline.\n"
     of_tasks = (f"{task}/{name}" for task in TASKS for name in OF_TASK)
