@@ -26,8 +26,8 @@ from benchmarks.generate_release import generate
 from benchmarks.measure import RESULTS, ROOT, save
 from benchmarks.planted_defects import PLANTED, plant
 from curation.audit import RULES
-from flows.auditing import auditor, write
-from flows.progress import Steps
+from flows.engine.progress import Steps
+from flows.inspect.audit import auditor, write
 from schemas.hashing import sha256_bytes
 
 FULL = 1_200_000

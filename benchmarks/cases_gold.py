@@ -18,7 +18,7 @@ from benchmarks.jats_speed import raw_of
 from benchmarks.measure import ROOT, SHARED, save
 from curation.cases.stage import CASES
 from curation.extract.stage import EXTRACT
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.case import Case
 from schemas.extracted import Figure, Passage, Source
 from schemas.stages import Drop

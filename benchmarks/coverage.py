@@ -18,11 +18,11 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.measure import ROOT, SHARED, save
-from flows.cli import run_cli
-from flows.manifest import DROPPED
-from flows.runner import shards_of
-from flows.selection import selections
-from flows.workspace import Workspace, open_workspace
+from flows.cli.app import run_cli
+from flows.crawl.selection import selections
+from flows.engine.manifest import DROPPED
+from flows.engine.runner import shards_of
+from flows.engine.workspace import Workspace, open_workspace
 from sources.sample.server import BucketServer
 
 PAGE = ROOT / "benchmarks" / "coverage.md"

@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from flows.crawling import crawl_shard, finished, identity, shard_params
-from flows.progress import SilentReporter
-from flows.selection import select
-from flows.settings import Settings
-from flows.workspace import open_workspace
+from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
+from flows.crawl.selection import select
+from flows.engine.progress import SilentReporter
+from flows.engine.settings import Settings
+from flows.engine.workspace import open_workspace
 from sources import pmc
 from sources.http import ClientSettings, PoliteClient
 from sources.ledger import Ledger

@@ -24,12 +24,18 @@ from benchmarks.generated_articles import READ, funnel, source
 from benchmarks.generated_pictures import Picture, pictures
 from benchmarks.generated_shape import CITABLE, PER_ARTICLE, Shape, judge, shapes
 from benchmarks.generated_texts import Writer
+from curation.published.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
+from curation.published.writer import write_table
 from curation.release import card, facts
-from curation.release.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
-from curation.release.published import Published, write_table
 from curation.release.rights import combined_family
-from curation.release.string_tables import TARGET_NAMES
-from curation.release.tables import (
+from curation.release.target_names import names_rows
+from flows.engine.connection import query as database
+from schemas.grades import EXCLUSIONS
+from schemas.hashing import normalise_text, sha256_text
+from schemas.ids import family_key, query_id
+from schemas.published import Published
+from schemas.string_tables import TARGET_NAMES
+from schemas.tables import (
     CORPUS,
     DROPS,
     EXCLUDED,
@@ -42,11 +48,6 @@ from curation.release.tables import (
     QUERIES,
     SOURCES,
 )
-from curation.release.target_names import names_rows
-from flows.asking import query as database
-from schemas.grades import EXCLUSIONS
-from schemas.hashing import normalise_text, sha256_text
-from schemas.ids import family_key, query_id
 
 DATASET, VERSION = "made-up", "1.0.0"
 _CHUNK = 10_000

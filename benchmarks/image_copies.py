@@ -25,9 +25,9 @@ from PIL import Image, ImageDraw
 
 from benchmarks.measure import SHARED, save
 from curation.audit.executor import SerialExecutor
-from curation.audit.images import ImageFeatures, features, same_images
-from curation.release.published import IMAGE
+from curation.similarity.image import ImageFeatures, features, same_images
 from schemas.hashing import sha256_bytes
+from schemas.published import IMAGE
 
 POOL = SerialExecutor()
 KINDS = (

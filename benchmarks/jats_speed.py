@@ -19,7 +19,7 @@ from lxml import etree
 
 from benchmarks.measure import SHARED, rate, rounds, save
 from curation.extract.stage import EXTRACT
-from flows.execution import collect_rarely
+from flows.engine.execution import collect_rarely
 from schemas.article import RawArticle
 from schemas.errors import InputError
 from schemas.hashing import sha256_bytes

@@ -25,16 +25,8 @@ import pyarrow.parquet as pq
 
 from benchmarks.labels import articles
 from benchmarks.measure import ROOT, SHARED, save
-from curation.audit.texts.engine import (
-    SPAN,
-    Match,
-    Texts,
-    copied_spans,
-    exact_pairs,
-    locate,
-    near_pairs,
-)
 from curation.extract.stage import EXTRACT
+from curation.similarity.text.engine import SPAN, Match, Texts, copied_spans, exact_pairs, locate, near_pairs
 from schemas.extracted import Passage
 
 SEED = 20_261_121

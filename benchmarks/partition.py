@@ -28,7 +28,7 @@ from benchmarks.measure import ROOT, save
 from benchmarks.partition_world import SIZES, write_world
 from curation.partition.records import PublishedKey
 from curation.partition.stage import partition_stage
-from flows.database import connect, run_set_stage, write_select
+from flows.engine.database import connect, run_set_stage, write_select
 from schemas.stages import Sql
 
 DOCUMENTS = (100_000, 300_000, 1_200_000)

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from curation.release.published import Published, open_writer
-from curation.release.tables import EXCLUDED, QRELS
+from curation.published.writer import open_writer
+from schemas.published import Published
+from schemas.tables import EXCLUDED, QRELS
 
 PLANTED = {
     "duplicate_documents": "the text of one document copied into one of another article",

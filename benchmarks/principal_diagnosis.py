@@ -29,10 +29,10 @@ from curation.concepts.native import open_index
 from curation.diagnosis.concepts import Concepts, build
 from curation.diagnosis.stage import of_article
 from curation.extract.stage import EXTRACT
-from flows.progress import SilentReporter
-from flows.runner import run_records
+from flows.engine.progress import SilentReporter
+from flows.engine.runner import run_records
+from flows.engine.workspace import open_workspace
 from flows.vocabulary.indexes import index_in_use
-from flows.workspace import open_workspace
 from schemas.article import Article, RawArticle
 from schemas.case import Case
 from schemas.concept import Mention

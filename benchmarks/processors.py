@@ -18,7 +18,7 @@ from benchmarks.measure import ROOT, save
 from schemas.hashing import sha256_file
 from tests.processors import environment, settings
 
-_DEMO = "import sys; from flows.cli import main; main()"
+_DEMO = "import sys; from flows.cli.app import main; main()"
 
 
 def _run(arguments: list[str], given: Mapping[str, str], folder: Path) -> tuple[str, float]:

@@ -35,14 +35,14 @@ from curation.audit.rules.privacy import PLACES
 from curation.privacy import CERTAIN, PATTERNS, SHOWN_TO_NOBODY, Pattern, hits
 from curation.release.facts import views
 from curation.tasks.registry import TASKS
-from flows.asking import query
-from flows.assembling import assemble_task
-from flows.cli import run_cli
-from flows.progress import SilentReporter
-from flows.session import Session
-from flows.settings import Settings
-from flows.specs import DATA_CARDS, read_spec
-from flows.workspace import Workspace
+from flows.cli.app import run_cli
+from flows.engine.connection import query
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.specs import DATA_CARDS, read_spec
+from flows.engine.workspace import Workspace
+from flows.release.gather import assemble_task
 from schemas.hashing import sha256_text
 from tests.conftest import share_vocabulary
 from tests.golden.sample import build_sample

@@ -20,9 +20,9 @@ from typing import Any
 from lxml import etree
 
 from benchmarks.measure import SHARED, save
-from curation.audit.texts.engine import SPAN, Texts, copied_spans, near_pairs
-from curation.audit.texts.tokens import tokens_with_offsets
-from curation.audit.texts.whole import LEAST, whole_texts
+from curation.similarity.text.engine import SPAN, Texts, copied_spans, near_pairs
+from curation.similarity.text.tokens import tokens_with_offsets
+from curation.similarity.text.whole import LEAST, whole_texts
 
 NEGATIVES = 1_000
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")

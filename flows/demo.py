@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.specs import spec_path
+from flows.engine.specs import spec_path
 from sources.sample import bucket_dir
 from sources.sample.bookshelf_server import BookshelfServer
 from sources.sample.server import BucketServer

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from curation.release.card import load_prose
-from flows.build import build
-from flows.crawl import crawl
-from flows.extract import extract
-from flows.ground import ground
-from flows.orchestration import flow
-from flows.release import release
-from flows.spec_sources import requests_of
-from flows.specs import read_spec
+from flows.build.extract import extract
+from flows.build.ground import ground
+from flows.build.tasks import build
+from flows.crawl.flow import crawl
+from flows.crawl.spec_sources import requests_of
+from flows.engine.orchestration import flow
+from flows.engine.specs import read_spec
+from flows.release.flow import release
 
 
 @flow(name="run", validate_parameters=False)
@@ -26,7 +26,7 @@ def run(
 ) -> dict[str, Any]:
     """Crawl the spec's sources, extract, ground, build, release and audit; `spec` is a spec.toml path.
 
-    Without a version the release's own follows from what changed, see `flows.release.release`.
+    Without a version the release's own follows from what changed, see `flows.release.flow.release`.
     """
     path = Path(spec)
     wanted = read_spec(path, overrides)

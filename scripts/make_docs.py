@@ -17,10 +17,10 @@ from pydantic import BaseModel
 
 import schemas
 from curation.audit import RULES
-from flows.auditing import recipes
-from flows.cli import app
-from flows.host_settings import PmcSettings
-from flows.settings import HttpSettings, Settings
+from flows.cli.app import app
+from flows.engine.hosts import PmcSettings
+from flows.engine.settings import HttpSettings, Settings
+from flows.inspect.audit import recipes
 from schemas.record import arrow_schema, registered
 from schemas.stages import Reason
 

@@ -17,8 +17,8 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 from benchmarks.cases_gold import real_files
 from curation.audit import canaries
 from curation.audit.rule import Context, Rule
+from flows.engine.workspace import Workspace, open_workspace
 from flows.vocabulary.store import home
-from flows.workspace import Workspace, open_workspace
 from schemas.audit import CanaryResult
 from sources.sample import bucket_dir
 from tests.golden.sample import build_sample

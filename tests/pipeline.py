@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from curation.tasks.registry import TASKS
-from flows.crawling import crawl_shard, finished, identity, shard_params
-from flows.execution import Workers, split_done, workers
-from flows.partitioning import partition_jobs
-from flows.progress import SilentReporter
-from flows.runner import Job, Resource, plan
-from flows.selection import select
-from flows.session import Session
-from flows.settings import Settings
-from flows.specs import parameters_of
-from flows.stages import EXTRACTION, GROUNDING
-from flows.task_resources import task_resources
+from flows.build.partition import partition_jobs
+from flows.build.resources import task_resources
+from flows.build.stages import EXTRACTION, GROUNDING
+from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
+from flows.crawl.selection import select
+from flows.engine.execution import Workers, split_done, workers
+from flows.engine.progress import SilentReporter
+from flows.engine.runner import Job, Resource, plan
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.specs import parameters_of
+from flows.engine.workspace import Workspace, open_workspace
 from flows.vocabulary.indexes import index_in_use
-from flows.workspace import Workspace, open_workspace
 from schemas.spec import DatasetSpec
 from sources import litarch, pmc
 from sources.http import ClientSettings, PoliteClient

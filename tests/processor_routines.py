@@ -25,14 +25,14 @@ from PIL import Image, ImageDraw
 from annotation.agreement import drift
 from annotation.agreement.intervals import agreement
 from annotation.agreement.precision import clopper_pearson, wilson
-from curation.audit.images import confirm, places, points
 from curation.audit.layouts.hashlist import wide_hashes
+from curation.derived.diagnostics.shortcuts import Lists, tied
+from curation.derived.subsets.correlation import SystemValues, correlate
 from curation.evaluation import bm25, measures, pictures, statistics
 from curation.evaluation.terms import Analyser
 from curation.images import panel_letters as letters
 from curation.images.phash import hash_bits
-from curation.necessity.shortcuts import Lists, tied
-from curation.subsets.correlation import SystemValues, correlate
+from curation.similarity.image import confirm, places, points
 from schemas import exact
 from schemas.hashing import sha256_bytes, sha256_text
 

@@ -16,17 +16,17 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("schemas", "sources", "curation", "annotation", "flows")
 HEAVY = ("prefect", "datasets", "duckdb")
 LIGHT = {
-    "flows.settings": ("prefect", "datasets", "duckdb", "pyarrow"),
-    "flows.cli": ("prefect", "datasets", "duckdb", "pyarrow"),
+    "flows.engine.settings": ("prefect", "datasets", "duckdb", "pyarrow"),
+    "flows.cli.app": ("prefect", "datasets", "duckdb", "pyarrow"),
     "schemas.record": ("prefect", "datasets", "duckdb", "requests"),
     "curation.tasks.registry": ("prefect", "datasets", "duckdb", "requests"),
-    "flows.session": ("prefect", "datasets", "duckdb"),
-    "flows.show": ("prefect", "datasets"),
-    "flows.status": ("prefect", "datasets"),
-    "flows.doctor": ("prefect", "datasets"),
-    "flows.auditing": ("prefect", "datasets"),
-    "flows.preview": ("prefect", "datasets"),
-    "flows.execution": ("prefect", "datasets"),
+    "flows.engine.session": ("prefect", "datasets", "duckdb"),
+    "flows.inspect.show": ("prefect", "datasets"),
+    "flows.inspect.status": ("prefect", "datasets"),
+    "flows.inspect.doctor": ("prefect", "datasets"),
+    "flows.inspect.audit": ("prefect", "datasets"),
+    "flows.inspect.preview": ("prefect", "datasets"),
+    "flows.engine.execution": ("prefect", "datasets"),
 }
 """What a module may not load, those that may load least first: one interpreter imports all in this order."""
 VERBS: list[list[str]] = [[], ["show"], ["status"], ["doctor"], ["audit"], ["crawl", "pmc"], ["release"]]
@@ -114,7 +114,7 @@ def test_light_modules_start_light() -> None:
 
 def test_help_is_light() -> None:
     code = (
-        "import json, sys\nfrom flows.cli import run_cli\n"
+        "import json, sys\nfrom flows.cli.app import run_cli\n"
         "for verb in json.loads(sys.argv[1]):\n"
         "    assert run_cli([*verb, '--help']) == 0, verb\n"
         f"    found = sorted(set({HEAVY!r}) & set(sys.modules))\n"

@@ -15,11 +15,11 @@ from benchmarks.planted_defects import PLANTED, plant, smaller
 from curation.audit import audit
 from curation.audit.dataset import open_release
 from curation.audit.executor import SerialExecutor
-from curation.audit.images import ImageFeatures, features, nominate, pairs, same_images
-from curation.audit.images.pairs import same_among
-from curation.release.manifest import read_manifest
-from curation.release.published import IMAGE
+from curation.published.manifest import read_manifest
+from curation.similarity.image import ImageFeatures, features, nominate, pairs, same_images
+from curation.similarity.image.pairs import same_among
 from schemas.audit import AuditReport
+from schemas.published import IMAGE
 from tests.curation.release.known import run_sql
 
 

@@ -22,17 +22,17 @@ import pytest
 
 from benchmarks.processes import descendants, left_running
 from curation.tasks.registry import TASKS
-from flows.assembling import assemble_task, check_built
-from flows.auditing import auditor
-from flows.cli import run_cli
+from flows.build.stages import EXTRACTION, GROUNDING
+from flows.cli.app import run_cli
 from flows.demo import describe
-from flows.progress import SilentReporter
-from flows.session import Session
-from flows.settings import Settings
-from flows.show import trace
-from flows.specs import read_spec, spec_path
-from flows.stages import EXTRACTION, GROUNDING
-from flows.workspace import Workspace, open_workspace
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.specs import read_spec, spec_path
+from flows.engine.workspace import Workspace, open_workspace
+from flows.inspect.audit import auditor
+from flows.inspect.show import trace
+from flows.release.gather import assemble_task, check_built
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path

@@ -16,14 +16,14 @@ from curation.extract.pointers import pointers_in
 from curation.images.fingerprint import perceptual_hash
 from curation.release.pieces import is_pieced
 from curation.tasks.registry import TASKS as BUILT
-from flows.execution import workers
-from flows.manifest import read_manifest
-from flows.runner import Resource, plan, read_rows, table_files
-from flows.specs import parameters_of, read_spec
-from flows.stages import VERSIONS
-from flows.task_resources import task_resources
+from flows.build.resources import task_resources
+from flows.build.stages import VERSIONS
+from flows.engine.execution import workers
+from flows.engine.manifest import read_manifest
+from flows.engine.runner import Resource, plan, read_rows, table_files
+from flows.engine.specs import parameters_of, read_spec
+from flows.engine.workspace import Workspace
 from flows.vocabulary.indexes import planned_index
-from flows.workspace import Workspace
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Figure, Passage

@@ -15,15 +15,15 @@ import pytest
 from curation.audit import RULES, audit
 from curation.audit.dataset import open_release
 from curation.tasks.registry import TASKS
-from flows.asking import query
-from flows.assembling import assemble_task
-from flows.auditing import auditor
-from flows.cli import run_cli
-from flows.progress import SilentReporter
-from flows.session import Session
-from flows.settings import Settings
-from flows.specs import DATA_CARDS, read_spec
-from flows.workspace import Workspace
+from flows.cli.app import run_cli
+from flows.engine.connection import query
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.specs import DATA_CARDS, read_spec
+from flows.engine.workspace import Workspace
+from flows.inspect.audit import auditor
+from flows.release.gather import assemble_task
 from schemas.audit import AuditReport
 from tests.conftest import plant_fewer
 from tests.pipeline import run_partition, run_stages

@@ -27,13 +27,13 @@ from curation.extract.stage import EXTRACT
 from curation.images.fingerprint import perceptual_hash
 from curation.images.stage import IMAGES
 from curation.labels.stage import LABELS
-from flows import crawling
-from flows.manifest import DROPPED, Manifest, Output, publish
-from flows.runner import DROP_TABLE, Resource, schema_hashes, write_rows
-from flows.selection import Selection
-from flows.settings import Settings
+from flows.crawl import fetch as crawling
+from flows.crawl.selection import Selection
+from flows.engine.manifest import DROPPED, Manifest, Output, publish
+from flows.engine.runner import DROP_TABLE, Resource, schema_hashes, write_rows
+from flows.engine.settings import Settings
+from flows.engine.workspace import Workspace, open_workspace
 from flows.vocabulary.indexes import planned_index
-from flows.workspace import Workspace, open_workspace
 from schemas.stages import Drop, RecordStage, Table
 from sources.stage import PARSE
 

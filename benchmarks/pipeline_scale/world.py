@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from curation.vocabulary.tables import TABLES
+from flows.engine.workspace import Workspace
 from flows.vocabulary.store import Build, fingerprint, home, set_current, write_batches
-from flows.workspace import Workspace
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName, ConceptRelation, ConceptType, VocabularySource
 

@@ -23,11 +23,11 @@ from curation.audit.rule import Context, Rows
 from curation.audit.rules.distractors_canaries import distractors_of
 from curation.audit.rules.pools_canaries import pools_of
 from curation.audit.rules.subsets_canaries import parts_of
+from curation.published.manifest import NAME, ReleaseManifest, hash_files
 from curation.release import card, facts
-from curation.release.manifest import NAME, ReleaseManifest, hash_files
-from curation.release.published import Published
-from curation.release.tables import TABLES
 from schemas.audit import Kind, Role
+from schemas.published import Published
+from schemas.tables import TABLES
 
 SIBLING = "canary"
 """Task name of the invented sibling."""

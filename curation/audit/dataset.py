@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from curation.published.manifest import ReleaseManifest, hash_files, read_manifest
 from curation.release.facts import views
-from curation.release.manifest import ReleaseManifest, hash_files, read_manifest
 from schemas.audit import Kind, Role
 from schemas.hashing import canonical_json, sha256_text
 

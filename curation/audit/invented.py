@@ -17,12 +17,12 @@ from curation.audit.rules.diagnostics_canaries import invented_row
 from curation.audit.rules.distractors_canaries import distractors_of
 from curation.audit.rules.pools_canaries import pools_of
 from curation.audit.rules.subsets_canaries import parts_of
-from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
+from curation.published.manifest import FORMAT_VERSION, ReleaseManifest
 from curation.release.restricted import piece_hash
-from curation.release.tables import IMAGE_CORPUS, QUERIES, TABLES
 from curation.release.target_names import names_rows
 from schemas.hashing import normalise_text, sha256_bytes, sha256_text
 from schemas.ids import family_key
+from schemas.tables import IMAGE_CORPUS, QUERIES, TABLES
 
 Row = dict[str, Any]
 SCHEMAS = {"queries": QUERIES.schema, "corpus": IMAGE_CORPUS.schema, "nano_corpus": IMAGE_CORPUS.schema}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from curation.audit.rule import Rule
-from curation.release.manifest import ReleaseManifest
+from curation.published.manifest import ReleaseManifest
 from schemas.audit import CanaryResult, RuleResult
 
 LOOKED = frozenset({"passed", "failed", "declared", "not_applicable"})

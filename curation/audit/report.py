@@ -39,7 +39,7 @@ from curation.audit.rules import (
     subsets,
     texts,
 )
-from curation.release.query import QueryRunner
+from curation.published.query import QueryRunner
 from schemas.audit import (
     AuditInput,
     AuditReport,

@@ -16,9 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from curation.audit.dataset import Dataset
-from curation.audit.texts.sketch import Texts
-from curation.release.manifest import ReleaseManifest
-from curation.release.query import QueryRunner
+from curation.published.manifest import ReleaseManifest
+from curation.published.query import QueryRunner
+from curation.similarity.text.sketch import Texts
 from schemas.audit import Coverage, Finding, OverlapCell, RuleStatus, Severity, Side
 
 MAX_EXAMPLES = 50

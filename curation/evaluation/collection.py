@@ -27,11 +27,11 @@ from curation.evaluation.reading import (
     split_files,
 )
 from curation.evaluation.variants import NANO_NAME, SMALL, WHOLE, Tables, check_variant, read_subset
-from curation.release.manifest import FORMAT_VERSION, NAME, OLDEST_FORMAT
-from curation.release.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
+from curation.published.manifest import FORMAT_VERSION, NAME, OLDEST_FORMAT
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_file
 from schemas.stages import Reason
+from schemas.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
 
 FACETS = ("specialty", "modality", "language", "tier", "region")
 """Columns of the queries table that results are broken down by, where a release has them."""

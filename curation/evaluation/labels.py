@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from curation.evaluation.ranking import Indices
 from curation.evaluation.reading import column_names, pairs, positions_of, rows, split_files
 from curation.evaluation.variants import WHOLE, Tables
-from curation.release.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
 from schemas.errors import ReleaseError
+from schemas.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
 
 RELEVANT = 1
 """The lowest grade that counts as relevant in measures without grades."""

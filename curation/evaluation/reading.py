@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.evaluation.ranking import Indices
-from curation.release.published import Published
-from curation.release.tables import CORPUS
 from schemas.errors import InputError, ReleaseError
+from schemas.published import Published
 from schemas.stages import Reason
+from schemas.tables import CORPUS
 
 _BATCH, _IMAGE_BATCH = 4_096, 64
 _PAIRS = 1_000_000

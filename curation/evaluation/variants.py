@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.release.published import Published
-from curation.release.tables import CORPUS, EXCLUDED, NANO, QRELS, QUERIES, SUBSETS
 from schemas.errors import ReleaseError, UsageError
+from schemas.published import Published
+from schemas.tables import CORPUS, EXCLUDED, NANO, QRELS, QUERIES, SUBSETS
 
 NANO_NAME = "nano"
 """Name of the nano variant where a subset is asked for; no balanced subset has it."""

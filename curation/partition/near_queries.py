@@ -1,8 +1,8 @@
 """Keys of queries that are nearly the same: every such pair rests on a key of its own.
 
-The measure is that of the audit's rules on near copies of queries (`curation.audit.texts.engine.near_pairs`).
-A key stands for one pair: it is named after both texts, so that no later query changes it, and a query near
-two others does not make those two alike.
+The measure is that of the audit's rules on near copies of queries
+(`curation.similarity.text.engine.near_pairs`). A key stands for one pair: it is named after both texts, so
+that no later query changes it, and a query near two others does not make those two alike.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from curation.audit.texts.engine import near_pairs
-from curation.audit.texts.sketch import Texts
 from curation.partition.records import NearQuery
+from curation.similarity.text.engine import near_pairs
+from curation.similarity.text.sketch import Texts
 from schemas.hashing import normalise_text, sha256_text
 
 VERSION = 1

@@ -15,8 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from curation.release import card, facts, identified, plots, reviewed
-from curation.release.manifest import (
+from curation.published.manifest import (
     FORMAT_VERSION,
     NAME,
     BuildRecord,
@@ -26,15 +25,25 @@ from curation.release.manifest import (
     read_manifest,
     unlike,
 )
+from curation.published.query import QueryRunner, fetch
+from curation.published.writer import MAX_SHARD_BYTES, write_table
+from curation.release import card, facts, identified, plots, reviewed
 from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, write_pair
-from curation.release.published import MAX_SHARD_BYTES, Published, write_table
-from curation.release.query import QueryRunner, fetch
 from curation.release.restricted import Strings, check_strings
 from curation.release.rights import combined_family
 from curation.release.selects import DOCUMENT_ROWS, FURTHER, KEPT, QUERY_ROWS, ROWS, USED
-from curation.release.string_tables import TARGET_NAMES
-from curation.release.tables import (
+from curation.release.target_names import target_names
+from schemas.errors import ConservationError, ReleaseError
+from schemas.grades import EXCLUSIONS
+from schemas.hashing import canonical_json, sha256_text
+from schemas.ids import ID_VERSION
+from schemas.licences import PROFILES, is_allowed
+from schemas.published import Published
+from schemas.spec import DatasetSpec
+from schemas.stages import Task
+from schemas.string_tables import TARGET_NAMES
+from schemas.tables import (
     CORPUS,
     DROPS,
     EXCLUDED,
@@ -51,14 +60,6 @@ from curation.release.tables import (
     SOURCES,
     TEXT_QUERIES,
 )
-from curation.release.target_names import target_names
-from schemas.errors import ConservationError, ReleaseError
-from schemas.grades import EXCLUSIONS
-from schemas.hashing import canonical_json, sha256_text
-from schemas.ids import ID_VERSION
-from schemas.licences import PROFILES, is_allowed
-from schemas.spec import DatasetSpec
-from schemas.stages import Task
 
 REQUIRED = (
     "queries",

@@ -17,23 +17,13 @@ from typing import Any
 
 import jinja2
 
+from curation.published.manifest import ReleaseManifest
 from curation.release import results
 from curation.release.facts import Facts
-from curation.release.manifest import ReleaseManifest
-from curation.release.published import Published
 from curation.release.rights import hub_licence
-from curation.release.tables import (
-    CORPUS,
-    DERIVED,
-    EXTRA,
-    IMAGE_CORPUS,
-    MAIN,
-    NANO,
-    PROVENANCE,
-    QUERIES,
-    TEXT_QUERIES,
-)
 from schemas.errors import ReleaseError
+from schemas.published import Published
+from schemas.tables import CORPUS, DERIVED, EXTRA, IMAGE_CORPUS, MAIN, NANO, PROVENANCE, QUERIES, TEXT_QUERIES
 
 OF_TASK = ("summary", "intended_use", "limitations")
 OF_DATASET = ("intended_use", "limitations", "collection", "acknowledgement")

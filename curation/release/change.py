@@ -15,10 +15,11 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.release.manifest import ReleaseManifest, read_manifest
-from curation.release.published import Published
-from curation.release.query import QueryRunner, fetch_one
-from curation.release.tables import (
+from curation.published.manifest import ReleaseManifest, read_manifest
+from curation.published.query import QueryRunner, fetch_one
+from schemas.hashing import sha256_file
+from schemas.published import Published
+from schemas.tables import (
     DERIVED,
     EXTRA,
     MAIN,
@@ -28,7 +29,6 @@ from curation.release.tables import (
     POOLS,
     PROVENANCE,
 )
-from schemas.hashing import sha256_file
 
 Level = Literal["none", "patch", "minor", "major"]
 LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "major")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from curation.distractors.facts import facts as distractor_facts
-from curation.necessity.facts import facts as diagnostics_facts
-from curation.pools.facts import facts as pool_facts
+from curation.derived.diagnostics.facts import facts as diagnostics_facts
+from curation.derived.distractors.facts import facts as distractor_facts
+from curation.derived.pools.facts import facts as pool_facts
+from curation.derived.subsets.facts import facts as part_facts
+from curation.published.query import QueryRunner, fetch, fetch_one
 from curation.release import results
-from curation.release.query import QueryRunner, fetch, fetch_one
 from curation.release.reviewed import review_facts
-from curation.release.tables import DERIVED, TABLES
-from curation.subsets.facts import facts as part_facts
+from schemas.tables import DERIVED, TABLES
 
 Facts = Mapping[str, Any]
 

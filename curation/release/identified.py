@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.privacy import CERTAIN, hits, masked, nominated
-from curation.release.manifest import Retention
-from curation.release.query import QueryRunner, fetch
+from curation.published.manifest import Retention
+from curation.published.query import QueryRunner, fetch
 from schemas.record import to_table
 from schemas.stages import Drop, Reason
 

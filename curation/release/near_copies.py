@@ -12,9 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit.texts.engine import near_pairs
-from curation.audit.texts.sketch import Texts
-from curation.release.query import QueryRunner
+from curation.published.query import QueryRunner
+from curation.similarity.text.engine import near_pairs
+from curation.similarity.text.sketch import Texts
 
 SCHEMA = pa.schema([("one", pa.string()), ("other", pa.string())])
 _PICTURES = """SELECT d.id, d.image.sha256 AS picture FROM documents AS d JOIN wanted AS w ON w.id = d.id

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from curation.release.images import read_image
-from curation.release.published import Published
+from schemas.published import Published
 
 GROUP = 100
 """Rows whose images are held at once."""

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.release.query import QueryRunner
+from curation.published.query import QueryRunner
 
 SHORTEST = 20
 """Characters of the shortest stretch, but for the last and whole sentences: no name slips in by itself."""

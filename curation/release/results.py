@@ -15,10 +15,10 @@ from typing import Any
 
 import jinja2
 
+from curation.derived.diagnostics.conditions import CONDITIONS
 from curation.evaluation.collection import FACETS
 from curation.evaluation.measures import JUDGED, PRIMARY
 from curation.evaluation.page.render import FEW_ARTICLES
-from curation.necessity.conditions import CONDITIONS
 from schemas.errors import ReleaseError
 
 FIGURE = "figures/results.svg"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from curation.release.query import QueryRunner, Views, fetch, fetch_one
+from curation.published.query import QueryRunner, Views, fetch, fetch_one
 from schemas.benchmark import Document, Excluded, LabelStatus, Qrel, Query
 from schemas.grades import GRADES
 from schemas.record import column, record

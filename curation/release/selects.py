@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.release.tables import IMAGE_CHECKS
+from schemas.tables import IMAGE_CHECKS
 
 KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from curation.release.query import QueryRunner
-from curation.release.string_tables import TARGET_NAMES
+from curation.published.query import QueryRunner
 from schemas.hashing import normalise_text, sha256_text
+from schemas.string_tables import TARGET_NAMES
 
 SHORTEST = 2
 """Characters of the shortest name looked for."""

@@ -56,12 +56,11 @@ class _Segment:
 
 @dataclass(frozen=True, slots=True)
 class _Convolution:
-    """Second convolution of one window size: its weights side by side, one block of columns per offset."""
+    """Second convolution of one window size: a matrix of weights per offset."""
 
-    order: int
     left: int
-    weights: F32
-    step: float
+    weights: list[F32]
+    product_step: np.float32
     bias: F32
     levels: np.float32
     steps_per_unit: np.float32
@@ -134,23 +133,26 @@ class SentenceEncoder:
         shifts = np.rint(weights * means * FEATURE_STEPS)
         for segment, start in zip(segments, starts.tolist(), strict=True):
             kept = slice(start + segment.skipped, start + segment.skipped + segment.kept)
-            pooled[segment.text] += weights[kept] @ features[kept] - shifts[kept].sum()
+            row, begin = pooled[segment.text], 0
+            for part in features:
+                end = begin + part.shape[1]
+                row[begin:end] += weights[kept] @ part[kept]
+                begin = end
+            row -= shifts[kept].sum()
 
-    def _features(self, rows: Ints, gaps: Ints) -> tuple[F64, F64, F64]:
-        """Features in whole steps, shape (rows, 1280), and their sums and sums of squares by row."""
+    def _features(self, rows: Ints, gaps: Ints) -> tuple[list[F64], F64, F64]:
+        """Parts of the features, whole steps, of 1,280 columns in all; sums and sums of squares by row."""
         size = len(rows) - 2 * _GAP
         inner = rows[_GAP : _GAP + size]
-        features = np.empty((size, _WIDTH))
-        np.multiply(self._rows.embeddings[inner], np.float32(FEATURE_STEPS), out=features[:, :EMBEDDING])
+        features = [self._rows.embeddings.take(inner, 0).astype(np.float64) * FEATURE_STEPS]
         totals, squares = self._rows.totals[inner], self._rows.squares[inner]
         for place, layer in enumerate(self._convolutions):
             entered = self._first(place, rows, size)
             entered[gaps] = 0.0
-            begin = EMBEDDING + place * CHANNELS
-            part = features[:, begin : begin + CHANNELS]
-            part[:] = _second(layer, entered)
+            part = _second(layer, entered).astype(np.float64)
             totals = totals + part.sum(1)
             squares = squares + np.einsum("ij,ij->i", part, part)
+            features.append(part)
         return features, totals, squares
 
     def _first(self, place: int, rows: Ints, size: int) -> F32:
@@ -211,14 +213,14 @@ def _convolution(held: dict[str, NDArray[Any]], order: int, left: int) -> _Convo
     whole, step = whole_steps(held[f"w2_{order}"])
     blocks = whole.reshape(order, CHANNELS, CHANNELS)
     levels = np.floor(2.0**24 / np.abs(blocks).sum(axis=1).max())
+    steps_per_unit = np.float32(np.floor(levels / _USUAL))
     return _Convolution(
-        order,
         left,
-        np.ascontiguousarray(blocks.transpose(1, 0, 2).reshape(CHANNELS, -1), np.float32),
-        step,
+        list(blocks.astype(np.float32)),
+        np.float32(step / steps_per_unit),
         held[f"b2_{order}"].astype(np.float32),
         np.float32(levels),
-        np.float32(np.floor(levels / _USUAL)),
+        steps_per_unit,
     )
 
 
@@ -228,25 +230,36 @@ def _second(layer: _Convolution, entered: F32) -> F32:
     Whole numbers up to `levels` keep every partial sum of the product below 2^24, where float32 is exact.
     """
     size = len(entered)
-    whole = np.rint(entered * layer.steps_per_unit)
-    usual = np.clip(whole, -layer.levels, layer.levels)
-    product = usual @ layer.weights
-    if len(rare := np.flatnonzero(usual != whole)):
-        row, channel = np.divmod(rare, CHANNELS)
-        over = whole.ravel()[rare] - usual.ravel()[rare]
-        product += csr_array((over, (row, channel)), whole.shape) @ layer.weights
-    product *= np.float32(layer.step / layer.steps_per_unit)
-    out = np.empty_like(entered)
+    usual = entered * layer.steps_per_unit
+    np.rint(usual, out=usual)
+    rows, over = _beyond(usual, layer.levels)
+    out, product = np.empty_like(entered), np.empty_like(entered)
     out[:] = layer.bias
-    for offset in range(layer.order):
+    for offset, weights in enumerate(layer.weights):
+        np.matmul(usual, weights, out=product)
+        if len(rows):
+            product[rows] += over @ weights
+        product *= layer.product_step
         shift = offset - layer.left
-        seen = product[max(0, shift) : size + min(0, shift), offset * CHANNELS : (offset + 1) * CHANNELS]
+        seen = product[max(0, shift) : size + min(0, shift)]
         out[max(0, -shift) : size - max(0, shift)] += seen
     np.maximum(out, 0, out=out)
     out += entered
     out *= np.float32(FEATURE_STEPS)
     limit = np.float32(_MOST * FEATURE_STEPS)
     return np.clip(np.rint(out, out=out), -limit, limit, out=out)
+
+
+def _beyond(whole: F32, levels: np.float32) -> tuple[Ints, csr_array]:
+    """Take what reaches beyond ±levels from the matrix: the rows that had any, and what was taken of each."""
+    flat = whole.reshape(-1)
+    places = np.flatnonzero(np.abs(flat) > levels)
+    found = flat[places]
+    flat[places] = np.copysign(levels, found)
+    row, column = np.divmod(places, whole.shape[1])
+    rows, first = np.unique(row, return_index=True)
+    shape = (len(rows), whole.shape[1])
+    return rows, csr_array((found - flat[places], column, np.append(first, len(places))), shape=shape)
 
 
 def _segments(texts: Sequence[Sequence[int]]) -> Iterator[_Segment]:

@@ -16,8 +16,8 @@ from annotation.layouts import grades
 from annotation.report.render import render
 from annotation.report.summary import summarise
 from annotation.report.words import COEFFICIENTS, counted, figure, opening, percent
+from flows.engine.workspace import Workspace, write_atomic
 from flows.review.store import ReviewFolder, review_folders
-from flows.workspace import Workspace, write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.review import ReviewCandidate
 

@@ -24,11 +24,11 @@ from annotation.candidates import (
     reserved,
 )
 from curation.privacy import Hit
-from flows.asking import query
+from flows.engine.connection import query
+from flows.engine.workspace import Workspace
 from flows.review.privacy import SCAN_VERSION, Scan, scan
 from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
 from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
-from flows.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from curation.audit.rules.spans import MIN_VERBATIM
-from curation.audit.texts.engine import SPAN, copied_in, standing_in
-from curation.audit.texts.sketch import Texts
 from curation.release.reviewed import Copied
+from curation.similarity.text.engine import SPAN, copied_in, standing_in
+from curation.similarity.text.sketch import Texts
 from schemas.review import ReviewCandidate
 
 

@@ -18,10 +18,10 @@ from annotation.judge.filtering import judge_filter
 from annotation.layouts import HIDDEN_COLUMNS, common_kind, data_sha256, layout, task_data
 from annotation.sync import WantedTask
 from annotation.sync import data_sha256 as sent_sha256
+from flows.engine.workspace import write_atomic
 from flows.review.adjudication import DISPUTED
 from flows.review.judge import judge_annotations
 from flows.review.store import ReviewFolder
-from flows.workspace import write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import sha256_text
 from schemas.review import Allotment, Kind, ReviewAnnotation, ReviewCandidate, Role

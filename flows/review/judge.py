@@ -27,15 +27,15 @@ from annotation.judge.prompts import MAX_TOKENS, Skip, prompts
 from annotation.judge.records import ModelAnswer, Prompt
 from annotation.judge.scores import SCALES, Variant, judge_name, variant_name
 from annotation.layouts import grades
-from curation.release.manifest import read_manifest
+from curation.published.manifest import read_manifest
 from flows.adapters.llm import Llm, Server, server_from
 from flows.adapters.llm_ledger import Prices, Totals, money, read_totals
 from flows.adapters.llm_runner import Patience, Run, Runner, held, most
-from flows.asking import query
-from flows.progress import Reporter
+from flows.engine.connection import query
+from flows.engine.progress import Reporter
+from flows.engine.workspace import Workspace, write_atomic
 from flows.review.reading import Published
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder
-from flows.workspace import Workspace, write_atomic
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from schemas.hashing import sha256_text
 from schemas.record import from_table

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from annotation.assignment import Person
 from annotation.client import Client
+from flows.engine.workspace import Workspace
 from flows.review.label_studio import write_private
 from flows.review.store import FOLDER
-from flows.workspace import Workspace
 from schemas.errors import UsageError, WorkspaceError
 
 LOCAL_DOMAIN = "medqrels.local"

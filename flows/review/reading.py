@@ -16,11 +16,11 @@ from typing import Any
 
 from annotation.candidates import Facets, Pair
 from curation.evaluation.runs import SUFFIX, read_run
+from curation.published.manifest import ReleaseManifest, read_manifest
+from curation.published.query import QueryRunner, fetch
 from curation.release.facts import views
-from curation.release.manifest import ReleaseManifest, read_manifest
-from curation.release.query import QueryRunner, fetch
-from flows.runner import table_files
-from flows.workspace import Workspace
+from flows.engine.runner import table_files
+from flows.engine.workspace import Workspace
 
 DEPTH = 20
 """Results of each system that may be drawn."""

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.client import Client, check_address
-from curation.release.manifest import NAME
-from flows.auditing import task_directories
+from curation.published.manifest import NAME
+from flows.engine.releases import task_directories
+from flows.engine.workspace import Workspace
 from flows.review import label_studio
 from flows.review.delivery import MediaFolder
 from flows.review.people import account_ids, local_accounts, read_accounts
 from flows.review.store import FOLDER, ReviewFolder
 from flows.review.sync import Target
-from flows.workspace import Workspace
 from schemas.errors import UsageError
 
 URL_VARIABLE = "LABEL_STUDIO_URL"

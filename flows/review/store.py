@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.verdicts import Entry, read_log, write_log
-from flows.workspace import Workspace, write_atomic
+from flows.engine.workspace import Workspace, write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.record import column, from_table, record, to_table
 from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict

@@ -18,10 +18,10 @@ from annotation.client import Client, Project, UnconfirmedError
 from annotation.layouts import answer, grades
 from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, diff, merge
 from annotation.sync.answers import Reader
+from flows.engine.workspace import write_atomic
 from flows.review.delivery import MediaFolder, Queue, marker, queues
 from flows.review.notes import Noted, read_noted, write_noted
 from flows.review.store import ReviewFolder, parquet_bytes
-from flows.workspace import write_atomic
 from schemas.errors import MedqrelsError
 from schemas.review import ReviewAnnotation, ReviewCandidate, Role
 

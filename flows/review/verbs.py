@@ -10,14 +10,14 @@ from typing import Any
 
 from annotation.assignment import Person, read_people
 from annotation.candidates import check_facets
-from curation.release.manifest import read_manifest
+from curation.published.manifest import read_manifest
+from flows.engine.session import read_session, write_session
+from flows.engine.workspace import Workspace
 from flows.review.candidates import Options, prepare
 from flows.review.people import note_accounts
 from flows.review.server import accounts_for, address, connect, media_folder, releases_of
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder, review_folders
 from flows.review.sync import Target, pull, push, status
-from flows.session import read_session, write_session
-from flows.workspace import Workspace
 from schemas.errors import UsageError
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from curation.published.query import fetch
 from curation.release.facts import views
-from curation.release.query import fetch
-from flows.asking import query
-from flows.partitioning import earlier_releases
+from flows.engine.connection import query
+from flows.engine.releases import earlier_releases
+from flows.engine.workspace import Workspace
 from flows.review.store import PRECISION, review_folder
 from flows.review.verdicts import measure
-from flows.workspace import Workspace
 from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec
 

@@ -8,12 +8,12 @@ from typing import Any
 from curation.vocabulary import report_sql
 from curation.vocabulary.semantic import type_names
 from curation.vocabulary.tables import TABLES
-from flows.database import add_view
-from flows.scratch import own_temporary
-from flows.session import read_session
+from flows.engine.database import add_view
+from flows.engine.scratch import own_temporary
+from flows.engine.session import read_session
+from flows.engine.workspace import Workspace
 from flows.vocabulary.opened import Connection, opened
 from flows.vocabulary.store import Vocabulary, find
-from flows.workspace import Workspace
 from schemas.concept import Mention
 
 MEMORY = "2GB"

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.concepts.opening import prepare, version_of
-from flows.progress import Reporter
-from flows.runner import Resource
-from flows.session import current_reporter
+from flows.engine.progress import Reporter
+from flows.engine.runner import Resource
+from flows.engine.session import current_reporter
+from flows.engine.workspace import Workspace, is_workspace, open_workspace
 from flows.vocabulary import verbs
 from flows.vocabulary.merging import merge_sources
 from flows.vocabulary.reading import build_reading
 from flows.vocabulary.store import Vocabulary, current, home
-from flows.workspace import Workspace, is_workspace, open_workspace
 
 
 @dataclass(frozen=True, slots=True)

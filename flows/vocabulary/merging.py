@@ -13,9 +13,10 @@ import pyarrow as pa
 from curation.vocabulary import merge_sql
 from curation.vocabulary.merge import CrossReference, Merge, merge
 from curation.vocabulary.tables import TABLES
-from flows.database import add_view, write_select
-from flows.manifest import Output
-from flows.progress import Reporter, Steps
+from flows.engine.database import add_view, write_select
+from flows.engine.manifest import Output
+from flows.engine.progress import Reporter, Steps
+from flows.engine.workspace import Workspace
 from flows.vocabulary.opened import Connection, opened
 from flows.vocabulary.ranges import bounds, select_ranges, told
 from flows.vocabulary.store import (
@@ -28,7 +29,6 @@ from flows.vocabulary.store import (
     set_current,
     write_batches,
 )
-from flows.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.record import arrow_schema
 from schemas.stages import Sql

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from flows.database import connect
+from flows.engine.database import connect
 
 Connection: TypeAlias = Any
-"""A DuckDB connection; its type stays with flows.database, the only module that imports DuckDB."""
+"""A DuckDB connection; its type stays with flows.engine.database, the only module that imports DuckDB."""
 
 
 @contextmanager

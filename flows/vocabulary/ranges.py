@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows.database import select
-from flows.progress import Steps
+from flows.engine.database import select
+from flows.engine.progress import Steps
 from flows.vocabulary.opened import Connection
 from schemas.stages import Sql
 

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 
 import curation.vocabulary
 from curation.vocabulary.tables import TABLES, Row, Rows
-from flows.database import add_view, connect, write_select
-from flows.manifest import write_parquet
-from flows.progress import Reporter, Steps
+from flows.engine.database import add_view, connect, write_select
+from flows.engine.manifest import write_parquet
+from flows.engine.progress import Reporter, Steps
+from flows.engine.workspace import Workspace
 from flows.vocabulary.store import Build, Vocabulary, fingerprint, home, read_vocabulary
-from flows.workspace import Workspace
 from schemas.errors import InputError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import from_table, to_table

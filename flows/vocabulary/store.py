@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows.database import ROW_GROUP
-from flows.manifest import Output
-from flows.workspace import STORAGE_VERSION, Workspace, write_atomic
+from flows.engine.database import ROW_GROUP
+from flows.engine.manifest import Output
+from flows.engine.workspace import STORAGE_VERSION, Workspace, write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 

@@ -11,14 +11,14 @@ from curation.vocabulary import umls
 from curation.vocabulary.semantic import groups
 from curation.vocabulary.tables import TABLES
 from curation.vocabulary.umls import LAYOUT, UmlsOptions
-from flows.database import add_view, write_select
-from flows.manifest import Output, write_parquet
-from flows.progress import Reporter, Steps
+from flows.engine.database import add_view, write_select
+from flows.engine.manifest import Output, write_parquet
+from flows.engine.progress import Reporter, Steps
+from flows.engine.workspace import Workspace
 from flows.vocabulary.opened import Connection, opened
 from flows.vocabulary.ranges import bounds, select_ranges, told
 from flows.vocabulary.rrf import Part, add_file_view, find_parts, readable, release_of, stage_file
 from flows.vocabulary.store import Build, Vocabulary, fingerprint, home, read_vocabulary, write_batches
-from flows.workspace import Workspace
 from schemas.errors import InputError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import arrow_schema, to_table

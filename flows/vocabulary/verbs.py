@@ -10,16 +10,16 @@ from typing import Any
 from curation.vocabulary import babelon, icd10, indra, mesh, obo
 from curation.vocabulary.known_sources import abbreviation
 from curation.vocabulary.umls import UmlsOptions
-from flows.progress import Reporter
-from flows.session import write_session
-from flows.settings import load_settings
+from flows.engine.progress import Reporter
+from flows.engine.session import write_session
+from flows.engine.settings import load_settings
+from flows.engine.workspace import Workspace
 from flows.vocabulary import hpo
 from flows.vocabulary.merging import merge_sources
 from flows.vocabulary.packages import installed
 from flows.vocabulary.reading import Reading, build_reading
 from flows.vocabulary.store import Vocabulary, current, fingerprint, home, read_vocabulary
 from flows.vocabulary.umls_build import build_umls, umls_identity
-from flows.workspace import Workspace
 from schemas.errors import UsageError, WorkspaceError
 
 INDRA = "indra"

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows import asking
-from flows.asking import query
+from flows.engine import connection as asking
+from flows.engine.connection import query
 from schemas.errors import MedqrelsError
 
 SUM = "SELECT sum(n)::BIGINT AS n FROM numbers"

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from curation.audit.verify import Difference
-from curation.release.manifest import NAME
-from flows import claim, cli_audit
-from flows.cli_common import DEFAULT
+from curation.published.manifest import NAME
+from flows.cli import audit as cli_audit
+from flows.cli.common import DEFAULT
+from flows.release import made_with as claim
 from tests.curation.audit.small import manifest
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from curation.tasks.registry import TASKS
-from flows.cli import run_cli
-from flows.locators import read_ids
-from flows.specs import parse_overrides
-from flows.stages import EXTRACTION, GROUNDING
-from flows.workspace import Workspace
+from flows.build.stages import EXTRACTION, GROUNDING
+from flows.cli.app import run_cli
+from flows.crawl.locators import read_ids
+from flows.engine.specs import parse_overrides
+from flows.engine.workspace import Workspace
 from schemas.errors import UsageError
 from sources.sample import ids_path
 
@@ -106,7 +106,7 @@ def test_a_defect_is_reported_in_one_line(
     def broken(settings: object) -> None:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr("flows.doctor.examine", broken)
+    monkeypatch.setattr("flows.inspect.doctor.examine", broken)
     assert run_cli(["doctor"]) == 3
     error = capsys.readouterr().err
     assert "ZeroDivisionError: planted" in error
@@ -203,7 +203,7 @@ def test_light_verbs_do_not_import_prefect(built: Path) -> None:
     verbs = [["status", *where], ["show", "pmc:PMC990000001.1", *where], ["doctor", *where]]
     verbs += [["audit", str(built), *where], ["--help"]]
     code = (
-        "import json, sys; from flows.cli import run_cli; from curation.audit import canaries\n"
+        "import json, sys; from flows.cli.app import run_cli; from curation.audit import canaries\n"
         "whole = canaries.run\n"
         "canaries.run = lambda rules, *rest: whole(rules[::12], *rest)  # they take twenty seconds\n"
         "for verb in json.loads(sys.argv[1]):\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.audit import RULES
-from flows.cli import run_cli
+from flows.cli.app import run_cli
 from tests.curation.release.known import CAPTIONS, make_world
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from flows.crawling import PASSING, RAW, crawl_shard, finished, identity
-from flows.manifest import MANIFEST, Manifest
-from flows.runner import read_table, shards_of
-from flows.selection import Selection, select
-from flows.workspace import Workspace
+from flows.crawl.fetch import PASSING, RAW, crawl_shard, finished, identity
+from flows.crawl.selection import Selection, select
+from flows.engine.manifest import MANIFEST, Manifest
+from flows.engine.runner import read_table, shards_of
+from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import ConservationError, UsageError
 from schemas.record import from_table

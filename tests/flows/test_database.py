@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.asking import query
-from flows.database import ROW_GROUP, add_view, conform, connect, run_set_stage, select, write_select
-from flows.manifest import write_parquet
+from flows.engine.connection import query
+from flows.engine.database import ROW_GROUP, add_view, conform, connect, run_set_stage, select, write_select
+from flows.engine.manifest import write_parquet
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.record import arrow_schema, column, from_table, record, to_table
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -200,7 +200,7 @@ def test_bytes_do_not_depend_on_how_batches_arrive(
 
         path = tmp_path / f"{len(results)}.parquet"
         with monkeypatch.context() as patched, connect() as connection:
-            patched.setattr("flows.database.select", batches)
+            patched.setattr("flows.engine.database.select", batches)
             assert write_select(connection, Sql("", ToyWord, ("id",)), path).rows == count
         results.append(path.read_bytes())
     assert len(set(results)) == 1

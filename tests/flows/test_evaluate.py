@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows import retrieval
-from flows.cli_evaluate import evaluate_app
+from flows.cli.evaluate import evaluate_app
+from flows.evaluate import retrieval
 from schemas.errors import InputError, MedqrelsError, ReleaseError, UsageError
 from tests.curation.evaluation.world import Release, picture, toy
 from tests.curation.release.known import make_world

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from curation.derived.subsets import NanoOptions, make_nano, make_subsets
 from curation.evaluation.collection import open_collection
-from curation.subsets import NanoOptions, make_nano, make_subsets
-from flows.cli_evaluate import evaluate_app
+from flows.cli.evaluate import evaluate_app
 from schemas.errors import UsageError
-from tests.curation.subsets.conftest import big, ranked
+from tests.curation.derived.subsets.conftest import big, ranked
 
 
 @pytest.fixture(scope="module")

@@ -20,10 +20,10 @@ import pytest
 from curation.concepts.stage import GROUND
 from curation.extract.stage import EXTRACT
 from curation.tasks.registry import TASKS
-from flows.execution import StageSummary, split_done, sum_up, workers
-from flows.manifest import MANIFEST
-from flows.runner import plan, shards_of
-from flows.workspace import Workspace, open_workspace
+from flows.engine.execution import StageSummary, split_done, sum_up, workers
+from flows.engine.manifest import MANIFEST
+from flows.engine.runner import plan, shards_of
+from flows.engine.workspace import Workspace, open_workspace
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.stages import Drop
 from sources.stage import PARSE

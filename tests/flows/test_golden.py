@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flows.workspace import Workspace, open_workspace
+from flows.engine.workspace import Workspace, open_workspace
 from schemas.stages import Drop
 from tests.flows.toy import CUT, POOL, ToyArticle, ToyWord, articles, cut, run, seed
 from tests.golden import RECORDED, UPDATE, changed_versions, load, measure, problems, save

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from curation.concepts.stage import GROUND
-from flows.cli import run_cli
-from flows.grounding import annotated, ground_file, ground_text
-from flows.manifest import MANIFEST
-from flows.progress import SilentReporter
-from flows.regrounding import carry_over
-from flows.runner import execute, plan
+from flows.build.new_vocabulary import carry_over
+from flows.cli.app import run_cli
+from flows.engine.manifest import MANIFEST
+from flows.engine.progress import SilentReporter
+from flows.engine.runner import execute, plan
+from flows.engine.workspace import Workspace
+from flows.inspect.texts import annotated, ground_file, ground_text
 from flows.vocabulary import verbs
 from flows.vocabulary.indexes import Index, index_for_texts, index_in_use
-from flows.workspace import Workspace
 from schemas.errors import UsageError
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
 

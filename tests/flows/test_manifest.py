@@ -10,8 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows.manifest import MANIFEST, RUN, Manifest, Output, is_intact, publish, read_manifest, write_parquet
-from flows.workspace import STORAGE_VERSION
+from flows.engine.manifest import (
+    MANIFEST,
+    RUN,
+    Manifest,
+    Output,
+    is_intact,
+    publish,
+    read_manifest,
+    write_parquet,
+)
+from flows.engine.workspace import STORAGE_VERSION
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_file
 

@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from curation.derived.diagnostics import facts
+from curation.derived.diagnostics.candidates import published
+from curation.derived.diagnostics.table import NOTES, read_notes
 from curation.evaluation.collection import open_collection
 from curation.evaluation.systems import parse_systems
-from curation.necessity import facts
-from curation.necessity.candidates import published
-from curation.necessity.table import NOTES, read_notes
-from curation.release.published import write_table
-from curation.release.tables import TOP_RANKED
-from flows.baselines import text_systems
-from flows.necessity import DiagnosticOptions, DiagnosticSummary, diagnose
-from flows.retrieval import Bench, Options
+from curation.published.writer import write_table
+from flows.evaluate.diagnostics import DiagnosticOptions, DiagnosticSummary, diagnose
+from flows.evaluate.retrieval import Bench, Options
+from flows.release.baselines import text_systems
+from schemas.tables import TOP_RANKED
 from tests.curation.evaluation.world import Release, picture
 from tests.curation.release.known import run_sql
 from tests.flows.test_evaluate import FAKE

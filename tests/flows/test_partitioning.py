@@ -9,15 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.tasks.registry import TASKS
-from flows.assembling import assemble_task
-from flows.locators import read_ids
-from flows.partitioning import earlier_releases
-from flows.progress import SilentReporter
-from flows.runner import table_files
-from flows.session import Session
-from flows.settings import Settings
-from flows.specs import DATA_CARDS, read_spec
-from flows.workspace import Workspace
+from flows.crawl.locators import read_ids
+from flows.engine.progress import SilentReporter
+from flows.engine.releases import earlier_releases
+from flows.engine.runner import table_files
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.specs import DATA_CARDS, read_spec
+from flows.engine.workspace import Workspace
+from flows.release.gather import assemble_task
 from schemas.spec import DatasetSpec
 from sources.sample import ids_path
 from tests.conftest import share_vocabulary

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flows.pmc_selection import (
+from flows.crawl.pmc_selection import (
     QUERIES,
     PmcQuery,
     recorded,
@@ -18,8 +18,8 @@ from flows.pmc_selection import (
     select_query,
     selected_pmcids,
 )
-from flows.selection import STAGE, select, selections
-from flows.workspace import Workspace
+from flows.crawl.selection import STAGE, select, selections
+from flows.engine.workspace import Workspace
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from sources.eutils import EutilsContext, client_settings
 from sources.http import PoliteClient

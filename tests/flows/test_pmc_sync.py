@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from flows import pmc_sync
-from flows.crawling import crawl_shard, finished, identity
-from flows.pmc_sync import STATES, SyncReport, read_shard_state, repoll, shard_token, sync, withdrawing
-from flows.runner import read_table
-from flows.selection import STAGE, select, selections
-from flows.workspace import Workspace
+from flows.crawl import pmc_sync
+from flows.crawl.fetch import crawl_shard, finished, identity
+from flows.crawl.pmc_sync import STATES, SyncReport, read_shard_state, repoll, shard_token, sync, withdrawing
+from flows.crawl.selection import STAGE, select, selections
+from flows.engine.runner import read_table
+from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import UsageError, WorkspaceError
 from schemas.record import from_table

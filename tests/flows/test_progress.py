@@ -10,9 +10,9 @@ from typing import TextIO
 
 import pytest
 
-from flows import progress
-from flows.progress import LiveReporter, PlainReporter, SilentReporter, reporter_for
-from flows.session import current_reporter, reporting
+from flows.engine import progress
+from flows.engine.progress import LiveReporter, PlainReporter, SilentReporter, reporter_for
+from flows.engine.session import current_reporter, reporting
 
 
 class Pieces(io.StringIO):
@@ -66,7 +66,7 @@ def test_plain_lines_of_many_threads_are_whole_and_only_grow(monkeypatch: pytest
 
 def test_plain_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("flows.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("flows.engine.progress.time.monotonic", lambda: now[0])
     stream = io.StringIO()
     with PlainReporter(stream).stage("parse", 10, "shards") as steps:
         for _ in range(10):

@@ -11,15 +11,15 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from curation.published.manifest import OLDEST_FORMAT, ReleaseManifest, read_manifest
 from curation.release import assemble as assembling
-from curation.release.manifest import OLDEST_FORMAT, ReleaseManifest, read_manifest
 from flows.adapters.sentence_encoder import SentenceEncoder
-from flows.progress import SilentReporter
-from flows.releasing import Made, Maker
-from flows.session import Session
-from flows.settings import Settings
-from flows.specs import DATA_CARDS, read_spec
-from flows.workspace import Workspace
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.specs import DATA_CARDS, read_spec
+from flows.engine.workspace import Workspace
+from flows.release.make import Made, Maker
 from schemas.errors import ReleaseError
 from tests.pipeline import run_partition
 

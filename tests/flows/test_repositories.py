@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from flows.crawling import crawl_shard, finished, identity, shard_params
-from flows.progress import SilentReporter
-from flows.repositories import CrawlRequest, Opening, check_request, open_repository, preview_request
-from flows.selection import select, selections
-from flows.settings import Settings, load_settings
-from flows.workspace import Workspace
+from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
+from flows.crawl.repositories import CrawlRequest, Opening, check_request, open_repository, preview_request
+from flows.crawl.selection import select, selections
+from flows.engine.progress import SilentReporter
+from flows.engine.settings import Settings, load_settings
+from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import UsageError
 from schemas.record import from_table

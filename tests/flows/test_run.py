@@ -16,13 +16,13 @@ import yaml
 
 from annotation.assignment import numbered
 from annotation.verdicts import Terms
-from flows.locators import read_ids
+from flows.crawl.locators import read_ids
+from flows.engine.specs import DATA_CARDS
+from flows.engine.workspace import Workspace, open_workspace
+from flows.inspect.status import status
 from flows.review.candidates import Options, prepare
 from flows.review.store import review_folder
 from flows.review.verdicts import settle
-from flows.specs import DATA_CARDS
-from flows.status import status
-from flows.workspace import Workspace, open_workspace
 from schemas.review import ReviewAnnotation, annotation_id
 from sources.sample import bucket_dir, ids_path
 from sources.sample.server import BucketServer

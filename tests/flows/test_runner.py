@@ -9,16 +9,9 @@ from typing import Any
 
 import pytest
 
-from flows.manifest import MANIFEST
-from flows.runner import (
-    execute,
-    plan,
-    read_rows,
-    read_table,
-    run_records,
-    shards_of,
-)
-from flows.workspace import Workspace
+from flows.engine.manifest import MANIFEST
+from flows.engine.runner import execute, plan, read_rows, read_table, run_records, shards_of
+from flows.engine.workspace import Workspace
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 from tests.flows.toy import (

@@ -12,16 +12,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from flows.manifest import MANIFEST
-from flows.runner import (
-    Resource,
-    execute,
-    plan,
-    remove_stale_shards,
-    shards_of,
-    table_files,
-)
-from flows.workspace import Workspace
+from flows.engine.manifest import MANIFEST
+from flows.engine.runner import Resource, execute, plan, remove_stale_shards, shards_of, table_files
+from flows.engine.workspace import Workspace
 from schemas.errors import UsageError, WorkspaceError
 from schemas.stages import Table
 from tests.flows.toy import (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.scratch import own_temporary, owned_folder, sweep
+from flows.engine.scratch import own_temporary, owned_folder, sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """

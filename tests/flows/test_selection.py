@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.selection import STAGE, Selection, select, selections
-from flows.workspace import Workspace
+from flows.crawl.selection import STAGE, Selection, select, selections
+from flows.engine.workspace import Workspace
 from schemas.errors import WorkspaceError
 
 IDS = [f"PMC{number}" for number in range(100, 125)]

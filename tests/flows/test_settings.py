@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.host_settings import PMC_ENDPOINT
-from flows.settings import load_settings
+from flows.engine.hosts import PMC_ENDPOINT
+from flows.engine.settings import load_settings
 from schemas.errors import UsageError
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.runner import shards_of
-from flows.show import describe, trace
-from flows.workspace import Workspace
+from flows.engine.runner import shards_of
+from flows.engine.workspace import Workspace
+from flows.inspect.show import describe, trace
 from schemas.errors import UsageError
 
 

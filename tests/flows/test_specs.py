@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.preview import check_stages, preview_stages
-from flows.specs import image_params, spec_path
+from flows.engine.specs import image_params, spec_path
+from flows.inspect.preview import check_stages, preview_stages
 from schemas.errors import UsageError
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
 

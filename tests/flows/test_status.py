@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from curation.audit.verify import to_bytes
-from curation.release.manifest import ReleaseManifest
-from flows.selection import select
-from flows.status import describe, status
-from flows.workspace import Workspace
+from curation.published.manifest import ReleaseManifest
+from flows.crawl.selection import select
+from flows.engine.workspace import Workspace
+from flows.inspect.status import describe, status
 from schemas.audit import AuditReport
 from tests.curation.audit.small import manifest
 from tests.flows.toy import CUT, POOL, articles, run, seed

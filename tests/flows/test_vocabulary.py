@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.vocabulary.umls import UmlsOptions
-from flows.cli_vocabulary import vocabulary_app
-from flows.manifest import write_parquet
+from flows.cli.vocabulary import vocabulary_app
+from flows.engine.manifest import write_parquet
+from flows.engine.workspace import Workspace
 from flows.vocabulary import current
 from flows.vocabulary.describing import diff, info
 from flows.vocabulary.packages import installed
 from flows.vocabulary.store import Vocabulary, find, home
 from flows.vocabulary.verbs import add, babelon_readings, build, embedded, mesh_reading, obo_reading, preview
-from flows.workspace import Workspace
 from schemas.concept import Mention
 from schemas.errors import InputError, UsageError, WorkspaceError
 from schemas.record import to_table
@@ -409,6 +409,6 @@ def test_the_commands_print_text_or_json_and_dry_runs_write_nothing(
 
 
 def test_the_command_line_starts_without_prefect() -> None:
-    code = "import sys, flows.cli_vocabulary, flows.vocabulary.verbs; print('prefect' in sys.modules)"
+    code = "import sys, flows.cli.vocabulary, flows.vocabulary.verbs; print('prefect' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.vocabulary.umls import UmlsOptions
-from flows.progress import SilentReporter
+from flows.engine.progress import SilentReporter
+from flows.engine.workspace import Workspace, open_workspace
 from flows.vocabulary import current, merging, umls_build
 from flows.vocabulary.ranges import bounds, conditions
 from flows.vocabulary.store import write_batches
 from flows.vocabulary.umls_build import build_umls
 from flows.vocabulary.verbs import add, mesh_reading, obo_reading
-from flows.workspace import Workspace, open_workspace
 from schemas.record import arrow_schema, to_table
 from schemas.vocabulary import ConceptName
 from tests.curation.vocabulary.builders import MESH_XML, OBO, write_metathesaurus

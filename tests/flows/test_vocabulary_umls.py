@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.vocabulary.umls import UmlsOptions
-from flows.progress import SilentReporter
+from flows.engine.progress import SilentReporter
+from flows.engine.workspace import open_workspace
 from flows.vocabulary.store import Vocabulary
 from flows.vocabulary.umls_build import build_umls
-from flows.workspace import open_workspace
 from schemas.errors import InputError, UsageError
 from tests.curation.vocabulary.builders import metathesaurus, mrconso, write_metathesaurus
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.workspace import STORAGE_VERSION, Workspace, open_workspace, write_atomic
+from flows.engine.workspace import STORAGE_VERSION, Workspace, open_workspace, write_atomic
 from schemas.errors import WorkspaceError
 
 HOLD = """

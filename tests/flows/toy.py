@@ -14,10 +14,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from flows.execution import split_done, workers
-from flows.manifest import DROPPED, Manifest, publish
-from flows.runner import DROP_TABLE, execute, plan, schema_hashes, write_rows
-from flows.workspace import Workspace, open_workspace
+from flows.engine.execution import split_done, workers
+from flows.engine.manifest import DROPPED, Manifest, publish
+from flows.engine.runner import DROP_TABLE, execute, plan, schema_hashes, write_rows
+from flows.engine.workspace import Workspace, open_workspace
 from schemas.record import column, record
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, SetAccount, SetStage, Sql, Table
 

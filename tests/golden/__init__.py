@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from flows.runner import shards_of
-from flows.workspace import Workspace
+from flows.engine.runner import shards_of
+from flows.engine.workspace import Workspace
 from schemas.hashing import canonical_json
 
 RECORDED = Path(__file__).with_name("hashes.json")

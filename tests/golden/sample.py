@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flows.locators import read_ids
-from flows.specs import read_spec, spec_path
-from flows.workspace import Workspace
+from flows.crawl.locators import read_ids
+from flows.engine.specs import read_spec, spec_path
+from flows.engine.workspace import Workspace
 from sources.sample import ids_path
 from tests.pipeline import crawl_bookshelf, crawl_bucket, new_workspace, run_partition, run_stages
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flows.manifest import write_parquet
+from flows.engine.manifest import write_parquet
 from schemas.article import Article, KeywordGroup, Section, Translated, Xref
 from schemas.benchmark import Evidence, Qrel, Query
 from schemas.errors import MedqrelsError

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.format_mutations import questions as mutated
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.article import RawArticle
 from schemas.errors import InputError, UsageError
 from schemas.question import Citation, Question, QuestionCollection

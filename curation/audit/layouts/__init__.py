@@ -16,7 +16,7 @@ from curation.audit.layouts.problems import Problems
 from curation.audit.layouts.recipes import RECIPES, Recipe, adapted, form_of, no_form, recipe_of
 from curation.audit.layouts.recognise import LOOKED_FOR, Part, Plan, data_files, recognise
 from curation.audit.layouts.records import Record, first_columns, first_record
-from curation.release.manifest import NAME
+from curation.published.manifest import NAME
 from schemas.audit import Role
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_text

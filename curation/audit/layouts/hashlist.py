@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
-from curation.audit.texts.hashlist import HashList, hash_list
-from curation.audit.texts.ngrams import HASH_VERSION, SPAN
-from curation.audit.texts.sketch import Texts
 from curation.images.phash import WIDE, hash_bits
+from curation.similarity.text.hashlist import HashList, hash_list
+from curation.similarity.text.ngrams import HASH_VERSION, SPAN
+from curation.similarity.text.sketch import Texts
 from schemas.audit import Role
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, normalise_text, sha256_file, sha256_text
@@ -204,7 +204,7 @@ def _positives(dataset: Dataset) -> frozenset[str] | None:
 
 def _images(dataset: Dataset, pool: Executor) -> dict[str, list[Any]]:
     """Columns of every image that decodes."""
-    from curation.audit.images import features
+    from curation.similarity.image import features
 
     seen = features(
         {name: dataset.views[name] for name in ("queries", "corpus") if name in dataset.views}, pool

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.release.published import IMAGE
+from schemas.published import IMAGE
 
 MAX_EXTRAS = 64
 _ROWS, _PAYLOAD, _IMAGES = 10_000, 16 << 20, 100

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as pds
 
-from curation.audit.images.thumbs import thumbnail_of
+from curation.audit.page.thumbs import thumbnail_of
 from curation.audit.rule import MAX_QUOTE
 from schemas.audit import AuditReport, Finding, RuleResult, Side
 from schemas.errors import MedqrelsError

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.release.manifest import ReleaseManifest
+from curation.published.manifest import ReleaseManifest
 
 Views = Mapping[str, Sequence[Path]]
 _BATCH = 65_536

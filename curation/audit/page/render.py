@@ -16,10 +16,10 @@ import jinja2
 from curation.audit.dataset import Dataset
 from curation.audit.page import excerpts, matrix, wording
 from curation.audit.page.overview import overview
+from curation.published.manifest import ReleaseManifest, read_manifest
 from curation.release.facts import views
-from curation.release.manifest import ReleaseManifest, read_manifest
-from curation.release.tables import TABLES
 from schemas.audit import AuditInput, AuditReport, CanaryResult, Coverage, RuleResult
+from schemas.tables import TABLES
 
 _PRESSING = ("error", "unproven", "not run", "warning", "declared")
 """Statuses that get an article of their own, in the order the articles come."""

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 
 from curation.audit.rule import Canary, CannotRun, Collector, Context, NotCovered, Outcome, Rows, Rule, side
 from curation.audit.rules import planting
-from curation.necessity.conditions import CONDITIONS
-from curation.release.published import Published
-from curation.release.tables import TABLES
+from curation.derived.diagnostics.conditions import CONDITIONS
+from schemas.published import Published
+from schemas.tables import TABLES
 
 _OUTSIDE = ("year", "doi", "pmid", "pmcid", "license_url")
 _IMAGE = ("image", "image_source_sha256", "image_sha256", "image_width", "image_height")

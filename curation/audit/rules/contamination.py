@@ -29,8 +29,8 @@ from curation.audit.rules.contamination_texts import (
     unread_rows,
 )
 from curation.audit.rules.overlap_keys import splits_sql
-from curation.audit.texts.engine import NEAR, SPAN, Texts, char_span, locate
-from curation.audit.texts.whole import LEAST, STOCK
+from curation.similarity.text.engine import NEAR, SPAN, Texts, char_span, locate
+from curation.similarity.text.whole import LEAST, STOCK
 from schemas.audit import Coverage, Finding, OverlapCell, Side
 
 _PARTS = {"query": "query", "positive": "positive document", "document": "document"}

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from curation.audit.dataset import Dataset
-from curation.audit.images import ImageFeatures, features, same_images
-from curation.audit.images.shared import features_of
 from curation.audit.layouts.hashlist import Listed, read_hash_list, wide_hashes
+from curation.audit.pictures import features_of
 from curation.audit.rule import MAX_EXAMPLES, Context, NotApplicable, Outcome, side
 from curation.audit.rules.overlap_keys import splits_sql
 from curation.audit.rules.text_rows import literal
+from curation.similarity.image import ImageFeatures, features, same_images
 from schemas.audit import Coverage, Finding, OverlapCell
 
 RULE = "contaminated_images"

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from curation.audit.dataset import Dataset
 from curation.audit.layouts.hashlist import Listed, read_hash_list
 from curation.audit.rule import Context
-from curation.audit.texts.engine import (
+from curation.similarity.text.engine import (
     SPAN,
     Matches,
     Texts,
@@ -24,7 +24,7 @@ from curation.audit.texts.engine import (
     near_pairs,
     standing_in,
 )
-from curation.audit.texts.whole import LEAST, STOCK, Wholes, whole_texts
+from curation.similarity.text.whole import LEAST, STOCK, Wholes, whole_texts
 from schemas.audit import Coverage
 
 How = Literal["exact", "near", "span", "whole", "inside"]

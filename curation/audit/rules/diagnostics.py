@@ -12,12 +12,12 @@ import numpy as np
 
 from curation.audit.rule import Collector, Context, NotApplicable, NotCovered, Outcome, Rule, SqlCheck, side
 from curation.audit.rules import diagnostics_canaries as planted
+from curation.derived.diagnostics.conditions import CONDITIONS, NEEDS, PLACES, TOLERANCE
+from curation.derived.diagnostics.shortcuts import CUTOFF, SHORTCUTS
+from curation.derived.diagnostics.table import read_notes
 from curation.evaluation.runs import SUFFIX, file_stem
-from curation.necessity.conditions import CONDITIONS, NEEDS, PLACES, TOLERANCE
-from curation.necessity.shortcuts import CUTOFF, SHORTCUTS
-from curation.necessity.table import read_notes
-from curation.release.tables import DIAGNOSTICS
 from schemas.exact import log2
+from schemas.tables import DIAGNOSTICS
 
 SAMPLE = 200
 """Queries of each split whose values are computed again: the first by id, and ids are hashes of content."""

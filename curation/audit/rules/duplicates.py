@@ -14,8 +14,8 @@ import numpy as np
 from curation.audit.rule import MAX_EXAMPLES, Collector, Context, Outcome, Rule, side
 from curation.audit.rules import duplicate_canaries as planted
 from curation.audit.rules.text_rows import About, about, both_sides, by_id, differ, images, write_pairs
-from curation.audit.texts.engine import NEAR, SPAN, Match, Texts, exact_rows, near_pairs
-from curation.audit.texts.ngrams import GRAM
+from curation.similarity.text.engine import NEAR, SPAN, Match, Texts, exact_rows, near_pairs
+from curation.similarity.text.ngrams import GRAM
 from schemas.audit import Coverage
 
 NEAR_TEXT = (

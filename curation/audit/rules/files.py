@@ -9,8 +9,8 @@ from pathlib import Path
 
 from curation.audit.rule import Canary, CannotRun, Collector, Context, Outcome, Rule, side
 from curation.audit.rules.planting import manifest, table_file
+from curation.published.manifest import NAME, hash_files
 from curation.release import card, facts, plots
-from curation.release.manifest import NAME, hash_files
 from curation.release.results import FIGURE
 
 _MOST_LINES = 20_000

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit.images import ImageFeatures, ImagePair, confirm
-from curation.audit.images.shared import features_of, pairs_of
+from curation.audit.pictures import features_of, pairs_of
 from curation.audit.rule import (
     MAX_EXAMPLES,
     CannotRun,
@@ -24,6 +23,7 @@ from curation.audit.rule import (
 )
 from curation.audit.rules import images_canaries as canaries
 from curation.audit.rules.images_overlap import OVERLAP
+from curation.similarity.image import ImageFeatures, ImagePair, confirm
 from schemas.audit import Coverage, Finding, Severity
 from schemas.stages import Reason
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.audit.dataset import Dataset
-from curation.audit.images import ImageFeatures, ImagePair, confirm
-from curation.audit.images.shared import features_of, is_hashed, pairs_of
+from curation.audit.pictures import features_of, is_hashed, pairs_of
 from curation.audit.rule import (
     MAX_EXAMPLES,
     CannotRun,
@@ -21,7 +20,8 @@ from curation.audit.rule import (
 )
 from curation.audit.rules import images_canaries as canaries
 from curation.audit.rules.overlap_keys import absent_siblings
-from curation.release.query import fetch
+from curation.published.query import fetch
+from curation.similarity.image import ImageFeatures, ImagePair, confirm
 from schemas.audit import Coverage, Finding, OverlapCell
 from schemas.overlap_policy import level
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from curation.audit.rule import OPTIONAL, Collector, Context, Describe, Outcome, Rule, SqlCheck, side
 from curation.audit.rules import columns
 from curation.audit.rules import integrity_canaries as planted
-from curation.release.tables import TABLES
 from schemas.audit import Side
+from schemas.tables import TABLES
 
 _CORE = ("queries", "corpus", "qrels")
 _PROVENANCE = ("provenance_queries", "provenance_corpus", "provenance_qrels", "keys", "sources")

@@ -28,7 +28,6 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.release.tables import QUERIES
 from curation.release.target_names import (
     LONGEST_ACRONYM,
     is_unspaced,
@@ -38,6 +37,7 @@ from curation.release.target_names import (
     without_possessives,
 )
 from schemas.hashing import normalise_text
+from schemas.tables import QUERIES
 
 _AT_ONCE = 2_000
 _HIDDEN = """SELECT q.id, q.text, coalesce(k.concepts, []) AS concepts FROM queries q

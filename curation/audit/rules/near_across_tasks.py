@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from curation.audit.dataset import Dataset
-from curation.audit.images.shared import is_hashed
+from curation.audit.pictures import is_hashed
 from curation.audit.rule import (
     MAX_EXAMPLES,
     Canary,
@@ -23,7 +23,7 @@ from curation.audit.rules.duplicates import NEAR_TEXT
 from curation.audit.rules.overlap_canaries import Planter
 from curation.audit.rules.overlap_keys import absent_siblings
 from curation.audit.rules.text_rows import About, about, by_id
-from curation.audit.texts.engine import Match, Texts, locate, near_pairs
+from curation.similarity.text.engine import Match, Texts, locate, near_pairs
 from schemas.audit import Coverage
 from schemas.overlap_policy import level
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
-from curation.audit.images.shared import is_hashed
+from curation.audit.pictures import is_hashed
 from curation.audit.rule import (
     MAX_EXAMPLES,
     Canary,
@@ -29,7 +29,7 @@ from curation.audit.rule import (
 from curation.audit.rules import overlap_canaries as canaries
 from curation.audit.rules.overlap_keys import POSITIVE, PUBLISHED, absent_siblings, require, rests_sql
 from curation.audit.rules.overlap_stated import KEYS_TRUE
-from curation.release.query import fetch
+from curation.published.query import fetch
 from schemas.audit import Coverage, Finding, OverlapCell, Side
 from schemas.overlap_policy import Dimension, Level, level
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from curation.audit.rule import MAX_EXAMPLES, Context, Outcome, Rule, side
 from curation.audit.rules import overlap_canaries as canaries
 from curation.audit.rules.overlap_keys import require, stated_sql
-from curation.release.query import fetch
+from curation.published.query import fetch
 from schemas.audit import Coverage, Finding
 from schemas.overlap_policy import DIMENSIONS, TASKS, level
 

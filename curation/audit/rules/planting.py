@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.rule import Rows
-from curation.release.manifest import NAME
-from curation.release.tables import TABLES
+from curation.published.manifest import NAME
+from schemas.tables import TABLES
 
 GONE = "canary:gone"
 """An id that no row has."""

@@ -20,8 +20,8 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules import pools_canaries as planted
-from curation.pools.checksums import corpus_digests, pool_checksum
-from curation.pools.make import KINDS, UNJUDGED
+from curation.derived.pools.checksums import corpus_digests, pool_checksum
+from curation.derived.pools.make import KINDS, UNJUDGED
 
 TABLES = ("top_ranked", "hard_negatives", "pools", "pool_checksums")
 _SPLITS = ("test", "dev")

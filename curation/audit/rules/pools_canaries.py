@@ -9,8 +9,8 @@ from typing import Any
 from curation.audit.rule import Canary, Rows
 from curation.audit.rules.planting import GONE, Plant
 from curation.audit.rules.planting import manifest as edited
-from curation.pools.checksums import document_digest, joined, pool_checksum
-from curation.release.manifest import read_manifest
+from curation.derived.pools.checksums import document_digest, joined, pool_checksum
+from curation.published.manifest import read_manifest
 
 Row = dict[str, Any]
 _KINDS = ("hard_negative", "hard_negative", "likely_positive", "candidate")

@@ -8,11 +8,11 @@ from typing import Any
 from curation.audit.rule import MAX_EXAMPLES, Canary, CannotRun, Collector, Context, Outcome, Rows, Rule, side
 from curation.audit.rules.evidence import texts_of, untraced
 from curation.audit.rules.planting import cell
-from curation.release.manifest import FORMAT_VERSION
+from curation.published.manifest import FORMAT_VERSION
 from curation.release.restricted import piece_hash, pieces
-from curation.release.string_tables import MADE_TEXTS, RESTRICTED_NAMES
 from curation.vocabulary.known_sources import is_restricted
 from schemas.audit import Coverage
+from schemas.string_tables import MADE_TEXTS, RESTRICTED_NAMES
 
 _OTHER_TITLES = """SELECT id, title FROM corpus WHERE coalesce(title, '') <> ''
     AND title NOT IN (SELECT title FROM sources WHERE title IS NOT NULL) ORDER BY id"""

@@ -21,7 +21,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.release.tables import ANNOTATIONS
+from schemas.tables import ANNOTATIONS
 
 _PEOPLE = "label_status IN ('expert', 'adjudicated')"
 _READ, _THIRD = "FILTER (a.role = 'annotator')", "FILTER (a.role = 'adjudicator')"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from curation.audit.rule import Context
 from curation.audit.rules.runs_reading import Floats, Split
 from curation.evaluation.collection import FACETS
-from curation.release.manifest import ReleaseManifest
+from curation.published.manifest import ReleaseManifest
 
 TOLERANCE = 1e-6
 MISSING = object()

@@ -10,8 +10,8 @@ import pyarrow as pa
 from curation.audit.rule import MAX_EXAMPLES, Canary, Collector, Context, Outcome, Rows, Rule
 from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, add_document, positive, set_text
 from curation.audit.rules.text_rows import both_sides, by_id, rows_of, write_pairs
-from curation.audit.texts.candidates import COMMON
-from curation.audit.texts.engine import SPAN, Match, copied_in, copied_spans, standing_in
+from curation.similarity.text.candidates import COMMON
+from curation.similarity.text.engine import SPAN, Match, copied_in, copied_spans, standing_in
 from schemas.audit import Coverage, Side
 
 MIN_VERBATIM = 5

@@ -18,10 +18,10 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules import subsets_canaries as planted
+from curation.derived.subsets.balance import FACETS, MODALITY, WITH, WITHOUT
 from curation.evaluation.variants import NANO_NAME, SPLIT
-from curation.release.tables import NANO, SUBSETS
-from curation.subsets.balance import FACETS, MODALITY, WITH, WITHOUT
 from schemas.audit import Side
+from schemas.tables import NANO, SUBSETS
 
 Views = Mapping[str, Sequence[Path]]
 Check = tuple[str, str]

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.audit.rule import Context, side
-from curation.audit.texts.engine import Match, Texts, locate
-from curation.audit.texts.tokens import I64
+from curation.similarity.text.engine import Match, Texts, locate
+from curation.similarity.text.tokens import I64
 from schemas.audit import Side
 
 

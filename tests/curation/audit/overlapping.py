@@ -17,18 +17,10 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
 from curation.audit.rule import Context
 from curation.audit.rules import overlap
-from curation.release.manifest import ReleaseManifest
-from curation.release.tables import (
-    IMAGE_CORPUS,
-    KEYS,
-    ORIGIN_CORPUS,
-    ORIGIN_QRELS,
-    ORIGIN_QUERIES,
-    QRELS,
-    QUERIES,
-)
+from curation.published.manifest import ReleaseManifest
 from schemas.audit import OverlapCell, Role, RuleResult
 from schemas.ids import family_key
+from schemas.tables import IMAGE_CORPUS, KEYS, ORIGIN_CORPUS, ORIGIN_QRELS, ORIGIN_QUERIES, QRELS, QUERIES
 from tests.curation.audit.small import manifest, rule_of
 from tests.curation.release.known import run_sql
 

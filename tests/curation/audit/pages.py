@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image, ImageDraw
 
+from curation.published.manifest import FORMAT_VERSION, ReleaseManifest
 from curation.release.facts import views
-from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
-from curation.release.tables import TABLES
 from schemas.hashing import sha256_text
+from schemas.tables import TABLES
 
 HOSTILE = '<script>document.title="owned"</script> Figure 3 <img src="http://192.0.2.1/x" onerror="x()">'
 OVERRIDE = "\u202egnp.exe"

@@ -13,9 +13,9 @@ from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
 from curation.audit.rule import Context, Rule
-from curation.release.manifest import FORMAT_VERSION, ReleaseManifest
-from curation.release.tables import TABLES, TEXT_QUERIES
+from curation.published.manifest import FORMAT_VERSION, ReleaseManifest
 from schemas.audit import Kind, RuleResult
+from schemas.tables import TABLES, TEXT_QUERIES
 from tests.curation.release.known import run_sql
 
 SCHEMAS = {table.name: table.schema for table in TABLES} | {"queries": TEXT_QUERIES.schema}

@@ -14,7 +14,7 @@ import pytest
 from curation.audit.dataset import Dataset
 from curation.audit.rules.diagnostics import RULES
 from curation.audit.rules.diagnostics_canaries import invented_row
-from curation.necessity.conditions import needs
+from curation.derived.diagnostics.conditions import needs
 from tests.curation.audit.small import check, dataset, named, qrels, queries, rule_of, texts
 
 FIT = rule_of(RULES, "diagnostics")

@@ -19,17 +19,17 @@ from PIL import Image, ImageDraw
 from benchmarks.image_copies import DRAWN, KNOWN_COPIES, pairs_among, real_files, run
 from benchmarks.image_copies import drawn as benchmark_picture
 from curation.audit.executor import SerialExecutor
-from curation.audit.images import ImageFeatures, features, greys, nominate, same_images
-from curation.audit.images.confirm import compare, stretched
-from curation.audit.images.features import perceptual_hashes
-from curation.audit.images.greys import Grey, decode
-from curation.audit.images.points import AREA, BITS, MOST, STABLE, keypoints
-from curation.audit.images.thumbs import thumbnail, thumbnail_of
+from curation.audit.page.thumbs import thumbnail, thumbnail_of
 from curation.audit.rules.images_canaries import bomb, cropped, drawn, encoded, rescaled
 from curation.images.decode import open_image
 from curation.images.fingerprint import perceptual_hash
-from curation.release.published import IMAGE
+from curation.similarity.image import ImageFeatures, features, greys, nominate, same_images
+from curation.similarity.image.confirm import compare, stretched
+from curation.similarity.image.features import perceptual_hashes
+from curation.similarity.image.greys import Grey, decode
+from curation.similarity.image.points import AREA, BITS, MOST, STABLE, keypoints
 from schemas.errors import InputError
+from schemas.published import IMAGE
 from scripts import sample_images
 from scripts.sample_images import IMAGE_SUFFIXES
 from sources.sample import bucket_dir

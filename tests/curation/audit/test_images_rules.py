@@ -15,9 +15,9 @@ from curation.audit.report import run_rule
 from curation.audit.rule import Context, Rows
 from curation.audit.rules import images
 from curation.audit.rules.images_canaries import cropped, drawn, encoded, rescaled
-from curation.release.tables import EXCLUDED, IMAGE_CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
 from schemas.audit import RuleResult
 from schemas.hashing import sha256_bytes
+from schemas.tables import EXCLUDED, IMAGE_CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
 from tests.curation.release.known import run_sql
 
 TABLES = {

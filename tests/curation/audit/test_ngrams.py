@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.audit.texts import tokens as module
-from curation.audit.texts.ngrams import SPAN, fingerprints, gram_hashes, left_out, shared_runs, summaries
-from curation.audit.texts.tokens import Tokens, is_solo, tokenise, tokens_with_offsets
+from curation.similarity.text import tokens as module
+from curation.similarity.text.ngrams import SPAN, fingerprints, gram_hashes, left_out, shared_runs, summaries
+from curation.similarity.text.tokens import Tokens, is_solo, tokenise, tokens_with_offsets
 from schemas.hashing import normalise_text
 
 TEXTS = st.text(

@@ -20,9 +20,9 @@ from curation.audit.report import run_rule
 from curation.audit.rule import Context
 from curation.audit.rules import overlap
 from curation.audit.rules.overlap_keys import family
-from curation.release.tables import QUERIES
 from schemas.audit import OverlapCell
 from schemas.ids import family_key
+from schemas.tables import QUERIES
 from tests.curation.audit.overlapping import (
     DIMENSIONS,
     TASKS,

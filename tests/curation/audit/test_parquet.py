@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.audit import parquet
-from curation.audit.texts.sketch import Texts
+from curation.published import parquet
+from curation.similarity.text.sketch import Texts
 
 
 def written(path: Path, rows: int, group: int = 10, mark: str = "") -> list[str]:

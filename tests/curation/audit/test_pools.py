@@ -14,10 +14,10 @@ import pytest
 from curation.audit import audit
 from curation.audit.dataset import open_release
 from curation.audit.rules.pools import RULES
+from curation.derived.pools import PoolOptions, SplitRuns, make_pools
 from curation.evaluation.collection import Collection, open_collection
 from curation.evaluation.ranking import Ranking, Run
-from curation.pools import PoolOptions, SplitRuns, make_pools
-from curation.release.manifest import NAME, read_manifest
+from curation.published.manifest import NAME, read_manifest
 from schemas.audit import RuleResult
 from tests.curation.audit.small import check, dataset, named, qrels, queries, rule_of, texts
 from tests.curation.release.known import edit, run_sql

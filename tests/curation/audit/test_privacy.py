@@ -15,7 +15,7 @@ from curation.audit.rules import privacy_canaries
 from curation.audit.rules.privacy import PLACES, RULES
 from curation.audit.verify import to_bytes
 from curation.privacy import CERTAIN, HINTS, hits
-from curation.release.tables import TABLES
+from schemas.tables import TABLES
 from tests.curation.audit.small import check, dataset, named, queries, rule_of, texts
 from tests.curation.release.known import run_sql
 

@@ -11,7 +11,7 @@ import pytest
 
 from curation.audit import audit
 from curation.audit.rules import restricted
-from curation.release.manifest import OLDEST_FORMAT, read_manifest
+from curation.published.manifest import OLDEST_FORMAT, read_manifest
 from schemas.audit import RuleResult
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName

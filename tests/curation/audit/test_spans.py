@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from curation.audit.rules import spans, texts
-from curation.audit.texts.candidates import COMMON
+from curation.similarity.text.candidates import COMMON
 from schemas.audit import RuleResult
 from tests.curation.audit import small
 

@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks import overlap_audit as bench
 from benchmarks.jats_speed import raw_of
-from curation.audit.texts.engine import SPAN, locate
-from curation.audit.texts.tokens import tokens_with_offsets
 from curation.extract.stage import EXTRACT
+from curation.similarity.text.engine import SPAN, locate
+from curation.similarity.text.tokens import tokens_with_offsets
 from schemas.extracted import Passage
 from sources import jats
 from tests.conftest import Library

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.audit.texts import candidates
-from curation.audit.texts import sketch as sketch_module
-from curation.audit.texts.candidates import CROWDED
-from curation.audit.texts.engine import (
+from curation.similarity.text import candidates
+from curation.similarity.text import sketch as sketch_module
+from curation.similarity.text.candidates import CROWDED
+from curation.similarity.text.engine import (
     SPAN,
     Matches,
     Texts,
@@ -32,7 +32,7 @@ from curation.audit.texts.engine import (
     near_pairs,
     standing_in,
 )
-from curation.audit.texts.tokens import tokens_with_offsets
+from curation.similarity.text.tokens import tokens_with_offsets
 
 CHANCE = random.Random(11)
 VOCABULARY = [f"word{number}" for number in range(4000)]

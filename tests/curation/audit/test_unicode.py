@@ -16,7 +16,8 @@ from curation.audit.layouts import open_hash_list, write_hash_list
 from curation.audit.report import run_rule
 from curation.audit.rule import Context, Rule
 from curation.audit.rules import contamination, duplicates, near_across_tasks, overlap, spans
-from curation.audit.texts.engine import (
+from curation.partition.near_queries import near_keys
+from curation.similarity.text.engine import (
     Texts,
     copied_spans,
     exact_pairs,
@@ -25,8 +26,7 @@ from curation.audit.texts.engine import (
     match_hash_list,
     near_pairs,
 )
-from curation.audit.texts.whole import whole_texts
-from curation.partition.near_queries import near_keys
+from curation.similarity.text.whole import whole_texts
 from schemas.benchmark import Query
 from schemas.hashing import normalise_text
 from schemas.record import to_table

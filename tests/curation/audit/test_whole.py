@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.audit.executor import SerialExecutor
-from curation.audit.texts.engine import SPAN, Texts
-from curation.audit.texts.tokens import is_solo, tokens_with_offsets
-from curation.audit.texts.whole import LEAST, STOCK, whole_texts
+from curation.similarity.text.engine import SPAN, Texts
+from curation.similarity.text.tokens import is_solo, tokens_with_offsets
+from curation.similarity.text.whole import LEAST, STOCK, whole_texts
 
 QUESTION = "Which vitamin does a sailor with bleeding gums lack?"
 STORY = "The ship had been at sea for months. {} Nobody on board could say, and the cook had no limes left."

@@ -9,8 +9,8 @@ import pytest
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import RULES, run_rule
 from curation.audit.rule import Canary, Context, Outcome, Rule
-from curation.release.tables import TABLES
 from schemas.audit import Kind
+from schemas.tables import TABLES
 from tests.curation.audit.small import dataset
 from tests.curation.release.known import run_sql
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from curation.cases.stage import CASES
 from curation.extract.stage import EXTRACT
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.article import Article, ArticleFigure, ArticlePassage, Box, Section
 from schemas.case import Case
 from schemas.extracted import Figure, Passage, Source

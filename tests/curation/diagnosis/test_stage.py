@@ -14,7 +14,7 @@ import pytest
 from curation.diagnosis.concepts import build
 from curation.diagnosis.reading import roles_in_statement, roles_in_title
 from curation.diagnosis.stage import DIAGNOSES, of_article
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.ids import title_id
 from schemas.record import from_table, to_table

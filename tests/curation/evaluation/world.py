@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from curation.release.manifest import FORMAT_VERSION, ReleaseManifest, hash_files
-from curation.release.published import IMAGE
+from curation.published.manifest import FORMAT_VERSION, ReleaseManifest, hash_files
+from schemas.published import IMAGE
 
 
 def picture(seed: int, size: tuple[int, int] = (48, 40)) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from curation.extract.neutralise import neutralise, restore
 from curation.extract.pointers import pointers_in
 from curation.extract.stage import EXTRACT
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.article import Article, RawArticle
 from schemas.errors import InputError
 from schemas.extracted import Figure, Passage, Source

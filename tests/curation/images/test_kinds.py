@@ -18,7 +18,7 @@ from benchmarks.image_kinds import TUNED, score, summary
 from curation.images.features import Features, measure
 from curation.images.kind_terms import KINDS, named_kinds
 from curation.images.kinds import decide
-from flows.workspace import Workspace
+from flows.engine.workspace import Workspace
 from tests.curation.images.conftest import ROOT
 
 

@@ -5,7 +5,7 @@ import pytest
 from curation.labels import region
 from curation.labels.stage import LABELS
 from curation.labels.taxonomy import load
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.label import Label
 from schemas.stages import Drop
 from tests.curation.builders import ID

@@ -12,7 +12,7 @@ import pytest
 
 from curation.extract.stage import EXTRACT
 from curation.labels.stage import LABELS
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.article import Affiliation, Article
 from schemas.case import Case, CaseSpan, Statement
 from schemas.concept import Mention

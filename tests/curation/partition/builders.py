@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from curation.partition.near_queries import near_keys
 from curation.partition.records import MergedConcept, NearQuery, PublishedKey, Withheld
 from curation.partition.stage import partition_stage
-from flows.database import run_set_stage
+from flows.engine.database import run_set_stage
 from schemas.article import Graphic
 from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query
 from schemas.hashing import sha256_text

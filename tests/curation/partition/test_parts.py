@@ -16,7 +16,7 @@ from curation.partition.components_sql import components, stars
 from curation.partition.keys_sql import article_key, likenesses, patient_key
 from curation.partition.published import PublishedTask, published_rows
 from curation.partition.records import PublishedKey
-from flows.database import connect
+from flows.engine.database import connect
 from schemas.hashing import normalise_text
 from schemas.ids import family_key
 from schemas.record import columns

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from curation.partition.records import Withheld
+from curation.published.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.release.assemble import assemble
 from curation.release.card import OF_DATASET, OF_TASK
-from curation.release.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.tasks.registry import TASKS
-from flows import asking
+from flows.engine import connection as asking
 from schemas.article import Graphic, Licence
 from schemas.benchmark import (
     Assignment,

@@ -15,9 +15,8 @@ import pytest
 from PIL import Image
 
 from curation.audit import audit
-from curation.release.manifest import hash_files, read_manifest, unlike
-from curation.release.published import write_table
-from curation.release.tables import IMAGE_CHECKS, ORIGIN_CORPUS, QUERIES
+from curation.published.manifest import hash_files, read_manifest, unlike
+from curation.published.writer import write_table
 from curation.tasks.image_facts import ImageCheck
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
@@ -25,6 +24,7 @@ from schemas.hashing import canonical_json, sha256_bytes, sha256_text
 from schemas.label import RecordLabels
 from schemas.record import to_table
 from schemas.stages import Reason
+from schemas.tables import IMAGE_CHECKS, ORIGIN_CORPUS, QUERIES
 from tests.curation.release.known import World, make_world, noise_image, run_sql
 
 

@@ -16,17 +16,17 @@ import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 
-from curation.distractors import make_distractors
+from curation.derived.distractors import make_distractors
+from curation.derived.pools import PoolOptions, SplitRuns, make_pools
+from curation.derived.subsets import NanoOptions, make_nano
 from curation.evaluation.collection import Collection, open_collection
 from curation.evaluation.ranking import Ranking, Run
 from curation.evaluation.results import Measured, summarise
-from curation.pools import PoolOptions, SplitRuns, make_pools
+from curation.published.manifest import read_manifest
+from curation.published.writer import write_table
 from curation.release import card, facts, plots, results
-from curation.release.manifest import read_manifest
-from curation.release.published import write_table
-from curation.release.tables import DERIVED, DIAGNOSTICS, SUBSETS
-from curation.subsets import NanoOptions, make_nano
 from schemas.errors import ReleaseError
+from schemas.tables import DERIVED, DIAGNOSTICS, SUBSETS
 from tests.curation.release.known import make_world, run_sql
 
 HOSTILE = "st:<img src=x onerror=alert(1)>|![p](http://x/p.png)`*]&"

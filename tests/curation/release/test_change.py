@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from curation.published.manifest import ReleaseManifest, read_manifest
 from curation.release.change import Change, Level, compare, largest, new_task, next_version
-from curation.release.manifest import ReleaseManifest, read_manifest
 from schemas.benchmark import Excluded
 from schemas.hashing import sha256_text
 from schemas.stages import Drop, Reason

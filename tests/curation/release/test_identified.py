@@ -12,8 +12,8 @@ import pytest
 
 from curation.audit import audit
 from curation.audit.rules.privacy import RULES
+from curation.published.manifest import read_manifest
 from curation.release import identified
-from curation.release.manifest import read_manifest
 from schemas.benchmark import Evidence, Excluded, Transform
 from schemas.errors import ConservationError
 from schemas.stages import Drop, Reason

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.release.manifest import FORMAT_VERSION, NAME, OLDEST_FORMAT, read_manifest, unlike
+from curation.published.manifest import FORMAT_VERSION, NAME, OLDEST_FORMAT, read_manifest, unlike
 from schemas.errors import ReleaseError
 from tests.curation.release.known import World
 

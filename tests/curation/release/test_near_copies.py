@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.audit import audit
-from curation.release.manifest import read_manifest
+from curation.published.manifest import read_manifest
 from schemas.benchmark import Document, Excluded, Qrel
 from schemas.hashing import sha256_text
 from tests.curation.release.known import World, run_sql

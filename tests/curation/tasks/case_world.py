@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from curation.tasks.case_study import TASK
-from flows.database import run_set_stage
-from flows.runner import run_records
+from flows.engine.database import run_set_stage
+from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.case import Case, CaseSpan

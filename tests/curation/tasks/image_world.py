@@ -13,7 +13,7 @@ from PIL import Image
 from curation.extract.stage import EXTRACT
 from curation.images.stage import IMAGES
 from curation.labels.stage import LABELS
-from flows.runner import run_records
+from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
 from schemas.case import Case, CaseSpan
 from schemas.concept import Mention

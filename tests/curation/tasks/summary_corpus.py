@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from curation.extract.stage import EXTRACT
 from curation.tasks.summary import TASK, abstract_id
-from flows.database import connect, select
-from flows.runner import run_records
+from flows.engine.database import connect, select
+from flows.engine.runner import run_records
 from schemas.article import Abstract, Article, Graphic, Licence, RelatedArticle, Section
 from schemas.case import Case
 from schemas.concept import DocumentConcept

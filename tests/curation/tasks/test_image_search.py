@@ -14,8 +14,8 @@ from curation.tasks.image_facts import shared_run
 from curation.tasks.image_search import TASK
 from curation.tasks.image_search_story import Sentence, shortened
 from curation.tasks.visual_context import word_count
-from flows.database import run_set_stage
-from flows.runner import run_records
+from flows.engine.database import run_set_stage
+from flows.engine.runner import run_records
 from schemas.case import CaseSpan
 from schemas.extracted import Figure, Passage
 from schemas.grades import EXCLUSIONS, GRADES

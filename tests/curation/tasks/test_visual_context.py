@@ -13,8 +13,8 @@ from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.visual_context import TASK, build, is_self_match, word_count
 from curation.tasks.visual_context_figure import is_study_plan
-from flows.database import connect, select
-from flows.runner import run_records
+from flows.engine.database import connect, select
+from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.extracted import Figure, Passage, Source

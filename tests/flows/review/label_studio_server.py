@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from flows.cli import run_cli
+from flows.cli.app import run_cli
 from flows.review import label_studio as servers
 from flows.review.label_studio import Server
 from tests.conftest import ROOT

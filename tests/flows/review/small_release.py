@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from curation.evaluation.runs import SUFFIX
-from curation.release.tables import TABLES
-from flows.workspace import Workspace
+from flows.engine.workspace import Workspace
 from schemas.hashing import sha256_bytes
+from schemas.tables import TABLES
 from tests.curation.audit.small import manifest
 
 TASK = "visual_context"

@@ -7,11 +7,11 @@ from typing import Any
 import requests
 
 from annotation.client import Client, Patience
+from flows.engine.workspace import Workspace
 from flows.review.delivery import MediaFolder
 from flows.review.label_studio import Server
 from flows.review.store import ReviewFolder, review_folder
 from flows.review.sync import Target
-from flows.workspace import Workspace
 from schemas.review import Allotment, ReviewCandidate, ShownItem, candidate_id
 
 QUICK = Patience(attempts=9, first_wait=0.25, longest_wait=5.0, read_timeout=60.0)

@@ -13,11 +13,11 @@ from cyclopts import App
 from annotation.agreement.coefficients import Coefficient
 from annotation.agreement.planner import plan
 from annotation.verdicts import read_log, replay
-from flows import cli_review_results as verbs
+from flows.cli import review_results as verbs
+from flows.engine.workspace import Workspace
 from flows.review.adjudication import ADJUDICATOR, DISPUTED, adjudicate
 from flows.review.agreement import Assumptions, plan_review, report, scale_of
 from flows.review.store import ReviewFolder, review_folder
-from flows.workspace import Workspace
 from schemas.errors import MedqrelsError, UsageError
 from schemas.review import Allotment, ReviewAnnotation, ShownItem
 from tests.annotation.simulated_review import CONFUSION, candidate, simulate

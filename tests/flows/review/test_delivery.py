@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from annotation.layouts import HIDDEN_COLUMNS, SHOWN, layout
+from flows.engine.workspace import Workspace
 from flows.review.delivery import queues
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder
-from flows.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.review import Allotment, Kind, ReviewAnnotation, ReviewCandidate
 from tests.annotation.review_samples import candidate, fields

@@ -21,12 +21,12 @@ from annotation.judge.scores import Variant
 from flows.adapters.llm import Llm, most_tokens_in, server_from
 from flows.adapters.llm_ledger import Ledger, Prices, read_totals
 from flows.adapters.llm_runner import Patience
-from flows.progress import PlainReporter
+from flows.engine.progress import PlainReporter
+from flows.engine.workspace import Workspace
 from flows.review.judge import Options, folder_name, judge_annotations, plan, run_judge
 from flows.review.judge_text import describe
 from flows.review.server import task_directory
 from flows.review.store import HeldBack, review_folder
-from flows.workspace import Workspace
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from tests.annotation.test_judge import candidate, row
 from tests.curation.audit.small import manifest

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from flows.adapters.llm import server_from
-from flows.cli_review_judge import judge_app
-from flows.workspace import Workspace
+from flows.cli.review_judge import judge_app
+from flows.engine.workspace import Workspace
 from schemas.errors import UsageError
 from tests.flows.review.openai_server import KEY, OpenAIServer
 from tests.flows.review.test_judge import MODEL, ledger, review
@@ -27,7 +27,7 @@ def test_command_line(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = review(workspace, 9)
-    monkeypatch.setattr("flows.cli_review_judge.with_progress", lambda common, work: work())
+    monkeypatch.setattr("flows.cli.review_judge.with_progress", lambda common, work: work())
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     assert cli(workspace, directory, "--dry-run", "--json", "--price-in", "1", "--price-out", "1") == 0

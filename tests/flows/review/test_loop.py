@@ -20,12 +20,16 @@ from annotation.assignment import Person
 from annotation.client import Client
 from annotation.verdicts import read_log, replay
 from curation.audit import audit
-from curation.release.manifest import read_manifest
+from curation.published.manifest import read_manifest
 from curation.tasks.registry import TASKS
 from curation.tasks.visual_context import is_self_match
-from flows.asking import query
-from flows.assembling import assemble_task
-from flows.progress import SilentReporter
+from flows.engine.connection import query
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.specs import DATA_CARDS, read_spec
+from flows.engine.workspace import Workspace
+from flows.release.gather import assemble_task
 from flows.review import label_studio as servers
 from flows.review import sync as review_sync
 from flows.review.adjudication import ADJUDICATOR, adjudicate
@@ -36,10 +40,6 @@ from flows.review.label_studio import Server
 from flows.review.people import account_ids, local_accounts
 from flows.review.store import ReviewFolder
 from flows.review.sync import Target, pull, push
-from flows.session import Session
-from flows.settings import Settings
-from flows.specs import DATA_CARDS, read_spec
-from flows.workspace import Workspace
 from schemas.errors import FetchError
 from schemas.review import CANNOT_JUDGE, ReviewCandidate, Role
 from schemas.spec import DatasetSpec

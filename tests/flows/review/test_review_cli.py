@@ -11,11 +11,11 @@ import pytest
 import requests
 
 from annotation.client import Client, Patience
-from flows.cli import run_cli
+from flows.cli.app import run_cli
+from flows.engine.workspace import Workspace
 from flows.review.label_studio import Server
 from flows.review.server import KEY_VARIABLE, URL_VARIABLE
 from flows.review.store import review_folder
-from flows.workspace import Workspace
 from tests.flows.review.lossy_proxy import proxy
 from tests.flows.review.small_release import TASK, small_release
 from tests.flows.review.small_review import Api, form

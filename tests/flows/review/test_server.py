@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 import requests
 
-from flows.cli import run_cli
+from flows.cli.app import run_cli
+from flows.engine.workspace import Workspace
 from flows.review import label_studio as servers
 from flows.review import text as review_text
 from flows.review.label_studio import Server
-from flows.workspace import Workspace
 from schemas.errors import MedqrelsError, UsageError
 from tests.flows.review.label_studio_server import server_venv, shared_folder
 

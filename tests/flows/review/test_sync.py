@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import requests
 
+from flows.engine.workspace import Workspace
 from flows.review import sync as review_sync
 from flows.review.label_studio import Server
 from flows.review.people import local_accounts
 from flows.review.sync import pull, push
-from flows.workspace import Workspace
 from schemas.review import ShownItem
 from tests.flows.review.small_review import Api, grades, review, target
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import pytest
 
+from flows.engine.workspace import Workspace
 from flows.review import sync as review_sync
 from flows.review.label_studio import Server
 from flows.review.store import ReviewFolder
 from flows.review.sync import pull, push, status
-from flows.workspace import Workspace
 from tests.conftest import ROOT
 from tests.flows.review.lossy_proxy import Proxy, proxy
 from tests.flows.review.postgres_server import TeamServer

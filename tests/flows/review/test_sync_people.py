@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from flows.engine.workspace import Workspace
 from flows.review.label_studio import Server
 from flows.review.sync import pull, push, status
-from flows.workspace import Workspace
 from tests.flows.review.small_review import Api, candidate, form, give, review, target
 
 """One worker has the team's server."""

@@ -1,6 +1,0 @@
-"""Distractors: unjudged documents that match a query's best positive in specialty, genre and length."""
-
-from curation.distractors.facts import facts
-from curation.distractors.make import make_distractors
-
-__all__ = ["facts", "make_distractors"]

@@ -1,4 +1,0 @@
-"""What a query needs, and what solves it without reading: modality necessity and shortcuts, per query.
-
-Pure parts; flows/necessity.py runs the systems.
-"""

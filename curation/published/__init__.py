@@ -1,0 +1,1 @@
+"""Releases on disk: the manifest, the Parquet files of a task, how they are asked."""

@@ -1,0 +1,27 @@
+"""Vocabulary files that a benchmark task asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flows.engine.runner import Resource
+from flows.vocabulary.indexes import planned_index
+from flows.engine.workspace import Workspace
+from schemas.errors import WorkspaceError
+from schemas.stages import Task
+
+
+def task_resources(workspace: Workspace, task: Task) -> Mapping[str, Resource]:
+    """Files for the resources a task's record stage names.
+
+    Raises:
+        WorkspaceError: there is no vocabulary yet.
+    """
+    if not task.per_article.resources:
+        return {}
+    index = planned_index(workspace, "native")
+    if index is None:
+        raise WorkspaceError(
+            f"task {task.name!r} needs a vocabulary", file=str(workspace.root), hint="medqrels ground"
+        )
+    return {name: index.resources[name] for name in task.per_article.resources}

@@ -1,0 +1,1 @@
+"""The command line: verbs turn options into requests."""

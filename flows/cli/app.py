@@ -1,0 +1,311 @@
+"""The command line: one function per verb, heavy imports inside it, so that light verbs start fast.
+
+Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import logging
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import cyclopts
+from cyclopts import App, Parameter
+
+from flows.cli.audit import audit_app
+from flows.cli.common import (
+    DEFAULT,
+    FAILURE,
+    FINDING,
+    INTERRUPTED,
+    OK,
+    USAGE,
+    Common,
+    DryRun,
+    Overrides,
+    Spec,
+    Version,
+    emit,
+    with_progress,
+)
+from flows.cli.crawl import crawl_app
+from flows.cli.evaluate import evaluate_app
+from flows.cli.ground import ground
+from flows.cli.review import review_app
+from flows.cli.review_judge import judge_app
+from flows.cli.review_results import adjudicate, agreement, plan
+from flows.cli.vocabulary import vocabulary_app
+from schemas.errors import MedqrelsError
+
+app = App(
+    name="medqrels",
+    help="Build, audit and publish medical retrieval benchmarks from open-access literature.",
+    suppress_keyboard_interrupt=False,
+    version_flags=[],  # `release` has an option of that name
+    help_format="plaintext",
+)
+
+app.command(audit_app)
+app.command(crawl_app)
+app.command(evaluate_app)
+for _verb in (agreement, adjudicate, plan):
+    review_app.command(_verb)
+review_app.command(judge_app)
+app.command(review_app)
+app.command(vocabulary_app)
+app.command(ground)
+_SIGINT = threading.Event()
+
+
+def _stages(
+    common: Common, dry_run: bool, verb: str, tasks: tuple[str, ...], spec: Path | None, pairs: Any
+) -> int:
+    from flows.engine.specs import parse_overrides
+    from flows.inspect.preview import check_stages, preview_stages
+
+    overrides = parse_overrides(pairs)
+    if dry_run:
+        result = preview_stages(verb, common.root, tasks, None if spec is None else str(spec), overrides)
+        lines = [
+            f"{item['stage']}: {item['to_do']} shards to do, {item['done']} up to date" for item in result
+        ]
+        emit(common, result, "\n".join(lines))
+        return OK
+
+    check_stages(verb, common.root, tasks, None if spec is None else str(spec), overrides)
+
+    def work() -> Any:
+        if verb == "extract":
+            from flows.build.extract import extract
+
+            return extract(common.root, None if spec is None else str(spec), overrides)
+        from flows.build.tasks import build
+
+        return build(tasks, common.root, None if spec is None else str(spec), overrides)
+
+    emit(common, with_progress(common, work), "")
+    return OK
+
+
+@app.command
+def extract(
+    *, spec: Spec = None, overrides: Overrides = (), dry_run: DryRun = False, common: Common = DEFAULT
+) -> int:
+    """Parse crawled articles; find figures, passages, in-text mentions, cases and what images show."""
+    return _stages(common, dry_run, "extract", (), spec, overrides)
+
+
+@app.command
+def build(
+    *tasks: Annotated[str, Parameter(help="Tasks to build; all when none is named.")],
+    spec: Spec = None,
+    overrides: Overrides = (),
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Build benchmark tasks: queries, corpus, qrels with evidence, excluded pairs."""
+    return _stages(common, dry_run, "build", tasks, spec, overrides)
+
+
+@app.command
+def release(
+    dataset: Annotated[str, Parameter(help="Dataset under data_cards/, or a path to its spec.toml.")],
+    /,
+    *,
+    version: Version = None,
+    overrides: Overrides = (),
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Assemble a versioned release with its card, and audit it."""
+    from flows.engine.specs import parse_overrides, read_spec, spec_path
+
+    pairs = parse_overrides(overrides)
+    spec = read_spec(spec_path(dataset), pairs)
+    if dry_run:
+        result = {"dataset": spec.name, "version": version, "tasks": sorted(spec.tasks)}
+        emit(common, result, f"would release {_named(spec, version)}")
+        return OK
+    from flows.release.flow import release as release_flow
+
+    result = with_progress(common, lambda: release_flow(dataset, version, common.root, pairs))
+    emit(common, result, lambda: _released(result))
+    return OK if all(item["audit"] == "clean" for item in result) else FINDING
+
+
+def _named(spec: Any, version: str | None) -> str:
+    """A release to be, for --dry-run."""
+    told = f"{spec.name}@{version}" if version else f"{spec.name}, its version as what changed asks for"
+    return f"{told}: {', '.join(sorted(spec.tasks))}"
+
+
+def _released(result: list[dict[str, Any]]) -> str:
+    """Version and reason, then each task with what its audit says."""
+    first = result[0]
+    stands = "" if first["is_new"] else "; no new release, this one stands"
+    lines = [f"{first['dataset']}@{first['version']}: {first['why']}{stands}"]
+    for item in result:
+        empty = "empty; " if item["is_empty"] else ""
+        mark = "publishable" if item["publishable"] else "not publishable"
+        lines += [
+            item["path"],
+            f"  {empty}audit {item['audit']}, {mark}: {item['audit_page']}",
+            *(f"  {reason}" for reason in item["not_publishable_because"]),
+        ]
+    return "\n".join(lines)
+
+
+@app.command
+def run(
+    *,
+    spec: Annotated[Path, Parameter(help="The dataset's spec.toml.")],
+    version: Version = None,
+    overrides: Overrides = (),
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Everything a spec asks for: crawl, extract, ground, build, release, audit."""
+    from flows.engine.specs import parse_overrides, read_spec
+
+    pairs = parse_overrides(overrides)
+    wanted = read_spec(spec, pairs)
+    if dry_run:
+        emit(
+            common,
+            wanted.model_dump(mode="json"),
+            f"would run {_named(wanted, version)}",
+        )
+        return OK
+    from flows.run import run as run_flow
+
+    result = with_progress(common, lambda: run_flow(str(spec), version, common.root, pairs))
+    made = result["releases"]
+    emit(common, result, lambda: _released(made))
+    return OK if all(item["audit"] == "clean" for item in made) else FINDING
+
+
+@app.command
+def demo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Run the whole pipeline offline on the embedded sample."""
+    folder = common.workspace or Path("workspace/demo")
+    if dry_run:
+        emit(common, {"workspace": str(folder)}, f"would build and release the sample in {folder}")
+        return OK
+    from flows.demo import demo as run_demo
+    from flows.demo import describe
+
+    made = with_progress(common, lambda: run_demo(folder))
+    emit(common, made, lambda: describe(made))
+    return OK if all(item["audit"] == "clean" for item in made["releases"]) else FINDING
+
+
+@app.command
+def show(
+    record: Annotated[str, Parameter(help="An article, figure or passage id, e.g. pmc:PMC123.1")],
+    /,
+    *,
+    common: Common = DEFAULT,
+) -> int:
+    """Follow one article through every stage."""
+    from flows.engine.session import read_session
+    from flows.inspect.show import describe, trace
+
+    found = trace(read_session(common.workspace).workspace, record)
+    emit(common, found, lambda: describe(found))
+    return OK
+
+
+@app.command
+def status(*, common: Common = DEFAULT) -> int:
+    """What the workspace holds, what was dropped and why."""
+    from flows.engine.session import read_session
+    from flows.inspect.status import describe
+    from flows.inspect.status import status as read_status
+
+    found = read_status(read_session(common.workspace).workspace)
+    emit(common, found, lambda: describe(found))
+    return OK
+
+
+@app.command
+def doctor(*, common: Common = DEFAULT) -> int:
+    """Check that this machine and workspace can do the work."""
+    from flows.engine.settings import load_settings
+    from flows.inspect.doctor import describe, examine, is_well
+
+    results = examine(load_settings(workspace=common.workspace))
+    emit(common, results, lambda: describe(results))
+    return OK if is_well(results) else FINDING
+
+
+def run_cli(arguments: list[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    try:
+        if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+            print(importlib.metadata.version("medqrels"))
+            return OK
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except cyclopts.CycloptsError as error:
+        _fail(as_json, {"error": "UsageError", "message": str(error).strip(), "hint": "medqrels --help"})
+        return USAGE
+    except MedqrelsError as error:
+        _fail(as_json, error.attrs())
+        _let_go(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _interrupted(as_json)
+    except Exception as error:
+        if _SIGINT.is_set():  # Ctrl-C also ends Prefect's private server, and its calls fail first
+            return _interrupted(as_json)
+        logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
+        hint = "a defect of medqrels; --log-level DEBUG shows where, the same command goes on from here"
+        message = f"{type(error).__name__}: {error}"
+        _fail(as_json, {"error": type(error).__name__, "message": message, "hint": hint})
+        _let_go(error)
+        return FAILURE
+    return code if isinstance(code, int) else OK
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free what the frames of an error hold: a database that outlives the interpreter complains at length."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _interrupted(as_json: bool) -> int:
+    _fail(
+        as_json,
+        {"error": "Interrupted", "message": "interrupted", "hint": "the same command goes on from here"},
+    )
+    return INTERRUPTED
+
+
+def _note_sigint(signum: int, frame: object) -> None:
+    _SIGINT.set()
+    raise KeyboardInterrupt
+
+
+def _fail(as_json: bool, attrs: dict[str, str]) -> None:
+    if as_json:
+        print(json.dumps(attrs, ensure_ascii=False), file=sys.stderr)
+        return
+    print(f"error: {attrs['message']}", file=sys.stderr)
+    for key in ("record", "file"):
+        if attrs.get(key):
+            print(f"  {key}: {attrs[key]}", file=sys.stderr)
+    if attrs.get("hint"):
+        print(f"  next: {attrs['hint']}", file=sys.stderr)
+
+
+def main() -> NoReturn:
+    """Entry point of the `medqrels` command."""
+    signal.signal(signal.SIGINT, _note_sigint)
+    sys.exit(run_cli())

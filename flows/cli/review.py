@@ -1,0 +1,164 @@
+"""The verbs `review start|stop|push|pull|status`: the review server, and what goes to it and comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
+
+review_app = App(name="review", help="Have people judge candidates in Label Studio.", help_format="plaintext")
+AllowHttp = Annotated[
+    bool, Parameter(negative="", help="Send the token over plain http; only on a network you trust.")
+]
+PerItem = Annotated[
+    int | None, Parameter(help="People who read each item; 2, then what the first push said.")
+]
+Stratify = Annotated[
+    str, Parameter(help="Draw in proportion by these, comma-separated: specialty, language, tier.")
+]
+Annotators = Annotated[
+    Path | None, Parameter(help="TOML of people (docs/review.md); A1, A2, … when not given.")
+]
+Restore = Annotated[bool, Parameter(negative="", help="Send tasks again that were deleted on the server.")]
+DrawOnly = Annotated[
+    bool, Parameter(negative="", help="Draw and give out, send nothing yet: `review judge` comes first.")
+]
+ByDoubt = Annotated[
+    bool, Parameter(negative="", help="Send what the judge is least sure of first (docs/review.md).")
+]
+
+
+@review_app.command
+def start(
+    *,
+    port: Annotated[int, Parameter(help="Port on loopback; 0 for that of the last start or a free one.")] = 0,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Start a local Label Studio, installing it first if needed; loopback only."""
+    from flows.engine.settings import load_settings
+    from flows.engine.workspace import open_workspace
+    from flows.review import text as review_text
+    from flows.review.label_studio import install, venv_folder
+    from flows.review.label_studio import start as start_server
+    from flows.review.server import server_folder
+
+    root = load_settings(workspace=common.workspace).workspace
+    if dry_run:
+        emit(common, {"workspace": str(root)}, f"would start Label Studio for the workspace {root}")
+        return OK
+    folder = server_folder(open_workspace(root, create=True)).absolute()
+    is_first = not (folder / "secrets.json").is_file()
+    venv = venv_folder(folder)
+    install(venv, review_text.to_stderr)
+    server = start_server(folder, port, venv)
+    made = {
+        "url": server.url,
+        "login": server.login,
+        "pid": server.pid,
+        "password_file": str(folder / "secrets.json"),
+    }
+    if is_first:
+        made["password"] = server.password
+    emit(common, made, lambda: review_text.started(made))
+    return OK
+
+
+@review_app.command
+def stop(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Stop the local Label Studio; what is in it stays."""
+    from flows.engine.settings import load_settings
+    from flows.engine.workspace import open_workspace
+    from flows.review.label_studio import running
+    from flows.review.label_studio import stop as stop_server
+    from flows.review.server import server_folder
+
+    folder = server_folder(open_workspace(load_settings(workspace=common.workspace).workspace))
+    if dry_run:
+        found = running(folder)
+        emit(common, {"running": found is not None}, "would stop it" if found else "no server is running")
+        return OK
+    was_running = stop_server(folder)
+    emit(common, {"stopped": was_running}, "stopped" if was_running else "no server was running")
+    return OK
+
+
+@review_app.command
+def push(
+    release: Annotated[
+        str, Parameter(help="RELEASE/TASK: NAME@VERSION/TASK, NAME/TASK of the newest version, or a path.")
+    ],
+    /,
+    *,
+    per_item: PerItem = None,
+    sample: Annotated[int | None, Parameter(help="Items to draw; all, then what the last push said.")] = None,
+    stratify: Stratify = "",
+    annotators: Annotators = None,
+    restore: Restore = False,
+    draw_only: DrawOnly = False,
+    by_doubt: ByDoubt = False,
+    allow_http: AllowHttp = False,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Draw candidates of a release, give them to people, and bring their queues to the server."""
+    from flows.review import text as review_text
+    from flows.review.verbs import Push, push_release
+
+    asked = Push(
+        release, per_item, sample, stratify, annotators, restore, draw_only, by_doubt, allow_http, dry_run
+    )
+
+    def work() -> Any:
+        return push_release(common.root, asked, review_text.to_stderr)
+
+    made = with_progress(common, work)
+    emit(common, made, lambda: review_text.pushed(made, dry_run or draw_only))
+    return FINDING if any(queue["conflicts"] for item in made for queue in item["queues"]) else OK
+
+
+@review_app.command
+def pull(
+    review: Annotated[
+        str, Parameter(help="DATASET/TASK, or a DATASET; every review when none is named.")
+    ] = "",
+    /,
+    *,
+    accept: Annotated[
+        bool,
+        Parameter(
+            negative="", help="End conflicts: what the server holds last counts, earlier answers stay."
+        ),
+    ] = False,
+    allow_http: AllowHttp = False,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Bring new answers into the workspace."""
+    from flows.review import text as review_text
+    from flows.review.verbs import pull_reviews
+
+    made = pull_reviews(common.root, review, accept=accept, allow_http=allow_http, dry_run=dry_run)
+    emit(common, made, lambda: review_text.pulled(made, dry_run))
+    return FINDING if any(item.get("conflicts") for found in made for item in found["people"]) else OK
+
+
+@review_app.command
+def status(
+    review: Annotated[
+        str, Parameter(help="DATASET/TASK, or a DATASET; every review when none is named.")
+    ] = "",
+    /,
+    *,
+    common: Common = DEFAULT,
+) -> int:
+    """Say where each person is: given, done, cannot judge, conflicts."""
+    from flows.review import text as review_text
+    from flows.review.verbs import status_of
+
+    made = status_of(common.root, review)
+    emit(common, made, lambda: review_text.standing(made))
+    return OK

@@ -1,0 +1,129 @@
+"""The verb `review judge`: a language model grades the candidates of a review."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import App, Parameter, validators
+
+from annotation.judge.scores import Variant
+from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
+
+judge_app = App(name="judge", help_format="plaintext")
+
+
+@judge_app.default
+def judge(
+    release: Annotated[
+        str, Parameter(help="RELEASE/TASK: NAME@VERSION/TASK, NAME/TASK of the newest version, or a path.")
+    ],
+    /,
+    *,
+    model: Annotated[str, Parameter(help="Model, as the server calls it.")],
+    variant: Annotated[
+        Variant, Parameter(help="umbrela: one score 0-3. two-axis: topic and need, asked in both orders.")
+    ] = "umbrela",
+    budget: Annotated[str, Parameter(help="Most that all runs on this task may cost together.")] = "5.00",
+    price_in: Annotated[
+        str | None, Parameter(help="Price of a million tokens of prompt, in the budget's currency.")
+    ] = None,
+    price_out: Annotated[str | None, Parameter(help="Price of a million tokens of answer.")] = None,
+    concurrency: Annotated[
+        int, Parameter(help="Calls at a time.", validator=validators.Number(gte=1, lte=64))
+    ] = 4,
+    sample: Annotated[
+        int | None, Parameter(help="Judge only so many candidates.", validator=validators.Number(gte=1))
+    ] = None,
+    images: Annotated[
+        bool, Parameter(negative="", help="Send images too; without it, candidates with images are left out.")
+    ] = False,
+    max_tokens: Annotated[
+        int,
+        Parameter(
+            help="Most tokens of an answer; more for models that reason.",
+            validator=validators.Number(gte=16, lte=65_536),
+        ),
+    ] = 512,
+    timeout: Annotated[
+        float, Parameter(help="Seconds to wait for an answer.", validator=validators.Number(gt=0))
+    ] = 120.0,
+    show_prompt: Annotated[
+        bool, Parameter(negative="", help="Print the first prompt and the table of grades, ask nothing.")
+    ] = False,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Let a language model grade candidates: a pre-filter and third opinion, never an expert.
+
+    The server is that of OPENAI_BASE_URL and OPENAI_API_KEY; answers are stored and never paid for twice.
+    """
+    import os
+
+    from flows.adapters.llm_ledger import Prices, amount
+    from flows.adapters.llm_runner import Patience
+    from flows.engine.session import current_reporter
+    from flows.engine.settings import load_settings
+    from flows.engine.workspace import open_workspace
+    from flows.review.judge import Options, estimate, plan, run_judge
+    from flows.review.judge_text import describe
+    from flows.review.server import task_directory
+    from schemas.errors import UsageError
+
+    if (price_in is None) != (price_out is None):
+        raise UsageError("--price-in and --price-out belong together")
+    prices = None
+    if price_in is not None and price_out is not None:
+        prices = Prices(amount(price_in, "--price-in"), amount(price_out, "--price-out"))
+    options = Options(
+        model,
+        variant,
+        amount(budget, "--budget"),
+        prices,
+        concurrency,
+        sample,
+        images,
+        max_tokens,
+        Patience(timeout=timeout),
+    )
+    workspace = open_workspace(load_settings(workspace=common.workspace).workspace)
+    directory = task_directory(release, workspace)
+    if show_prompt or dry_run:
+        made = plan(directory, workspace, options)
+        if show_prompt:
+            return _show(common, made.rows[0] if made.rows else None)
+        told = estimate(made, options)
+        emit(common, told, "\n".join(f"{name:<16}{value}" for name, value in told.items()))
+        return OK
+    result = with_progress(
+        common, lambda: run_judge(directory, workspace, options, os.environ, current_reporter())
+    )
+    emit(common, result, lambda: describe(result))
+    run = result["run"]
+    return FINDING if run["stopped"] or run["failed"] else OK
+
+
+def _show(common: Common, prompt: object) -> int:
+    """Print a prompt as it would be sent, and what scores mean in each task."""
+    from annotation.judge.records import Prompt
+    from annotation.judge.scores import table
+    from schemas.record import to_dict
+
+    rows = table()
+    shown = to_dict(prompt) if isinstance(prompt, Prompt) else None
+
+    def text() -> str:
+        lines = ["no candidate to show; image candidates need --images"]
+        if isinstance(prompt, Prompt):
+            parts = [
+                part.value if part.kind == "text" else f"<image {part.value}>\n" for part in prompt.parts
+            ]
+            lines = ["system:", prompt.system, "", "user:", "".join(parts)]
+        lines += ["", "task, score -> grade: meaning (example)"]
+        lines += [
+            f"{row['task']}, {row['score']} -> {row['grade']}: {row['meaning']} ({row['example']})"
+            for row in rows
+        ]
+        return "\n".join(lines)
+
+    emit(common, {"prompt": shown, "table": rows}, text)
+    return OK

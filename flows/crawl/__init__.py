@@ -1,0 +1,1 @@
+"""The crawl: what to fetch, fetched politely, every byte and every reason kept."""

@@ -1,0 +1,156 @@
+"""Fetches one selection into a crawl shard: many articles at a time, one manifest at the end.
+
+The fetch functions of sources/ keep bytes and ledger; this only turns their results into rows and drops.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from flows.crawl.selection import Selection
+from flows.engine.manifest import DROPPED, Manifest, is_intact, publish, read_manifest
+from flows.engine.progress import Steps
+from flows.engine.runner import DROP_TABLE, schema_hashes, shards_of, write_rows
+from flows.engine.settings import Settings
+from flows.engine.workspace import Workspace
+from schemas.article import RawArticle
+from schemas.errors import ConservationError, WorkspaceError
+from schemas.ids import family_key
+from schemas.licences import Profile
+from schemas.stages import Drop, Reason, Table
+
+STAGE = "crawl"
+VERSION = 1
+RAW = Table("raw", RawArticle, ("id",))
+PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH, Reason.DUPLICATE_ARTICLE})
+"""Drops that may go away by themselves (or when another shard changes): the next crawl tries again."""
+
+Fetch = Callable[[str], RawArticle | Drop]
+
+
+def shard_params(settings: Settings, profile: Profile) -> dict[str, Any]:
+    """The settings that decide what a crawl keeps."""
+    limits = {"max_xml_mib": settings.http.max_xml_mib, "max_media_mib": settings.http.max_media_mib}
+    return {**limits, "profile": profile}
+
+
+def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) -> Manifest:
+    """What a crawl shard is made from.
+
+    `fingerprint` covers what can change while the selection stays: local files, or what a sync found changed
+    in a repository; '' for nothing of that kind.
+    """
+    inputs = {"selection": selection.shard}
+    if fingerprint:
+        inputs["files" if selection.root else "inventory"] = fingerprint
+    columns = schema_hashes([("raw", RawArticle), (DROPPED, Drop)])
+    return Manifest(STAGE, VERSION, selection.shard, params, inputs, {}, {}, {}, columns=columns)
+
+
+def finished(workspace: Workspace, wanted: Manifest) -> Manifest | None:
+    """The shard's manifest when nothing needs doing, else None."""
+    folder = workspace.stage(STAGE) / wanted.shard
+    try:
+        found = read_manifest(folder)
+    except WorkspaceError:  # damaged: fetched anew, mostly from raw/
+        return None
+    if found is None or found.identity() != wanted.identity() or PASSING & set(found.dropped):
+        return None
+    return found if is_intact(folder, found) else None
+
+
+def crawl_shard(
+    workspace: Workspace,
+    selection: Selection,
+    wanted: Manifest,
+    fetch: Fetch,
+    connections: int,
+    steps: Steps,
+) -> Manifest:
+    """Fetch every locator of a selection and publish the shard.
+
+    Raises:
+        ConservationError: a locator came back neither kept nor dropped.
+    """
+    started = time.monotonic()
+    results: dict[str, RawArticle | Drop] = {}
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        pending = {pool.submit(fetch, locator): locator for locator in selection.locators}
+        try:
+            for future in concurrent.futures.as_completed(pending):
+                results[pending[future]] = future.result()
+                steps.advance(note=pending[future])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    for locator, result in sorted(results.items()):
+        answered = result.id if isinstance(result, Drop) else result.locator
+        if answered != locator:
+            raise ConservationError(
+                f"crawl {selection.shard}: asked for {locator}, got {answered}", record=locator
+            )
+    rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
+    if len(rows) + len(drops) != len(selection.locators):
+        raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")
+    staged = workspace.temporary / f"{STAGE}.{selection.shard}"
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    outputs = {"raw": write_rows(staged, RAW, rows), DROPPED: write_rows(staged, DROP_TABLE, drops)}
+    counts = {"in": len(selection.locators), "kept": len(rows), "dropped": len(drops)}
+    reasons = collections.Counter(drop.reason.value for drop in drops)
+    manifest = Manifest(
+        STAGE,
+        VERSION,
+        selection.shard,
+        wanted.params,
+        wanted.inputs,
+        outputs,
+        {"article": counts},
+        dict(sorted(reasons.items())),
+        columns=wanted.columns,
+    )
+    publish(workspace.stage(STAGE) / selection.shard, staged, manifest, time.monotonic() - started)
+    return manifest
+
+
+def _held_elsewhere(workspace: Workspace, shard: str) -> dict[str, str]:
+    """Articles (without version) that another crawl shard already keeps, with that shard's name."""
+    held: dict[str, str] = {}
+    for other, manifest in shards_of(workspace, STAGE, but=shard).items():
+        path = workspace.stage(STAGE) / other / manifest.outputs["raw"].file
+        ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
+        held.update(dict.fromkeys(map(family_key, ids), other))
+    return held
+
+
+def _unique(
+    results: Mapping[str, RawArticle | Drop], held: Mapping[str, str]
+) -> tuple[list[RawArticle], list[Drop]]:
+    """Rows of distinct articles: of two files with one DOI, or two repositories' PMCID, the first stays."""
+    rows: dict[str, RawArticle] = {}
+    drops: list[Drop] = []
+    for locator, result in sorted(results.items()):
+        if isinstance(result, Drop):
+            drops.append(result)
+        elif (family := family_key(result.id)) in rows or family in held:
+            first = rows[family].locator if family in rows else f"shard {held[family]}"
+            detail = f"same article as {first}"
+            drops.append(
+                Drop(
+                    unit="article",
+                    id=locator,
+                    article_id=result.id,
+                    reason=Reason.DUPLICATE_ARTICLE,
+                    detail=detail,
+                )
+            )
+        else:
+            rows[family] = result
+    return list(rows.values()), drops

@@ -1,0 +1,70 @@
+"""The crawl flow: record what to fetch, fetch it politely, keep every byte and every reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
+from flows.crawl.repositories import CrawlRequest, Opened, Opening, open_repository
+from flows.crawl.selection import Selection, select
+from flows.engine.execution import sum_up
+from flows.engine.orchestration import flow, task
+from flows.engine.session import Session, write_session
+from schemas.article import SourceName
+from schemas.licences import Profile
+from sources.ledger import Ledger
+from sources.store import RawStore
+
+
+@flow(name="crawl", validate_parameters=False)
+def crawl(
+    source: SourceName,
+    target: str = "",
+    workspace: str | None = None,
+    profile: Profile = "open",
+    options: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Crawl one repository; `target` and `options` are what `medqrels crawl SOURCE` takes.
+
+    Returns the stage's summary.
+    """
+    with write_session(workspace, create=True) as session:
+        store = RawStore(session.workspace.raw, Ledger(session.workspace.ledger))
+        request = CrawlRequest(source, target, profile, options or {})
+        opened = open_repository(request, Opening(session.settings, session.workspace, store))
+        for note in opened.notes:
+            session.reporter.line(note)
+        chosen = select(
+            session.workspace, source, opened.locators, session.settings.shard_size, root=opened.root
+        )
+        return [_crawl(session, request, opened, chosen)]
+
+
+def _crawl(
+    session: Session, request: CrawlRequest, opened: Opened, chosen: Sequence[Selection]
+) -> dict[str, Any]:
+    params = shard_params(session.settings, request.profile)
+    done = []
+    total = sum(len(item.locators) for item in chosen)
+    with session.reporter.stage("crawl", total, "articles") as steps:
+
+        @task(name="crawl", task_run_name="crawl/{shard}")
+        def fetch_shard(shard: str) -> None:
+            selection = next(item for item in chosen if item.shard == shard)
+            wanted = identity(selection, params, opened.fingerprint(selection))
+            ready = finished(session.workspace, wanted)
+            if ready is not None:
+                steps.advance(len(selection.locators))
+                done.append((ready, False))
+            else:
+                made = crawl_shard(
+                    session.workspace, selection, wanted, opened.fetch, opened.connections, steps
+                )
+                done.append((made, True))
+
+        for selection in chosen:
+            fetch_shard(selection.shard)
+    summary = sum_up("crawl", done)
+    session.reporter.line(summary.line())
+    return summary.to_dict()

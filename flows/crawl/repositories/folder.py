@@ -1,0 +1,63 @@
+"""A folder of JATS files as a repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flows.crawl.locators import discover
+from flows.crawl.repositories.base import (
+    CrawlRequest,
+    Opened,
+    Opening,
+    as_folder,
+    max_media_bytes,
+    max_xml_bytes,
+)
+from flows.crawl.selection import Selection
+from flows.engine.settings import Settings
+from schemas.hashing import canonical_json, sha256_file, sha256_text
+from sources import folder
+
+
+def endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
+    """None: a folder is on this machine."""
+    return ()
+
+
+def preview(request: CrawlRequest, settings: Settings) -> list[str]:
+    """XML files of the folder."""
+    return discover(as_folder(request.target))
+
+
+def open_source(request: CrawlRequest, opening: Opening) -> Opened:
+    """Every XML file of the folder."""
+    root = as_folder(request.target)
+    context = folder.FolderContext(
+        root=root,
+        store=opening.store,
+        max_xml_bytes=max_xml_bytes(opening.settings),
+        max_media_bytes=max_media_bytes(opening.settings),
+    )
+    return Opened(
+        locators=discover(root),
+        fetch=lambda locator: folder.fetch(locator, context),
+        root=str(root),
+        fingerprint=fingerprint,
+    )
+
+
+def fingerprint(selection: Selection) -> str:
+    """Hash over the selection's own files and what stands beside them: an edited file is read again."""
+    root = Path(selection.root)
+    mine = {root / locator for locator in selection.locators}
+    near = {
+        item
+        for folder_path in sorted({path.parent for path in mine})
+        if folder_path.is_dir()
+        for item in folder_path.iterdir()
+        if item.is_file() and item.suffix.lower() not in folder.XML_SUFFIXES
+    }
+    files = sorted((path.relative_to(root).as_posix(), path) for path in mine | near)
+    return sha256_text(
+        canonical_json([[name, sha256_file(path) if path.is_file() else ""] for name, path in files])
+    )

@@ -1,0 +1,146 @@
+"""Executes planned jobs in worker processes and sums up what came out. Knows nothing of Prefect."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import contextlib
+import gc
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flows.engine.leash import end_with
+from flows.engine.manifest import Manifest
+from flows.engine.runner import Job, execute
+from schemas.errors import MedqrelsError
+
+MANY_TABLES = 8
+
+
+@dataclass(slots=True)
+class StageSummary:
+    """What one stage did: shards made and reused, units in, kept and dropped, rows per table."""
+
+    stage: str
+    made: int = 0
+    reused: int = 0
+    units: dict[str, dict[str, int]] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def add(self, manifest: Manifest, *, made: bool) -> None:
+        """Count one shard in."""
+        self.made += made
+        self.reused += not made
+        for unit, counts in manifest.units.items():
+            into = self.units.setdefault(unit, {"in": 0, "kept": 0, "dropped": 0})
+            for key, value in counts.items():
+                into[key] += value
+        for reason, count in manifest.dropped.items():
+            self.dropped[reason] = self.dropped.get(reason, 0) + count
+        for name, output in manifest.outputs.items():
+            self.rows[name] = self.rows.get(name, 0) + output.rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `--json`."""
+        return {
+            "stage": self.stage,
+            "shards": {"made": self.made, "reused": self.reused},
+            "units": self.units,
+            "dropped": dict(sorted(self.dropped.items())),
+            "rows": {name: count for name, count in sorted(self.rows.items()) if not name.startswith("_")},
+        }
+
+    def line(self) -> str:
+        """One line for people."""
+        tables = self.to_dict()["rows"]
+        if len(tables) > MANY_TABLES:  # most are steps on the way
+            tables = {name: count for name, count in tables.items() if count}
+        rows = ", ".join(f"{count:,} {name}" for name, count in tables.items())
+        lost = collections.Counter(self.dropped)
+        tail = f"; dropped {lost.total():,}" if lost else ""
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in lost.most_common(4))
+        again = " (up to date)" if not self.made else ""
+        return f"{self.stage}: {rows or 'no rows'}{tail}{' (' + reasons + ')' if reasons else ''}{again}"
+
+
+def collect_rarely() -> None:
+    """Raise the garbage collector's threshold: records have no cycles, so scanning them finds nothing."""
+    gc.set_threshold(200_000, 20, 20)
+
+
+def begin_worker(parent: int, temporary: str) -> None:
+    """Begin a worker process.
+
+    Args:
+        parent: the process it ends with, however that ends.
+        temporary: where that process keeps temporary files.
+    """
+    end_with(parent)
+    tempfile.tempdir = temporary
+    collect_rarely()
+
+
+def new_pool(count: int) -> concurrent.futures.ProcessPoolExecutor:
+    """A pool of worker processes, which start when the first work is handed in."""
+    return concurrent.futures.ProcessPoolExecutor(
+        count,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=begin_worker,
+        initargs=(os.getpid(), tempfile.gettempdir()),
+    )
+
+
+class Workers:
+    """Runs jobs: in this process with one worker, else in a pool of fresh processes."""
+
+    def __init__(self, count: int) -> None:
+        self._pool = new_pool(count) if count > 1 else None
+
+    def run(self, job: Job) -> Manifest:
+        """Run one job to its manifest; call from several threads to use several processes."""
+        if self._pool is None:
+            return execute(job)
+        try:
+            return self._pool.submit(execute, job).result()
+        except concurrent.futures.BrokenExecutor as error:
+            raise MedqrelsError(
+                f"a worker process died during stage {job.stage.name}, shard {job.shard}; "
+                "memory may have run out",
+                file=str(job.folder),
+                hint="run the same command again, with MEDQRELS_WORKERS=1 if it dies again",
+            ) from error
+
+    def close(self) -> None:
+        """Stop the processes; work not started is given up."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def workers(count: int) -> Iterator[Workers]:
+    """A pool that is closed again."""
+    pool = Workers(count)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def sum_up(stage: str, done: Sequence[tuple[Manifest, bool]]) -> StageSummary:
+    """Sum of (manifest, was made now) over the shards of one stage."""
+    summary = StageSummary(stage)
+    for manifest, made in done:
+        summary.add(manifest, made=made)
+    return summary
+
+
+def split_done(jobs: Sequence[Job]) -> tuple[list[Job], Mapping[str, Job]]:
+    """Jobs up to date, and jobs to run by shard name."""
+    done = [job for job in jobs if job.is_done()]
+    finished = {job.shard for job in done}
+    return done, {job.shard: job for job in jobs if job.shard not in finished}

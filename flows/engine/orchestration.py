@@ -1,0 +1,95 @@
+"""The Prefect side: environment defaults for quiet offline use, and stages as Prefect task runs.
+
+One Prefect task is one shard of one stage, passed by name; the work itself runs in worker processes.
+Manifests, not Prefect's database, are the audit trail. The private server that Prefect starts where none
+is set ends with the process that started it, even a killed one.
+"""
+
+from __future__ import annotations
+
+import os
+
+# Prefect reads these when it is imported: no telemetry, no chatter, patience for a slow first start.
+for _name, _value in {
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+    "PREFECT_CLI_PROMPT": "false",
+}.items():
+    os.environ.setdefault(_name, _value)
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.futures import PrefectFuture
+from prefect.settings import PREFECT_API_URL, get_current_settings
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
+
+from flows.engine import leash
+from flows.engine.execution import StageSummary, Workers, split_done, sum_up
+from flows.engine.manifest import Manifest, read_manifest
+from flows.engine.progress import Reporter
+from flows.engine.runner import Job, remove_stale_shards
+from flows.engine.workspace import Workspace
+from schemas.errors import WorkspaceError
+
+__all__ = ["THREADS", "flow", "run_jobs", "task"]
+
+THREADS: TaskRunner[PrefectFuture[Any]] = cast(
+    "TaskRunner[PrefectFuture[Any]]", ThreadPoolTaskRunner(max_workers=32)
+)
+"""They only wait for worker processes; Prefect's process pool and Dask cost 20 times more per task."""
+
+
+def _start_on_leash(server: Any) -> subprocess.Popen[bytes]:
+    """Start the private server as Prefect 3.8 does, but so that it ends with this process."""
+    command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {server.port}"
+    quiet = ("--log-level", "error", "--lifespan", "on")
+    own = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    settings = get_current_settings().to_environment_variables(exclude_unset=True)
+    return subprocess.Popen(
+        [sys.executable, "-P", str(Path(leash.__file__)), str(os.getpid()), *command.split(), *quiet],
+        env={**os.environ, **own, **settings},
+    )
+
+
+if not PREFECT_API_URL.value():  # then Prefect imports this too, which takes two seconds
+    from prefect.server.api.server import SubprocessASGIServer
+
+    setattr(SubprocessASGIServer, "_run_uvicorn_command", _start_on_leash)  # noqa: B010
+
+
+def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter) -> StageSummary:
+    """Run the jobs of one stage inside a flow, skipping shards that are up to date."""
+    stage = jobs[0].stage.name
+    done, waiting = split_done(jobs)
+    finished: list[tuple[Manifest, bool]] = [(_manifest_of(job), False) for job in done]
+
+    @task(name=stage, task_run_name=stage + "/{shard}", cache_policy=NO_CACHE)
+    def run_shard(shard: str) -> None:
+        finished.append((workers.run(waiting[shard]), True))
+
+    with reporter.stage(stage, len(jobs), "shards") as steps:
+        steps.advance(len(done))
+        futures = [run_shard.submit(shard) for shard in waiting]
+        for future in futures:
+            future.result()
+            steps.advance()
+    remove_stale_shards(workspace, stage, [job.shard for job in jobs])
+    summary = sum_up(stage, finished)
+    reporter.line(summary.line())
+    return summary
+
+
+def _manifest_of(job: Job) -> Manifest:
+    found = read_manifest(job.folder)
+    if found is None:
+        raise WorkspaceError("a finished shard vanished while running", file=str(job.folder))
+    return found

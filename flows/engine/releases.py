@@ -1,0 +1,58 @@
+"""Releases on disk: the folders a RELEASE argument means, and those that came before a version."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from curation.published.manifest import NAME, read_manifest
+from flows.engine.workspace import Workspace
+from schemas.errors import UsageError
+
+_SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
+
+
+def task_directories(release: str, workspace: Workspace | None) -> list[Path]:
+    """Folders a RELEASE argument means: a task or version folder, NAME@VERSION, or another dataset's folder.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    path = Path(release)
+    if not path.exists() and "@" in release and workspace is not None:
+        name, _, version = release.partition("@")
+        path = workspace.releases / name / version
+    if not path.exists():
+        raise UsageError(
+            f"no release at {release!r}", file=str(path), hint="give a path to a task folder, or NAME@VERSION"
+        )
+    found = sorted(item.parent for item in path.glob(f"*/{NAME}")) if path.is_dir() else []
+    if (path / NAME).is_file() or not found:
+        return [path]
+    for directory in found:
+        read_manifest(directory)
+    return found
+
+
+def earlier_releases(workspace: Workspace, dataset: str, version: str | None) -> list[tuple[str, list[Path]]]:
+    """(version, task folders) of a dataset's releases below `version`, oldest first."""
+    base = workspace.releases / dataset
+    limit = _order(version) if version else None
+    found = []
+    for folder in sorted(base.iterdir()) if base.is_dir() else ():
+        order = _order(folder.name)
+        if order is None or (limit is not None and order >= limit):
+            continue
+        tasks = sorted(path.parent for path in folder.glob(f"*/{NAME}"))
+        if tasks:
+            found.append((order, folder.name, tasks))
+    return [(name, tasks) for _, name, tasks in sorted(found)]
+
+
+def _order(version: str) -> tuple[int, int, int, bool, str] | None:
+    """Sort key of a version; a pre-release comes before its release."""
+    match = _SEMVER.fullmatch(version)
+    if match is None:
+        return None
+    major, minor, patch, pre = match.groups()
+    return int(major), int(minor), int(patch), pre is None, pre or ""

@@ -1,0 +1,151 @@
+"""One frozen settings object, read once at the edge: medqrels.toml, then MEDQRELS_* variables on top.
+
+What shapes output lives in a dataset's spec.toml, not here; these values only say where and how fast.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from flows.engine.hosts import (
+    EuropePmcSettings,
+    EutilsSettings,
+    LitarchSettings,
+    MedlineSettings,
+    OpenstaxSettings,
+    PmcSettings,
+    WikimediaSettings,
+)
+from schemas.errors import UsageError
+
+CONFIG_VARIABLE = "MEDQRELS_CONFIG"
+LABEL_STUDIO_VARIABLE = "MEDQRELS_LABEL_STUDIO_VENV"
+DEFAULT_CONFIG = "medqrels.toml"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class HttpSettings(BaseModel):
+    """Patience and caps of the polite client."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    attempts: Annotated[int, Field(ge=1, le=20)] = Field(6, description="tries per request")
+    timeout_seconds: Annotated[float, Field(gt=0)] = Field(30.0, description="wait for the next bytes")
+    deadline_seconds: Annotated[float, Field(gt=0)] = Field(300.0, description="longest one request may take")
+    max_xml_mib: Annotated[int, Field(ge=1)] = Field(64, description="largest XML accepted, MiB")
+    max_media_mib: Annotated[int, Field(ge=1)] = Field(64, description="largest media file accepted, MiB")
+
+
+class Settings(BaseSettings):
+    """Settings of one medqrels process."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MEDQRELS_", env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    workspace: Path = Field(Path("workspace"), description="folder of raw/, work/ and releases/")
+    contact: str = Field("", description="mail address sent to servers in the User-Agent")
+    workers: Annotated[int, Field(ge=0, le=256)] = Field(
+        0, description="worker processes; 0 means one per core"
+    )
+    shard_size: Annotated[int, Field(ge=1, le=500)] = Field(
+        500, description="articles per shard, at most 500"
+    )
+    memory_limit: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?)B$")] = Field(
+        "4GB", description="DuckDB memory limit"
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "WARNING", description="what is logged on stderr"
+    )
+    pmc: PmcSettings = PmcSettings.model_construct()
+    eutils: EutilsSettings = EutilsSettings.model_construct()
+    europepmc: EuropePmcSettings = EuropePmcSettings.model_construct()
+    litarch: LitarchSettings = LitarchSettings.model_construct()
+    openstax: OpenstaxSettings = OpenstaxSettings.model_construct()
+    medline: MedlineSettings = MedlineSettings.model_construct()
+    wikimedia: WikimediaSettings = WikimediaSettings.model_construct()
+    http: HttpSettings = HttpSettings.model_construct()
+
+    @property
+    def worker_count(self) -> int:
+        """Worker processes to use."""
+        return self.workers or os.cpu_count() or 1
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Command line over environment over TOML file over defaults."""
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=config_path())
+        return (init_settings, env_settings, toml)
+
+
+def config_path() -> Path:
+    """The TOML file settings are read from: $MEDQRELS_CONFIG or ./medqrels.toml; it may be absent."""
+    return Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings; keyword arguments that are not None win over file and environment.
+
+    Raises:
+        UsageError: a value is invalid, a key unknown, or $MEDQRELS_CONFIG names a missing file.
+    """
+    path = config_path()
+    if CONFIG_VARIABLE in os.environ and not path.is_file():
+        raise UsageError(f"{CONFIG_VARIABLE} names a file that is not there", file=str(path))
+    _refuse_unknown_variables()
+    try:
+        return Settings(**{key: value for key, value in overrides.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"setting {where!r}: {first['msg']}",
+            file=str(path),
+            hint="see docs/settings.md for every setting",
+        ) from error
+    except ValueError as error:
+        raise UsageError(f"settings cannot be read: {error}", file=str(path)) from error
+
+
+def require_contact(settings: Settings, endpoints: Iterable[str]) -> None:
+    """Refuse to visit a real server without saying who we are.
+
+    Raises:
+        UsageError: no contact address, and one of the endpoints is not on this machine.
+    """
+    if not settings.contact and any(urlsplit(item).hostname not in LOOPBACK for item in endpoints):
+        raise UsageError(
+            "a crawl of a real server needs a contact address",
+            hint="set contact in medqrels.toml, or MEDQRELS_CONTACT=you@example.org",
+        )
+
+
+def _refuse_unknown_variables() -> None:
+    """pydantic-settings ignores misspelt variables; a setting that silently does nothing misleads."""
+    known = {f"MEDQRELS_{name}".upper() for name in Settings.model_fields}
+    known |= {CONFIG_VARIABLE, LABEL_STUDIO_VARIABLE}
+    for variable in sorted(os.environ):
+        name = variable.upper().partition("__")[0]
+        if name.startswith("MEDQRELS_") and name not in known:
+            raise UsageError(
+                f"no setting is called {variable}", hint="see docs/settings.md for every setting"
+            )

@@ -1,0 +1,1 @@
+"""Retrieval systems run on releases."""

@@ -1,0 +1,282 @@
+"""Runs systems on published releases and writes run files, measures and a page; the releases are only read.
+
+Everything but `_run.json` (times) is the same for the same release, systems and models.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from curation.evaluation.collection import Collection, open_collection, read_head
+from curation.evaluation.page.render import render
+from curation.evaluation.ranking import without
+from curation.evaluation.results import Measured, summarise
+from curation.evaluation.runs import SUFFIX, file_stem, read_run, write_run
+from curation.evaluation.systems import System
+from curation.evaluation.variants import check_variant
+from flows.engine.progress import Reporter, SilentReporter
+from flows.engine.scratch import owned_folder
+from flows.engine.workspace import check_outside_releases, is_workspace
+from flows.evaluate.retrieval import Bench, Options
+from schemas.errors import ReleaseError, UsageError
+from schemas.hashing import sha256_file
+
+RESULTS, PAGE, PER_QUERY, RUNS, TIMES = (
+    "results.json",
+    "results.html",
+    "per_query.parquet",
+    "runs",
+    "_run.json",
+)
+EVALUATIONS, CACHE = "evaluations", "cache"
+
+
+def evaluate(
+    directory: Path,
+    systems: Sequence[System],
+    runs: Sequence[Path],
+    out: Path,
+    *,
+    cache: Path,
+    options: Options = Options(),  # noqa: B008 - frozen
+    reporter: Reporter | None = None,
+    subset: str = "",
+) -> dict[str, Any]:
+    """Evaluate systems and run files on one task directory; returns the content of results.json.
+
+    Args:
+        directory: a task folder of a release; nothing in it is changed.
+        systems: what to run.
+        runs: TREC run files of other systems.
+        out: folder of results; one of an earlier evaluation is replaced as a whole.
+        cache: folder of model answers.
+        options: split, depth and parameters.
+        reporter: where progress goes.
+        subset: `nano` or a balanced subset of the release; '' evaluates the whole.
+
+    Raises:
+        ReleaseError: the release or a run file cannot be used, or the release changed meanwhile.
+        InputError: an image is missing or damaged.
+        UsageError: the folder for results holds something else, a system needs what is not installed, or two
+            systems or runs have one name.
+    """
+    _check_out(out)
+    seconds: dict[str, float] = {}
+    before = _states(directory)
+    with _timed(seconds, "open"):
+        collection = open_collection(directory, options.split, subset)
+    given = [_given(path, collection, options.k) for path in runs]  # before hours of models: it may be wrong
+    _check_names([*(item.name for item in systems), *(item.name for item in given)])
+    with tempfile.TemporaryDirectory(prefix="medqrels-evaluate-") as folder:
+        bench = Bench(collection, options, cache, Path(folder), reporter or SilentReporter())
+        bench.check_installed(systems)
+        measured = []
+        for system in systems:
+            with _timed(seconds, system.name):
+                measured.append(_flagged(bench.run(system), system.parts, collection))
+    return _replace(collection, [*measured, *given], out, options.k, seconds, before)
+
+
+def _replace(
+    collection: Collection,
+    measured: Sequence[Measured],
+    out: Path,
+    k: int,
+    seconds: dict[str, float],
+    before: list[tuple[str, int, int]],
+) -> dict[str, Any]:
+    """Write everything beside `out` and move it there, when the release is as it was `before`."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with owned_folder(out.parent, f".{out.name}.new-") as folder:
+        made = folder / "made"
+        with _timed(seconds, "measure"):
+            summary = _write(collection, measured, made, k)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        _json(made / TIMES, {"seconds": seconds, "peak_rss_kib": peak})
+        if _states(collection.directory) != before:
+            raise ReleaseError(
+                "the release changed while it was evaluated",
+                file=str(collection.directory),
+                hint="run it again",
+            )
+        if out.exists():
+            shutil.rmtree(out)
+        made.rename(out)
+    return summary
+
+
+@contextlib.contextmanager
+def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    seconds[name] = round(time.monotonic() - started, 3)
+
+
+def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: int) -> dict[str, Any]:
+    (out / RUNS).mkdir(parents=True)
+    queries = [query.id for query in collection.queries]
+    written = []
+    for system in measured:
+        if system.run is None:
+            written.append(system)
+            continue
+        name = f"{RUNS}/{file_stem(system.name)}{SUFFIX}"
+        write_run(system.run, queries, collection.corpus_ids, system.name, out / name)
+        written.append(replace(system, run_file=name, run_sha256=sha256_file(out / name)))
+    results = summarise(collection, written, k)
+    pq.write_table(results.per_query, out / PER_QUERY, compression="zstd")
+    _json(out / RESULTS, results.summary)
+    (out / PAGE).write_text(render(results.summary), encoding="utf-8")
+    return results.summary
+
+
+def _flagged(system: Measured, parts: frozenset[str], collection: Collection) -> Measured:
+    """The system, marked when the release says that it, or a part of it, shaped the benchmark."""
+    return replace(system, shaped=bool(parts & set(collection.head.shaped_by)))
+
+
+def _given(path: Path, collection: Collection, k: int) -> Measured:
+    """A run file as a system: excluded pairs taken out, cut to k, repairs told."""
+    found = read_run(path, [query.id for query in collection.queries], collection.corpus_ids)
+    if not found.run:  # a run that failed is no system that found nothing
+        raise ReleaseError("the run holds no line", file=str(path), hint="make the run file again")
+    run, removed, cut = {}, 0, 0
+    for query, ranking in found.run.items():
+        whole = without(ranking, collection.left_out.get(query), len(ranking))
+        run[query] = without(whole, None, k)
+        removed += len(ranking) - len(whole)
+        cut += len(whole) > k
+    notes = list(found.notes)
+    if removed:
+        notes.append(f"{removed} excluded pairs were taken out; the documents below them moved up")
+    if cut:
+        notes.append(f"{cut} rankings were longer than {k} and were cut")
+    system = Measured(
+        found.name, "run", run, {"tag": found.tag, "sha256": sha256_file(path)}, notes=tuple(notes)
+    )
+    return _flagged(system, frozenset({found.name, *found.tag.split(", ")}), collection)
+
+
+def _check_names(systems: Sequence[str]) -> None:
+    names = [file_stem(system) for system in systems]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"two systems or runs are called {twice[0]!r}", hint="rename the run file")
+
+
+def _check_out(out: Path) -> None:
+    check_outside_releases(out, "an --out")
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / RESULTS).is_file())):
+        raise UsageError("this folder holds something else", file=str(out), hint="choose an empty --out")
+
+
+def _states(directory: Path) -> list[tuple[str, int, int]]:
+    """Name, size and time of change of every file: a release must be the same after as before."""
+    found = []
+    for path in sorted(directory.rglob("*")):
+        if path.is_file():
+            state = path.stat()
+            found.append((path.relative_to(directory).as_posix(), state.st_size, state.st_mtime_ns))
+    return found
+
+
+def _json(path: Path, content: Any) -> None:
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def targets(
+    directories: Sequence[Path],
+    out: Path | None,
+    workspace: Path,
+    runs: Sequence[Path],
+    options: Options,
+    subset: str = "",
+) -> list[tuple[Path, Path]]:
+    """(task folder, folder of its results) of each release named; results of a subset have their own.
+
+    Raises:
+        UsageError: run files are given for several tasks, an option makes no sense, or a release has no such
+            subset.
+    """
+    if runs and len(directories) != 1:
+        raise UsageError("--run takes one task folder", hint="name a single task folder")
+    if options.k < 1 or options.k1 < 0 or not 0 <= options.b <= 1:
+        raise UsageError("out of range: k is at least 1, k1 at least 0, b between 0 and 1")
+    found = []
+    for directory in directories:
+        head = read_head(directory)
+        check_variant(directory, options.split, subset)
+        name = f"{head.task}-{subset}" if subset else head.task
+        base = Path(EVALUATIONS) / head.dataset / head.version / name
+        if out is None:
+            target = (workspace / base) if is_workspace(workspace) else base
+        else:
+            target = out if len(directories) == 1 else out / name
+        _check_out(target)
+        found.append((directory, target))
+    return found
+
+
+def evaluate_all(
+    places: Sequence[tuple[Path, Path]],
+    systems: Sequence[System],
+    runs: Sequence[Path],
+    workspace: Path,
+    options: Options,
+    reporter: Reporter,
+    subset: str = "",
+) -> list[dict[str, Any]]:
+    """Evaluate several task folders; model answers are kept in the workspace, or beside the results."""
+    made = []
+    for directory, target in places:
+        held = workspace if is_workspace(workspace) else target.parent
+        summary = evaluate(
+            directory,
+            systems,
+            runs,
+            target,
+            cache=held / CACHE,
+            options=options,
+            reporter=reporter,
+            subset=subset,
+        )
+        made.append({"out": str(target), "page": str(target / PAGE), **summary})
+    return made
+
+
+def describe(made: Sequence[dict[str, Any]]) -> str:
+    """Results as text for people: one line per system, the measures that matter most."""
+    lines = []
+    for item in made:
+        release = item["release"]
+        part = f", subset {item['subset']}" if item["subset"] else ""
+        lines.append(
+            f"{release['dataset']}@{release['version']} {release['task']} ({item['split']}{part}): "
+            f"{item['queries_measured']} queries, {item['corpus']} documents"
+        )
+        width = max((len(system["name"]) for system in item["systems"]), default=0)
+        shown = [name for name in item["measures"] if name not in ("R@1", "Success@1")]
+        lines.append("  " + " " * width + "".join(f"{name:>11}" for name in shown))
+        for system in item["systems"]:
+            if system["status"] != "measured":
+                lines.append(f"  {system['name']:<{width}}  not run: {system['why_not']}")
+                continue
+            means = [system["overall"][name]["mean"] for name in shown]
+            cells = "".join(f"{'-' if mean is None else format(mean, '.3f'):>11}" for mean in means)
+            mark = "  shaped the benchmark" if system["shaped_the_benchmark"] else ""
+            lines.append(f"  {system['name']:<{width}}{cells}{mark}")
+            lines += [f"    {note}" for note in system["notes"]]
+        lines.append(f"  {item['page']}")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""What only reads: audit, status, show, doctor, previews."""

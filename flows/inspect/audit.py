@@ -1,0 +1,330 @@
+"""Runs the audit of published directories and writes its report and page beside the data."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.audit import RULES, SEPARATE, plant_canaries, render_page, run_rule, stepped
+from curation.audit.dataset import Dataset, open_release
+from curation.audit.executor import SerialExecutor
+from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
+from curation.audit.pictures import begin
+from curation.audit.rule import Context
+from curation.audit.verify import read_stated, to_bytes
+from curation.published.manifest import AUDIT_JSON, NAME, read_manifest
+from flows.engine.connection import query
+from flows.engine.execution import new_pool
+from flows.engine.progress import Reporter, SilentReporter
+from flows.engine.scratch import own_temporary
+from flows.engine.workspace import check_outside_releases, write_atomic
+from schemas.audit import AuditReport, CanaryResult
+from schemas.errors import UsageError
+
+LARGE_ROWS = 50_000
+LARGE_BYTES = 500_000_000
+SEPARATE_MEMORY = "500MB"
+"""Of the database of each process beside this one."""
+PAGE = "audit.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """One report and the page that shows it."""
+
+    report: AuditReport
+    page: str
+
+
+@contextlib.contextmanager
+def auditor(
+    *,
+    against: Sequence[str] = (),
+    memory_limit: str = "2GB",
+    workers: int = 1,
+    reporter: Reporter | None = None,
+) -> Iterator[Auditor]:
+    """Something that audits directories one after the other, with other benchmarks opened once.
+
+    Args:
+        against: directories or files of other benchmarks.
+        memory_limit: of DuckDB.
+        workers: processes for the comparing engines.
+        reporter: where progress goes.
+
+    Raises:
+        UsageError: another benchmark's layout is not known.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(own_temporary())
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="medqrels-audit-")))
+        pool: concurrent.futures.Executor | None = None
+        if workers > 1:  # processes start when the first part is handed to them
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for them: the cores are shared out already
+            pool = stack.enter_context(new_pool(workers))
+        others = []
+        for number, name in enumerate(against):
+            into = scratch / f"against-{number}"
+            into.mkdir()
+            others.append(open_dataset(Path(name), into, "against"))
+        yield Auditor(tuple(others), memory_limit, pool, scratch, reporter or SilentReporter(), {})
+
+
+@dataclass(frozen=True, slots=True)
+class Auditor:
+    """What the audits of one command share."""
+
+    against: tuple[Dataset, ...]
+    memory_limit: str
+    pool: concurrent.futures.Executor | None
+    scratch: Path
+    reporter: Reporter
+    shared: dict[tuple[str, ...], Any]
+    """Pictures are looked at once, however many audits ask."""
+
+    def audit(self, directory: Path, given: Sequence[Path] = (), *, links_siblings: bool = True) -> Audited:
+        """Audit one task directory of ours, or another dataset, from its published files alone.
+
+        Args:
+            directory: a task folder, or a dataset in a layout of `curation.audit.layouts`.
+            given: other directories named in the same command: those of the same release are siblings, as are
+                the task folders beside this one.
+            links_siblings: whether the page links to theirs; not when it goes elsewhere.
+        """
+        return _ended(self._steps(directory, given, links_siblings))
+
+    def audit_all(
+        self, directories: Sequence[Path], *, links_siblings: bool = True
+    ) -> Iterator[tuple[Path, Audited]]:
+        """Audit several directories, each as `audit` does.
+
+        With other processes, all first parts come before the second ones: while canaries of one task are
+        planted and its pictures compared elsewhere, this process reads the texts of the next.
+        """
+        with contextlib.ExitStack() as opened:
+            begun = []
+            for directory in directories:
+                steps = self._steps(directory, directories, links_siblings)
+                opened.callback(steps.close)
+                if self.pool is None:
+                    yield directory, _ended(steps)
+                else:
+                    next(steps)
+                    begun.append((directory, steps))
+            for directory, steps in begun:
+                yield directory, _ended(steps)
+
+    def _steps(
+        self, directory: Path, given: Sequence[Path], links_siblings: bool
+    ) -> Generator[None, None, Audited]:
+        with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
+            subject = open_dataset(directory, Path(folder), "audited")
+            siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
+            pool = self.pool if _is_large([subject, *siblings, *self.against]) else None
+            begun: dict[str, Any] = {}
+            others = (siblings, self.against, Path(folder))
+            if self.pool is not None and (pool is not None or len(given) > 1):
+                begun["planted"] = self.pool.submit(_plant, subject, *others).result
+            if pool is not None:  # before the pictures, of which there are many
+                begun["separate"] = {
+                    rule.id: pool.submit(_run_rule, rule.id, subject, *others).result for rule in SEPARATE
+                }
+                begin(subject, siblings, pool, self.shared)
+            with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
+                report = yield from stepped(
+                    subject,
+                    query(self.memory_limit),
+                    siblings=siblings,
+                    against=self.against,
+                    pool=pool,
+                    scratch=Path(folder),
+                    shared=self.shared,
+                    progress=lambda rule: steps.advance(1, rule),
+                    **begun,
+                )
+            page = render_page(
+                report,
+                subject.directory,
+                datasets=[subject, *siblings, *self.against],
+                links_siblings=links_siblings,
+            )
+            return Audited(report, page)
+
+
+def _ended(steps: Generator[None, None, Audited]) -> Audited:
+    """What a generator returns at its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            done: Audited = end.value
+            return done
+
+
+def _plant(
+    subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
+) -> tuple[CanaryResult, ...]:
+    """Canaries, in another process."""
+    asked = query(SEPARATE_MEMORY)
+    return plant_canaries(subject, asked, siblings=siblings, against=against, scratch=scratch)
+
+
+def _run_rule(
+    rule_id: str, subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
+) -> Any:
+    """One rule, in another process."""
+    rule = next(rule for rule in SEPARATE if rule.id == rule_id)
+    context = Context(subject, query(SEPARATE_MEMORY), scratch, SerialExecutor(), siblings, against)
+    return run_rule(rule, context)
+
+
+def _is_large(datasets: Sequence[Dataset]) -> bool:
+    """Whether starting processes, a second or two each, is worth it."""
+    files = {
+        path
+        for dataset in datasets
+        for table in ("queries", "corpus")
+        for path in dataset.views.get(table, ())
+    }
+    rows = bytes_ = 0
+    for path in files:
+        try:
+            rows += pq.read_metadata(path).num_rows
+        except (OSError, pa.ArrowException):  # its rules will say so
+            continue
+        bytes_ += path.stat().st_size
+    return rows > LARGE_ROWS or bytes_ > LARGE_BYTES
+
+
+def write(audited: Audited, directory: Path) -> None:
+    """Write report and page beside a release's data; folders of others are left as they are."""
+    if (directory / NAME).is_file() and os.access(directory, os.W_OK):
+        write_atomic(directory / AUDIT_JSON, to_bytes(audited.report))
+        write_atomic(directory / PAGE, audited.page.encode("utf-8", "surrogatepass"))
+
+
+def audit_directory(
+    directory: Path, *, memory_limit: str = "2GB", workers: int = 1, reporter: Reporter | None = None
+) -> AuditReport:
+    """Audit one task directory with the siblings beside it, and write report and page."""
+    with auditor(memory_limit=memory_limit, workers=workers, reporter=reporter) as machine:
+        done = machine.audit(directory)
+        write(done, directory)
+        return done.report
+
+
+def _siblings(subject: Dataset, directory: Path, given: Sequence[Path]) -> list[Path]:
+    """Folders of the other tasks of the same release: named in the command, or beside this one."""
+    if subject.manifest is None:
+        return []
+    wanted = set(subject.manifest.siblings)
+    found: dict[str, Path] = {}
+    beside = [directory.resolve().parent / name for name in sorted(wanted)]
+    for path in (*given, *beside):
+        if not (path / NAME).is_file() or path.resolve() == directory.resolve():
+            continue
+        manifest = read_manifest(path)
+        is_same = (manifest.dataset, manifest.version) == (subject.manifest.dataset, subject.manifest.version)
+        if is_same and manifest.task in wanted:
+            found.setdefault(manifest.task, path)
+    return [found[task] for task in sorted(found)]
+
+
+def stated_in(path: Path) -> dict[str, Any]:
+    """A stated audit.json, to be compared by `curation.audit.verify.verify`.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    try:
+        return read_stated(path.read_bytes(), str(path))
+    except OSError as error:
+        raise UsageError(
+            f"the report cannot be read: {error}", file=str(path), hint="give an audit.json"
+        ) from error
+
+
+def make_hash_list(source: Path, out: Path, recipe: str = "") -> dict[str, Any]:
+    """Write the hash list of a benchmark; what it holds, and how many of its rows could not be read and why.
+
+    Args:
+        source: a dataset folder or file.
+        out: the Parquet file to write.
+        recipe: name of a recipe of `curation.audit.layouts.recipes`; any layout is recognised without.
+
+    Raises:
+        UsageError: the file would lie inside a release.
+    """
+    check_outside_releases(out, "a file")
+    with own_temporary(), tempfile.TemporaryDirectory(prefix="medqrels-hashlist-") as folder:
+        if recipe:
+            opened = open_by_recipe(source, recipe_of(recipe), Path(folder))
+        else:
+            opened = open_dataset(source, Path(folder), "against")
+        tool = f"medqrels {version('medqrels')}"
+        made = dict(write_hash_list(opened, out, SerialExecutor(), tool=tool))
+        problems = [path for path in opened.views.get("problems", ()) if path.is_file()]
+        counted = Counter(
+            reason for path in problems for reason in pq.read_table(path).column("reason").to_pylist()
+        )
+        return made | {"problems": dict(sorted(counted.items()))}
+
+
+def recipes() -> list[dict[str, str]]:
+    """Every recipe: name, title, forms with the fields they need, and where those were read."""
+    return [
+        {
+            "name": item.name,
+            "title": item.title,
+            "expects": item.layout
+            or "; or ".join(f"{form.what}: {', '.join(form.needed)}" for form in item.forms),
+            "source": item.source,
+        }
+        for item in RECIPES
+    ]
+
+
+def describe(results: Sequence[AuditReport]) -> str:
+    """The verdicts as text for people."""
+    lines = []
+    for result in results:
+        lines.append(f"{result.release} {result.task}: {result.verdict}  ({result.release_hash[:16]})")
+        planted = [item for item in result.canaries if item.is_found]
+        lines.append(
+            f"  {sum(rule.status == 'passed' for rule in result.rules)} of {len(result.rules)} rules passed; "
+            f"{len(planted)} of {len(result.canaries)} planted defects found"
+        )
+        for rule in result.rules:
+            if rule.status not in ("passed", "not_applicable"):
+                count = f"{rule.found} " if rule.found else ""
+                lines.append(
+                    f"  {rule.status:<11} {rule.severity:<8} {rule.rule}: {count}{rule.note}".rstrip()
+                )
+                lines += [f"    {finding.message}" for finding in rule.findings[:3]]
+        lines += [
+            f"  missed canary  {item.rule}: {item.canary}" for item in result.canaries if not item.is_found
+        ]
+        if not result.publishable and result.inputs and result.inputs[0].kind == "release":
+            lines.append(f"  not publishable: {' '.join(result.not_publishable_because)}")
+    return "\n".join(lines)
+
+
+def has_errors(results: Sequence[AuditReport]) -> bool:
+    """Whether any audit found an error or could not run a rule."""
+    return any(result.verdict not in ("clean", "partial") for result in results)
+
+
+def is_invalid(results: Sequence[AuditReport]) -> bool:
+    """Whether any audit missed a defect it had planted itself."""
+    return any(result.verdict == "invalid" for result in results)

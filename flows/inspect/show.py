@@ -1,0 +1,158 @@
+"""Follows one article by hand through every stage: what each made of it, and what was dropped and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from flows.engine.manifest import DROPPED
+from flows.engine.runner import shards_of
+from flows.engine.workspace import Workspace
+from schemas.errors import UsageError
+from schemas.ids import article_of
+
+STAGES = ("crawl", "parse", "extract", "cases", "images", "questions", "ground", "labels", "diagnoses")
+_OWNER_COLUMNS = ("article_id", "id")
+
+
+def trace(workspace: Workspace, record_id: str) -> dict[str, Any]:
+    """Everything the workspace holds about the article of `record_id`, by `stage.table`.
+
+    Args:
+        workspace: an open workspace.
+        record_id: article, figure or passage id; or a PMCID or path as it was asked for.
+
+    Raises:
+        UsageError: no stage knows it.
+    """
+    article = article_of(record_id)
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for stage in _stages(workspace):
+        for shard, manifest in shards_of(workspace, stage).items():
+            for name, output in manifest.outputs.items():
+                rows = _rows_of(workspace, stage, shard, output.file, name, article)
+                if rows:
+                    tables.setdefault(f"{stage}.{name.lstrip('_')}", []).extend(rows)
+    if not tables:
+        raise UsageError(
+            f"nothing here is called {article!r}",
+            record=record_id,
+            file=str(workspace.root),
+            hint="medqrels status lists what was crawled; ids look like pmc:PMC123.1",
+        )
+    return {"id": article, "tables": tables}
+
+
+def _stages(workspace: Workspace) -> list[str]:
+    built = (
+        sorted(path.name for path in workspace.work.iterdir() if path.is_dir())
+        if workspace.work.is_dir()
+        else []
+    )
+    return [name for name in STAGES if name in built] + [
+        name for name in built if name not in {*STAGES, "selection", "vocabulary"}
+    ]
+
+
+def _rows_of(
+    workspace: Workspace, stage: str, shard: str, file: str, name: str, article: str
+) -> list[dict[str, Any]]:
+    path = workspace.stage(stage) / shard / file
+    columns = pq.read_schema(path).names
+    table = pq.read_table(path)
+    if name in {"qrels", "excluded"}:
+        wanted = pc.starts_with(table["corpus_id"], article + "#")
+    else:
+        owner = next((column for column in _OWNER_COLUMNS if column in columns), None)
+        if owner is None:
+            return []
+        wanted = pc.equal(table[owner], article)
+        if name == DROPPED:  # before an article has an id, its drop carries the locator it was asked for by
+            locator = article.partition(":")[2].rpartition(".")[0] or article
+            wanted = pc.is_in(table[owner], value_set=pa.array([article, locator]))
+    rows: list[dict[str, Any]] = table.filter(wanted).to_pylist()
+    return rows
+
+
+def describe(found: dict[str, Any]) -> str:
+    """The trace as text for people."""
+    tables = found["tables"]
+    lines = [found["id"]]
+    for source in tables.get("extract.sources", []):
+        scope = source["scope"] or "in scope"
+        lines += [
+            f"  {source['title']}",
+            f"  {source['journal']} {source['year'] or ''} · {source['licence']['spdx']}"
+            f" · {source['language']} · {scope}",
+        ]
+    for figure in tables.get("extract.figures", []):
+        images = ", ".join(
+            graphic["name"] or f"{graphic['href']} (missing)" for graphic in figure["graphics"]
+        )
+        lines += ["", f"  figure {figure['id']}  [{figure['label']}]  {images or 'no graphic'}"]
+        lines.append(f"    {_short(figure['caption'], 160)}")
+        lines += [
+            f"    seen: {image['kind'] or 'kind undecided'}, {image['width']}x{image['height']}"
+            f"{', ' + ', '.join(image['flags']) if image['flags'] else ''}"
+            f"{', panels ' + ' '.join(box['letter'] for box in image['panels']) if image['panels'] else ''}"
+            for image in tables.get("images.images", [])
+            if image["figure_id"] == figure["id"]
+        ]
+        lines += [
+            f"    cited in {mention['passage_id']} by {mention['rule']}: {mention['text']!r}"
+            for mention in figure["mentions"]
+        ]
+    lines += [line for case in tables.get("cases.cases", []) for line in _case(case)]
+    for name, rows in tables.items():
+        stage, _, table = name.partition(".")
+        if table == "queries" and f"{stage}_all.queries" not in tables:
+            lines += _queries(rows, tables.get(f"{stage}.qrels", []))
+    counts = {name: len(rows) for name, rows in tables.items() if not name.endswith("dropped")}
+    lines += ["", "  rows: " + ", ".join(f"{count} {name}" for name, count in counts.items())]
+    lines += [
+        f"  dropped in {name.partition('.')[0]}: {row['unit']} {row['id']}: "
+        f"{row['reason']} {row['detail']}".rstrip()
+        for name, rows in tables.items()
+        if name.endswith("dropped")
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def _case(case: dict[str, Any]) -> list[str]:
+    passages = list(dict.fromkeys(span["passage_id"].partition("#")[2] for span in case["spans"]))
+    figures = [figure.partition("#")[2] for figure in case["figures"]]
+    patient = ", ".join(filter(None, (case["age_text"], case["sex"]))) or "age and sex not stated"
+    return [
+        "",
+        f"  case {case['id']}  [{case['label']}]  {patient}",
+        f"    passages {', '.join(passages)}; figures {', '.join(figures) or 'none'}",
+        *(
+            f"    diagnosis in {statement['passage_id'] or statement['place']} by {statement['rule']}: "
+            f"{_short(statement['text'], 120)!r}"
+            for statement in case["statements"]
+        ),
+    ]
+
+
+def _queries(queries: list[dict[str, Any]], qrels: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for query in queries:
+        lines += [
+            "",
+            f"  query {query['id']}  from {query['source_id']}",
+            f"    {_short(query['text'], 160)}",
+        ]
+        lines += [
+            f"    → {qrel['corpus_id']}  grade {qrel['score']}  {qrel['rule']}"
+            for qrel in qrels
+            if qrel["query_id"] == query["id"]
+        ]
+    return lines
+
+
+def _short(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

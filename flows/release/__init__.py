@@ -1,0 +1,1 @@
+"""Releases: gathered, assembled, audited, put in place."""

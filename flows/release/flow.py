@@ -1,0 +1,100 @@
+"""The release flow: partition, assemble each task's tables, card and manifest, audit what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from curation.published.manifest import ReleaseManifest
+from curation.release.card import load_prose
+from curation.tasks.registry import TASKS
+from flows.build.partition import partition_jobs
+from flows.engine.execution import workers
+from flows.engine.orchestration import flow, run_jobs
+from flows.engine.session import Session, write_session
+from flows.engine.specs import read_spec, spec_path
+from flows.inspect.audit import PAGE, Audited, auditor, write
+from flows.inspect.standing import NOT_AUDITED, standing
+from flows.release.gather import check_built
+from flows.release.make import Made, Maker
+
+
+@flow(name="release", validate_parameters=False)
+def release(
+    dataset: str,
+    version: str | None = None,
+    workspace: str | None = None,
+    overrides: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Assemble and audit a release of every task in a dataset's spec.
+
+    Args:
+        dataset: its name or spec path.
+        version: MAJOR.MINOR.PATCH; when not given it follows from what changed since the newest release
+            (curation.release.change), and where nothing did, that one stands.
+        workspace: folder of the workspace.
+        overrides: `--set` changes to the spec.
+    """
+    path = spec_path(dataset)
+    spec = read_spec(path, overrides)
+    load_prose(path.parent, sorted(spec.tasks))
+    with write_session(workspace) as session, workers(1) as pool:
+        for name in sorted(spec.tasks):
+            check_built(session, TASKS[name], spec)
+
+        def partition(version: str | None) -> None:
+            run_jobs(partition_jobs(session, spec, version), session.workspace, pool, session.reporter)
+
+        made = Maker(session, spec, path.parent, overrides or {}, partition).make(version)
+        session.reporter.line(made.line(spec.name))
+        return _audited(session, made)
+
+
+def _audited(session: Session, made: Made) -> list[dict[str, Any]]:
+    """Audit every task; each is a sibling of the others, so what one audit saw serves the next.
+
+    A release that stands, with audits of exactly its files, is not audited again.
+    """
+    settings = session.settings
+    root = session.workspace.releases
+    directories = {root / one.dataset / one.version / one.task: one for one in made.manifests}
+    held = [standing(directory, manifest).audit for directory, manifest in directories.items()]
+    if made.is_new or NOT_AUDITED in held:
+        with auditor(
+            memory_limit=settings.memory_limit, workers=settings.worker_count, reporter=session.reporter
+        ) as machine:
+            for directory, done in machine.audit_all(tuple(directories)):
+                _note(session, directories[directory], directory, done)
+    return [_result(made, manifest, directory) for directory, manifest in directories.items()]
+
+
+def _note(session: Session, manifest: ReleaseManifest, directory: Path, done: Audited) -> None:
+    """Write one report, and say what came of it."""
+    write(done, directory)
+    empty = "empty; " if manifest.is_empty else ""
+    counts = ", ".join(f"{count:,} {table}" for table, count in manifest.counts.items())
+    name = f"{manifest.dataset}@{manifest.version} {manifest.task}"
+    mark = "publishable" if done.report.publishable else "not publishable"
+    session.reporter.line(f"release {name}: {empty}{counts}; audit {done.report.verdict}, {mark}")
+
+
+def _result(made: Made, manifest: ReleaseManifest, directory: Path) -> dict[str, Any]:
+    """One task of the release as plain values."""
+    held = standing(directory, manifest)
+    return {
+        "path": str(directory),
+        "dataset": manifest.dataset,
+        "version": manifest.version,
+        "is_new": made.is_new,
+        "why": made.why,
+        "change": dict(manifest.change),
+        "task": manifest.task,
+        "release_hash": manifest.release_hash,
+        "is_empty": manifest.is_empty,
+        "publishable": held.publishable,
+        "not_publishable_because": list(held.because),
+        "counts": dict(manifest.counts),
+        "audit": held.audit,
+        "audit_page": str(directory / PAGE),
+    }

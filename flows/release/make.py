@@ -1,0 +1,199 @@
+"""Makes the release of a dataset: finds its version, assembles every task aside, puts the whole in place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest
+from curation.release.assemble import Compare, settle
+from curation.release.change import FIRST, Level, compare, largest, new_task, next_version
+from curation.tasks.registry import TASKS
+from flows.engine.connection import query
+from flows.engine.releases import earlier_releases
+from flows.engine.session import Session
+from flows.release.gather import assemble_task
+from flows.review.versions import check_version, leaving_rule
+from schemas.errors import ReleaseError
+from schemas.spec import DatasetSpec
+
+TRIAL = "0.0.0-trial"
+"""Version of what is assembled only to be compared."""
+_CARD = frozenset({"README.md", "figures/results.svg"})
+_DERIVED = "the card's prose, or what baseline runs give"
+Earlier = tuple[str, Sequence[Path]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A release: one that was made, or the one that stands because nothing changed."""
+
+    version: str
+    is_new: bool
+    why: str
+    manifests: tuple[ReleaseManifest, ...]
+
+    def line(self, dataset: str) -> str:
+        """The same for people."""
+        if self.is_new:
+            return f"{dataset}@{self.version}: {self.why}"
+        return f"no new release, {self.why}: {dataset}@{self.version} stands"
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Makes releases of one dataset.
+
+    Attributes:
+        session: a session that holds the workspace.
+        spec: the dataset's spec.
+        cards: folder of its prose.
+        overrides: `--set` changes to the spec.
+        partition: shares the queries out for the release of a version; None: after all that stand.
+    """
+
+    session: Session
+    spec: DatasetSpec
+    cards: Path
+    overrides: Mapping[str, str]
+    partition: Callable[[str | None], object]
+
+    def make(self, version: str | None) -> Made:
+        """Release every task under a version, or under the one that follows from what changed.
+
+        Nothing is in place before all of it is; a run that was killed finds what stood before it.
+
+        Raises:
+            ReleaseError: the version is taken by other content or too low, or a release may not be made.
+        """
+        workspace = self.session.workspace
+        earlier = earlier_releases(workspace, self.spec.name, version)
+        last = earlier[-1] if earlier else None
+        if version is None and last is not None:
+            return self._next(last)
+        version = version or FIRST
+        for name in self.spec.tasks:
+            check_version(workspace, self.spec, name, version)
+        self.partition(version)
+        manifests = self._assembled(version, lambda task: self._change(version, task, last))
+        return Made(version, True, _told(manifests, last), self._placed(version, manifests))
+
+    def _next(self, last: Earlier) -> Made:
+        """The release after `last`, if anything changed."""
+        stood = {path.name: read_manifest(path) for path in last[1]}
+        for path in last[1]:
+            if hash_files(path) != dict(stood[path.name].files):
+                raise ReleaseError(
+                    "the newest release is not as it was made, so nothing can be compared with it",
+                    file=str(path),
+                    hint=f"medqrels audit {path} says what differs; restore it, or name a --version",
+                )
+        if self._stands(last[0], stood):
+            return Made(last[0], False, "nothing changed", tuple(stood[name] for name in sorted(stood)))
+        self.partition(None)
+        trial = self._assembled(TRIAL, lambda task: self._change(TRIAL, task, last), derives=False)
+        version = next_version(last[0], _level(trial))
+        why = _told(trial, last)
+        self.partition(version)
+        manifests = self._assembled(version, lambda task: self._change(version, task, last))
+        return Made(version, True, why, self._placed(version, manifests))
+
+    def _stands(self, version: str, stood: Mapping[str, ReleaseManifest]) -> bool:
+        """Whether making `version` again gives what stands; first without baseline runs, which cost most."""
+        if set(stood) != set(self.spec.tasks):
+            return False
+        self.partition(version)
+        for derives in (False, True) if self.spec.baselines.systems else (True,):
+            made = self._assembled(version, lambda task: lambda *_: stood[task].change, derives=derives)
+            if not all(_is_same(item, stood[item.task], is_whole=derives) for item in made):
+                return False
+        return True
+
+    def _change(self, version: str, task: str, last: Earlier | None) -> Compare | None:
+        """What to say of a task's change: what its release says where it stands already."""
+        workspace = self.session.workspace
+        standing = workspace.releases / self.spec.name / version / task
+        if (standing / NAME).is_file():
+            recorded = read_manifest(standing).change
+            return lambda *_: recorded
+        if last is None:
+            return None
+        previous, folders = last
+        before = next((path for path in folders if path.name == task), None)
+        if before is None:
+            return lambda *_: new_task(previous).content()
+        left = leaving_rule(workspace, self.spec, task, folders)
+
+        def told(directory: Path, head: ReleaseManifest) -> Mapping[str, Any]:
+            change = compare(before, directory, head, query(self.session.settings.memory_limit))
+            if left:
+                note = f"labels of the rule {left} leave: review found it too imprecise"
+                change = replace(change, level="major", notes=(note, *change.notes))
+            return change.content()
+
+        return told
+
+    def _assembled(
+        self, version: str, change: Callable[[str], Compare | None], *, derives: bool = True
+    ) -> list[ReleaseManifest]:
+        """Every task, in the staging folder."""
+        shutil.rmtree(self._staging, ignore_errors=True)
+        return [
+            assemble_task(
+                self.session,
+                TASKS[name],
+                self.spec,
+                self.cards,
+                version,
+                self.overrides,
+                out=self._staging,
+                derives=derives,
+                compare=change(name),
+            )
+            for name in sorted(self.spec.tasks)
+        ]
+
+    @property
+    def _staging(self) -> Path:
+        return self.session.workspace.temporary / "release"
+
+    def _placed(self, version: str, manifests: Sequence[ReleaseManifest]) -> tuple[ReleaseManifest, ...]:
+        """Move what was assembled to its place: at once where there is nothing yet."""
+        staged = self._staging / self.spec.name / version
+        target = self.session.workspace.releases / self.spec.name / version
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            staged.rename(target)
+            return tuple(manifests)
+        return tuple(settle(staged / item.task, target / item.task, item) for item in manifests)
+
+
+def _is_same(made: ReleaseManifest, stood: ReleaseManifest, *, is_whole: bool) -> bool:
+    """Whether two manifests are of the same release; a part lacks the card and what baseline runs give."""
+    if is_whole:
+        return made.release_hash == stood.release_hash
+    heads = [
+        replace(item, files={}, release_hash="", shaped_by=(), not_publishable_because=())
+        for item in (made, stood)
+    ]
+    files = {name: digest for name, digest in made.files.items() if name not in _CARD}
+    return heads[0] == heads[1] and files.items() <= stood.files.items()
+
+
+def _level(manifests: Sequence[ReleaseManifest]) -> Level:
+    """The dataset's change: its tasks' largest; at least a patch, for a release that is not the same."""
+    found = largest(item.change["level"] for item in manifests)
+    return "patch" if found == "none" else found
+
+
+def _told(manifests: Sequence[ReleaseManifest], last: Earlier | None) -> str:
+    """Why this version: the level, and what changed in each task."""
+    if last is None:
+        return "first release"
+    parts = [
+        f"{item.task} {', '.join(item.change['notes'])}" for item in manifests if item.change.get("notes")
+    ]
+    return f"{_level(manifests)} since {last[0]}: {'; '.join(parts) or _DERIVED}"
