@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.audit import audit, invented
+from curation.audit.rules.privacy import PLACES
 from curation.published.manifest import read_manifest
 from curation.release.change import compare
 from curation.release.selects import ROWS
@@ -121,3 +122,11 @@ def test_declarations_agree_with_each_other() -> None:
             assert column.meaning and (column.may_be_null or not column.is_optional)
     for small in NANO:
         assert small.columns == by_name[small.name.removeprefix("nano_")].columns
+
+
+def test_what_people_wrote_is_searched_for_identifiers() -> None:
+    written = {(table.name, column.name) for table in TABLES for column in table.columns if column.is_prose}
+    small = {table.name for table in NANO}
+    assert {(place.table, place.column) for place in PLACES} == {
+        pair for pair in written if pair[0] not in small
+    }
