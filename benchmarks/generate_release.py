@@ -34,7 +34,6 @@ from schemas.grades import EXCLUSIONS
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import family_key, query_id
 from schemas.published import Published
-from schemas.string_tables import TARGET_NAMES
 from schemas.tables import (
     CORPUS,
     DROPS,
@@ -47,6 +46,7 @@ from schemas.tables import (
     QRELS,
     QUERIES,
     SOURCES,
+    TARGET_NAMES,
 )
 
 DATASET, VERSION = "made-up", "1.0.0"
@@ -54,6 +54,7 @@ _CHUNK = 10_000
 _PICTURES = 400
 _NEAR, _BOILERPLATE = 0.004, 0.3
 _LICENCES = ("CC-BY-4.0", "CC0-1.0")
+_CORPUS = CORPUS.without("image")
 
 Row = dict[str, Any]
 Array = Any
@@ -97,7 +98,7 @@ class Task:
                 origins.append(origin)
                 yield released
 
-        self.table(CORPUS, chunks())
+        self.table(_CORPUS, chunks())
         self.table(ORIGIN_CORPUS, iter(origins))
 
     def _documents(self, start: int, end: int, cited: Array) -> tuple[pa.Table, pa.Table]:
@@ -134,7 +135,7 @@ class Task:
             **{name: [None] * len(ids) for name in _IMAGE_COLUMNS},
             "image_transform": [""] * len(ids),
         }
-        return _table(CORPUS, released), _table(ORIGIN_CORPUS, origin)
+        return _table(_CORPUS, released), _table(ORIGIN_CORPUS, origin)
 
     def _cite(self, number: int, text: str) -> tuple[str, list[Row]]:
         """A positive's source text and what was changed in it; remembers the words its labels rest on."""

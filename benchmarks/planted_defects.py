@@ -13,7 +13,7 @@ from PIL import Image
 
 from curation.published.writer import open_writer
 from schemas.published import Published
-from schemas.tables import EXCLUDED, QRELS
+from schemas.tables import CORPUS, EXCLUDED, QRELS, QUERIES
 
 PLANTED = {
     "duplicate_documents": "the text of one document copied into one of another article",
@@ -49,10 +49,10 @@ def plant(directory: Path) -> dict[str, list[str]]:
         holder["id"]: " ".join([*holder["text"].split(" ")[:40], *words[:20], "indeed."]),
         record["id"]: f"{record['text']} Her medical record number is 4482913.",
     }
-    _rewrite(directory / "corpus", lambda row: row | {"text": texts.get(row["id"], row["text"])}, set(texts))
+    _rewrite(directory, CORPUS, lambda row: row | {"text": texts.get(row["id"], row["text"])}, set(texts))
     copy = {"bytes": smaller(dev["image"]["bytes"]), "path": "copy.jpeg"}
     damage = {changed["id"]: {"text": dev["text"]}, test["id"]: {"image": copy}}
-    _rewrite(directory / "queries", lambda row: row | damage.get(row["id"], {}), set(damage))
+    _rewrite(directory, QUERIES, lambda row: row | damage.get(row["id"], {}), set(damage))
     gone = {(lost["query-id"], lost["corpus-id"])}
     _relabel(directory, unanswered, gone)
     return {
@@ -108,19 +108,20 @@ def smaller(data: bytes) -> bytes:
     return out.getvalue()
 
 
-def _rewrite(folder: Path, change: Callable[[Row], Row], ids: set[str]) -> None:
+def _rewrite(directory: Path, table: Published, change: Callable[[Row], Row], ids: set[str]) -> None:
     """Write every shard that holds one of some rows again, row group by row group."""
-    for path in sorted(folder.glob("*.parquet")):
+    for path in table.files(directory):
         if not ids & set(pq.read_table(path, columns=["id"]).column(0).to_pylist()):
             continue
         partial = path.with_suffix(".partial")
-        with pq.ParquetFile(path) as shard, open_writer(partial, shard.schema_arrow) as out:
+        written = table.only(pq.read_schema(path).names)
+        with pq.ParquetFile(path) as shard, open_writer(partial, written) as out:
             for group in range(shard.num_row_groups):
-                table = shard.read_row_group(group)
-                if ids & set(table.column("id").to_pylist()):
-                    rows = [change(row) for row in table.to_pylist()]
-                    table = pa.Table.from_pylist(rows, schema=shard.schema_arrow)
-                out.write_table(table, row_group_size=max(table.num_rows, 1))
+                rows = shard.read_row_group(group).cast(written.schema)
+                if ids & set(rows.column("id").to_pylist()):
+                    changed = [change(row) for row in rows.to_pylist()]
+                    rows = pa.Table.from_pylist(changed, schema=written.schema)
+                out.write_table(rows, row_group_size=max(rows.num_rows, 1))
         partial.replace(path)
 
 

@@ -42,7 +42,7 @@ from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
-from flows.release.gather import assemble_task
+from flows.release.make import release_task
 from schemas.hashing import sha256_text
 from tests.conftest import share_vocabulary
 from tests.golden.sample import build_sample
@@ -152,7 +152,7 @@ def build(root: Path) -> Path:
     run_partition(workspace, spec, "1.0.0")
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
     for task in sorted(spec.tasks):
-        assemble_task(session, TASKS[task], spec, cards, "1.0.0", {})
+        release_task(session, TASKS[task], spec, cards, "1.0.0", {})
     return folder
 
 

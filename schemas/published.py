@@ -1,14 +1,16 @@
-"""What a published table is: its columns with their meaning, its folder, its key.
+"""What a published table is: its columns with their meaning and their readers, its folder, its key.
 
-The schema carries the `huggingface` metadata that makes images decode.
+One declaration (schemas.tables) drives what is written, read and checked, the card, and docs/tables.md.
 """
 
 from __future__ import annotations
 
+import functools
 import json
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -21,11 +23,116 @@ EVIDENCE = pa.list_(
 )
 STRINGS = pa.list_(pa.string())
 
+Reader = Literal["consumer", "auditor", "maintainer"]
+READERS: dict[Reader, str] = {
+    "consumer": "trains or measures retrieval systems on the release",
+    "auditor": "checks what the release claims, from its files alone",
+    "maintainer": "makes the next release, and answers for where each row came from",
+}
+Step = Literal["write", "derive"]
+"""Which step of a release writes a table: from the workspace, or from the tables written before it."""
+_BLANKS: dict[pa.DataType, Any] = {pa.string(): "", pa.int64(): 0, pa.bool_(): False, pa.float64(): 0.0}
 
-def columns(*columns: tuple[str, pa.DataType, str]) -> pa.Schema:
-    """Schema of (name, type, meaning) columns, with the features `datasets` reads."""
-    schema = pa.schema([pa.field(name, kind, metadata={"doc": doc}) for name, kind, doc in columns])
-    features = {field.name: _feature(field.type) for field in schema}
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a published table.
+
+    Attributes:
+        name: as MTEB and BEIR call it, where they do.
+        type: Arrow type.
+        meaning: one line, for card and docs.
+        may_be_null: whether a row may be without a value.
+        repeats: whether it has few values for many rows, and is therefore dictionary-encoded.
+        is_optional: whether the column is left out of a table in which no row has a value.
+        is_prose: whether people wrote it, so that it is searched for what names a patient.
+        refers: `table.column` where every value must stand, '' for none.
+        reader: who needs it; None for the reader of the table.
+    """
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    _: KW_ONLY
+    may_be_null: bool = False
+    repeats: bool = False
+    is_optional: bool = False
+    is_prose: bool = False
+    refers: str = ""
+    reader: Reader | None = None
+
+    @property
+    def blank(self) -> Any:
+        """A value that says nothing: None where that may be, else '', 0, False or an empty list."""
+        return None if self.may_be_null else _BLANKS.get(self.type, [])
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One published table.
+
+    Attributes:
+        name: of the table, and of its config in the card.
+        folder: holds its shards.
+        meaning: what it holds, in one sentence.
+        columns: in the order of the files.
+        key: unique; rows are sorted by it.
+        reader: who needs it.
+        has_splits: whether there is one set of files per split; the others have one set, called `test`,
+            because tools of the field want a split's name.
+        is_optional: whether it is left out where a task has no rows for it.
+        step: which step of a release writes it.
+    """
+
+    name: str
+    folder: str
+    meaning: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    _: KW_ONLY
+    reader: Reader = "consumer"
+    has_splits: bool = False
+    is_optional: bool = False
+    step: Step = "write"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns as Arrow writes them, with the metadata by which `datasets` decodes images."""
+        return _schema(self.columns)
+
+    @property
+    def schemas(self) -> tuple[pa.Schema, ...]:
+        """Every set of columns its files may have: with the optional ones, and without."""
+        kept = tuple(column for column in self.columns if not column.is_optional)
+        return (self.schema,) if kept == self.columns else (self.schema, _schema(kept))
+
+    @property
+    def rows_per_group(self) -> int:
+        """Rows of one row group; few where each has a picture."""
+        return 100 if any(column.type == IMAGE for column in self.columns) else 10_000
+
+    @property
+    def is_provenance(self) -> bool:
+        """Whether it tells where rows came from: no retrieval system should read it."""
+        return self.folder.startswith("provenance/")
+
+    def only(self, names: Collection[str]) -> Published:
+        """The same table with those of its columns."""
+        return replace(self, columns=tuple(column for column in self.columns if column.name in names))
+
+    def without(self, *names: str) -> Published:
+        """The same table without some columns."""
+        return replace(self, columns=tuple(column for column in self.columns if column.name not in names))
+
+    def files(self, directory: Path, split: str = "") -> list[Path]:
+        """Its shards inside a task directory, in order; those of one split where it is named."""
+        return sorted((directory / self.folder).glob(f"{split}-*.parquet" if split else "*.parquet"))
+
+
+@functools.cache
+def _schema(columns: tuple[Column, ...]) -> pa.Schema:
+    schema = pa.schema([pa.field(item.name, item.type, metadata={"doc": item.meaning}) for item in columns])
+    features = {item.name: _feature(item.type) for item in columns}
     return schema.with_metadata({"huggingface": json.dumps({"info": {"features": features}}, sort_keys=True)})
 
 
@@ -38,26 +145,3 @@ def _feature(kind: pa.DataType) -> dict[str, Any]:
     if pa.types.is_struct(kind):
         return {field.name: _feature(field.type) for field in kind}
     return {"_type": "Value", "dtype": str(kind)}
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """One published table. `folder` holds its shards; `key` is its unique, sorted key.
-
-    A table that `has_splits` has one set of files per split; the others have one set, called `test`, because
-    tools of the field want a split's name. An `optional` table is left out where a task has no rows for it.
-    `other` are further column sets it may have.
-    """
-
-    name: str
-    folder: str
-    schema: pa.Schema
-    key: tuple[str, ...]
-    rows_per_group: int = 10_000
-    has_splits: bool = False
-    is_optional: bool = False
-    other: tuple[pa.Schema, ...] = ()
-
-    def files(self, directory: Path) -> list[Path]:
-        """Its shards inside a task directory, in order."""
-        return sorted((directory / self.folder).glob("*.parquet"))

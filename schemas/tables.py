@@ -1,386 +1,400 @@
-"""The published tables: names, columns and types. Column names follow MTEB and BEIR."""
+"""The published tables, each declared once: columns, types, meaning, readers. Names follow MTEB and BEIR.
+
+A column is added here and in what makes its rows: the record of the work table it is selected from
+(curation.release.selects), or the maker of a derived table. Everything else follows (docs/tables.md).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-import pyarrow as pa
+from schemas.columns import (
+    FACETS,
+    IMAGE_ORIGIN,
+    OF_QUERY,
+    ORIGIN,
+    PAIR,
+    PAIR_KEY,
+    RIGHTS,
+    SHORTCUTS,
+    SPLIT,
+    SYSTEMS,
+    flag,
+    image,
+    measure,
+    number,
+    text,
+)
+from schemas.published import EVIDENCE, STRINGS, Column, Published
 
-from schemas.published import EVIDENCE, IMAGE, STRINGS, TRANSFORMS, Published, columns
-from schemas.string_tables import MADE_TEXTS, RESTRICTED_NAMES, TARGET_NAMES
+_DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
 
-_STR, _INT, _BOOL = pa.string(), pa.int64(), pa.bool_()
-_ID_PAIR = (("query-id", _STR, "id in queries"), ("corpus-id", _STR, "id in corpus"))
-_RIGHTS = (
-    ("language", _STR, "BCP-47 language of the text"),
-    ("license", _STR, "SPDX id of this row's licence"),
-    ("is_synthetic", _BOOL, "made from synthetic input; such a row may not be published"),
-)
-_ORIGIN = (
-    ("license_evidence", _STR, "where the licence was read"),
-    ("text_sha256", _STR, "hex SHA-256 of the source text"),
-    ("transforms", TRANSFORMS, "changes from source text to released text; undo last first"),
-)
-_QUERY = (("id", _STR, "query id, a hash of its content"), ("text", _STR, "query text"))
-_FACETS = (
-    ("specialty", _STR, "main specialty, '' when undecided"),
-    ("modality", _STR, "imaging modality of the query or of what it asks for, '' when undecided"),
-    ("region", _STR, "anatomical region, '' when undecided"),
-    ("tier", _STR, "difficulty tier, '' in tasks without tiers"),
-)
 
-_PAIR_COLUMNS = ("query-id", "corpus-id")
-_IMAGE_ORIGIN = (
-    ("image_source_sha256", _STR, "hex SHA-256 of the image file as fetched"),
-    ("image_sha256", _STR, "hex SHA-256 of the released image bytes"),
-    ("image_transform", _STR, "'' when the bytes were copied, else how they were normalised"),
-    ("image_width", _INT, "pixels"),
-    ("image_height", _INT, "pixels"),
-)
-_DOCUMENT = (
-    ("id", _STR, "document id; says which article and record it is"),
-    ("title", _STR, "title of the article"),
-    ("text", _STR, "document text"),
-)
-_TEXT_QUERY_SCHEMA = columns(*_QUERY, *_RIGHTS, *_FACETS)
-_TEXT_CORPUS_SCHEMA = columns(*_DOCUMENT, *_RIGHTS)
+def _table(name: str, meaning: str, columns: tuple[Column, ...], *key: str, **marks: Any) -> Published:
+    return Published(name, name, meaning, columns, key, **marks)
 
-QUERIES = Published(
-    "queries",
-    "queries",
-    columns(*_QUERY, ("image", IMAGE, "query image; decodes to a PIL image"), *_RIGHTS, *_FACETS),
-    ("id",),
-    rows_per_group=100,
-    has_splits=True,
-    other=(_TEXT_QUERY_SCHEMA,),
-)
-TEXT_QUERIES = Published("queries", "queries", _TEXT_QUERY_SCHEMA, ("id",), has_splits=True)
-IMAGE_CORPUS = Published(
+
+def _provenance(name: str, meaning: str, columns: tuple[Column, ...], *key: str, **marks: Any) -> Published:
+    """A table that tells where rows came from."""
+    folder = f"provenance/{name.removeprefix('provenance_')}"
+    return Published(name, folder, meaning, columns, key, **{"reader": "auditor", **marks})
+
+
+CORPUS = _table(
     "corpus",
-    "corpus",
-    columns(*_DOCUMENT, ("image", IMAGE, "document image; decodes to a PIL image"), *_RIGHTS),
-    ("id",),
-    rows_per_group=100,
+    "The documents that are searched.",
+    (
+        text("id", "document id; says which article and record it is"),
+        text("title", "title of the article", repeats=True, is_prose=True),
+        text("text", "document text", is_prose=True),
+        image("document image; decodes to a PIL image"),
+        *RIGHTS,
+    ),
+    "id",
 )
-CORPUS = Published("corpus", "corpus", _TEXT_CORPUS_SCHEMA, ("id",), other=(IMAGE_CORPUS.schema,))
-QRELS = Published(
+QUERIES = _table(
+    "queries",
+    "What is asked.",
+    (
+        text("id", "query id, a hash of its content"),
+        text("text", "query text", is_prose=True),
+        image("query image; decodes to a PIL image"),
+        *RIGHTS,
+        *FACETS,
+    ),
+    "id",
+    has_splits=True,
+)
+QRELS = _table(
     "qrels",
-    "qrels",
-    columns(
-        *_ID_PAIR,
-        ("score", _INT, "relevance grade"),
-        ("label_status", _STR, "structural, judge, expert or adjudicated"),
-        ("rule", _STR, "named, versioned rule or verdict"),
-        ("via", _STR, "concept that links query and document (CURIE), '' when none does"),
+    "The labels: which document answers which query, how well, and who or what says so.",
+    (
+        *PAIR,
+        number("score", "relevance grade"),
+        text("label_status", "structural, judge, expert or adjudicated", repeats=True),
+        text("rule", "named, versioned rule or verdict", repeats=True, reader="auditor"),
+        text("via", "concept that links query and document (CURIE), '' when none does", reader="auditor"),
     ),
-    _PAIR_COLUMNS,
+    *PAIR_KEY,
     has_splits=True,
 )
-EXCLUDED = Published(
+EXCLUDED = _table(
     "excluded",
-    "excluded",
-    columns(*_ID_PAIR, ("reason", _STR, "why the pair is neither positive nor negative")),
-    _PAIR_COLUMNS,
+    "Pairs that are neither positive nor negative: evaluation leaves them out.",
+    (*PAIR, text("reason", "why the pair is neither positive nor negative", repeats=True)),
+    *PAIR_KEY,
     has_splits=True,
 )
-SAME_ARTICLE = Published(
+SAME_ARTICLE = _table(
     "same_article",
-    "same_article",
-    columns(
-        *_ID_PAIR,
-        ("score", _INT, "relevance grade, were the two not of one article"),
-        ("rule", _STR, "named, versioned rule"),
-        ("via", _STR, "concept that links the two (CURIE)"),
+    "Pairs of one article that would be labels, were they not of one article.",
+    (
+        *PAIR,
+        number("score", "relevance grade, were the two not of one article"),
+        text("rule", "named, versioned rule", repeats=True, reader="auditor"),
+        text("via", "concept that links the two (CURIE)", reader="auditor"),
     ),
-    _PAIR_COLUMNS,
+    *PAIR_KEY,
     is_optional=True,
 )
-HARD_POOL = Published(
+HARD_POOL = _table(
     "hard_pool",
-    "hard_pool",
-    columns(
-        *_ID_PAIR,
-        ("rank", _INT, "1-based; the document most like the query first"),
-        ("why", _STR, "what the two have in common"),
-        ("label_status", _STR, "unjudged: such a document is hard, not wrong"),
+    "Documents much like the query that nobody judged.",
+    (
+        *PAIR,
+        number("rank", "1-based; the document most like the query first"),
+        text("why", "what the two have in common"),
+        text("label_status", "unjudged: such a document is hard, not wrong", repeats=True),
     ),
-    ("query-id", "rank"),
+    *("query-id", "rank"),
     is_optional=True,
 )
-ANNOTATIONS = Published(
+ANNOTATIONS = _table(
     "annotations",
-    "annotations",
-    columns(
-        *_ID_PAIR,
-        ("annotator", _STR, "pseudonym of a reader"),
-        ("role", _STR, "annotator, or adjudicator of a disagreement"),
-        ("grade", _INT, "grade given, null when the reader could not judge the pair"),
-        ("reason", _STR, "why it could not be judged, '' when it was"),
-        ("seconds", pa.float64(), "time spent; 0 when unknown"),
-        ("rule", _STR, "named, versioned rule that made the verdict of this pair's answers"),
+    "What people answered, each for themselves.",
+    (
+        *PAIR,
+        text("annotator", "pseudonym of a reader"),
+        text("role", "annotator, or adjudicator of a disagreement"),
+        number("grade", "grade given, null when the reader could not judge the pair", may_be_null=True),
+        text("reason", "why it could not be judged, '' when it was", repeats=True, is_prose=True),
+        measure("seconds", "time spent; 0 when unknown", may_be_null=False),
+        text("rule", "named, versioned rule that made the verdict of this pair's answers", repeats=True),
     ),
-    ("query-id", "corpus-id", "role", "annotator"),
+    *("query-id", "corpus-id", "role", "annotator"),
+    reader="auditor",
     is_optional=True,
 )
-ORIGIN_QUERIES = Published(
-    "provenance_queries",
-    "provenance/queries",
-    columns(
-        ("id", _STR, "query id"),
-        ("split", _STR, "test or dev"),
-        ("source_id", _STR, "record the query was made from"),
-        ("article_id", _STR, "article it was made from"),
-        ("patient_id", _STR, "case it tells of, '' when it is of none"),
-        ("family", _STR, "id shared by its translations and variants, '' when it has none"),
-        ("hides_target", _BOOL, "no name of its target concepts may stand in it"),
-        ("since", _STR, "version of the release that first published it"),
-        *_ORIGIN,
-        *_IMAGE_ORIGIN,
-        ("image_count", _INT, "images the source figure has; the first is released"),
-    ),
-    ("id",),
-)
-ORIGIN_CORPUS = Published(
-    "provenance_corpus",
-    "provenance/corpus",
-    columns(
-        ("id", _STR, "document id"),
-        ("article_id", _STR, "article it comes from"),
-        ("patient_id", _STR, "case it tells of or shows, '' when it is of none"),
-        ("specialty", _STR, "main specialty, '' when undecided"),
-        ("genre", _STR, "kind of source, '' when unknown"),
-        *_ORIGIN,
-        *_IMAGE_ORIGIN,
-    ),
-    ("id",),
-)
-ORIGIN_QRELS = Published(
-    "provenance_qrels",
-    "provenance/qrels",
-    columns(*_ID_PAIR, ("evidence", EVIDENCE, "spans of source texts the label rests on")),
-    _PAIR_COLUMNS,
-)
-KEYS = Published(
-    "keys",
-    "provenance/keys",
-    columns(
-        ("query-id", _STR, "id in queries"),
-        ("dimension", _STR, "target_concept, query, article, patient or image_family"),
-        ("key", _STR, "what the query or a positive rests on; no two tasks or splits share one"),
-    ),
-    ("query-id", "dimension", "key"),
-)
-IMAGE_CHECKS = Published(
-    "image_checks",
-    "provenance/image_checks",
-    columns(
-        ("id", _STR, "id in corpus"),
-        ("kind", _STR, "kind of the image, '' or compound when its caption decided that it is clinical"),
-        ("text_check", _STR, "passed: text in it was read and compared; not_run: nobody read it"),
-        ("flags", STRINGS, "face, sensitive and the like, with which it was released"),
-    ),
-    ("id",),
-    is_optional=True,
-)
-SOURCES = Published(
-    "sources",
-    "provenance/sources",
-    columns(
-        ("id", _STR, "article id, with version"),
-        ("title", _STR, "article title"),
-        ("authors", STRINGS, "authors in order, to be credited"),
-        ("journal", _STR, "journal title"),
-        ("year", _INT, "publication year"),
-        ("doi", _STR, "DOI"),
-        ("pmid", _STR, "PubMed id"),
-        ("pmcid", _STR, "PMC id"),
-        ("article_type", _STR, "article-type of the JATS file"),
-        ("language", _STR, "BCP-47 language of the running text"),
-        ("subjects", STRINGS, "subject headings"),
-        ("license", _STR, "SPDX id of the article's licence"),
-        ("license_url", _STR, "licence address as written"),
-        ("license_evidence", _STR, "where the licence was read"),
-        ("license_statement", _STR, "rights statement, shortened"),
-        ("is_retracted", _BOOL, "retracted when the release was built"),
-        ("is_synthetic", _BOOL, "marked synthetic"),
-        ("scope_evidence", STRINGS, "what the scope decision rests on"),
-        ("raw_sha256", _STR, "hex SHA-256 of the source file"),
-    ),
-    ("id",),
-)
-FUNNEL = Published(
-    "funnel",
-    "provenance/funnel",
-    columns(
-        ("step", _INT, "1-based order"),
-        ("stage", _STR, "stage name"),
-        ("unit", _STR, "what was counted"),
-        ("entered", _INT, "units that entered the stage"),
-        ("kept", _INT, "units that left it"),
-        ("dropped", _INT, "units dropped with a reason; entered = kept + dropped"),
-    ),
-    ("step",),
-)
-DROPS = Published(
-    "drops",
-    "provenance/drops",
-    columns(
-        ("stage", _STR, "stage that dropped it"),
-        ("unit", _STR, "kind of unit"),
-        ("id", _STR, "id of the unit"),
-        ("article_id", _STR, "article it belongs to"),
-        ("reason", _STR, "closed reason code"),
-        ("detail", _STR, "what was seen"),
-    ),
-    ("stage", "unit", "id", "reason", "detail"),
-)
-_SYSTEMS = pa.list_(pa.struct([("system", pa.string()), ("rank", pa.int64())]))
-TOP_RANKED = Published(
+TOP_RANKED = _table(
     "top_ranked",
-    "top_ranked",
-    columns(
-        ("query-id", _STR, "id in queries"),
-        ("corpus-ids", STRINGS, "candidates to re-rank in id order: every positive, no excluded document"),
+    "Candidates of each query for re-rankers.",
+    (
+        OF_QUERY,
+        Column(
+            "corpus-ids", STRINGS, "candidates to re-rank in id order: every positive, no excluded document"
+        ),
     ),
-    ("query-id",),
+    "query-id",
     has_splits=True,
-    is_optional=True,
+    **_DERIVED,
 )
-HARD_NEGATIVES = Published(
+HARD_NEGATIVES = _table(
     "hard_negatives",
-    "hard_negatives",
-    columns(
-        *_ID_PAIR,
-        ("rank", _INT, "1-based; the hardest first"),
-        ("systems", _SYSTEMS, "systems that found it, each with its rank"),
-        ("label_status", _STR, "unjudged: such a document is hard, not wrong"),
+    "Unjudged documents that systems rank high, for training.",
+    (
+        *PAIR,
+        number("rank", "1-based; the hardest first"),
+        Column("systems", SYSTEMS, "systems that found it, each with its rank"),
+        text("label_status", "unjudged: such a document is hard, not wrong", repeats=True),
     ),
-    ("query-id", "rank"),
+    *("query-id", "rank"),
     has_splits=True,
-    is_optional=True,
+    **_DERIVED,
 )
-DISTRACTORS = Published(
+DISTRACTORS = _table(
     "distractors",
-    "distractors",
-    columns(
-        *_ID_PAIR,
-        ("rank", _INT, "1-based; the best matched first"),
-        ("matched", STRINGS, "what is decided and the same as in the query's best positive"),
-        ("specialty", _STR, "specialty of the document, '' when undecided"),
-        ("genre", _STR, "genre of the document, '' when unknown"),
-        ("length_band", _STR, "words of its text; half its characters in ja and zh; '' without text"),
-        ("label_status", _STR, "unjudged: such a document is alike, not wrong"),
+    "Unjudged documents like the query's best positive in specialty, genre and length.",
+    (
+        *PAIR,
+        number("rank", "1-based; the best matched first"),
+        Column("matched", STRINGS, "what is decided and the same as in the query's best positive"),
+        text("specialty", "specialty of the document, '' when undecided"),
+        text("genre", "genre of the document, '' when unknown"),
+        text("length_band", "words of its text; half its characters in ja and zh; '' without text"),
+        text("label_status", "unjudged: such a document is alike, not wrong", repeats=True),
     ),
-    ("query-id", "rank"),
+    *("query-id", "rank"),
     has_splits=True,
-    is_optional=True,
+    **_DERIVED,
 )
-POOLS = Published(
-    "pools",
-    "provenance/pools",
-    columns(
-        *_ID_PAIR,
-        ("split", _STR, "test or dev"),
-        ("kind", _STR, "positive, candidate, hard_negative or likely_positive"),
-        ("systems", _SYSTEMS, "systems that found it within the pool's depth, each with its rank"),
-    ),
-    _PAIR_COLUMNS,
-    is_optional=True,
-)
-POOL_CHECKSUMS = Published(
-    "pool_checksums",
-    "provenance/pool_checksums",
-    columns(
-        ("query-id", _STR, "id in queries"),
-        ("split", _STR, "test or dev"),
-        ("candidates", _INT, "documents in the query's pool"),
-        ("pool_sha256", _STR, "hex SHA-256 over ids, titles and texts of its candidates (docs/pools.md)"),
-    ),
-    ("query-id",),
-    is_optional=True,
-)
-DIAGNOSTICS = Published(
+DIAGNOSTICS = _table(
     "diagnostics",
-    "diagnostics",
-    columns(
-        ("query-id", _STR, "id in queries"),
-        ("text_only", pa.float64(), "nDCG@10 by the query's text alone; null when not run"),
-        ("image_only", pa.float64(), "nDCG@10 by the query's image alone; null when not run"),
-        ("text_and_image", pa.float64(), "nDCG@10 by both; null when not run"),
-        ("shuffled_image", pa.float64(), "nDCG@10 by both with another query's image; null when not run"),
-        (
-            "caption_for_image",
-            pa.float64(),
-            "nDCG@10 with the caption in the image's place; null when not run",
+    "What each query needs to be answered, and by which shortcuts it can be.",
+    (
+        OF_QUERY,
+        measure("text_only", "nDCG@10 by the query's text alone; null when not run"),
+        measure("image_only", "nDCG@10 by the query's image alone; null when not run"),
+        measure("text_and_image", "nDCG@10 by both; null when not run"),
+        measure("shuffled_image", "nDCG@10 by both with another query's image; null when not run"),
+        measure("caption_for_image", "nDCG@10 with the caption in the image's place; null when not run"),
+        text("needs", "text, image, either, both, neither; '' when not run"),
+        flag("bm25_solvable", "BM25 ranks a positive first; null when not run", may_be_null=True),
+        number("candidates", "documents that shortcuts rank, see runs/diagnostics.json; 0: not run"),
+        measure(
+            "chance", "nDCG@10 expected of a random order of the candidates; null where each is positive"
         ),
-        ("needs", _STR, "text, image, either, both, neither; '' when not run"),
-        ("bm25_solvable", _BOOL, "BM25 ranks a positive first; null when not run"),
-        (
-            "candidates",
-            _INT,
-            "documents that shortcuts rank, see runs/diagnostics.json; 0: not run",
+        measure(
+            "chance_first", "chance that a random order puts a positive first; null where each is positive"
         ),
-        (
-            "chance",
-            pa.float64(),
-            "nDCG@10 expected of a random order of the candidates; null where each is positive",
-        ),
-        (
-            "chance_first",
-            pa.float64(),
-            "chance that a random order puts a positive first; null where each is positive",
-        ),
-        ("shortcuts", STRINGS, "shortcuts that put a positive first, however equals are ordered"),
-        (
+        Column("shortcuts", STRINGS, "shortcuts that put a positive first, however equals are ordered"),
+        Column(
             "shortcut_scores",
-            pa.list_(pa.struct([("shortcut", pa.string()), ("ndcg", pa.float64())])),
+            SHORTCUTS,
             "every shortcut that ran, with its nDCG@10 expected over all orders of equals",
         ),
     ),
-    ("query-id",),
+    "query-id",
     has_splits=True,
-    is_optional=True,
+    **_DERIVED,
 )
-SUBSETS = Published(
+SUBSETS = _table(
     "subsets",
-    "subsets",
-    columns(
-        ("subset", _STR, "name of the subset"),
-        ("kind", _STR, "query or document"),
-        ("id", _STR, "id in queries or in corpus"),
+    "Parts of the release that are balanced in one facet.",
+    (
+        text("subset", "name of the subset"),
+        text("kind", "query or document"),
+        text("id", "id in queries or in corpus"),
     ),
-    ("subset", "kind", "id"),
-    is_optional=True,
+    *("subset", "kind", "id"),
+    **_DERIVED,
 )
 
 
 def _nano(table: Published) -> Published:
     """The small variant of a table: same columns, fewer rows, split test alone."""
-    return replace(
-        table, name=f"nano_{table.name}", folder=f"nano/{table.folder}", has_splits=False, is_optional=True
-    )
+    small = replace(table, name=f"nano_{table.name}", folder=f"nano/{table.folder}", has_splits=False)
+    return replace(small, meaning=f"The nano variant of {table.name}.", **_DERIVED)
 
 
 NANO: tuple[Published, ...] = tuple(_nano(table) for table in (CORPUS, QUERIES, QRELS, EXCLUDED))
 """A few queries over a small corpus that holds all their judged documents, ready to load on their own."""
-MAIN: tuple[Published, ...] = (CORPUS, QUERIES, QRELS, EXCLUDED)
-EXTRA: tuple[Published, ...] = (SAME_ARTICLE, HARD_POOL, ANNOTATIONS)
-"""Further tables of pairs, none a part of the qrels: two that some tasks publish, and readers' answers."""
-DERIVED: tuple[Published, ...] = (TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO)
-"""What is made of the finished tables, most of it by baseline runs."""
-PROVENANCE: tuple[Published, ...] = (
-    ORIGIN_QUERIES,
-    ORIGIN_CORPUS,
-    ORIGIN_QRELS,
-    KEYS,
-    TARGET_NAMES,
-    MADE_TEXTS,
-    RESTRICTED_NAMES,
-    IMAGE_CHECKS,
-    SOURCES,
-    FUNNEL,
-    DROPS,
-    POOLS,
-    POOL_CHECKSUMS,
+ORIGIN_QUERIES = _provenance(
+    "provenance_queries",
+    "Where each query came from.",
+    (
+        text("id", "query id", refers="queries.id"),
+        SPLIT,
+        text("source_id", "record the query was made from", reader="consumer"),
+        text("article_id", "article it was made from", refers="sources.id", reader="consumer"),
+        text("patient_id", "case it tells of, '' when it is of none", reader="consumer"),
+        text("family", "id shared by its translations and variants, '' when it has none", repeats=True),
+        flag("hides_target", "no name of its target concepts may stand in it"),
+        text("since", "version of the release that first published it", repeats=True, reader="maintainer"),
+        *ORIGIN,
+        *IMAGE_ORIGIN,
+        number("image_count", "images the source figure has; the first is released"),
+    ),
+    "id",
 )
-TABLES: tuple[Published, ...] = MAIN + EXTRA + DERIVED + PROVENANCE
+ORIGIN_CORPUS = _provenance(
+    "provenance_corpus",
+    "Where each document came from.",
+    (
+        text("id", "document id", refers="corpus.id"),
+        text("article_id", "article it comes from", refers="sources.id"),
+        text("patient_id", "case it tells of or shows, '' when it is of none", reader="consumer"),
+        text("specialty", "main specialty, '' when undecided"),
+        text("genre", "kind of source, '' when unknown"),
+        *ORIGIN,
+        *IMAGE_ORIGIN,
+    ),
+    "id",
+)
+ORIGIN_QRELS = _provenance(
+    "provenance_qrels",
+    "What each label rests on.",
+    (*PAIR, Column("evidence", EVIDENCE, "spans of source texts the label rests on", is_prose=True)),
+    *PAIR_KEY,
+)
+KEYS = _provenance(
+    "keys",
+    "What no two tasks or splits may share.",
+    (
+        OF_QUERY,
+        text("dimension", "target_concept, query, article, patient or image_family", repeats=True),
+        text("key", "what the query or a positive rests on; no two tasks or splits share one", repeats=True),
+    ),
+    *("query-id", "dimension", "key"),
+)
+TARGET_NAMES = _provenance(
+    "target_names",
+    "Names of target concepts as hashes: who has the names can look for them, nobody can read them.",
+    (
+        text("concept", "target concept (CURIE)", repeats=True, refers="keys.key"),
+        text("language", "BCP-47 language of the name", repeats=True),
+        number(
+            "words", "words of the normalised name; minus its characters where the script writes no spaces"
+        ),
+        text("name_hash", "first 16 hex digits of SHA-256 over '<concept> <normalised name>'"),
+    ),
+    *("concept", "language", "name_hash"),
+    is_optional=True,
+)
+MADE_TEXTS = _provenance(
+    "made_texts",
+    "Texts and titles that are no source's own words: what a restricted name could stand in.",
+    (text("table", "queries or corpus"), text("id", "id in that table"), text("field", "text or title")),
+    *("table", "id", "field"),
+    is_optional=True,
+)
+RESTRICTED_NAMES = _provenance(
+    "restricted_names",
+    "Names that only restricted sources of the vocabulary give, where there are made texts to look in.",
+    (text("name_hash", "first 16 hex digits of SHA-256 over 'restricted <normalised name>'"),),
+    "name_hash",
+    is_optional=True,
+)
+IMAGE_CHECKS = _provenance(
+    "image_checks",
+    "How each document's image was decided to be a clinical one.",
+    (
+        text("id", "id in corpus", refers="corpus.id"),
+        text("kind", "kind of the image, '' or compound when its caption decided that it is clinical"),
+        text("text_check", "passed: text in it was read and compared; not_run: nobody read it"),
+        Column("flags", STRINGS, "face, sensitive and the like, with which it was released"),
+    ),
+    "id",
+    is_optional=True,
+)
+SOURCES = _provenance(
+    "sources",
+    "The articles that rows were made from, to be credited.",
+    (
+        text("id", "article id, with version"),
+        text("title", "article title", repeats=True, is_prose=True),
+        Column("authors", STRINGS, "authors in order, to be credited"),
+        text("journal", "journal title"),
+        number("year", "publication year", may_be_null=True),
+        text("doi", "DOI", may_be_null=True),
+        text("pmid", "PubMed id", may_be_null=True),
+        text("pmcid", "PMC id", may_be_null=True),
+        text("article_type", "article-type of the JATS file"),
+        text("language", "BCP-47 language of the running text", repeats=True),
+        Column("subjects", STRINGS, "subject headings"),
+        text("license", "SPDX id of the article's licence", repeats=True),
+        text("license_url", "licence address as written", may_be_null=True),
+        text("license_evidence", "where the licence was read", repeats=True, reader="auditor"),
+        text("license_statement", "rights statement, shortened", is_prose=True, reader="auditor"),
+        flag("is_retracted", "retracted when the release was built", reader="maintainer"),
+        flag("is_synthetic", "marked synthetic", reader="maintainer"),
+        Column(
+            "scope_evidence", STRINGS, "what the scope decision rests on", is_prose=True, reader="auditor"
+        ),
+        text("raw_sha256", "hex SHA-256 of the source file", reader="auditor"),
+    ),
+    "id",
+    reader="consumer",
+)
+FUNNEL = _provenance(
+    "funnel",
+    "How many units entered and left each stage, from crawled to released.",
+    (
+        number("step", "1-based order"),
+        text("stage", "stage name", repeats=True),
+        text("unit", "what was counted", repeats=True),
+        number("entered", "units that entered the stage"),
+        number("kept", "units that left it"),
+        number("dropped", "units dropped with a reason; entered = kept + dropped"),
+    ),
+    "step",
+)
+DROPS = _provenance(
+    "drops",
+    "Every unit that was left out, and why.",
+    (
+        text("stage", "stage that dropped it", repeats=True),
+        text("unit", "kind of unit", repeats=True),
+        text("id", "id of the unit"),
+        text("article_id", "article it belongs to"),
+        text("reason", "closed reason code", repeats=True),
+        text("detail", "what was seen", is_prose=True),
+    ),
+    *("stage", "unit", "id", "reason", "detail"),
+)
+POOLS = _provenance(
+    "pools",
+    "Every document that any system found near the top, and every positive.",
+    (
+        *PAIR,
+        SPLIT,
+        text("kind", "positive, candidate, hard_negative or likely_positive"),
+        Column("systems", SYSTEMS, "systems that found it within the pool's depth, each with its rank"),
+    ),
+    *PAIR_KEY,
+    **_DERIVED,
+)
+POOL_CHECKSUMS = _provenance(
+    "pool_checksums",
+    "One checksum over the candidates of each query.",
+    (
+        OF_QUERY,
+        SPLIT,
+        number("candidates", "documents in the query's pool"),
+        text("pool_sha256", "hex SHA-256 over ids, titles and texts of its candidates (docs/pools.md)"),
+    ),
+    "query-id",
+    **_DERIVED,
+)
+TABLES: tuple[Published, ...] = (
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, ANNOTATIONS),
+    *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
+    *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
+    *(IMAGE_CHECKS, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
+)
+"""Every published table, in the order in which cards and pages list them."""
+PROVENANCE = tuple(table for table in TABLES if table.is_provenance)
+DERIVED = tuple(table for table in TABLES if table.step == "derive" and not table.is_provenance)
+MAIN = tuple(table for table in TABLES if not table.is_optional and not table.is_provenance)
+EXTRA = tuple(table for table in TABLES if table not in (*PROVENANCE, *DERIVED, *MAIN))
+"""Further tables of pairs, none a part of the qrels: two that some tasks publish, and readers' answers."""

@@ -32,7 +32,8 @@ from flows.engine.specs import read_spec, spec_path
 from flows.engine.workspace import Workspace, open_workspace
 from flows.inspect.audit import auditor
 from flows.inspect.show import trace
-from flows.release.gather import assemble_task, check_built
+from flows.release.gather import check_built
+from flows.release.make import release_task
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
@@ -77,7 +78,7 @@ def release_in(workspace: Workspace, version: str = "1.0.0") -> Path:
     spec = spec.model_copy(update={"tasks": {TASK: spec.tasks[TASK]}})
     check_built(session, TASKS[TASK], spec)
     run_partition(workspace, spec, version)
-    assemble_task(session, TASKS[TASK], spec, path.parent, version, {})
+    release_task(session, TASKS[TASK], spec, path.parent, version, {})
     return workspace.releases / DATASET / version / TASK
 
 
@@ -346,7 +347,7 @@ def test_a_release_is_refused_when_the_build_is_not_the_spec_s(tmp_path: Path) -
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
     changed = read_spec(path, {"tasks.visual_context.min_words": "40"})
     with pytest.raises(WorkspaceError, match="min_words = 25; the spec says 40") as caught:
-        assemble_task(session, TASKS[TASK], changed, path.parent, "1.0.0", {})
+        release_task(session, TASKS[TASK], changed, path.parent, "1.0.0", {})
     assert caught.value.hint.startswith("medqrels build visual_context --spec")
     crawl_bucket(workspace, sample_ids()[:3])
     with pytest.raises(WorkspaceError, match="new shards of crawl"):

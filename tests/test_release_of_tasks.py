@@ -23,7 +23,7 @@ from flows.engine.settings import Settings
 from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
 from flows.inspect.audit import auditor
-from flows.release.gather import assemble_task
+from flows.release.make import release_task
 from schemas.audit import AuditReport
 from tests.conftest import plant_fewer
 from tests.pipeline import run_partition, run_stages
@@ -54,7 +54,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, grounded: Workspace, sampl
     run_partition(workspace, spec, "1.0.0")
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
     for task in BUILT:
-        assemble_task(session, TASKS[task], spec, cards, "1.0.0", {})
+        release_task(session, TASKS[task], spec, cards, "1.0.0", {})
     return workspace.releases / "several-tasks" / "1.0.0"
 
 

@@ -220,7 +220,7 @@ class Copy:
 def invent(context: Context, directory: Path) -> Copy:
     """The invented release."""
     rows = invented.rows()
-    schemas = {table.name: table.schema for table in TABLES} | invented.SCHEMAS
+    schemas = {table.name: table.schema for table in TABLES}
     splits = {row["id"]: row["split"] for row in rows["provenance_queries"]}
     prose = dict.fromkeys(card.PROSE, "Invented.")
     of = {table.name: splits for table in TABLES if table.has_splits}

@@ -22,10 +22,9 @@ from curation.release.restricted import piece_hash
 from curation.release.target_names import names_rows
 from schemas.hashing import normalise_text, sha256_bytes, sha256_text
 from schemas.ids import family_key
-from schemas.tables import IMAGE_CORPUS, QUERIES, TABLES
+from schemas.tables import TABLES
 
 Row = dict[str, Any]
-SCHEMAS = {"queries": QUERIES.schema, "corpus": IMAGE_CORPUS.schema, "nano_corpus": IMAGE_CORPUS.schema}
 TASK = "clinical_case"
 SHAPED_BY = ("bm25",)
 _POINTER = " (Fig. 1)"
@@ -144,10 +143,6 @@ def _source(article: str, title: str) -> Row:
     }
 
 
-_UNDECIDED = ("specialty", "modality", "region", "tier", "genre", "via")
-"""Columns that may be '', and are."""
-
-
 def rows() -> dict[str, list[Row]]:
     """Every published table of the invented release, in key order."""
     found: dict[str, list[Row]] = {table.name: [] for table in TABLES}
@@ -167,7 +162,7 @@ def rows() -> dict[str, list[Row]]:
     found["distractors"] = distractors_of(found)
     found |= parts_of(found, tuple(found))
     for table in TABLES:
-        blank = {name: "" for name in _UNDECIDED if name in table.schema.names}
+        blank = {column.name: column.blank for column in table.columns if not column.may_be_null}
         found[table.name] = [blank | row for row in found[table.name]]
         found[table.name].sort(key=operator.itemgetter(*table.key))
     return found

@@ -20,10 +20,11 @@ from curation.published.manifest import ReleaseManifest
 from curation.published.query import QueryRunner
 from curation.similarity.text.sketch import Texts
 from schemas.audit import Coverage, Finding, OverlapCell, RuleStatus, Severity, Side
+from schemas.tables import PROVENANCE
 
 MAX_EXAMPLES = 50
 MAX_QUOTE = 300
-OPTIONAL = frozenset({"image_checks", "target_names", "made_texts", "restricted_names"})
+OPTIONAL = frozenset(table.name for table in PROVENANCE if table.is_optional and table.step == "write")
 """Tables a release has only when its task needs them."""
 
 

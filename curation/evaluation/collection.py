@@ -24,10 +24,9 @@ from curation.evaluation.reading import (
     image_rows,
     read_corpus_ids,
     rows,
-    split_files,
 )
 from curation.evaluation.variants import NANO_NAME, SMALL, WHOLE, Tables, check_variant, read_subset
-from curation.published.manifest import NAME, READABLE
+from curation.published.manifest import NAME, READABLE, ReleaseManifest
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_file
 from schemas.stages import Reason
@@ -54,6 +53,11 @@ class Head:
     grades: Mapping[str, str]
     files: Mapping[str, str]
     shaped_by: tuple[str, ...]
+
+    @classmethod
+    def of(cls, manifest: ReleaseManifest) -> Head:
+        """The head of a release, or of one in the making, whose files are not hashed yet."""
+        return cls(**{name: getattr(manifest, name) for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ class Collection:
 
     def query_images(self) -> Iterator[tuple[str, bytes]]:
         """(query id, image bytes) in id order, for the queries that have an image."""
-        files = split_files(self.tables.queries, self.directory, self.split)
+        files = self.tables.queries.files(self.directory, self.split)
         kept = self._kept("queries")
         for row, data in image_rows(files, ORIGIN_QUERIES.files(self.directory)):
             if kept is None or row in kept:
@@ -197,20 +201,23 @@ def check_files(directory: Path, head: Head) -> None:
             )
 
 
-def open_collection(directory: Path, split: str = "test", variant: str = "") -> Collection:
+def open_collection(
+    directory: Path, split: str = "test", variant: str = "", head: Head | None = None
+) -> Collection:
     """Open one split of a task directory, or a part of it.
 
     Args:
         directory: the task directory.
         split: test or dev; variants are of test alone.
         variant: '' for the whole split, `nano` for the nano tables, or the name of a balanced subset.
+        head: of a release in the making; None to read that of a finished one, release.json.
 
     Raises:
         ReleaseError: files are missing, changed, or name ids that are not there.
         InputError: an image is missing or cannot be opened; names its row.
         UsageError: the release has no such variant.
     """
-    head = read_head(directory)
+    head = head or read_head(directory)
     check_files(directory, head)
     check_variant(directory, split, variant)
     collection = _opened(directory, head, split, SMALL if variant == NANO_NAME else WHOLE)
@@ -224,7 +231,7 @@ def open_collection(directory: Path, split: str = "test", variant: str = "") -> 
 
 def _opened(directory: Path, head: Head, split: str, tables: Tables) -> Collection:
     """Every query of a split and what is known of it; images are not looked at."""
-    files = split_files(tables.queries, directory, split)
+    files = tables.queries.files(directory, split)
     if not files:
         raise ReleaseError(
             f"no queries of split {split!r}", file=str(directory / tables.queries.folder), hint="see --split"

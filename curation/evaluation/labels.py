@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curation.evaluation.ranking import Indices
-from curation.evaluation.reading import column_names, pairs, positions_of, rows, split_files
+from curation.evaluation.reading import column_names, pairs, positions_of, rows
 from curation.evaluation.variants import WHOLE, Tables
 from schemas.errors import ReleaseError
 from schemas.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
@@ -32,7 +32,7 @@ def read_labels(
     """Grades by query and document, and the label status of each query's positives ('mixed' if several)."""
     grades: dict[str, dict[str, int]] = {}
     statuses: dict[str, set[str]] = {}
-    files = split_files(tables.qrels, directory, split)
+    files = tables.qrels.files(directory, split)
     for table in pairs(files, ["query-id", "corpus-id", "score", "label_status"]):
         positions_of(table, corpus_ids, directory / tables.qrels.folder)
         for row in table.to_pylist():
@@ -62,7 +62,7 @@ def read_left_out(
 ) -> dict[str, Indices]:
     """Positions no ranking of a query may hold: excluded pairs, the query's own record and own patient."""
     parts: dict[str, list[Indices]] = {}
-    for table in pairs(split_files(tables.excluded, directory, split), ["query-id", "corpus-id"]):
+    for table in pairs(tables.excluded.files(directory, split), ["query-id", "corpus-id"]):
         positions = positions_of(table, corpus_ids, directory / tables.excluded.folder)
         owners = table.column("query-id").combine_chunks().dictionary_encode()
         codes = owners.indices.to_numpy()

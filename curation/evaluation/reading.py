@@ -21,11 +21,6 @@ _BATCH, _IMAGE_BATCH = 4_096, 64
 _PAIRS = 1_000_000
 
 
-def split_files(table: Published, directory: Path, split: str) -> list[Path]:
-    """Files of one split of a table."""
-    return [path for path in table.files(directory) if path.name.startswith(f"{split}-")]
-
-
 def column_names(files: list[Path]) -> list[str]:
     """Columns of a table, none when it has no files."""
     return list(pq.read_schema(files[0]).names) if files else []

@@ -27,36 +27,19 @@ def _payload(group: pa.Table) -> int:
     return total
 
 
-def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+def open_writer(path: Path, table: Published) -> pq.ParquetWriter:
     """A writer of one shard: text is compressed; image bytes already are, so they are stored as they come."""
-    has_image = "image" in schema.names
+    schema = table.schema
     compression: Any = "zstd"
-    if has_image:
+    if "image" in schema.names:
         names = [name for name in schema.names if name != "image"]
         compression = {**dict.fromkeys(names, "zstd"), "image.bytes": "none", "image.path": "zstd"}
-    repetitive = {
-        "language",
-        "license",
-        "license_evidence",
-        "label_status",
-        "rule",
-        "reason",
-        "stage",
-        "unit",
-        "title",
-        "split",
-        "family",
-        "since",
-        "dimension",
-        "key",
-        "concept",
-    }
     return pq.ParquetWriter(
         path,
         schema,
         compression=compression,
-        use_dictionary=[name for name in schema.names if name in repetitive],
-        write_statistics=[name for name in schema.names if schema.field(name).type in (_STR, _INT, _BOOL)],
+        use_dictionary=[column.name for column in table.columns if column.repeats],
+        write_statistics=[column.name for column in table.columns if column.type in (_STR, _INT, _BOOL)],
     )
 
 
@@ -83,13 +66,13 @@ def write_table(
             if writer is not None:
                 writer.close()
             written.append(folder / f"part-{len(written):05d}")
-            writer, payload = open_writer(written[-1], table.schema), 0
+            writer, payload = open_writer(written[-1], table), 0
         writer.write_table(group, row_group_size=table.rows_per_group)
         payload += _payload(group)
         rows += group.num_rows
     if writer is None:
         written.append(folder / "part-00000")
-        writer = open_writer(written[-1], table.schema)
+        writer = open_writer(written[-1], table)
     writer.close()
     for number, path in enumerate(written):
         path.rename(folder / f"{split}-{number:05d}-of-{len(written):05d}.parquet")

@@ -22,8 +22,8 @@ from curation.release import results
 from curation.release.facts import Facts
 from curation.release.rights import hub_licence
 from schemas.errors import ReleaseError
-from schemas.published import Published
-from schemas.tables import CORPUS, DERIVED, EXTRA, IMAGE_CORPUS, MAIN, NANO, PROVENANCE, QUERIES, TEXT_QUERIES
+from schemas.published import IMAGE, Published
+from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
 
 OF_TASK = ("summary", "intended_use", "limitations")
 OF_DATASET = ("intended_use", "limitations", "collection", "acknowledgement")
@@ -144,12 +144,8 @@ def prose_of(card: str) -> dict[str, str]:
 def _described(table: Published, splits: Sequence[str]) -> dict[str, Any]:
     """Name, folder, splits and (name, type, content) of each column."""
     columns = [
-        (
-            column.name,
-            "image" if column.name == "image" else str(column.type),
-            column.metadata[b"doc"].decode(),
-        )
-        for column in table.schema
+        (column.name, "image" if column.type == IMAGE else str(column.type), column.meaning)
+        for column in table.columns
     ]
     return {
         "name": table.name,
@@ -169,10 +165,7 @@ def _configs(tables: Iterable[Published], rows: Mapping[str, Mapping[str, int]])
 
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
     """The whole README.md of one task directory: a function of the published data and the prose alone."""
-    with_images = {
-        "queries": QUERIES if facts["images"]["images"] else TEXT_QUERIES,
-        "corpus": IMAGE_CORPUS if facts["corpus_images"]["images"] else CORPUS,
-    }
+    images = {QUERIES.name: facts["images"]["images"], CORPUS.name: facts["corpus_images"]["images"]}
     present = [*MAIN, *(table for table in (*EXTRA, *DERIVED) if table.name in facts["tables"])]
     provenance = [table for table in PROVENANCE if table.name in facts["tables"]]
     configs = list(_configs([*present, *provenance], facts["rows_by_split"]))
@@ -188,7 +181,10 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "hub_languages": sorted({row["language"].split("-")[0] for row in facts["languages"]} - {"und"}),
         "size": next((name for limit, name in _SIZES if corpus_rows < limit), "1M<n<10M"),
         "columns": [
-            _described(with_images.get(table.name, table), derived.get(table.name) or whole)
+            _described(
+                table if images.get(table.name, True) else table.without("image"),
+                derived.get(table.name) or whole,
+            )
             for table in present
         ],
         "nano": _NANO,

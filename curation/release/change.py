@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,14 +20,15 @@ from curation.published.query import QueryRunner, fetch_one
 from schemas.hashing import sha256_file
 from schemas.published import Published
 from schemas.tables import (
+    CORPUS,
     DERIVED,
     EXTRA,
     MAIN,
     ORIGIN_CORPUS,
     ORIGIN_QUERIES,
-    POOL_CHECKSUMS,
-    POOLS,
     PROVENANCE,
+    QRELS,
+    QUERIES,
 )
 
 Level = Literal["none", "patch", "minor", "major"]
@@ -35,8 +36,8 @@ LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "major")
 """major: what was computed on the earlier release cannot be compared any more, or code that reads it breaks.
     The tasks of the dataset are others. The task's own stages (the one per article, the one over all) have
     another VERSION or other settings. The rules of ids are others. A grade means something else. A published
-    query stands in another split. A table or a column is gone, or a column has another type. (The flow adds:
-    labels of a rule that review found too imprecise leave the dataset.)
+    query stands in another split. A table or a column is gone, or a column has another type. Labels of a rule
+    that review found too imprecise leave the dataset.
 minor: queries or documents were added, withdrawn, or have another text, title or picture; a column was added;
     the licence of the whole is another.
 patch: every query and document is there as it was, and anything else differs: labels, excluded pairs, other
@@ -49,9 +50,7 @@ is followed by 1.1.0 unless the change is larger than the step that led there.
 """
 FIRST = "1.0.0"
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
-_AFTER_TABLES = frozenset({POOLS.name, POOL_CHECKSUMS.name, *(table.name for table in DERIVED)})
-"""What baseline runs give: it follows from the other tables, and is made after the comparison."""
-_WITH_TEXTS = frozenset({"queries", "corpus"})
+_WITH_TEXTS = frozenset({QUERIES.name, CORPUS.name})
 _META = ("title", "task_title", "task_description", "label", "expert_minimum", "accessed", "overrides")
 _NEVER, _ELSEWHERE = frozenset({"since"}), frozenset({"image", "text", "title"})
 """Columns that are not compared as others: the version a query came with; what `_TEXTS` compares."""
@@ -71,7 +70,6 @@ _PAIRS = """
         count(*) FILTER (o."query-id" IS NOT NULL AND n."query-id" IS NOT NULL AND ({differs})) AS changed
     FROM old_{table} o FULL JOIN new_{table} n
         ON n."query-id" = o."query-id" AND n."corpus-id" = o."corpus-id\""""
-_PAIR_VALUES = {"qrels": ("score", "label_status", "rule", "via"), "excluded": ("reason",)}
 _ROWS = """
     SELECT (SELECT count(*) FROM (SELECT {columns} FROM old_{table} {where}
             EXCEPT ALL SELECT {columns} FROM new_{table} {where}))
@@ -124,7 +122,31 @@ def new_task(previous: str) -> Change:
     return Change(previous, "major", ("the task is new in the dataset",))
 
 
-def compare(old: Path, new: Path, head: ReleaseManifest, query: QueryRunner) -> Change:
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What the change of a task is told from: what is `recorded` of it, or the release `before` it.
+
+    `leaving` is a rule that review found too imprecise, whose labels leave; '' for none.
+    """
+
+    recorded: Mapping[str, Any] = field(default_factory=dict)
+    before: Path | None = None
+    leaving: str = ""
+
+    def change(self, new: Path, head: ReleaseManifest, query: QueryRunner) -> Mapping[str, Any]:
+        """What release.json holds of it; nothing in a first release.
+
+        Args:
+            new: the task directory in the making, its tables written.
+            head: its release.json as far as it is known.
+            query: runs SQL over Parquet.
+        """
+        if self.before is None:
+            return self.recorded
+        return compare(self.before, new, head, query, leaving=self.leaving).content()
+
+
+def compare(old: Path, new: Path, head: ReleaseManifest, query: QueryRunner, *, leaving: str = "") -> Change:
     """How a task directory in the making differs from a published one of the same task.
 
     Args:
@@ -132,9 +154,16 @@ def compare(old: Path, new: Path, head: ReleaseManifest, query: QueryRunner) -> 
         new: the other one, its tables written; what baseline runs give may be missing.
         head: the release.json of `new` as far as it is known.
         query: runs SQL over Parquet.
+        leaving: a rule that review found too imprecise, whose labels leave; '' for none.
     """
     before = read_manifest(old)
-    found = [*_of_heads(before, head), *_of_columns(old, new), *_of_rows(old, new, query)]
+    told: Found = ("major", f"labels of the rule {leaving} leave: review found it too imprecise")
+    found = [
+        *([told] if leaving else []),
+        *_of_heads(before, head),
+        *_of_columns(old, new),
+        *_of_rows(old, new, query),
+    ]
     found.sort(key=lambda item: -LEVELS.index(item[0]))  # stable: the order of looking within a level
     return Change(before.version, largest(level for level, _ in found), tuple(note for _, note in found))
 
@@ -187,7 +216,7 @@ def _of_columns(old: Path, new: Path) -> Iterator[Found]:
         before = _schema(table, old)
         if before is None:
             continue
-        kept = [table.schema, *table.other] if table.name in _AFTER_TABLES else [_schema(table, new)]
+        kept = table.schemas if table.step == "derive" else (_schema(table, new),)
         after = next((item for item in kept if item is not None and not _lost(before, item)), kept[0])
         if after is None:
             yield "major", f"table {table.name} is gone"
@@ -196,7 +225,7 @@ def _of_columns(old: Path, new: Path) -> Iterator[Found]:
         if lost:
             yield "major", f"columns of {table.name} gone or of another type: {', '.join(lost)}"
         added = [name for name in after.names if name not in before.names]
-        if added and table.name not in _AFTER_TABLES:
+        if added and table.step != "derive":
             yield "minor", f"new columns of {table.name}: {', '.join(added)}"
 
 
@@ -215,21 +244,18 @@ def _lost(old: pa.Schema, new: pa.Schema) -> list[str]:
 
 def _of_rows(old: Path, new: Path, query: QueryRunner) -> Iterator[Found]:
     """Queries and documents, labels, and rows of every other table."""
-    for name, origin, thing in (
-        ("queries", ORIGIN_QUERIES.name, ("query", "queries")),
-        ("corpus", ORIGIN_CORPUS.name, ("document", "documents")),
-    ):
-        yield from _of_texts(old, new, query, name, origin, thing)
+    yield from _of_texts(old, new, query, QUERIES, ORIGIN_QUERIES, ("query", "queries"))
+    yield from _of_texts(old, new, query, CORPUS, ORIGIN_CORPUS, ("document", "documents"))
     others: list[str] = []
     for table in (*MAIN, *EXTRA, *PROVENANCE):
         files = [table.files(directory) for directory in (old, new)]
-        if table.name in _AFTER_TABLES or _hashes(files[0]) == _hashes(files[1]):
+        if table.step == "derive" or _hashes(files[0]) == _hashes(files[1]):
             continue
         if not files[0] or not files[1]:
             if table not in EXTRA or files[1]:  # one of EXTRA that is gone was told of above
                 yield "patch", f"table {table.name} is {'new' if files[1] else 'gone'}"
-        elif table.name in _PAIR_VALUES:
-            yield from _of_pairs(query, table.name, files)
+        elif table in MAIN and table.name not in _WITH_TEXTS:
+            yield from _of_pairs(query, table, files)
         elif _has_other_rows(query, table.name, files):
             others.append(table.name)
     if others:
@@ -241,18 +267,17 @@ def _hashes(files: Sequence[Path]) -> list[str]:
 
 
 def _of_texts(
-    old: Path, new: Path, query: QueryRunner, table: str, origin: str, thing: tuple[str, str]
+    old: Path, new: Path, query: QueryRunner, table: Published, origin: Published, thing: tuple[str, str]
 ) -> Iterator[Found]:
-    tables = {item.name: item for item in (*MAIN, *PROVENANCE)}
     views = {
-        f"{side}_{name}": tables[name].files(directory)
+        f"{side}_{item.name}": item.files(directory)
         for side, directory in (("old", old), ("new", new))
-        for name in (table, origin)
+        for item in (table, origin)
     }
-    is_query = table == "queries"
+    is_query = table is QUERIES
     text = _TEXTS.format(
-        table=table,
-        origin=origin,
+        table=table.name,
+        origin=origin.name,
         title="''" if is_query else "t.title",
         split="p.split" if is_query else "''",
     )
@@ -270,16 +295,16 @@ def _number(count: int, thing: tuple[str, str]) -> str:
     return f"{count:,} {thing[count != 1]}"
 
 
-def _of_pairs(query: QueryRunner, table: str, files: Sequence[Sequence[Path]]) -> Iterator[Found]:
+def _of_pairs(query: QueryRunner, table: Published, files: Sequence[Sequence[Path]]) -> Iterator[Found]:
     held = [set(pq.read_schema(of[0]).names) for of in files]
-    values = [name for name in _PAIR_VALUES[table] if name in held[0] & held[1]]
+    values = [name for name in table.schema.names if name not in table.key and name in held[0] & held[1]]
     differs = " OR ".join(f"o.{name} IS DISTINCT FROM n.{name}" for name in values) or "false"
-    views = {f"old_{table}": files[0], f"new_{table}": files[1]}
-    counts = fetch_one(query, _PAIRS.format(table=table, differs=differs), views)
+    views = {f"old_{table.name}": files[0], f"new_{table.name}": files[1]}
+    counts = fetch_one(query, _PAIRS.format(table=table.name, differs=differs), views)
     said = [f"{sign}{counts[key]:,}" for key, sign in (("added", "+"), ("removed", "−")) if counts[key]]
     said += [f"{counts['changed']:,} changed"] if counts["changed"] else []
     if said:
-        yield "patch", f"{'labels' if table == 'qrels' else 'excluded pairs'} {' '.join(said)}"
+        yield "patch", f"{'labels' if table is QRELS else 'excluded pairs'} {' '.join(said)}"
 
 
 def _has_other_rows(query: QueryRunner, table: str, files: Sequence[Sequence[Path]]) -> bool:

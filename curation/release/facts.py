@@ -108,10 +108,9 @@ def _derived_splits(directory: Path) -> dict[str, list[str]]:
     return found
 
 
-def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
-    """All facts of a task directory; the same files give the same facts."""
+def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
+    """Facts of the tables that are written from the workspace; what is derived from them changes none."""
     given = views(directory)
-    measured, derived = results.read(directory)
     counts = {
         name: fetch_one(query, f"SELECT count(*) AS n FROM {name}", given)["n"]
         for name in ("corpus", "queries", "qrels", "excluded", "sources", "drops")
@@ -133,6 +132,19 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "images": fetch_one(query, _IMAGES + "provenance_queries", given),
         "corpus_images": fetch_one(query, _IMAGES + "provenance_corpus", given),
         "splits": fetch(query, _SPLITS, given),
+        **review_facts(directory, query, given),
+        "synthetic": fetch_one(query, _SYNTHETIC, given),
+        "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
+        "images_with_label": fetch_one(query, _LABELLED, given)["n"],
+        "experts": fetch_one(query, _EXPERTS, given),
+    }
+
+
+def of_derived(directory: Path, query: QueryRunner) -> dict[str, Any]:
+    """Facts of baseline runs and derived tables, and which tables there are in the end."""
+    given = views(directory)
+    measured, derived = results.read(directory)
+    return {
         "tables": sorted(given),
         "rows_by_split": _rows_by_split(given),
         "derived_splits": _derived_splits(directory),
@@ -142,9 +154,9 @@ def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
         **distractor_facts(directory, query),
         "diagnostics": diagnostics_facts(directory, query),
         "parts": part_facts(directory, query),
-        **review_facts(directory, query, given),
-        "synthetic": fetch_one(query, _SYNTHETIC, given),
-        "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
-        "images_with_label": fetch_one(query, _LABELLED, given)["n"],
-        "experts": fetch_one(query, _EXPERTS, given),
     }
+
+
+def compute(directory: Path, query: QueryRunner) -> dict[str, Any]:
+    """All facts of a task directory; the same files give the same facts."""
+    return of_written(directory, query) | of_derived(directory, query)

@@ -75,7 +75,7 @@ def write_identified(
     Args:
         query: runs SQL over Parquet.
         task: its name; of its queries only those count that the partition kept.
-        tables: its work tables, as `curation.release.assemble` is given them.
+        tables: its work tables, as `curation.release.write` is given them.
         folder: an existing one.
 
     Returns:

@@ -3,98 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from curation.release.images import read_image
+from curation.release.selects import select_rows
+from schemas.columns import IMAGE_ORIGIN
 from schemas.published import Published
 
 GROUP = 100
 """Rows whose images are held at once."""
-_FACTS = ("image_source_sha256", "image_sha256", "image_transform", "image_width", "image_height")
-_STORED = ("image_path", "image_stored_sha256")
+_FACTS = tuple(column.name for column in IMAGE_ORIGIN)
+_STORED = {"image_path": "image.path", "image_stored_sha256": "image.sha256"}
+_BLANK = {"image_transform": "''", "image_width": "NULL::BIGINT", "image_height": "NULL::BIGINT"}
+"""Of a table without images; any other of `_FACTS` is a null text."""
+Select = Callable[[str], Iterator[pa.Table]]
 Write = Callable[[Published, Iterator[pa.Table], str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A table, with and without an image column, and the table of its origins."""
+    """A table that may have images, and the table of its origins."""
 
-    pictured: Published
-    plain: Published
+    table: Published
     origin: Published
     by_id: bool
     """Whether image files are named by row id; else by hash, because the id is no file name."""
 
+    def rows(self, split: str = "", *, more: Sequence[str]) -> str:
+        """SELECT with every column of both tables that is not made here, in key order."""
+        own = {column.name: column for column in (*self.origin.columns, *self.table.columns)}
+        selected = tuple(column for name, column in own.items() if name not in ("image", *_FACTS))
+        return select_rows(replace(self.table, columns=selected), split, more=more)
+
 
 def write_pair(
     pair: Pair,
-    select: Callable[[str], Iterator[pa.Table]],
-    text: str,
+    select: Select,
     write: Write,
     *,
     raw: Path,
     with_images: bool,
-    splits: Sequence[str] = ("test",),
+    splits: Sequence[str],
 ) -> None:
     """Write a table and its origins from one SELECT.
 
     Args:
         pair: the tables.
         select: runs SQL over the work tables.
-        text: SELECT with every column of both tables, `image_path` and `image_stored_sha256`, in key order.
         write: writes chunks of one table and split.
         raw: the workspace's raw/ folder.
         with_images: whether any row has an image.
-        splits: splits to write, one after the other, the rows told apart by column `split`.
+        splits: splits to write, one after the other, where the table has splits.
     """
+    shares = splits if pair.table.has_splits else ("",)
     if not with_images:
-        _write_plain(pair, select, text, write, splits)
+        _write_plain(pair, select, write, shares)
         return
     origins: list[pa.Table] = []
+    stored = [f"{value} AS {name}" for name, value in _STORED.items()]
 
-    def chunks(split: str) -> Iterator[pa.Table]:
-        for big in select(_of_split(text, split, splits)):
+    def chunks(share: str) -> Iterator[pa.Table]:
+        for big in select(pair.rows(share, more=stored)):
             for start in range(0, big.num_rows, GROUP):
                 rows = big.slice(start, GROUP)
                 images = _image_columns(pair, rows, raw)
-                for name in _FACTS:
-                    kind = pair.origin.schema.field(name).type
-                    rows = rows.append_column(name, pa.array(images[name], kind))
+                for column in IMAGE_ORIGIN:
+                    rows = rows.append_column(column.name, pa.array(images[column.name], column.type))
                 origins.append(rows.select(pair.origin.schema.names))
-                image = pa.array(images["image"], pair.pictured.schema.field("image").type)
-                yield rows.append_column("image", image).select(pair.pictured.schema.names)
+                image = pa.array(images["image"], pair.table.schema.field("image").type)
+                yield rows.append_column("image", image).select(pair.table.schema.names)
 
-    for split in splits:
-        write(pair.pictured, chunks(split), split)
+    for share in shares:
+        write(pair.table, chunks(share), share or "test")
     write(pair.origin, _in_order(origins), "test")
 
 
-def _write_plain(
-    pair: Pair,
-    select: Callable[[str], Iterator[pa.Table]],
-    text: str,
-    write: Write,
-    splits: Sequence[str],
-) -> None:
+def _write_plain(pair: Pair, select: Select, write: Write, shares: Sequence[str]) -> None:
     """Without images nothing has to be read beside the tables: rows stream through."""
-    for split in splits:
-        names = pair.plain.schema.names
-        write(pair.plain, (rows.select(names) for rows in select(_of_split(text, split, splits))), split)
-    blank = {"image_transform": "''", **dict.fromkeys(("image_width", "image_height"), "NULL::BIGINT")}
-    extra = ", ".join(f"{blank.get(name, 'NULL::VARCHAR')} AS {name}" for name in _FACTS)
-    origin = (
-        rows.select(pair.origin.schema.names)
-        for rows in select(f"SELECT *, {extra} FROM ({text}) ORDER BY id")
-    )
-    write(pair.origin, origin, "test")
-
-
-def _of_split(text: str, split: str, splits: Sequence[str]) -> str:
-    return text if len(splits) == 1 else f"SELECT * FROM ({text}) WHERE split = '{split}' ORDER BY id"
+    plain = pair.table.without("image")
+    names = plain.schema.names
+    for share in shares:
+        write(plain, (rows.select(names) for rows in select(pair.rows(share, more=()))), share or "test")
+    blank = [f"{_BLANK.get(name, 'NULL::VARCHAR')} AS {name}" for name in _FACTS]
+    origin = pair.origin.schema.names
+    write(pair.origin, (rows.select(origin) for rows in select(pair.rows(more=blank))), "test")
 
 
 def _in_order(parts: Sequence[pa.Table]) -> Iterator[pa.Table]:

@@ -19,7 +19,7 @@ from curation.published.query import QueryRunner
 from curation.release.pieces import Made, not_pieced
 from schemas.errors import ReleaseError
 from schemas.hashing import normalise_text, sha256_text
-from schemas.string_tables import MADE_TEXTS, RESTRICTED_NAMES
+from schemas.tables import MADE_TEXTS, RESTRICTED_NAMES
 
 MAX_WORDS = 16
 """Longest piece looked for, in words; of a longer name its beginning."""

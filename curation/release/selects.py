@@ -1,8 +1,14 @@
-"""What of the work tables becomes rows of the published ones: SQL over the views of one task."""
+"""What of the work tables becomes rows of the published ones: SQL over the views of one task.
+
+Columns and order of a table come from its declaration; here is only which rows it has.
+"""
 
 from __future__ import annotations
 
-from schemas.tables import IMAGE_CHECKS
+from collections.abc import Sequence
+
+from schemas.published import Published
+from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 
 KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments
@@ -40,42 +46,51 @@ KEPT = """
         LEFT JOIN sources s ON s.id = d.article_id
         ANTI JOIN hidden g ON g.corpus_id = d.id),
     rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
-        WHERE k.task = '{task}')
+        WHERE k.task = '{task}'),
+    cited AS (SELECT *, licence.spdx AS license, licence.url AS license_url,
+            licence.evidence AS license_evidence, licence.statement AS license_statement
+        FROM sources WHERE id IN (SELECT article_id FROM kept UNION SELECT article_id FROM described))
 """
 """What partition and privacy left of a task: its queries with their split, and all that hangs on them. Rows
 without labels of their own take those of their article."""
-USED = "(SELECT article_id FROM kept UNION SELECT article_id FROM described)"
 ROWS: dict[str, str] = {
-    "qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, label_status, rule, via, split
-        FROM judged ORDER BY query_id, corpus_id""",
-    "provenance_qrels": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", evidence
-        FROM judged ORDER BY query_id, corpus_id""",
-    "excluded": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", reason, split
-        FROM apart ORDER BY query_id, corpus_id""",
-    "keys": """SELECT query_id AS "query-id", dimension, key FROM rests ORDER BY query_id, dimension, key""",
-    "sources": f"""SELECT id, title, authors, journal, year, doi, pmid, pmcid, article_type, language,
-        subjects, licence.spdx AS license, licence.url AS license_url, licence.evidence AS license_evidence,
-        licence.statement AS license_statement, is_retracted, is_synthetic, scope_evidence, raw_sha256
-        FROM sources WHERE id IN {USED} ORDER BY id""",
-}
-_COMMON = """id, text, language, license, is_synthetic, article_id, patient_id, license_evidence, text_sha256,
-    transforms, specialty, image.path AS image_path, image.sha256 AS image_stored_sha256"""
-QUERY_ROWS = f"""SELECT {_COMMON}, split, source_id, family, hides_target, since, image_count,
-    modality, region, tier
-    FROM kept ORDER BY id"""
-DOCUMENT_ROWS = f"SELECT {_COMMON}, title, genre FROM described ORDER BY id"
-FURTHER = {
-    "same_article": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", score, rule, via
-        FROM same_article JOIN placed USING (query_id) ANTI JOIN hidden USING (corpus_id) ORDER BY 1, 2""",
-    "hard_pool": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", rank, why, label_status
-        FROM hard_pool JOIN placed USING (query_id)
+    QUERIES.name: "kept",
+    CORPUS.name: "described",
+    QRELS.name: "judged",
+    ORIGIN_QRELS.name: "judged",
+    EXCLUDED.name: "apart",
+    KEYS.name: "rests",
+    SOURCES.name: "cited",
+    HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status <> 'structural') USING (query_id, corpus_id)
-        ANTI JOIN near USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)
-        ORDER BY 1, 3""",
-    "annotations": """SELECT query_id AS "query-id", corpus_id AS "corpus-id", annotator, role, grade, reason,
-            seconds, rule
-        FROM annotations JOIN placed USING (query_id) ANTI JOIN hidden USING (corpus_id)
-        ORDER BY 1, 2, 4, 3""",
-    IMAGE_CHECKS.name: """SELECT id, kind, text_check, flags FROM image_checks
-        ANTI JOIN hidden ON hidden.corpus_id = image_checks.id ORDER BY id""",
+        ANTI JOIN near USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)""",
 }
+"""Published table -> its rows. Any other one has those of the work table of its name whose query was kept
+and whose document is not hidden."""
+
+
+def select_rows(table: Published, split: str = "", *, more: Sequence[str] = ()) -> str:
+    """SELECT with the declared columns of a table, in the order of its key; the text follows `KEPT`.
+
+    Args:
+        table: any that is made of work tables.
+        split: only rows of it; '' for all.
+        more: further expressions.
+    """
+    declared = (f'{column.name.replace("-", "_")} AS "{column.name}"' for column in table.columns)
+    named = ", ".join([*declared, *more])
+    key = ", ".join(f'"{column}"' for column in table.key)
+    where = f" WHERE split = '{split}'" if split else ""
+    return f"SELECT {named} FROM {ROWS.get(table.name) or _of_work(table)}{where} ORDER BY {key}"
+
+
+def _of_work(table: Published) -> str:
+    """Rows of the work table of the same name that hang on what was kept."""
+    found = table.name
+    for column in table.columns:
+        place = column.name.replace("-", "_")
+        if column.refers == "queries.id":
+            found += f" JOIN (SELECT query_id AS {place}, split FROM placed) USING ({place})"
+        elif column.refers == "corpus.id":
+            found += f" ANTI JOIN (SELECT corpus_id AS {place} FROM hidden) USING ({place})"
+    return found

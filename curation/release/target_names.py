@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from curation.published.query import QueryRunner
 from schemas.hashing import normalise_text, sha256_text
-from schemas.string_tables import TARGET_NAMES
+from schemas.tables import TARGET_NAMES
 
 SHORTEST = 2
 """Characters of the shortest name looked for."""

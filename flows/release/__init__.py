@@ -1,1 +1,1 @@
-"""Releases: gathered, assembled, audited, put in place."""
+"""Releases: gathered, written, derived, sealed, audited, put in place."""

@@ -1,4 +1,4 @@
-"""Runs the baseline systems of a spec on a release in the making, and makes what follows from their rankings.
+"""Second step of a release: runs the systems of its spec on the written tables, makes what follows from them.
 
 Run files, results and derived tables become part of the release, so they hold no time and no path.
 """
@@ -20,33 +20,21 @@ from curation.derived.pools.margin import PairScorer
 from curation.derived.subsets.balance import make_subsets
 from curation.derived.subsets.nano import NanoOptions, make_nano
 from curation.evaluation import bm25, dense
-from curation.evaluation.collection import open_collection
+from curation.evaluation.collection import Head, open_collection
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, write_run
 from curation.evaluation.systems import System, parse_system, parse_systems
 from curation.evaluation.terms import Analyser
-from curation.release.assemble import Derive
+from curation.release.write import Written
 from flows.engine.session import Session
 from flows.evaluate.diagnostics import DiagnosticOptions, diagnose
 from flows.evaluate.evaluate import CACHE
 from flows.evaluate.retrieval import Bench, Options
 from flows.release.nano import correlated
 from schemas.hashing import sha256_file
-from schemas.spec import Baselines, DatasetSpec
+from schemas.spec import Baselines
 
 RUNS, RESULTS, DERIVED, WHOLE = "runs", "results.json", "derived.json", "test"
-
-
-def derivation(session: Session, spec: DatasetSpec) -> Derive | None:
-    """What `assemble` calls on the finished tables; None when the spec names no system."""
-    systems = parse_systems(spec.baselines.systems)
-    if not systems:
-        return None
-
-    def derive(directory: Path, splits: Sequence[str]) -> Sequence[str]:
-        return _derive(session, spec.baselines, systems, directory, splits)
-
-    return derive
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +49,19 @@ class _Ran:
         return {system.name: system.run for system in self.measured if system.run is not None}
 
 
-def _derive(
-    session: Session, options: Baselines, systems: Sequence[System], directory: Path, splits: Sequence[str]
-) -> Sequence[str]:
-    """Run the systems on every split and write what follows; the systems that shaped the pools."""
+def derive(session: Session, options: Baselines, written: Written) -> tuple[str, ...]:
+    """Run a spec's systems on every split and write what follows; the systems that shaped the pools.
+
+    Nothing is written where the spec names no system or there is no query.
+    """
+    systems = parse_systems(options.systems)
+    if not systems or written.head.is_empty:
+        return ()
+    directory = written.directory
     with contextlib.ExitStack() as opened:
-        ran = [opened.enter_context(_ran(session, options, systems, directory, split)) for split in splits]
+        ran = [
+            opened.enter_context(_ran(session, options, systems, written, split)) for split in written.splits
+        ]
         pools = _pools(ran, options, directory)
         pairs = sum(make_distractors(item.bench.collection, options.distractors, directory) for item in ran)
         for item in ran:
@@ -101,13 +96,13 @@ def text_systems(asked: Sequence[str], ran: Iterable[str]) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _ran(
-    session: Session, options: Baselines, systems: Sequence[System], directory: Path, split: str
+    session: Session, options: Baselines, systems: Sequence[System], written: Written, split: str
 ) -> Iterator[_Ran]:
     """The systems, run on one split; what they left in the scratch folder stays until the end."""
     cache = session.workspace.root / CACHE
     settings = Options(split, options.depth, threads=session.settings.worker_count)
     with tempfile.TemporaryDirectory(prefix="medqrels-baselines-") as scratch:
-        collection = open_collection(directory, split)
+        collection = open_collection(written.directory, split, head=Head.of(written.head))
         bench = Bench(collection, settings, cache, Path(scratch), session.reporter)
         bench.check_installed(systems)
         yield _Ran(bench, tuple(bench.run(system) for system in systems))

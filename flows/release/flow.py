@@ -1,4 +1,4 @@
-"""The release flow: partition, assemble each task's tables, card and manifest, audit what was written."""
+"""The release flow: partition, make each task's release, audit what was made."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def release(
     workspace: str | None = None,
     overrides: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Assemble and audit a release of every task in a dataset's spec.
+    """Make and audit a release of every task in a dataset's spec.
 
     Args:
         dataset: its name or spec path.

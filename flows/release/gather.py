@@ -1,14 +1,13 @@
-"""Gathers what a release is assembled from: a task's tables, its drops, how it was built."""
+"""Gathers what a release is made from: a task's tables, its drops, how it was built."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from pathlib import Path
 
-from curation.published.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
+from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
-from curation.release.assemble import EXTRA_NAMES, Compare, assemble
+from curation.release.write import OPTIONAL, Inputs
 from flows.build.stages import PARTITION, VERSIONS
 from flows.engine.connection import query
 from flows.engine.lineage import check_current
@@ -16,7 +15,6 @@ from flows.engine.runner import shards_of, table_files
 from flows.engine.session import Session
 from flows.engine.specs import parameters_of
 from flows.engine.workspace import STORAGE_VERSION
-from flows.release.baselines import derivation
 from flows.release.made_with import made_with
 from flows.review.verdicts import review_summary, source_of
 from flows.vocabulary import Vocabulary, current
@@ -31,67 +29,46 @@ CRAWL = "crawl"
 BEFORE_TASKS = (CRAWL, "parse", "extract")
 
 
-def assemble_task(
-    session: Session,
-    built: Task,
-    spec: DatasetSpec,
-    cards: Path,
-    version: str,
-    overrides: Mapping[str, str],
-    *,
-    out: Path | None = None,
-    derives: bool = True,
-    compare: Compare | None = None,
-) -> ReleaseManifest:
-    """Assemble one task of a dataset.
+def gather(
+    session: Session, built: Task, spec: DatasetSpec, version: str, overrides: Mapping[str, str]
+) -> Inputs:
+    """What one task of a dataset is released from.
 
     Args:
         session: an open session holding the workspace.
         built: the task.
         spec: the dataset's spec.
-        cards: folder of the dataset's prose.
         version: version of the release.
         overrides: `--set` changes to the spec, recorded in the release.
-        out: where `<dataset>/<version>/<task>/` goes; the workspace's releases/ folder when not given.
-        derives: whether baseline systems are run on it.
-        compare: says what changed since the release before.
+
+    Raises:
+        WorkspaceError: the task was not built, or not from today's extraction with the spec's settings.
     """
     check_built(session, built, spec)
-    source = source_of(session.workspace, spec.name, built.name)
-    stages = (*BEFORE_TASKS, built.per_article.name, *dict.fromkeys((built.over_all.name, source)))
-    every = (*stages, PARTITION)
-    tables: dict[str, tuple[Path, ...]] = {
-        name: table_files(session.workspace, f"{source}.{name}") for name in ("queries", "qrels", "excluded")
-    }
-    tables["documents"] = table_files(session.workspace, f"{built.over_all.name}.documents")
-    if source != built.over_all.name:
-        tables[ANNOTATIONS.name] = table_files(session.workspace, f"{source}.annotations")
-    for name in ("keys", "assignments", "withheld"):
-        tables[name] = table_files(session.workspace, f"{PARTITION}.{name}")
-    tables["labels"] = table_files(session.workspace, "labels.records")
-    for name in EXTRA_NAMES:
-        if name in built.over_all.outputs:
-            tables[name] = table_files(session.workspace, f"{built.over_all.name}.{name}")
-    for name in ("sources", "passages", "figures"):
-        tables[name] = table_files(session.workspace, f"extract.{name}")
-    tables["articles"] = table_files(session.workspace, "parse.articles")
-    vocabulary = current(session.workspace)
+    workspace, stage = session.workspace, built.over_all
+    source = source_of(workspace, spec.name, built.name)
+    stages = (*BEFORE_TASKS, built.per_article.name, *dict.fromkeys((stage.name, source)))
+    vocabulary = current(workspace)
+    given = [f"{source}.{name}" for name in ("queries", "qrels", "excluded")]
+    given += [f"{stage.name}.documents", "labels.records", "parse.articles"]
+    given += [f"{stage.name}.{table.name}" for table in OPTIONAL if table.name in stage.outputs]
+    given += [f"{source}.{ANNOTATIONS.name}"] if source != stage.name else []
+    given += [f"{PARTITION}.{name}" for name in ("keys", "assignments", "withheld")]
+    given += [f"extract.{name}" for name in ("sources", "passages", "figures")]
+    tables = {name.partition(".")[2]: table_files(workspace, name) for name in given}
+    tables["labels"] = tables.pop("records")
     tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
-    for stage in every:
-        tables[f"drops/{stage}"] = table_files(session.workspace, f"{stage}._dropped")
-    return assemble(
+    for name in (*stages, PARTITION):
+        tables[f"drops/{name}"] = table_files(workspace, f"{name}._dropped")
+    return Inputs(
         built,
         tables,
-        raw=session.workspace.raw,
-        out=out or session.workspace.releases,
+        raw=workspace.raw,
         spec=spec,
-        cards=cards,
         version=version,
         build=_build_record(session, built, stages, overrides, vocabulary),
         query=query(session.settings.memory_limit),
-        derive=derivation(session, spec) if derives else None,
-        review=review_summary(session.workspace, spec, built.name),
-        compare=compare,
+        review=review_summary(workspace, spec, built.name),
     )
 
 

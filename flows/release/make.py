@@ -1,4 +1,4 @@
-"""Makes the release of a dataset: finds its version, assembles every task aside, puts the whole in place."""
+"""Makes the release of a dataset: finds its version, makes every task aside, puts the whole in place."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest
-from curation.release.assemble import Compare, settle
-from curation.release.change import FIRST, Level, compare, largest, new_task, next_version
+from curation.release.card import load_prose
+from curation.release.change import FIRST, Level, Since, largest, new_task, next_version
+from curation.release.seal import aside, seal, settle
+from curation.release.write import write
 from curation.tasks.registry import TASKS
-from flows.engine.connection import query
 from flows.engine.releases import earlier_releases
 from flows.engine.session import Session
-from flows.release.gather import assemble_task
+from flows.release.baselines import derive
+from flows.release.gather import gather
 from flows.review.versions import check_version, leaving_rule
 from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec
+from schemas.stages import Task
 
 TRIAL = "0.0.0-trial"
-"""Version of what is assembled only to be compared."""
+"""Version of what is made only to be compared."""
 _CARD = frozenset({"README.md", "figures/results.svg"})
 _DERIVED = "the card's prose, or what baseline runs give"
 Earlier = tuple[str, Sequence[Path]]
@@ -78,7 +80,7 @@ class Maker:
         for name in self.spec.tasks:
             check_version(workspace, self.spec, name, version)
         self.partition(version)
-        manifests = self._assembled(version, lambda task: self._change(version, task, last))
+        manifests = self._released(version, lambda task: self._since(version, task, last))
         return Made(version, True, _told(manifests, last), self._placed(version, manifests))
 
     def _next(self, last: Earlier) -> Made:
@@ -94,11 +96,11 @@ class Maker:
         if self._stands(last[0], stood):
             return Made(last[0], False, "nothing changed", tuple(stood[name] for name in sorted(stood)))
         self.partition(None)
-        trial = self._assembled(TRIAL, lambda task: self._change(TRIAL, task, last), derives=False)
+        trial = self._released(TRIAL, lambda task: self._since(TRIAL, task, last), derives=False)
         version = next_version(last[0], _level(trial))
         why = _told(trial, last)
         self.partition(version)
-        manifests = self._assembled(version, lambda task: self._change(version, task, last))
+        manifests = self._released(version, lambda task: self._since(version, task, last))
         return Made(version, True, why, self._placed(version, manifests))
 
     def _stands(self, version: str, stood: Mapping[str, ReleaseManifest]) -> bool:
@@ -107,42 +109,32 @@ class Maker:
             return False
         self.partition(version)
         for derives in (False, True) if self.spec.baselines.systems else (True,):
-            made = self._assembled(version, lambda task: lambda *_: stood[task].change, derives=derives)
+            made = self._released(version, lambda task: Since(stood[task].change), derives=derives)
             if not all(_is_same(item, stood[item.task], is_whole=derives) for item in made):
                 return False
         return True
 
-    def _change(self, version: str, task: str, last: Earlier | None) -> Compare | None:
-        """What to say of a task's change: what its release says where it stands already."""
+    def _since(self, version: str, task: str, last: Earlier | None) -> Since:
+        """What a task's change is told from: where it stands already, from what its release says."""
         workspace = self.session.workspace
         standing = workspace.releases / self.spec.name / version / task
         if (standing / NAME).is_file():
-            recorded = read_manifest(standing).change
-            return lambda *_: recorded
+            return Since(read_manifest(standing).change)
         if last is None:
-            return None
+            return Since()
         previous, folders = last
         before = next((path for path in folders if path.name == task), None)
         if before is None:
-            return lambda *_: new_task(previous).content()
-        left = leaving_rule(workspace, self.spec, task, folders)
+            return Since(new_task(previous).content())
+        return Since(before=before, leaving=leaving_rule(workspace, self.spec, task, folders))
 
-        def told(directory: Path, head: ReleaseManifest) -> Mapping[str, Any]:
-            change = compare(before, directory, head, query(self.session.settings.memory_limit))
-            if left:
-                note = f"labels of the rule {left} leave: review found it too imprecise"
-                change = replace(change, level="major", notes=(note, *change.notes))
-            return change.content()
-
-        return told
-
-    def _assembled(
-        self, version: str, change: Callable[[str], Compare | None], *, derives: bool = True
+    def _released(
+        self, version: str, since: Callable[[str], Since], *, derives: bool = True
     ) -> list[ReleaseManifest]:
         """Every task, in the staging folder."""
         shutil.rmtree(self._staging, ignore_errors=True)
         return [
-            assemble_task(
+            release_task(
                 self.session,
                 TASKS[name],
                 self.spec,
@@ -150,8 +142,8 @@ class Maker:
                 version,
                 self.overrides,
                 out=self._staging,
+                since=since(name),
                 derives=derives,
-                compare=change(name),
             )
             for name in sorted(self.spec.tasks)
         ]
@@ -161,7 +153,7 @@ class Maker:
         return self.session.workspace.temporary / "release"
 
     def _placed(self, version: str, manifests: Sequence[ReleaseManifest]) -> tuple[ReleaseManifest, ...]:
-        """Move what was assembled to its place: at once where there is nothing yet."""
+        """Move what was made to its place: at once where there is nothing yet."""
         staged = self._staging / self.spec.name / version
         target = self.session.workspace.releases / self.spec.name / version
         if not target.exists():
@@ -169,6 +161,49 @@ class Maker:
             staged.rename(target)
             return tuple(manifests)
         return tuple(settle(staged / item.task, target / item.task, item) for item in manifests)
+
+
+def release_task(
+    session: Session,
+    task: Task,
+    spec: DatasetSpec,
+    cards: Path,
+    version: str,
+    overrides: Mapping[str, str],
+    *,
+    out: Path | None = None,
+    since: Since | None = None,
+    derives: bool = True,
+) -> ReleaseManifest:
+    """Release one task of a dataset: write its tables, derive what follows from them, seal the whole.
+
+    Args:
+        session: an open session holding the workspace.
+        task: the task.
+        spec: the dataset's spec.
+        cards: folder of the dataset's prose.
+        version: version of the release.
+        overrides: `--set` changes to the spec, recorded in the release.
+        out: where `<dataset>/<version>/<task>/` goes; the workspace's releases/ folder when not given.
+        since: what its change is told from; nothing is told when not given.
+        derives: whether baseline systems are run on it.
+    """
+    inputs = gather(session, task, spec, version, overrides)
+    prose = load_prose(cards, [task.name])[task.name]
+    target = (out or session.workspace.releases) / spec.name / version / task.name
+    with aside(target) as directory:
+        written = write(inputs, directory)
+        change = (since or Since()).change(directory, written.head, inputs.query)
+        shaped_by = derive(session, spec.baselines, written) if derives else ()
+        return seal(
+            written,
+            target,
+            inputs.query,
+            prose=prose,
+            cards=cards.name,
+            change=change,
+            shaped_by=shaped_by,
+        )
 
 
 def _is_same(made: ReleaseManifest, stood: ReleaseManifest, *, is_whole: bool) -> bool:

@@ -26,7 +26,7 @@ def correlated(bench: Bench, ran: Sequence[str], directory: Path, shaped_by: Seq
         shaped_by: systems whose rankings chose documents of the variant.
     """
     whole = reference(bench.collection)
-    part = open_collection(directory, bench.options.split, variant="nano")
+    part = open_collection(directory, bench.options.split, "nano", bench.collection.head)
     return correlate(_values(bench, whole, ran), _values(bench, part, ran), shaped_by)
 
 

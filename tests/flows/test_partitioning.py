@@ -17,7 +17,7 @@ from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
-from flows.release.gather import assemble_task
+from flows.release.make import release_task
 from schemas.spec import DatasetSpec
 from sources.sample import ids_path
 from tests.conftest import share_vocabulary
@@ -39,7 +39,7 @@ def release(workspace: Workspace, spec: DatasetSpec, cards: Path, version: str) 
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
     found: Placed = {}
     for task in sorted(spec.tasks):
-        assemble_task(session, TASKS[task], spec, cards, version, {})
+        release_task(session, TASKS[task], spec, cards, version, {})
         folder = workspace.releases / spec.name / version / task / "provenance" / "queries"
         for row in pq.read_table(folder, columns=["id", "split", "since"]).to_pylist():
             found[row["id"]] = (task, row["split"], row["since"])

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.published.manifest import OLDEST_FORMAT, ReleaseManifest, read_manifest
-from curation.release import assemble as assembling
+from curation.release import seal as sealing
 from flows.adapters.sentence_encoder import SentenceEncoder
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
@@ -170,7 +170,7 @@ def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_sam
         one.release()
         one.write_spec(one.queries("1.0.0")[0], AND_SUMMARY)
     other.release("2.0.0")
-    whole = assembling.settle
+    whole = sealing.settle
     seen: list[str] = []
 
     def dies(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
@@ -179,11 +179,11 @@ def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_sam
             raise KeyboardInterrupt
         return whole(partial, target, manifest)
 
-    monkeypatch.setattr(assembling, "settle", dies)
+    monkeypatch.setattr(sealing, "settle", dies)
     with pytest.raises(KeyboardInterrupt):
         maintainer.release()
     assert "2.0.0" in seen and maintainer.versions() == ["1.0.0"]
-    monkeypatch.setattr(assembling, "settle", whole)
+    monkeypatch.setattr(sealing, "settle", whole)
     placed = Maker._placed
 
     def never(self: Maker, *_: Any) -> Any:

@@ -12,15 +12,9 @@ import pyarrow.parquet as pq
 
 from curation.audit.rule import Canary, CannotRun, Collector, Context, NotCovered, Outcome, Rows, Rule, side
 from curation.audit.rules import planting
-from curation.derived.diagnostics.conditions import CONDITIONS
 from schemas.published import Published
 from schemas.tables import TABLES
 
-_OUTSIDE = ("year", "doi", "pmid", "pmcid", "license_url")
-_IMAGE = ("image", "image_source_sha256", "image_sha256", "image_width", "image_height")
-_MEASURED = (*CONDITIONS, "bm25_solvable", "chance", "chance_first")
-_ANSWERED = ("grade",)
-_MAY_BE_NULL = frozenset((*_OUTSIDE, *_IMAGE, *_MEASURED, *_ANSWERED))
 _SPLITS = ("test", "dev")
 _SHARD = re.compile(r"^(?P<of>.*?)-?\d+(?:-of-\d+)?\.parquet$")
 
@@ -37,9 +31,8 @@ def _schema(context: Context) -> Outcome:
             files += 1
             name = path.relative_to(context.directory).as_posix()
             actual = pq.read_schema(path)
-            allowed = (table.schema, *table.other)
-            if not any(actual.equals(schema, check_metadata=False) for schema in allowed):
-                _compare(found, table, name, actual, _nearest(actual, allowed))
+            if not any(actual.equals(schema, check_metadata=False) for schema in table.schemas):
+                _compare(found, table, name, actual, _nearest(actual, table.schemas))
     for table in TABLES:
         _find_nulls(context, found, table)
     return found.outcome(files)
@@ -76,8 +69,8 @@ def _compare(found: Collector, table: Published, name: str, actual: pa.Schema, w
 
 def _find_nulls(context: Context, found: Collector, table: Published) -> None:
     """Rows without a value where one must be; read only where the files' statistics count some."""
-    for column in table.schema.names:
-        if column in _MAY_BE_NULL or not _may_have_nulls(table.files(context.directory), column):
+    for column in (item.name for item in table.columns if not item.may_be_null):
+        if not _may_have_nulls(table.files(context.directory), column):
             continue
         named = ["id"] if "id" in table.schema.names else [name for name in table.key if name != "dimension"]
         listed = ", ".join(f'"{name}"' for name in named)

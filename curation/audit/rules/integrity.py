@@ -20,19 +20,14 @@ _CORE = ("queries", "corpus", "qrels")
 _PROVENANCE = ("provenance_queries", "provenance_corpus", "provenance_qrels", "keys", "sources")
 _RELEASE = (*_CORE, "excluded", *_PROVENANCE)
 _REFERENCES = (
-    ("qrels", "query-id", "queries", "id"),
-    ("qrels", "corpus-id", "corpus", "id"),
-    ("excluded", "query-id", "queries", "id"),
-    ("excluded", "corpus-id", "corpus", "id"),
-    ("provenance_queries", "id", "queries", "id"),
+    *(
+        (table.name, column.name, *column.refers.split("."))
+        for table in TABLES
+        for column in table.columns
+        if column.refers
+    ),
     ("queries", "id", "provenance_queries", "id"),
-    ("provenance_corpus", "id", "corpus", "id"),
     ("corpus", "id", "provenance_corpus", "id"),
-    ("provenance_queries", "article_id", "sources", "id"),
-    ("provenance_corpus", "article_id", "sources", "id"),
-    ("keys", "query-id", "queries", "id"),
-    ("target_names", "concept", "keys", "key"),
-    ("image_checks", "id", "corpus", "id"),
 )
 _KEYS = {table.name: table.key for table in TABLES}
 _PAIRS = (("qrels", "provenance_qrels"), ("provenance_qrels", "qrels"))

@@ -12,7 +12,7 @@ from curation.published.manifest import FORMAT_VERSION
 from curation.release.restricted import piece_hash, pieces
 from curation.vocabulary.known_sources import is_restricted
 from schemas.audit import Coverage
-from schemas.string_tables import MADE_TEXTS, RESTRICTED_NAMES
+from schemas.tables import MADE_TEXTS, RESTRICTED_NAMES
 
 _OTHER_TITLES = """SELECT id, title FROM corpus WHERE coalesce(title, '') <> ''
     AND title NOT IN (SELECT title FROM sources WHERE title IS NOT NULL) ORDER BY id"""

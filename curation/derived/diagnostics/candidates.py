@@ -18,7 +18,7 @@ from curation.derived.diagnostics.shortcuts import Lists
 from curation.evaluation.collection import Collection
 from curation.evaluation.labels import RELEVANT
 from curation.evaluation.ranking import EMPTY, Indices, Run
-from curation.evaluation.reading import pairs, positions_of, split_files
+from curation.evaluation.reading import pairs, positions_of
 from schemas.hashing import sha256_text
 from schemas.tables import TOP_RANKED
 
@@ -49,7 +49,7 @@ def published(collection: Collection, directory: Path) -> dict[str, Indices] | N
     Raises:
         ReleaseError: a candidate is not in the corpus.
     """
-    files = split_files(TOP_RANKED, directory, collection.split)
+    files = TOP_RANKED.files(directory, collection.split)
     if not files:
         return None
     ids = pa.array(collection.corpus_ids, pa.string())

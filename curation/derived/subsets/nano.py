@@ -16,7 +16,6 @@ from curation.derived.subsets.draw import lots, stratified
 from curation.derived.subsets.rows import copy_rows
 from curation.evaluation.collection import Collection
 from curation.evaluation.ranking import EMPTY, Run
-from curation.evaluation.reading import split_files
 from curation.evaluation.variants import SMALL, SPLIT, WHOLE
 
 FACETS = ("specialty", "modality", "tier")
@@ -152,9 +151,7 @@ def _write(
     of_documents = pa.array([collection.corpus_ids[place] for place in documents.tolist()], pa.string())
     pair = {"query-id": of_queries, "corpus-id": of_documents}
     return {
-        name: copy_rows(
-            whole, split_files(whole, out, SPLIT), {"id": ids} if ids is not None else pair, small, out
-        )
+        name: copy_rows(whole, whole.files(out, SPLIT), {"id": ids} if ids is not None else pair, small, out)
         for name, whole, small, ids in (
             ("corpus", WHOLE.corpus, SMALL.corpus, of_documents),
             ("queries", WHOLE.queries, SMALL.queries, of_queries),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,8 +11,6 @@ import pyarrow.parquet as pq
 
 from curation.published.writer import write_table
 from schemas.published import Published
-
-_PICTURED_ROWS = 100
 
 
 def matching(files: Sequence[Path], wanted: Mapping[str, pa.Array]) -> Iterator[pa.Table]:
@@ -47,7 +44,5 @@ def copy_rows(
         target: the table to write.
         out: the task directory.
     """
-    schema = pq.read_schema(files[0]) if files else source.schema
-    rows_per_group = _PICTURED_ROWS if "image" in schema.names else target.rows_per_group
-    table = replace(target, schema=schema, rows_per_group=rows_per_group)
-    return write_table(table, matching(files, wanted), out)
+    names = (pq.read_schema(files[0]) if files else source.schema).names
+    return write_table(target.only(names), matching(files, wanted), out)

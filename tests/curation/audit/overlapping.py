@@ -20,7 +20,7 @@ from curation.audit.rules import overlap
 from curation.published.manifest import ReleaseManifest
 from schemas.audit import OverlapCell, Role, RuleResult
 from schemas.ids import family_key
-from schemas.tables import IMAGE_CORPUS, KEYS, ORIGIN_CORPUS, ORIGIN_QRELS, ORIGIN_QUERIES, QRELS, QUERIES
+from schemas.tables import CORPUS, KEYS, ORIGIN_CORPUS, ORIGIN_QRELS, ORIGIN_QUERIES, QRELS, QUERIES
 from tests.curation.audit.small import manifest, rule_of
 from tests.curation.release.known import run_sql
 
@@ -28,7 +28,7 @@ Row = dict[str, Any]
 DIMENSIONS = ("target_concept", "query", "article", "patient", "image_family")
 SCHEMAS = {
     "queries": QUERIES,
-    "corpus": IMAGE_CORPUS,
+    "corpus": CORPUS,
     "qrels": QRELS,
     "provenance_queries": ORIGIN_QUERIES,
     "provenance_corpus": ORIGIN_CORPUS,

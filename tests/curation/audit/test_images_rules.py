@@ -17,12 +17,10 @@ from curation.audit.rules import images
 from curation.audit.rules.images_canaries import cropped, drawn, encoded, rescaled
 from schemas.audit import RuleResult
 from schemas.hashing import sha256_bytes
-from schemas.tables import EXCLUDED, IMAGE_CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
+from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
 from tests.curation.release.known import run_sql
 
-TABLES = {
-    table.name: table for table in (QUERIES, IMAGE_CORPUS, QRELS, EXCLUDED, ORIGIN_QUERIES, ORIGIN_CORPUS)
-}
+TABLES = {table.name: table for table in (QUERIES, CORPUS, QRELS, EXCLUDED, ORIGIN_QUERIES, ORIGIN_CORPUS)}
 BY_ID = {rule.id: rule for rule in images.RULES}
 
 

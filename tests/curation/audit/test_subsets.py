@@ -14,7 +14,7 @@ from curation.audit.dataset import Dataset
 from curation.audit.rules.subsets import RULES
 from curation.audit.rules.subsets_canaries import parts_of
 from schemas.hashing import sha256_bytes
-from schemas.tables import IMAGE_CORPUS, TEXT_QUERIES
+from schemas.tables import CORPUS, QUERIES
 from tests.curation.audit.small import check, dataset, named, planted, qrels, queries, rule_of, texts
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -53,7 +53,7 @@ def small(folder: Path, change: Callable[[Rows], Any] = lambda rows: None) -> Da
     change(rows)
     made = dataset(folder, rows)
     if "nano_queries" in rows:  # no query has an image: the columns are those of the whole
-        table = pa.Table.from_pylist(rows["nano_queries"], schema=TEXT_QUERIES.schema)
+        table = pa.Table.from_pylist(rows["nano_queries"], schema=QUERIES.without("image").schema)
         pq.write_table(table, made.views["nano_queries"][0])
     return made
 
@@ -139,7 +139,7 @@ def test_a_column_less_and_another_image_are_found(tmp_path: Path) -> None:
         for row in rows[name]:
             other = name != "corpus" and row["id"] == "dq1"
             row["image"] = {"bytes": b"y" if other else b"x", "path": "a"} if row["id"][0] == "d" else None
-        table = pa.Table.from_pylist(rows[name], schema=IMAGE_CORPUS.schema)
+        table = pa.Table.from_pylist(rows[name], schema=CORPUS.schema)
         pq.write_table(table, subject.views[name][0])
     result = check(rule_of(RULES, "nano_rows"), subject, tmp_path)
     assert named(result) == {"dq1"} and result.found == 1

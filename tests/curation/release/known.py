@@ -16,8 +16,9 @@ from PIL import Image
 
 from curation.partition.records import Withheld
 from curation.published.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
-from curation.release.assemble import assemble
-from curation.release.card import OF_DATASET, OF_TASK
+from curation.release.card import OF_DATASET, OF_TASK, load_prose
+from curation.release.seal import aside, seal
+from curation.release.write import Inputs, Written, write
 from curation.tasks.registry import TASKS
 from flows.engine import connection as asking
 from schemas.article import Graphic, Licence
@@ -102,7 +103,7 @@ class Caption:
 
 @dataclass
 class World:
-    """Rows of a build and everything `assemble` takes; tests change a copy before `write`."""
+    """Rows of a build and everything a release is made of; tests change a copy before `write`."""
 
     root: Path
     queries: list[Query] = field(default_factory=list)
@@ -207,12 +208,12 @@ class World:
         ]
 
     def release(self, out: str = "releases", version: str = "1.0.0", **options: Any) -> Path:
-        """Assemble; the task directory."""
+        """Release; the task directory."""
         self.manifest(out, version, **options)
         return self.root / out / "known" / version / "visual_context"
 
     def manifest(self, out: str = "releases", version: str = "1.0.0", **options: Any) -> ReleaseManifest:
-        """Assemble; the manifest."""
+        """Release; the manifest."""
         spec = DatasetSpec.model_validate(
             {
                 "name": "known",
@@ -228,18 +229,31 @@ class World:
             retention=tuple(self.retention),
             made_with=options.pop("made_with", {}),
         )
-        return assemble(
+        derive: Callable[[Written], tuple[str, ...]] = options.pop("derive", lambda _: ())
+        inputs = Inputs(
             TASK,
             self.tables(),
             raw=self.root / "raw",
-            out=self.root / out,
             spec=spec,
-            cards=self.cards,
             version=version,
             build=build,
             query=options.pop("query", run_sql),
             **options,
         )
+        prose = load_prose(self.cards, [TASK.name])[TASK.name]
+        target = self.root / out / spec.name / version / TASK.name
+        with aside(target) as directory:
+            written = write(inputs, directory)
+            shaped_by = derive(written)
+            return seal(
+                written,
+                target,
+                inputs.query,
+                prose=prose,
+                cards=self.cards.name,
+                change={},
+                shaped_by=shaped_by,
+            )
 
 
 _NOTHING = RecordStage("visual_context", 1, (), (), lambda: iter(()), ())

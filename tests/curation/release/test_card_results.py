@@ -19,12 +19,13 @@ from markdown_it import MarkdownIt
 from curation.derived.distractors import make_distractors
 from curation.derived.pools import PoolOptions, SplitRuns, make_pools
 from curation.derived.subsets import NanoOptions, make_nano
-from curation.evaluation.collection import Collection, open_collection
+from curation.evaluation.collection import Collection, Head, open_collection
 from curation.evaluation.ranking import Ranking, Run
 from curation.evaluation.results import Measured, summarise
 from curation.published.manifest import read_manifest
 from curation.published.writer import write_table
 from curation.release import card, facts, plots, results
+from curation.release.write import Written
 from schemas.errors import ReleaseError
 from schemas.tables import DERIVED, DIAGNOSTICS, SUBSETS
 from tests.curation.release.known import make_world, run_sql
@@ -43,10 +44,11 @@ def run(collection: Collection, shift: int) -> Run:
     return made
 
 
-def derive(directory: Path, splits: Sequence[str]) -> Sequence[str]:
+def derive(written: Written) -> tuple[str, ...]:
     """What flows do on real systems, on two made-up rankings."""
-    assert list(splits) == ["test"]
-    collection = open_collection(directory)
+    assert written.splits == ("test",)
+    directory = written.directory
+    collection = open_collection(directory, head=Head.of(written.head))
     runs = {"bm25": run(collection, 0), HOSTILE: run(collection, 3)}
     systems = [
         Measured(

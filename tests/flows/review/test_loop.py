@@ -29,7 +29,7 @@ from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
-from flows.release.gather import assemble_task
+from flows.release.make import release_task
 from flows.review import label_studio as servers
 from flows.review import sync as review_sync
 from flows.review.adjudication import ADJUDICATOR, adjudicate
@@ -111,7 +111,7 @@ class Loop:
         spec = self.spec.model_copy(update={"expert_minimum": minimum})
         run_partition(self.workspace, spec, version)
         session = Session(Settings(workspace=self.workspace.root), self.workspace, SilentReporter())
-        assemble_task(session, TASKS[TASK], spec, self.cards, version, {})
+        release_task(session, TASKS[TASK], spec, self.cards, version, {})
         return self.workspace.releases / self.spec.name / version / TASK
 
 

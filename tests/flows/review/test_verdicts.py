@@ -27,7 +27,7 @@ from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.specs import read_spec, spec_path
 from flows.engine.workspace import Workspace
-from flows.release.gather import assemble_task
+from flows.release.make import release_task
 from flows.review.candidates import Options, prepare
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder
 from flows.review.verdicts import measure, settle, terms_of
@@ -70,7 +70,7 @@ def released(workspace: Workspace, spec: DatasetSpec, version: str) -> ReleaseMa
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
     run_partition(workspace, spec, version)
     cards = spec_path(DATASET).parent
-    return assemble_task(session, TASKS[TASK], spec, cards, version, {})
+    return release_task(session, TASKS[TASK], spec, cards, version, {})
 
 
 def answered(folder: ReviewFolder, withdrawn: str) -> list[ReviewAnnotation]:

@@ -1,4 +1,4 @@
-"""Assembly: loads with `datasets`, repeats byte for byte, and refuses what may not be released."""
+"""Write and seal: a release loads with `datasets`, repeats byte for byte, refuses what must not go out."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import pytest
 from PIL import Image
 
 from curation.audit import audit
-from curation.published.manifest import hash_files, read_manifest, unlike
+from curation.published.manifest import ReleaseManifest, hash_files, read_manifest, unlike
 from curation.published.writer import write_table
+from curation.release import facts
+from curation.release.write import Written
 from curation.tasks.image_facts import ImageCheck
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
@@ -318,6 +320,42 @@ def test_refusals_name_the_culprit_and_leave_nothing(
     assert message in str(caught.value)
     assert not list((world.root / "releases").rglob("*.parquet"))
     assert not list((world.root / "releases").rglob(".*"))
+
+
+def test_what_dies_between_the_steps_leaves_no_release(world: World) -> None:
+    seen: list[list[str]] = []
+
+    def dies(written: Written) -> tuple[str, ...]:
+        seen.append([path.name for path in written.directory.iterdir() if path.is_file()])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        world.release(derive=dies)
+    assert seen == [[]], "neither release.json nor a card before the seal"
+    assert not [path for path in (world.root / "releases").rglob("*") if path.is_file()]
+    other = make_world(world.root / "other")
+    assert tree(world.release()) == tree(other.release())
+
+
+def test_facts_of_written_tables_hold_to_the_end(world: World) -> None:
+    kept: list[Written] = []
+
+    def keep(written: Written) -> tuple[str, ...]:
+        kept.append(written)
+        return ()
+
+    directory = world.release(derive=keep)
+    whole = facts.compute(directory, run_sql)
+    assert whole == {**kept[0].facts, **facts.of_derived(directory, run_sql)}
+    manifest = read_manifest(directory)
+    assert dataclasses.replace(manifest, files={}, release_hash="") == read_back(kept[0].head)
+
+
+def read_back(head: ReleaseManifest) -> ReleaseManifest:
+    """A manifest with the types that JSON keeps."""
+    content = json.loads(head.to_json())
+    lists = ("not_publishable_because", "stages", "siblings", "shaped_by", "vocabularies")
+    return ReleaseManifest(**{**content, **{name: tuple(content[name]) for name in lists}})
 
 
 def test_licences_that_fit_no_common_one_are_refused(world: World) -> None:

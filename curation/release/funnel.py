@@ -1,0 +1,58 @@
+"""The retention table of a release and the drops behind it, checked against each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from curation.published.manifest import Retention
+from curation.published.query import QueryRunner
+from curation.release import identified
+from schemas.errors import ConservationError
+from schemas.published import Published
+from schemas.tables import DROPS, FUNNEL
+
+_CHOSEN = f"SELECT unit, id, article_id, reason, detail, {identified.SUSPECT} FROM drops"
+
+
+def retained(
+    query: QueryRunner, tables: Mapping[str, Sequence[Path]], task: str, passed: Iterable[Retention]
+) -> Iterator[tuple[Published, pa.Table]]:
+    """The tables `drops` and `funnel` with their rows.
+
+    Args:
+        query: runs SQL over Parquet.
+        tables: `drops/<stage>`: Drop rows by stage; others are not looked at.
+        task: its name; the partition's drops of other tasks are left out.
+        passed: what entered and left each stage, in order.
+
+    Raises:
+        ConservationError: what entered a stage is not what left it and what it dropped.
+    """
+    dropped: Counter[tuple[str, str]] = Counter()
+    parts = [DROPS.schema.empty_table()]
+    for name in sorted(tables):
+        stage = name.removeprefix("drops/")
+        if stage == name or not tables[name]:
+            continue
+        mine = f" WHERE starts_with(id, '{task}-')" if stage == "partition" else ""
+        for batch in query(f"{_CHOSEN}{mine} ORDER BY ALL", {"drops": tables[name]}):
+            rows = identified.without_identifiers(pa.Table.from_batches([batch]))
+            dropped.update((stage, unit) for unit in rows.column("unit").to_pylist())
+            rows = rows.append_column("stage", pa.array([stage] * rows.num_rows, pa.string()))
+            parts.append(rows.select(DROPS.schema.names).cast(DROPS.schema))
+    yield DROPS, pa.concat_tables(parts)
+    steps = []
+    for number, step in enumerate(passed, start=1):
+        lost = dropped[step.stage, step.unit]
+        if step.entered != step.kept + lost:
+            raise ConservationError(
+                f"{step.stage}: {step.entered} {step.unit} entered, {step.kept} kept, {lost} dropped",
+                hint=f"rebuild: medqrels build {task}",
+            )
+        values = (number, step.stage, step.unit, step.entered, step.kept, lost)
+        steps.append(dict(zip(FUNNEL.schema.names, values, strict=True)))
+    yield FUNNEL, pa.Table.from_pylist(steps, schema=FUNNEL.schema)

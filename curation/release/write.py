@@ -1,0 +1,229 @@
+"""First step of a release: the tables of a task written from the workspace, and the head of its release.json.
+
+Pure: Parquet and image bytes in, the tables of one folder out. Same input, same bytes. What is written is no
+release before it is sealed (curation.release.seal).
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from curation.published.manifest import BuildRecord, ReleaseManifest, StageRecord
+from curation.published.query import QueryRunner, fetch
+from curation.published.writer import MAX_SHARD_BYTES, write_table
+from curation.release import identified, reviewed
+from curation.release.facts import Facts, of_written
+from curation.release.funnel import retained
+from curation.release.head import head_of
+from curation.release.near_copies import write_alike
+from curation.release.pictured import Pair, write_pair
+from curation.release.restricted import Strings, check_strings
+from curation.release.selects import KEPT, ROWS, select_rows
+from curation.release.target_names import target_names
+from schemas.errors import ReleaseError
+from schemas.licences import is_allowed
+from schemas.published import Published
+from schemas.spec import DatasetSpec
+from schemas.stages import Task
+from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES, TABLES, TARGET_NAMES
+
+REQUIRED = (
+    "queries",
+    "documents",
+    "qrels",
+    "excluded",
+    "sources",
+    "labels",
+    "keys",
+    "assignments",
+    "withheld",
+)
+OPTIONAL = tuple(table for table in TABLES if table.is_optional and table.step == "write")
+"""Published tables that some releases have; a work table of the same name gives the rows of most."""
+_ALIKE = "alike"
+_VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
+_PAIRS = (Pair(QUERIES, ORIGIN_QUERIES, by_id=True), Pair(CORPUS, ORIGIN_CORPUS, by_id=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the tables of a release are made of.
+
+    Attributes:
+        task: the task whose rows are released.
+        tables: work tables by name: those `REQUIRED` (queries, documents, qrels and excluded are outputs of
+            the task's set stage; of all sources only the used ones are released), any optional published
+            table by its own name, `drops/<stage>` (Drop rows by stage), and passages, figures, articles and
+            names for :func:`curation.release.restricted.check_strings`.
+        raw: the workspace's raw/ folder, for image bytes.
+        spec: the dataset's spec.
+        version: version of the release, e.g. 1.0.0.
+        build: stages and retention as the workspace recorded them.
+        query: runs SQL over Parquet.
+        review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
+            to provenance/review.json.
+        max_shard_bytes: payload after which a new shard begins.
+    """
+
+    task: Task
+    tables: Mapping[str, Sequence[Path]]
+    raw: Path
+    spec: DatasetSpec
+    version: str
+    build: BuildRecord
+    query: QueryRunner
+    review: Mapping[str, Any] | None = None
+    max_shard_bytes: int = MAX_SHARD_BYTES
+
+    def select(self, text: str) -> Iterator[pa.Table]:
+        """Rows of a SELECT over the work tables and what the partition left of them."""
+        known = {*REQUIRED, *(table.name for table in OPTIONAL), _ALIKE, identified.VIEW}
+        views = {name: files for name, files in self.tables.items() if files and name in known}
+        kept = KEPT.format(task=self.task.name, version=self.version)
+        for batch in self.query(kept + text, views):
+            yield pa.Table.from_batches([batch])
+
+    def one(self, text: str) -> Any:
+        """The first column of the one row of an aggregate."""
+        return next(self.select(text)).column(0)[0].as_py()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A task folder in the making: its tables are there; `facts` are those of them, see `facts.of_written`.
+
+    `head` is release.json as far as it is known: no file is hashed, nothing derived.
+    """
+
+    directory: Path
+    head: ReleaseManifest
+    facts: Facts
+    splits: tuple[str, ...]
+
+
+def write(inputs: Inputs, directory: Path) -> Written:
+    """Write every table that is made of the workspace into an empty folder.
+
+    Raises:
+        ReleaseError: a work table is missing, a row may not be released, or an image is unusable.
+        ConservationError: the recorded retention does not add up.
+    """
+    _check_arguments(inputs)
+    with tempfile.TemporaryDirectory(prefix="medqrels-release-") as scratch:
+        found = _with_withheld(inputs, Path(scratch))
+        _check_rights(found)
+        strings = _released_only(found, check_strings(found.query, found.tables))
+        splits = _write_tables(found, strings, directory)
+    numbers = of_written(directory, found.query)
+    named = bool(TARGET_NAMES.files(directory))
+    head = head_of(found.task, found.spec, found.version, found.build, numbers, names_targets=named)
+    head = replace(head, made_texts=len(strings.made), restricted_names=strings.restricted_names)
+    return Written(directory, head, numbers, splits)
+
+
+def _check_arguments(inputs: Inputs) -> None:
+    """The version is one, and the build is there."""
+    if not _VERSION.match(inputs.version):
+        raise ReleaseError(f"not a version: {inputs.version!r}", hint="use MAJOR.MINOR.PATCH, e.g. 1.0.0")
+    missing = [name for name in REQUIRED if not inputs.tables.get(name)]
+    if missing:
+        task = inputs.task.name
+        raise ReleaseError(
+            f"no built table {', '.join(missing)}",
+            record=task,
+            hint="medqrels ground" if missing == ["labels"] else f"medqrels build {task}",
+        )
+
+
+def _with_withheld(inputs: Inputs, scratch: Path) -> Inputs:
+    """The same with what is found here: near copies, rows that could name a patient."""
+    alike = write_alike(inputs.query, inputs.tables["documents"], scratch)
+    drops = identified.write_identified(inputs.query, inputs.task.name, inputs.tables, scratch)
+    found = {_ALIKE: [alike], identified.VIEW: [drops], f"drops/{identified.STAGE}": [drops]}
+    stages = (*inputs.build.stages, StageRecord(identified.STAGE, identified.VERSION, {}))
+    return replace(inputs, tables={**inputs.tables, **found}, build=replace(inputs.build, stages=stages))
+
+
+def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[str, ...]:
+    """Write them; the splits."""
+
+    def put(table: Published, chunks: Iterator[pa.Table], split: str = "test") -> None:
+        write_table(table, chunks, directory, inputs.max_shard_bytes, split=split)
+
+    has_dev = inputs.one("SELECT count(*) FROM kept WHERE split = 'dev'") > 0
+    splits = ("test", "dev") if has_dev else ("test",)
+    for pair in _PAIRS:
+        with_images = inputs.one(f"SELECT count(image) FROM {ROWS[pair.table.name]}") > 0
+        write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, splits=splits)
+    for table in _selected(inputs):
+        for split in splits if table.has_splits else ("",):
+            put(table, inputs.select(select_rows(table, split)), split or "test")
+    if inputs.review is not None:
+        reviewed.write_review(directory, inputs.review)
+    targets = _targets(inputs)
+    if targets and inputs.tables.get("names"):
+        put(TARGET_NAMES, target_names(inputs.query, inputs.tables["names"], targets))
+    passed = (*inputs.build.retention, *identified.shown(inputs.task.name, inputs.one))
+    for table, rows in (
+        *strings.tables(),
+        *retained(inputs.query, inputs.tables, inputs.task.name, passed),
+    ):
+        put(table, iter([rows]))
+    return splits
+
+
+def _selected(inputs: Inputs) -> Iterator[Published]:
+    """Tables whose rows are those of a work table, without the pictured ones."""
+    paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)]
+    for table in TABLES:
+        is_given = bool(inputs.tables.get(table.name)) if table in OPTIONAL else table.name in ROWS
+        if is_given and table not in paired:
+            yield table
+
+
+def _released_only(inputs: Inputs, strings: Strings) -> Strings:
+    """Made texts of released rows: the partition and the gates leave rows out."""
+    if not strings.made:
+        return strings
+    text = "SELECT 'queries' AS tab, id FROM kept UNION ALL SELECT 'corpus', id FROM described ORDER BY ALL"
+    rows = {(row["tab"], row["id"]) for batch in inputs.select(text) for row in batch.to_pylist()}
+    made = tuple(place for place in strings.made if place[:2] in rows)
+    return strings._replace(made=made, hashes=strings.hashes if made else ())
+
+
+def _check_rights(inputs: Inputs) -> None:
+    """The last gate: nothing outside the profile, nothing retracted, enters a release."""
+    rows = fetch(
+        inputs.query,
+        """SELECT id, license, article_id FROM (SELECT id, license, article_id FROM queries
+            UNION ALL SELECT id, license, article_id FROM documents)
+        QUALIFY row_number() OVER (PARTITION BY license ORDER BY id) = 1 ORDER BY license""",
+        {name: inputs.tables[name] for name in ("queries", "documents")},
+    )
+    for row in rows:
+        if not is_allowed(row["license"], inputs.spec.licence_profile):
+            raise ReleaseError(
+                f"licence {row['license']} is not in profile '{inputs.spec.licence_profile}'",
+                record=row["id"],
+                hint=f"medqrels build {inputs.task.name}; the build must drop it with a reason",
+            )
+    retracted = list(inputs.select("SELECT id FROM cited WHERE is_retracted ORDER BY id LIMIT 1"))
+    if any(rows.num_rows for rows in retracted):
+        raise ReleaseError(
+            "a retracted article is among the sources",
+            record=retracted[0].column("id")[0].as_py(),
+            hint=f"medqrels build {inputs.task.name}",
+        )
+
+
+def _targets(inputs: Inputs) -> list[str]:
+    """Target concepts of the released queries, sorted: their names are published as hashes."""
+    text = "SELECT DISTINCT key FROM rests WHERE dimension = 'target_concept' ORDER BY key"
+    return [row["key"] for part in inputs.select(text) for row in part.to_pylist()]

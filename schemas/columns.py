@@ -1,0 +1,68 @@
+"""Columns that several published tables share, and short forms to declare one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from schemas.published import IMAGE, TRANSFORMS, Column
+
+SYSTEMS = pa.list_(pa.struct([("system", pa.string()), ("rank", pa.int64())]))
+SHORTCUTS = pa.list_(pa.struct([("shortcut", pa.string()), ("ndcg", pa.float64())]))
+
+
+def text(name: str, meaning: str, **marks: Any) -> Column:
+    """A column of text."""
+    return Column(name, pa.string(), meaning, **marks)
+
+
+def number(name: str, meaning: str, **marks: Any) -> Column:
+    """A column of whole numbers."""
+    return Column(name, pa.int64(), meaning, **marks)
+
+
+def flag(name: str, meaning: str, **marks: Any) -> Column:
+    """A column of true and false."""
+    return Column(name, pa.bool_(), meaning, **marks)
+
+
+def measure(name: str, meaning: str, *, may_be_null: bool = True) -> Column:
+    """A column of decimals, null where something was not run."""
+    return Column(name, pa.float64(), meaning, may_be_null=may_be_null)
+
+
+OF_QUERY = text("query-id", "id in queries", refers="queries.id")
+PAIR = (OF_QUERY, text("corpus-id", "id in corpus", refers="corpus.id"))
+PAIR_KEY = ("query-id", "corpus-id")
+SPLIT = text("split", "test or dev", repeats=True, reader="maintainer")
+RIGHTS = (
+    text("language", "BCP-47 language of the text", repeats=True),
+    text("license", "SPDX id of this row's licence", repeats=True),
+    flag("is_synthetic", "made from synthetic input; such a row may not be published", reader="maintainer"),
+)
+ORIGIN = (
+    text("license_evidence", "where the licence was read", repeats=True),
+    text("text_sha256", "hex SHA-256 of the source text"),
+    Column(
+        "transforms", TRANSFORMS, "changes from source text to released text; undo last first", is_prose=True
+    ),
+)
+FACETS = (
+    text("specialty", "main specialty, '' when undecided"),
+    text("modality", "imaging modality of the query or of what it asks for, '' when undecided"),
+    text("region", "anatomical region, '' when undecided"),
+    text("tier", "difficulty tier, '' in tasks without tiers"),
+)
+IMAGE_ORIGIN = (
+    text("image_source_sha256", "hex SHA-256 of the image file as fetched", may_be_null=True),
+    text("image_sha256", "hex SHA-256 of the released image bytes", may_be_null=True),
+    text("image_transform", "'' when the bytes were copied, else how they were normalised"),
+    number("image_width", "pixels", may_be_null=True),
+    number("image_height", "pixels", may_be_null=True),
+)
+
+
+def image(meaning: str) -> Column:
+    """The column of images, there where any row has one."""
+    return Column("image", IMAGE, meaning, may_be_null=True, is_optional=True)
