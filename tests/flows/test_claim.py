@@ -17,7 +17,7 @@ from curation.published.manifest import NAME
 from flows.cli import audit as cli_audit
 from flows.cli.common import DEFAULT
 from flows.release import made_with as claim
-from tests.curation.audit.small import manifest
+from tests.releases import manifest
 
 
 def pins(lock: Path) -> dict[str, set[str]]:

@@ -13,8 +13,8 @@ from flows.crawl.selection import select
 from flows.engine.workspace import Workspace
 from flows.inspect.status import describe, status
 from schemas.audit import AuditReport
-from tests.curation.audit.small import manifest
 from tests.flows.toy import CUT, POOL, articles, run, seed
+from tests.releases import manifest
 
 
 def test_an_empty_workspace(workspace: Workspace) -> None:

@@ -21,8 +21,9 @@ from curation.published.manifest import ReleaseManifest
 from schemas.audit import OverlapCell, Role, RuleResult
 from schemas.ids import family_key
 from schemas.tables import CORPUS, KEYS, ORIGIN_CORPUS, ORIGIN_QRELS, ORIGIN_QUERIES, QRELS, QUERIES
-from tests.curation.audit.small import manifest, rule_of
+from tests.curation.audit.small import rule_of
 from tests.curation.release.known import run_sql
+from tests.releases import manifest
 
 Row = dict[str, Any]
 DIMENSIONS = ("target_concept", "query", "article", "patient", "image_family")

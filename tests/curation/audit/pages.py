@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image, ImageDraw
 
-from curation.published.manifest import FORMAT_VERSION, ReleaseManifest
+from curation.published.manifest import ReleaseManifest
 from curation.release.facts import views
 from schemas.hashing import sha256_text
-from schemas.tables import TABLES
+from tests import releases
 
 HOSTILE = '<script>document.title="owned"</script> Figure 3 <img src="http://192.0.2.1/x" onerror="x()">'
 OVERRIDE = "\u202egnp.exe"
@@ -40,19 +37,6 @@ def radiograph(seed: int) -> bytes:
     out = io.BytesIO()
     image.save(out, format="JPEG", quality=85, exif=exif)
     return out.getvalue()
-
-
-def write(directory: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Path:
-    """Write published tables; a row's missing columns are null."""
-    for table in TABLES:
-        if table.name not in rows:
-            continue
-        schema = max((table.schema, *table.other), key=len)
-        folder = directory / table.folder
-        folder.mkdir(parents=True, exist_ok=True)
-        filled = [{name: row.get(name) for name in schema.names} for row in rows[table.name]]
-        pq.write_table(pa.Table.from_pylist(filled, schema=schema), folder / "test-00000-of-00001.parquet")
-    return directory
 
 
 def release(directory: Path, hostile: bool = False) -> Path:
@@ -106,7 +90,7 @@ def release(directory: Path, hostile: bool = False) -> Path:
         (3, TASK, "case", 38, 12, 26),
     )
     names = ("step", "stage", "unit", "entered", "kept", "dropped")
-    write(
+    releases.write(
         directory,
         {
             "queries": queries,
@@ -142,32 +126,20 @@ def release(directory: Path, hostile: bool = False) -> Path:
 
 def manifest(**changes: Any) -> ReleaseManifest:
     """The release's manifest."""
-    made = ReleaseManifest(
-        format_version=FORMAT_VERSION,
-        dataset="known",
-        title="Known release",
-        version="1.0.0",
-        task=TASK,
-        task_title="Cases by hidden diagnosis",
-        task_description="Find another patient's case with the same diagnosis.",
-        licence_profile="open",
-        license="CC-BY-SA-4.0",
-        label="silver",
-        expert_minimum=5,
-        publishable_by_content=True,
-        not_publishable_because=(),
-        accessed="2026-11-01",
-        grades={"2": "same hidden principal diagnosis"},
-        exclusions={"own_article": "from the query's own article"},
-        versions={},
-        stages=(),
-        overrides={},
-        counts={},
-        files={},
-        siblings=("summary", "visual_context"),
-        release_hash=HASH,
-    )
-    return dataclasses.replace(made, **changes)
+    of_this = {
+        "dataset": "known",
+        "title": "Known release",
+        "task": TASK,
+        "task_title": "Cases by hidden diagnosis",
+        "task_description": "Find another patient's case with the same diagnosis.",
+        "license": "CC-BY-SA-4.0",
+        "accessed": "2026-11-01",
+        "grades": {"2": "same hidden principal diagnosis"},
+        "exclusions": {"own_article": "from the query's own article"},
+        "siblings": ("summary", "visual_context"),
+        "release_hash": HASH,
+    }
+    return releases.manifest(**(of_this | changes))
 
 
 def rows_of(directory: Path) -> tuple[str, ...]:

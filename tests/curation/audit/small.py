@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +13,12 @@ from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
 from curation.audit.rule import Context, Rule
-from curation.published.manifest import FORMAT_VERSION, ReleaseManifest
 from schemas.audit import Kind, RuleResult
 from schemas.tables import TABLES
 from tests.curation.release.known import run_sql
+from tests.releases import Tables, manifest
 
 SCHEMAS = {table.name: table.without("image").schema for table in TABLES}
-Tables = Mapping[str, Sequence[Mapping[str, Any]]]
-
-
-def manifest(**changes: Any) -> ReleaseManifest:
-    """A plain release.json."""
-    values: dict[str, Any] = {
-        "format_version": FORMAT_VERSION,
-        "dataset": "small",
-        "title": "Small",
-        "version": "1.0.0",
-        "task": "clinical_case",
-        "task_title": "Clinical case",
-        "task_description": "Find cases with the same diagnosis.",
-        "licence_profile": "open",
-        "license": "CC-BY-4.0",
-        "label": "silver",
-        "expert_minimum": 5,
-        "publishable_by_content": True,
-        "not_publishable_because": (),
-        "accessed": None,
-        "grades": {"2": "same", "1": "near"},
-        "exclusions": {},
-        "versions": {},
-        "stages": (),
-        "overrides": {},
-        "counts": {},
-        "files": {},
-    }
-    return ReleaseManifest(**(values | changes))
 
 
 def dataset(folder: Path, tables: Tables, kind: Kind = "release", **changes: Any) -> Dataset:

@@ -12,8 +12,9 @@ from curation.audit import RULES, audit
 from curation.audit.publishable import forbids
 from curation.audit.rules import integrity, rights
 from schemas.audit import CanaryResult, RuleResult
-from tests.curation.audit.small import manifest, rule_of
+from tests.curation.audit.small import rule_of
 from tests.curation.release.known import edit, run_sql
+from tests.releases import manifest
 
 
 def result(rule: str, status: Any, severity: Any = "error") -> RuleResult:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from curation.audit.rules import mteb, statistics
-from tests.curation.audit.small import Tables, check, dataset, named, qrels, queries, rule_of, texts
+from tests.curation.audit.small import check, dataset, named, qrels, queries, rule_of, texts
+from tests.releases import Tables
 
 DEBRIS = rule_of(statistics.RULES, "text_debris")
 LENGTHS = rule_of(statistics.RULES, "length_outliers")

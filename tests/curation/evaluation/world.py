@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from PIL import Image
 
-from curation.published.manifest import FORMAT_VERSION, ReleaseManifest, hash_files
-from schemas.published import IMAGE
+from curation.evaluation.collection import FACETS
+from tests import releases
+
+_HEAD: Mapping[str, Any] = {
+    "dataset": "toys",
+    "title": "Toys",
+    "task": "toy",
+    "task_title": "Toy retrieval",
+    "license": "by",
+    "publishable_by_content": False,
+    "grades": {"1": "near", "2": "right"},
+}
 
 
 def picture(seed: int, size: tuple[int, int] = (48, 40)) -> bytes:
@@ -43,98 +51,57 @@ class Release:
 
     def write(self, root: Path) -> Path:
         folder = root / "release" / "toy"
-        self._main(folder, "documents", "corpus", ("title",))
-        self._main(folder, "queries", "queries", self.facets)
-        for split in sorted({row.get("split", "test") for row in self.queries}):
-            mine = {row["id"] for row in self.queries if row.get("split", "test") == split}
-            rows = [
-                (query, document, score, self.statuses.get((query, document), "structural"), "toy/rule@1")
-                for query, document, score in self.qrels
-                if query in mine
-            ]
-            names = ["query-id", "corpus-id", "score", "label_status", "rule"]
-            kinds = [pa.string(), pa.string(), pa.int64(), pa.string(), pa.string()]
-            _write(folder / "qrels" / f"{split}-00000-of-00001.parquet", names, kinds, rows)
-            pairs = [(query, document, "own_article") for query, document in self.excluded if query in mine]
-            names = ["query-id", "corpus-id", "reason"]
-            _write(folder / "excluded" / f"{split}-00000-of-00001.parquet", names, [pa.string()] * 3, pairs)
+        split_of = {row["id"]: row.get("split", "test") for row in self.queries}
+        pairs = [
+            {
+                "query-id": query,
+                "corpus-id": document,
+                "score": score,
+                "label_status": self.statuses.get((query, document), "structural"),
+                "rule": "toy/rule@1",
+                "split": split_of[query],
+            }
+            for query, document, score in self.qrels
+        ]
+        excluded = [
+            {"query-id": query, "corpus-id": document, "reason": "own_article", "split": split_of[query]}
+            for query, document in self.excluded
+        ]
+        tables = {
+            "corpus": [_filled(row, "title") for row in self.documents],
+            "queries": [_filled(row, *self.facets) for row in self.queries],
+            "qrels": pairs,
+            "excluded": excluded,
+            "provenance_corpus": [_origin(row) for row in self.documents],
+            "provenance_queries": [_origin(row) for row in self.queries],
+        }
+        without = [name for name in ("license", "is_synthetic", "via", *FACETS) if name not in self.facets]
+        releases.write(folder, tables, splits=sorted(set(split_of.values())), without=without)
         self.seal(folder)
         return folder
 
     def seal(self, folder: Path) -> None:
         """Write release.json over the files as they are."""
-        (folder / "release.json").unlink(missing_ok=True)
-        manifest = ReleaseManifest(
-            format_version=FORMAT_VERSION,
-            dataset="toys",
-            title="Toys",
-            version="1.0.0",
-            task="toy",
-            task_title="Toy retrieval",
-            task_description="",
-            licence_profile="open",
-            license="by",
-            label="silver",
-            expert_minimum=1,
-            publishable_by_content=False,
-            not_publishable_because=(),
-            accessed=None,
-            grades={"1": "near", "2": "right"},
-            exclusions={},
-            versions={},
-            stages=(),
-            overrides={},
-            counts={},
-            files=hash_files(folder),
-            release_hash="0" * 64,
-        )
-        content = {**manifest.content(), **self.head}
+        head = releases.seal(folder, releases.manifest(**_HEAD))
+        content = {**head.content(), **self.head}
         (folder / "release.json").write_text(json.dumps(content), encoding="utf-8")
 
-    def _main(self, folder: Path, kind: str, table: str, more: tuple[str, ...]) -> None:
-        given: list[dict[str, Any]] = getattr(self, kind)
-        has_images = any(row.get("image") is not None for row in given)
-        names = ["id", "text", *more, "language", *(["image"] if has_images else [])]
-        kinds = [pa.string()] * (3 + len(more)) + ([IMAGE] if has_images else [])
-        splits = sorted({row.get("split", "test") for row in given}) if kind == "queries" else ["test"]
-        for split in splits or ["test"]:
-            rows = [
-                tuple(_value(row, name) for name in names)
-                for row in given
-                if kind != "queries" or row.get("split", "test") == split
-            ]
-            _write(folder / table / f"{split}-00000-of-00001.parquet", names, kinds, rows)
-        names = ["id", "article_id", "source_id", "patient_id", "image_sha256"]
-        rows = [
-            (
-                row["id"],
-                row.get("article_id", row["id"]),
-                row.get("source_id", ""),
-                row.get("patient_id", ""),
-                "f" * 64 if row.get("image") is not None else None,
-            )
-            for row in given
-        ]
-        path = folder / "provenance" / table / "test-00000-of-00001.parquet"
-        _write(path, names, [pa.string()] * 5, rows)
+
+def _filled(row: Mapping[str, Any], *more: str) -> dict[str, Any]:
+    """A row of queries or corpus, with plain values for what it does not say."""
+    held = row.get("image")
+    image = None if held is None else {"bytes": held or None, "path": f"{row['id']}.png"}
+    return {"language": "en", **dict.fromkeys(("text", *more), ""), **row, "image": image}
 
 
-def _value(row: Mapping[str, Any], name: str) -> Any:
-    if name == "image":
-        held = row.get("image")
-        return None if held is None else {"bytes": held or None, "path": f"{row['id']}.png"}
-    return row.get(name, "en" if name == "language" else "")
-
-
-def _write(
-    path: Path, names: Sequence[str], kinds: Sequence[pa.DataType], rows: Sequence[Sequence[Any]]
-) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    table = pa.table(
-        {name: pa.array(list(column), kind) for name, kind, column in zip(names, kinds, columns, strict=True)}
-    )
-    pq.write_table(table, path)
+def _origin(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "article_id": row["id"],
+        "source_id": "",
+        "patient_id": "",
+        **{name: row[name] for name in ("id", "article_id", "source_id", "patient_id") if name in row},
+        "image_sha256": "f" * 64 if row.get("image") is not None else None,
+    }
 
 
 def toy() -> Release:

@@ -8,15 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from PIL import Image
 
 from curation.evaluation.runs import SUFFIX
 from flows.engine.workspace import Workspace
 from schemas.hashing import sha256_bytes
-from schemas.tables import TABLES
-from tests.curation.audit.small import manifest
+from tests.releases import manifest, seal, write
 
 TASK = "visual_context"
 DOCUMENTS = 12
@@ -31,14 +28,7 @@ def small_release(workspace: Workspace, dataset: str, *, queries: int = 6) -> Pa
         queries: how many, each with a positive and three results; without any there is nothing to draw.
     """
     directory = workspace.releases / dataset / "1.0.0" / TASK
-    tables = _tables(queries)
-    for table in TABLES:
-        if table.name in tables:
-            folder = directory / table.folder
-            folder.mkdir(parents=True)
-            rows = [{name: row.get(name) for name in table.schema.names} for row in tables[table.name]]
-            made = pa.Table.from_pylist(rows, schema=table.schema)
-            pq.write_table(made, folder / "test-00000-of-00001.parquet")
+    write(directory, _tables(queries))
     runs = directory / "runs" / "test"
     runs.mkdir(parents=True)
     lines = [
@@ -47,8 +37,7 @@ def small_release(workspace: Workspace, dataset: str, *, queries: int = 6) -> Pa
         for rank in range(1, 4)
     ]
     (runs / f"bm25{SUFFIX}").write_bytes(gzip.compress("".join(lines).encode()))
-    head = manifest(dataset=dataset, task=TASK, shaped_by=("bm25",))
-    (directory / "release.json").write_text(head.to_json(), "utf-8")
+    seal(directory, manifest(dataset=dataset, task=TASK, shaped_by=("bm25",)))
     return directory
 
 

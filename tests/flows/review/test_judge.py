@@ -29,8 +29,8 @@ from flows.review.server import task_directory
 from flows.review.store import HeldBack, review_folder
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from tests.annotation.test_judge import candidate, row
-from tests.curation.audit.small import manifest
 from tests.flows.review.openai_server import KEY, OpenAIServer
+from tests.releases import manifest
 
 MODEL = "gpt-test"
 PRICES = Prices(Decimal("2.5"), Decimal(10))
