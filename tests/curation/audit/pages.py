@@ -47,11 +47,12 @@ def write(directory: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> P
     for table in TABLES:
         if table.name not in rows:
             continue
-        schema = max((table.schema, *table.other), key=len)
         folder = directory / table.folder
         folder.mkdir(parents=True, exist_ok=True)
-        filled = [{name: row.get(name) for name in schema.names} for row in rows[table.name]]
-        pq.write_table(pa.Table.from_pylist(filled, schema=schema), folder / "test-00000-of-00001.parquet")
+        filled = [{name: row.get(name) for name in table.schema.names} for row in rows[table.name]]
+        pq.write_table(
+            pa.Table.from_pylist(filled, schema=table.schema), folder / "test-00000-of-00001.parquet"
+        )
     return directory
 
 
