@@ -61,6 +61,10 @@ class Column:
     refers: str = ""
     reader: Reader | None = None
 
+    def __hash__(self) -> int:
+        """Of the name alone: that of an Arrow type takes its time, and schemas are looked up by columns."""
+        return hash(self.name)
+
     @property
     def blank(self) -> Any:
         """A value that says nothing: None where that may be, else '', 0, False or an empty list."""
