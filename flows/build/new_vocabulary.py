@@ -24,9 +24,9 @@ from flows.engine.connection import query
 from flows.engine.manifest import MANIFEST, Manifest, is_intact, read_manifest
 from flows.engine.progress import Reporter
 from flows.engine.runner import Job
+from flows.engine.workspace import Workspace, write_atomic
 from flows.vocabulary.indexes import Index
 from flows.vocabulary.store import Vocabulary, home, read_vocabulary
-from flows.engine.workspace import Workspace, write_atomic
 from schemas.vocabulary import ConceptName
 
 KEY = "resource:vocabulary"

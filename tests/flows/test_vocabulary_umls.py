@@ -226,7 +226,7 @@ import os, pathlib, signal, sys
 from curation.vocabulary.umls import UmlsOptions
 from flows.progress import SilentReporter
 from flows.vocabulary import store, umls_build
-from flows.workspace import open_workspace
+from flows.engine.workspace import open_workspace
 left = [int(sys.argv[3])]
 step = store.Build.step
 def killed(self, name, make, path):

@@ -1,16 +1,16 @@
-"""Finds dataset specs and turns them into stage parameters."""
+"""Finds and reads dataset specs, and what `--set` and task names on the command line mean."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from curation.tasks.registry import TASKS
 from schemas.errors import UsageError
-from schemas.spec import DatasetSpec, load_spec
+from schemas.spec import DatasetSpec, Images, load_spec
 
-DATA_CARDS = Path(__file__).resolve().parents[2] / "data_cards"
+DATA_CARDS = Path(__file__).resolve().parents[1] / "data_cards"
 
 
 def spec_path(dataset: str) -> Path:
@@ -50,42 +50,52 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     return spec
 
 
-def parameters_of(spec: DatasetSpec) -> dict[str, dict[str, Any]]:
-    """Stage parameters per task: the spec's own, and its licence profile."""
-    return {name: {**given, "licence_profile": spec.licence_profile} for name, given in spec.tasks.items()}
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A spec as it was read at the edge; a run hands it on, so that the file is read once.
+
+    Attributes:
+        spec: what it says, overrides applied.
+        path: the file; paths in it are relative to its folder, and the prose lies beside it.
+        overrides: `--set` changes, which a release records.
+    """
+
+    spec: DatasetSpec
+    path: Path
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def cards(self) -> Path:
+        """Folder of the prose that only people can write."""
+        return self.path.parent
 
 
-def task_params(spec: str | None, overrides: Mapping[str, str] | None) -> dict[str, dict[str, Any]]:
-    """Parameters per task of a spec path; without a spec every task keeps its defaults.
+def read_dataset(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset:
+    """The dataset of a spec file.
 
     Raises:
-        UsageError: overrides without a spec to override.
+        UsageError: as :func:`read_spec`.
     """
-    if spec is None:
-        if overrides:
-            raise UsageError(
-                "--set changes a spec, and none was given", hint="add --spec data_cards/<dataset>/spec.toml"
-            )
-        return {}
-    return parameters_of(read_spec(Path(spec), overrides))
+    return Dataset(read_spec(path, overrides), path, dict(overrides or {}))
 
 
-def image_params(spec: str | None, overrides: Mapping[str, str] | None) -> dict[str, Any]:
-    """Parameters of the stage `images` of a spec path; without a spec nothing beyond the defaults.
+def given_spec(path: Path | None, overrides: Mapping[str, str] | None = None) -> DatasetSpec | None:
+    """The spec of `--spec`; None when none was given.
 
     Raises:
-        UsageError: overrides without a spec to override.
+        UsageError: overrides without a spec to override, or as :func:`read_spec`.
     """
-    if spec is None:
-        task_params(spec, overrides)
-        return {}
-    wanted = read_spec(Path(spec), overrides).images
-    switched = {name: "on" if getattr(wanted, name) else "off" for name in ("faces", "ocr")}
-    return {**switched, "ocr_languages": wanted.ocr_languages}
+    if path is not None:
+        return read_spec(path, overrides)
+    if overrides:
+        raise UsageError(
+            "--set changes a spec, and none was given", hint="add --spec data_cards/<dataset>/spec.toml"
+        )
+    return None
 
 
-def check_images(params: Mapping[str, Any]) -> None:
-    """Try what the stage `images` needs on a blank image.
+def check_images(wanted: Images) -> None:
+    """Try what a spec looks for in images on a blank one.
 
     Raises:
         UsageError: an extra, a program or a language is missing.
@@ -96,10 +106,10 @@ def check_images(params: Mapping[str, Any]) -> None:
     from curation.images.ocr import read_text
 
     blank = Image.new("L", (64, 64))
-    if params.get("faces") == "on":
+    if wanted.faces:
         count_faces(blank)
-    if params.get("ocr") == "on":
-        read_text(blank, params["ocr_languages"])
+    if wanted.ocr:
+        read_text(blank, wanted.ocr_languages)
 
 
 def parse_overrides(pairs: tuple[str, ...]) -> dict[str, str]:
@@ -119,8 +129,8 @@ def parse_overrides(pairs: tuple[str, ...]) -> dict[str, str]:
     return overrides
 
 
-def chosen_tasks(names: Sequence[str]) -> list[str]:
-    """Task names to build; none named means all there are.
+def chosen_tasks(names: Sequence[str], spec: DatasetSpec | None = None) -> list[str]:
+    """Task names to build; none named means those of the spec, and without a spec all there are.
 
     Raises:
         UsageError: a name is not a task.
@@ -128,4 +138,4 @@ def chosen_tasks(names: Sequence[str]) -> list[str]:
     unknown = sorted(set(names) - set(TASKS))
     if unknown:
         raise UsageError(f"no task is called {unknown[0]!r}", hint="tasks: " + ", ".join(TASKS))
-    return sorted(set(names)) or list(TASKS)
+    return sorted(set(names) or set(spec.tasks if spec else ())) or list(TASKS)
