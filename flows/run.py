@@ -11,7 +11,6 @@ from flows.build.extract import extract
 from flows.build.ground import ground
 from flows.build.tasks import build
 from flows.crawl.flow import crawl
-from flows.crawl.spec_sources import requests_of
 from flows.engine.orchestration import flow
 from flows.release.flow import release
 from flows.specs import Dataset, read_dataset
@@ -37,8 +36,8 @@ def run(
     # What people have still to write is told before hours of crawling.
     load_prose(dataset.cards, sorted(wanted.tasks))
     stages: list[dict[str, Any]] = []
-    for request in requests_of(wanted, dataset.path):
-        stages += crawl(request.source, request.target, workspace, request.profile, request.options)
+    for request in dataset.requests():
+        stages += crawl(request, workspace)
     stages += extract(workspace, wanted)
     stages += ground(workspace, wanted.grounding)
     stages += build(sorted(wanted.tasks), workspace, wanted)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from curation.tasks.registry import TASKS
+from flows.crawl.repositories.base import CrawlRequest
+from flows.crawl.spec_sources import requests_of
 from schemas.errors import UsageError
 from schemas.spec import DatasetSpec, Images, load_spec
 
@@ -37,7 +39,7 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     """A spec with `--set` overrides applied.
 
     Raises:
-        UsageError: it cannot be read, or names a task that this code does not build.
+        UsageError: it cannot be read, or names a task or a source that there is no code for.
     """
     spec = load_spec(path, overrides)
     unknown = sorted(set(spec.tasks) - set(TASKS))
@@ -47,6 +49,7 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
             file=str(path),
             hint=f"tasks: {', '.join(TASKS)}",
         )
+    requests_of(spec, path)
     return spec
 
 
@@ -68,6 +71,19 @@ class Dataset:
     def cards(self) -> Path:
         """Folder of the prose that only people can write."""
         return self.path.parent
+
+    def requests(self) -> list[CrawlRequest]:
+        """What to crawl.
+
+        Raises:
+            UsageError: the spec names no source.
+        """
+        found = requests_of(self.spec, self.path)
+        if not found:
+            raise UsageError(
+                "the spec names no source", file=str(self.path), hint="set pmc_ids or folders under [sources]"
+            )
+        return found
 
 
 def read_dataset(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flows.build.jobs import jobs_of
-from flows.crawl.repositories import CrawlRequest, preview_request
-from flows.crawl.repositories.base import as_folder
+from flows.crawl.repositories.base import CrawlRequest
 from flows.crawl.selection import selections
 from flows.engine.session import read_session
 from flows.engine.settings import load_settings
@@ -22,14 +21,14 @@ def preview_crawl(request: CrawlRequest, root: str | None) -> dict[str, int] | N
         UsageError: the request cannot be carried out.
     """
     settings = load_settings(workspace=root)
-    locators = preview_request(request, settings)
+    locators = request.preview(settings)
     if locators is None:
         return None
     wanted = set(locators)
     held = {
         locator
         for item in selections(Workspace(settings.workspace))
-        if item.source == request.source and item.root in ("", str(as_folder(request.target)))
+        if item.source == request.source and item.root == request.root
         for locator in item.locators
     }
     return {"new": len(wanted - held), "known": len(wanted & held)}
