@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from curation.concepts.stage import GROUND
 from flows.build.jobs import jobs_of
-from flows.build.new_vocabulary import carry_over
 from flows.engine.execution import workers
 from flows.engine.orchestration import THREADS, flow, run_jobs
 from flows.engine.session import write_session
@@ -22,10 +20,8 @@ def ground(workspace: str | None = None, grounding: Grounding | None = None) -> 
     chosen = Choices(grounding=wanted)
     summaries = []
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
-        index = index_in_use(session.workspace, wanted.backend, session.reporter)
+        index_in_use(session.workspace, wanted.backend, session.reporter)
         for step in steps("ground"):
             jobs = jobs_of(session, step, chosen)
-            if step.stage is GROUND:
-                carry_over(session.workspace, jobs, index, session.reporter)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
     return [summary.to_dict() for summary in summaries]

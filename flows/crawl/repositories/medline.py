@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from flows.crawl.locators import read_lines
 from flows.crawl.repositories.base import (
     CrawlRequest,
     Opened,
@@ -21,7 +22,7 @@ from flows.crawl.repositories.base import (
 from flows.crawl.repositories.eutils import eutils_context
 from flows.engine.settings import Settings
 from schemas.article import SourceName
-from schemas.errors import UsageError
+from schemas.errors import InputError, UsageError
 from sources import medline
 from sources.medline import Criteria, MedlineContext
 
@@ -117,22 +118,15 @@ def _local_files(target: str) -> list[Path]:
 
 
 def read_pmids(path: Path) -> list[str]:
-    """PMIDs of a text file: one a line, `#` starts a comment; in numerical order.
+    """PMIDs of a text file, in numerical order.
 
     Raises:
-        UsageError: the file cannot be read, is empty, or a line is no PMID.
+        UsageError: as :func:`flows.crawl.locators.read_lines`.
     """
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the id file cannot be read: {error}", file=str(path)) from error
-    found = set()
-    for number, line in enumerate(lines, start=1):
-        text = line.partition("#")[0].strip()
-        if text and not (text.isascii() and text.isdigit() and 0 < int(text) < 10**10):
-            raise UsageError(f"line {number}: not a PMID: {text[:80]!r}", file=str(path))
-        if text:
-            found.add(str(int(text)))
-    if not found:
-        raise UsageError("the id file names no record", file=str(path), hint="write one PMID a line")
-    return sorted(found, key=int)
+    return sorted(set(read_lines(path, _pmid, "record", "PMID")), key=int)
+
+
+def _pmid(text: str) -> str:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 10**10):
+        raise InputError(f"not a PMID: {text[:80]!r}")
+    return str(int(text))
