@@ -16,7 +16,7 @@ def read_ids(path: Path) -> list[str]:
     Raises:
         UsageError: as :func:`read_lines`.
     """
-    return read_lines(path, normalise_pmcid, "article", "PMCID")
+    return read_lines(path, normalise_pmcid, "article id", "PMCID")
 
 
 def read_lines(path: Path, read: Callable[[str], str], unit: str, id_name: str) -> list[str]:
@@ -25,7 +25,7 @@ def read_lines(path: Path, read: Callable[[str], str], unit: str, id_name: str) 
     Args:
         path: the file.
         read: the id of a line's text; raises InputError where it is none.
-        unit: what an id names, for messages.
+        unit: what a line holds, for messages.
         id_name: what the ids are called, for messages.
 
     Raises:
@@ -46,7 +46,7 @@ def read_lines(path: Path, read: Callable[[str], str], unit: str, id_name: str) 
                     f"line {number}: {error.message}", file=str(path), hint=error.hint
                 ) from error
     if not found:
-        raise UsageError(f"the id file names no {unit}", file=str(path), hint=f"write one {id_name} a line")
+        raise UsageError(f"the id file contains no {unit}", file=str(path), hint=f"write one {id_name} per line")
     return found
 
 

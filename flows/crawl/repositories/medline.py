@@ -123,7 +123,7 @@ def read_pmids(path: Path) -> list[str]:
     Raises:
         UsageError: as :func:`flows.crawl.locators.read_lines`.
     """
-    return sorted(set(read_lines(path, _pmid, "record", "PMID")), key=int)
+    return sorted(set(read_lines(path, _pmid, "PMID", "PMID")), key=int)
 
 
 def _pmid(text: str) -> str:
