@@ -46,7 +46,9 @@ def read_lines(path: Path, read: Callable[[str], str], unit: str, id_name: str) 
                     f"line {number}: {error.message}", file=str(path), hint=error.hint
                 ) from error
     if not found:
-        raise UsageError(f"the id file contains no {unit}", file=str(path), hint=f"write one {id_name} per line")
+        raise UsageError(
+            f"the id file contains no {unit}", file=str(path), hint=f"write one {id_name} per line"
+        )
     return found
 
 
