@@ -19,7 +19,7 @@ from flows.specs import parse_overrides
 from schemas.errors import UsageError
 from sources.sample import ids_path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
