@@ -22,7 +22,7 @@ from benchmarks.measure import save
 from benchmarks.unseen_identifiers import recall
 from curation.images.ocr import read_text
 from curation.privacy import SHOWN_TO_NOBODY, hits
-from flows.review.privacy import burned_in
+from curation.privacy.images import read_hits
 from schemas.errors import UsageError
 
 SEED, TEXTS, PICTURES, UNSEEN_SEED = 7, 200, 40, 19
@@ -180,12 +180,12 @@ def pictures(draw: random.Random) -> dict[str, Any]:
     for name, make in made.items():
         for _ in range(each):
             text = make()
-            is_found = bool(burned_in(_picture(draw, text)))
+            is_found = bool(read_hits(_picture(draw, text)))
             found[name] += is_found
             if not is_found:
                 missed.append(text)
     alarms = sum(
-        bool(burned_in(_picture(draw, text))) for text in ("L", "5 cm", "T2 FLAIR", "SE 4 IM 12", "R") * 4
+        bool(read_hits(_picture(draw, text))) for text in ("L", "5 cm", "T2 FLAIR", "SE 4 IM 12", "R") * 4
     )
     return {
         "planted": each * len(made),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.engine.specs import spec_path
+from flows.specs import read_dataset, spec_path
 from sources.sample import bucket_dir
 from sources.sample.bookshelf_server import BookshelfServer
 from sources.sample.server import BucketServer
@@ -24,7 +24,7 @@ def demo(workspace: Path, version: str = "1.0.0") -> dict[str, Any]:
         os.environ["MEDQRELS_LITARCH__OAI_ENDPOINT"] = bookshelf.oai_endpoint
         from flows.run import run
 
-        made: dict[str, Any] = run(str(spec_path(DATASET)), version, str(workspace))
+        made: dict[str, Any] = run(read_dataset(spec_path(DATASET)), version, str(workspace))
     loaded = {release["task"]: load_back(Path(release["path"])) for release in made["releases"]}
     return {**made, "loaded": loaded}
 

@@ -11,32 +11,34 @@ from flows.build.extract import extract
 from flows.build.ground import ground
 from flows.build.tasks import build
 from flows.crawl.flow import crawl
-from flows.crawl.spec_sources import requests_of
 from flows.engine.orchestration import flow
-from flows.engine.specs import read_spec
 from flows.release.flow import release
+from flows.specs import Dataset, read_dataset
 
 
 @flow(name="run", validate_parameters=False)
 def run(
-    spec: str,
+    spec: str | Dataset,
     version: str | None = None,
     workspace: str | None = None,
     overrides: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Crawl the spec's sources, extract, ground, build, release and audit; `spec` is a spec.toml path.
+    """Crawl the spec's sources, extract, ground, build, release and audit.
 
-    Without a version the release's own follows from what changed, see `flows.release.flow.release`.
+    Args:
+        spec: the dataset as read, or a spec.toml path (a deployment has no other values), read here.
+        version: of the release; when not given it follows from what changed, see `flows.release.flow`.
+        workspace: folder of the workspace.
+        overrides: `--set` changes to the spec of a path.
     """
-    path = Path(spec)
-    wanted = read_spec(path, overrides)
-    load_prose(
-        path.parent, sorted(wanted.tasks)
-    )  # what people have still to write is told before hours of crawling
+    dataset = spec if isinstance(spec, Dataset) else read_dataset(Path(spec), overrides)
+    wanted = dataset.spec
+    # What people have still to write is told before hours of crawling.
+    load_prose(dataset.cards, sorted(wanted.tasks))
     stages: list[dict[str, Any]] = []
-    for request in requests_of(wanted, path):
-        stages += crawl(request.source, request.target, workspace, request.profile, request.options)
-    stages += extract(workspace, spec, overrides)
-    stages += ground(workspace, wanted.grounding.backend, wanted.grounding.overlaps)
-    stages += build(sorted(wanted.tasks), workspace, spec, overrides)
-    return {"stages": stages, "releases": release(spec, version, workspace, overrides)}
+    for request in dataset.requests():
+        stages += crawl(request, workspace)
+    stages += extract(workspace, wanted)
+    stages += ground(workspace, wanted.grounding)
+    stages += build(sorted(wanted.tasks), workspace, wanted)
+    return {"stages": stages, "releases": release(dataset, version, workspace)}

@@ -25,38 +25,23 @@ Parameter = bool | int | float | str | tuple[str, ...]
 class Sources(BaseModel):
     """Where articles come from; paths are relative to the spec file.
 
-    Each key is one `medqrels crawl SOURCE`; a crawl of each is part of `medqrels run`.
+    Each key is one `medqrels crawl SOURCE`; a crawl of each is part of `medqrels run`. Which keys there are,
+    the requests of the repositories say (flows/crawl/repositories, docs/sources.md).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, str | int | tuple[str, ...]] = Field(init=False)
 
-    pmc_ids: str | None = Field(default=None, description="file of PMCIDs, one a line, # comments")
-    pmc_query: str | None = Field(default=None, description="PMC search, as E-utilities take it")
-    pmc_since: str | None = Field(
-        default=None, pattern=_DAY, description="only articles released in PMC from this day"
-    )
-    pmc_until: str | None = Field(
-        default=None, pattern=_DAY, description="only articles released in PMC up to this day"
-    )
-    pmc_limit: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="at most this many of the articles found"
-    )
-    folders: tuple[str, ...] = Field(
-        default=(), description="directories of JATS files with images beside them"
-    )
-    europepmc_ids: str | None = Field(default=None, description="file of PMCIDs to take from Europe PMC")
-    litarch: tuple[str, ...] = Field(default=(), description="books of NCBI Bookshelf, by NBK accession")
-    openstax: tuple[str, ...] = Field(
-        default=(), description="OpenStax books: folders of a checkout, or OWNER/REPOSITORY@COMMIT"
-    )
-    medline_ids: str | None = Field(default=None, description="file of PubMed ids")
-    wikimedia: tuple[str, ...] = Field(default=(), description="dump files of Wikipedia pages")
-    questions: tuple[str, ...] = Field(default=(), description="question collections (JSONL with a sidecar)")
     accessed: str | None = Field(
         default=None,
         pattern=_DAY,
         description="day of the crawl, for the citation the service asks for",
     )
+
+    @property
+    def given(self) -> Mapping[str, str | int | tuple[str, ...]]:
+        """What to crawl, by key."""
+        return {key: value for key, value in self.__pydantic_extra__.items() if value not in ("", ())}
 
 
 class Images(BaseModel):

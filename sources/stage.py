@@ -20,6 +20,8 @@ READERS: Mapping[Format, str] = {
     "wiki": "sources.wiki",
 }
 """Modules that read the formats beside JATS, imported when a file of the format is met."""
+CRAWL, CRAWL_VERSION = "crawl", 1
+"""The stage that fetches what is parsed here; it keeps its rows itself, as it waits for servers."""
 MAX_PIXELS = 100_000_000
 MAX_IMAGE_BYTES = 64 * 1024 * 1024
 
@@ -95,7 +97,7 @@ def _article_ids(raw_article: RawArticle) -> list[str]:
 PARSE = RecordStage(
     name="parse",
     version=1,
-    inputs=(Input("crawl.raw", RawArticle, by="id"),),
+    inputs=(Input(f"{CRAWL}.raw", RawArticle, by="id"),),
     outputs=(Table("articles", Article, ("id",)),),
     process=parse,
     accounts=(Account("article", _article_ids, "articles", "id"),),

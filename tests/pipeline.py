@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from curation.tasks.registry import TASKS
+from flows.build.jobs import jobs_of
 from flows.build.partition import partition_jobs
-from flows.build.resources import task_resources
-from flows.build.stages import EXTRACTION, GROUNDING
 from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
 from flows.crawl.selection import select
 from flows.engine.execution import Workers, split_done, workers
 from flows.engine.progress import SilentReporter
-from flows.engine.runner import Job, Resource, plan
+from flows.engine.runner import Job
 from flows.engine.session import Session
 from flows.engine.settings import Settings
-from flows.engine.specs import parameters_of
 from flows.engine.workspace import Workspace, open_workspace
+from flows.pipeline import Choices, steps
 from flows.vocabulary.indexes import index_in_use
 from schemas.spec import DatasetSpec
 from sources import litarch, pmc
@@ -106,23 +105,17 @@ def run_stages(
 
     Tasks are those named, else those of the spec, else all.
     """
-    raw = {"raw": Resource(workspace.raw)}
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    named = sorted(spec.tasks if spec else TASKS) if ground else UNGROUNDED
+    wanted = named if tasks is None else tasks
+    planned = steps("extract") + (steps("ground") if ground else [])
+    planned += steps("build", wanted) if wanted else []
     made = 0
     with workers(count) as pool:
-        for stage in EXTRACTION:
-            made += run_jobs(plan(workspace, stage, resources=raw), pool)
-        if ground:
-            index = index_in_use(workspace, "native", SilentReporter())
-            for stage in GROUNDING:
-                made += run_jobs(plan(workspace, stage, resources=index.resources), pool)
-        named = sorted(spec.tasks if spec else TASKS) if ground else UNGROUNDED
-        for name in named if tasks is None else tasks:
-            task = TASKS[name]
-            resources = task_resources(workspace, task)
-            params = parameters_of(spec)[name] if spec else {}
-            jobs = plan(workspace, task.per_article, params=params, resources=resources)
-            made += run_jobs(jobs, pool)
-            made += run_jobs(plan(workspace, task.over_all), pool)
+        for step in planned:
+            if step.verb == "ground":
+                index_in_use(workspace, "native", SilentReporter())
+            made += run_jobs(jobs_of(session, step, Choices.of(spec)), pool)
     return made
 
 

@@ -22,18 +22,18 @@ import pytest
 
 from benchmarks.processes import descendants, left_running
 from curation.tasks.registry import TASKS
-from flows.build.stages import EXTRACTION, GROUNDING
 from flows.cli.app import run_cli
 from flows.demo import describe
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
-from flows.engine.specs import read_spec, spec_path
 from flows.engine.workspace import Workspace, open_workspace
 from flows.inspect.audit import auditor
 from flows.inspect.show import trace
+from flows.pipeline import steps
 from flows.release.gather import check_built
 from flows.release.make import release_task
+from flows.specs import read_spec, spec_path
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
@@ -314,7 +314,7 @@ def test_a_killed_audit_leaves_nothing_that_the_next_run_does_not_remove(
 
 def test_a_second_run_makes_nothing_and_fetches_nothing(sample: Workspace, tmp_path: Path) -> None:
     workspace = Workspace(shutil.copytree(sample.root, tmp_path / "ws"))
-    per_article = {stage.name for stage in (*EXTRACTION, *GROUNDING)} | set(TASKS)
+    per_article = {step.name for step in (*steps("extract"), *steps("ground"))} | set(TASKS)
     found = {stage.name: len(list(stage.iterdir())) for stage in workspace.work.iterdir()}
     assert {name: found[name] for name in per_article} == dict.fromkeys(per_article, found["crawl"])
     assert all(found[f"{name}_all"] == 1 for name in TASKS)
@@ -333,7 +333,7 @@ def test_a_new_article_makes_a_new_shard_and_leaves_the_others(tmp_path: Path) -
     shard = next((workspace.stage("extract")).iterdir())
     stamp = {path.name: path.stat().st_mtime_ns for path in shard.iterdir()}
     crawl_bucket(workspace, [*rest, *first])
-    assert run_stages(workspace, ground=False) == len(EXTRACTION) + 2 * len(UNGROUNDED)
+    assert run_stages(workspace, ground=False) == len(steps("extract")) + 2 * len(UNGROUNDED)
     assert {path.name: path.stat().st_mtime_ns for path in shard.iterdir()} == stamp
 
 

@@ -17,12 +17,12 @@ from curation.images.fingerprint import perceptual_hash
 from curation.release.pieces import is_pieced
 from curation.tasks.registry import TASKS as BUILT
 from flows.build.resources import task_resources
-from flows.build.stages import VERSIONS
 from flows.engine.execution import workers
 from flows.engine.manifest import read_manifest
 from flows.engine.runner import Resource, plan, read_rows, table_files
-from flows.engine.specs import parameters_of, read_spec
 from flows.engine.workspace import Workspace
+from flows.pipeline import VERSIONS, parameters_of
+from flows.specs import read_spec
 from flows.vocabulary.indexes import planned_index
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis

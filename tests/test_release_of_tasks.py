@@ -20,10 +20,10 @@ from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
-from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
 from flows.inspect.audit import auditor
 from flows.release.make import release_task
+from flows.specs import DATA_CARDS, read_spec
 from schemas.audit import AuditReport
 from tests.conftest import plant_fewer
 from tests.pipeline import run_partition, run_stages

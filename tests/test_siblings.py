@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from curation.tasks.registry import TASKS
-from flows.engine.specs import DATA_CARDS, read_spec
+from flows.specs import DATA_CARDS, read_spec
 
 SHIPPED = ("medqrels-open", "medqrels-sample")
 

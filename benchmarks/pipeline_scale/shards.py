@@ -35,11 +35,11 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace, open_workspace
 from flows.vocabulary.indexes import planned_index
 from schemas.stages import Drop, RecordStage, Table
-from sources.stage import PARSE
+from sources.stage import CRAWL, PARSE
 
 STAGES: tuple[RecordStage, ...] = (PARSE, EXTRACT, CASES, IMAGES, GROUND, LABELS, DIAGNOSES)
 TABLES = [
-    f"{crawling.STAGE}.{crawling.RAW.name}",
+    f"{CRAWL}.{crawling.RAW.name}",
     *(f"{stage.name}.{table.name}" for stage in STAGES for table in stage.outputs),
 ]
 _UNITS = {
@@ -123,7 +123,7 @@ def _store_images(workspace: Workspace, rows: Rows) -> None:
 
 def _write_crawl(workspace: Workspace, name: str, rows: Rows, hashes: Hashes) -> None:
     """The crawl shard with its selection."""
-    raw = rows[f"{crawling.STAGE}.{crawling.RAW.name}"]
+    raw = rows[f"{CRAWL}.{crawling.RAW.name}"]
     locators = tuple(sorted(row.locator for row in raw))
     selection = Selection(name, "pmc", "", locators)
     body = {"shard": name, "source": "pmc", "root": "", "locators": list(locators)}

@@ -15,21 +15,20 @@ from curation.partition.near_queries import near_keys
 from curation.partition.published import PublishedTask, published_rows
 from curation.partition.records import MergedConcept, NearQuery, PublishedKey
 from curation.partition.stage import partition_stage
-from curation.published.manifest import NAME
-from schemas.tables import KEYS, ORIGIN_QUERIES
 from flows.engine.database import add_view, connect, write_select
-from flows.engine.manifest import (Manifest, Output, is_intact, publish, read_manifest, write_parquet)
-from flows.review.verdicts import apply_verdicts
+from flows.engine.manifest import Manifest, Output, is_intact, publish, read_manifest, write_parquet
 from flows.engine.releases import earlier_releases
-from flows.engine.runner import (ALL, Job, plan, schema_hashes, shards_of, table_files)
+from flows.engine.runner import ALL, Job, plan, schema_hashes, shards_of, table_files
 from flows.engine.session import Session
-from flows.build.stages import VERSIONS
-from flows.vocabulary import current
 from flows.engine.workspace import Workspace
+from flows.pipeline import VERSIONS
+from flows.review.verdicts import apply_verdicts
+from flows.vocabulary import current
 from schemas.hashing import sha256_file
 from schemas.record import to_table
 from schemas.spec import DatasetSpec, Partition
 from schemas.stages import SetStage, Sql
+from schemas.tables import KEYS, ORIGIN_QUERIES
 
 PUBLISHED = "published"
 PUBLISHED_VERSION = 1

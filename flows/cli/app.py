@@ -31,7 +31,9 @@ from flows.cli.common import (
     Overrides,
     Spec,
     Version,
+    check_workspace,
     emit,
+    emit_plan,
     with_progress,
 )
 from flows.cli.crawl import crawl_app
@@ -63,42 +65,23 @@ app.command(ground)
 _SIGINT = threading.Event()
 
 
-def _stages(
-    common: Common, dry_run: bool, verb: str, tasks: tuple[str, ...], spec: Path | None, pairs: Any
-) -> int:
-    from flows.engine.specs import parse_overrides
-    from flows.inspect.preview import check_stages, preview_stages
-
-    overrides = parse_overrides(pairs)
-    if dry_run:
-        result = preview_stages(verb, common.root, tasks, None if spec is None else str(spec), overrides)
-        lines = [
-            f"{item['stage']}: {item['to_do']} shards to do, {item['done']} up to date" for item in result
-        ]
-        emit(common, result, "\n".join(lines))
-        return OK
-
-    check_stages(verb, common.root, tasks, None if spec is None else str(spec), overrides)
-
-    def work() -> Any:
-        if verb == "extract":
-            from flows.build.extract import extract
-
-            return extract(common.root, None if spec is None else str(spec), overrides)
-        from flows.build.tasks import build
-
-        return build(tasks, common.root, None if spec is None else str(spec), overrides)
-
-    emit(common, with_progress(common, work), "")
-    return OK
-
-
 @app.command
 def extract(
     *, spec: Spec = None, overrides: Overrides = (), dry_run: DryRun = False, common: Common = DEFAULT
 ) -> int:
     """Parse crawled articles; find figures, passages, in-text mentions, cases and what images show."""
-    return _stages(common, dry_run, "extract", (), spec, overrides)
+    from flows.specs import check_images, given_spec, parse_overrides
+
+    wanted = given_spec(spec, parse_overrides(overrides))
+    if dry_run:
+        return emit_plan(common, "extract", wanted)
+    check_workspace(common)
+    if wanted is not None:
+        check_images(wanted.images)
+    from flows.build.extract import extract as extract_flow
+
+    emit(common, with_progress(common, lambda: extract_flow(common.root, wanted)), "")
+    return OK
 
 
 @app.command
@@ -110,7 +93,17 @@ def build(
     common: Common = DEFAULT,
 ) -> int:
     """Build benchmark tasks: queries, corpus, qrels with evidence, excluded pairs."""
-    return _stages(common, dry_run, "build", tasks, spec, overrides)
+    from flows.specs import chosen_tasks, given_spec, parse_overrides
+
+    wanted = given_spec(spec, parse_overrides(overrides))
+    chosen = chosen_tasks(tasks, wanted)
+    if dry_run:
+        return emit_plan(common, "build", wanted, chosen)
+    check_workspace(common)
+    from flows.build.tasks import build as build_flow
+
+    emit(common, with_progress(common, lambda: build_flow(chosen, common.root, wanted)), "")
+    return OK
 
 
 @app.command
@@ -124,17 +117,17 @@ def release(
     common: Common = DEFAULT,
 ) -> int:
     """Assemble a versioned release with its card, and audit it."""
-    from flows.engine.specs import parse_overrides, read_spec, spec_path
+    from flows.specs import parse_overrides, read_dataset, spec_path
 
-    pairs = parse_overrides(overrides)
-    spec = read_spec(spec_path(dataset), pairs)
+    wanted = read_dataset(spec_path(dataset), parse_overrides(overrides))
     if dry_run:
+        spec = wanted.spec
         result = {"dataset": spec.name, "version": version, "tasks": sorted(spec.tasks)}
         emit(common, result, f"would release {_named(spec, version)}")
         return OK
     from flows.release.flow import release as release_flow
 
-    result = with_progress(common, lambda: release_flow(dataset, version, common.root, pairs))
+    result = with_progress(common, lambda: release_flow(wanted, version, common.root))
     emit(common, result, lambda: _released(result))
     return OK if all(item["audit"] == "clean" for item in result) else FINDING
 
@@ -171,20 +164,16 @@ def run(
     common: Common = DEFAULT,
 ) -> int:
     """Everything a spec asks for: crawl, extract, ground, build, release, audit."""
-    from flows.engine.specs import parse_overrides, read_spec
+    from flows.specs import parse_overrides, read_dataset
 
-    pairs = parse_overrides(overrides)
-    wanted = read_spec(spec, pairs)
+    wanted = read_dataset(spec, parse_overrides(overrides))
     if dry_run:
-        emit(
-            common,
-            wanted.model_dump(mode="json"),
-            f"would run {_named(wanted, version)}",
-        )
+        told = wanted.spec.model_dump(mode="json")
+        emit(common, told, f"would run {_named(wanted.spec, version)}")
         return OK
     from flows.run import run as run_flow
 
-    result = with_progress(common, lambda: run_flow(str(spec), version, common.root, pairs))
+    result = with_progress(common, lambda: run_flow(wanted, version, common.root))
     made = result["releases"]
     emit(common, result, lambda: _released(made))
     return OK if all(item["audit"] == "clean" for item in made) else FINDING

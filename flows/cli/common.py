@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:  # they load pyarrow, which `medqrels --help` does not need
+    from flows.pipeline import Verb
+    from schemas.spec import DatasetSpec, Grounding
 
 OK, FINDING, USAGE, FAILURE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -56,6 +60,32 @@ def emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
         shown = text if isinstance(text, str) else text()
         if shown:
             print(shown)
+
+
+def emit_plan(
+    common: Common, verb: Verb, chosen: DatasetSpec | Grounding | None, tasks: Sequence[str] = ()
+) -> int:
+    """Print what the stages of a verb have to do."""
+    from flows.inspect.preview import preview_stages
+    from flows.pipeline import Choices, steps
+    from schemas.spec import Grounding
+
+    choices = Choices(grounding=chosen) if isinstance(chosen, Grounding) else Choices.of(chosen)
+    result = preview_stages(common.root, steps(verb, tasks), choices)
+    lines = [f"{item['stage']}: {item['to_do']} shards to do, {item['done']} up to date" for item in result]
+    emit(common, result, "\n".join(lines))
+    return OK
+
+
+def check_workspace(common: Common) -> None:
+    """Find out before a flow is started that there is no workspace.
+
+    Raises:
+        WorkspaceError: there is none.
+    """
+    from flows.engine.session import read_session
+
+    read_session(common.root)
 
 
 def with_progress(common: Common, work: Callable[[], Any]) -> Any:

@@ -7,7 +7,17 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
+from flows.cli.common import (
+    DEFAULT,
+    FINDING,
+    OK,
+    Common,
+    DryRun,
+    check_workspace,
+    emit,
+    emit_plan,
+    with_progress,
+)
 
 Backend = Annotated[
     Literal["native", "quickumls", "scispacy"],
@@ -31,20 +41,15 @@ def ground(
     """Find vocabulary concepts in the extracted articles, or in any text."""
     if text is not None or input is not None or output is not None:
         return _texts(backend, overlaps, text, input, output, language, dry_run, common)
-    from flows.inspect.preview import check_stages, preview_stages
+    from schemas.spec import Grounding
 
-    options = {"backend": backend, "overlaps": str(overlaps)}
+    chosen = Grounding(backend=backend, overlaps=overlaps)
     if dry_run:
-        result = preview_stages("ground", common.root, (), None, options)
-        lines = [
-            f"{item['stage']}: {item['to_do']} shards to do, {item['done']} up to date" for item in result
-        ]
-        emit(common, result, "\n".join(lines))
-        return OK
-    check_stages("ground", common.root, (), None, options)
+        return emit_plan(common, "ground", chosen)
+    check_workspace(common)
     from flows.build.ground import ground as ground_flow
 
-    emit(common, with_progress(common, lambda: ground_flow(common.root, backend, overlaps)), "")
+    emit(common, with_progress(common, lambda: ground_flow(common.root, chosen)), "")
     return OK
 
 

@@ -25,9 +25,8 @@ from schemas.errors import ConservationError, WorkspaceError
 from schemas.ids import family_key
 from schemas.licences import Profile
 from schemas.stages import Drop, Reason, Table
+from sources.stage import CRAWL, CRAWL_VERSION
 
-STAGE = "crawl"
-VERSION = 1
 RAW = Table("raw", RawArticle, ("id",))
 PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH, Reason.DUPLICATE_ARTICLE})
 """Drops that may go away by themselves (or when another shard changes): the next crawl tries again."""
@@ -51,12 +50,12 @@ def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) 
     if fingerprint:
         inputs["files" if selection.root else "inventory"] = fingerprint
     columns = schema_hashes([("raw", RawArticle), (DROPPED, Drop)])
-    return Manifest(STAGE, VERSION, selection.shard, params, inputs, {}, {}, {}, columns=columns)
+    return Manifest(CRAWL, CRAWL_VERSION, selection.shard, params, inputs, {}, {}, {}, columns=columns)
 
 
 def finished(workspace: Workspace, wanted: Manifest) -> Manifest | None:
     """The shard's manifest when nothing needs doing, else None."""
-    folder = workspace.stage(STAGE) / wanted.shard
+    folder = workspace.stage(CRAWL) / wanted.shard
     try:
         found = read_manifest(folder)
     except WorkspaceError:  # damaged: fetched anew, mostly from raw/
@@ -99,15 +98,15 @@ def crawl_shard(
     rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
     if len(rows) + len(drops) != len(selection.locators):
         raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")
-    staged = workspace.temporary / f"{STAGE}.{selection.shard}"
+    staged = workspace.temporary / f"{CRAWL}.{selection.shard}"
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
     outputs = {"raw": write_rows(staged, RAW, rows), DROPPED: write_rows(staged, DROP_TABLE, drops)}
     counts = {"in": len(selection.locators), "kept": len(rows), "dropped": len(drops)}
     reasons = collections.Counter(drop.reason.value for drop in drops)
     manifest = Manifest(
-        STAGE,
-        VERSION,
+        CRAWL,
+        CRAWL_VERSION,
         selection.shard,
         wanted.params,
         wanted.inputs,
@@ -116,15 +115,15 @@ def crawl_shard(
         dict(sorted(reasons.items())),
         columns=wanted.columns,
     )
-    publish(workspace.stage(STAGE) / selection.shard, staged, manifest, time.monotonic() - started)
+    publish(workspace.stage(CRAWL) / selection.shard, staged, manifest, time.monotonic() - started)
     return manifest
 
 
 def _held_elsewhere(workspace: Workspace, shard: str) -> dict[str, str]:
     """Articles (without version) that another crawl shard already keeps, with that shard's name."""
     held: dict[str, str] = {}
-    for other, manifest in shards_of(workspace, STAGE, but=shard).items():
-        path = workspace.stage(STAGE) / other / manifest.outputs["raw"].file
+    for other, manifest in shards_of(workspace, CRAWL, but=shard).items():
+        path = workspace.stage(CRAWL) / other / manifest.outputs["raw"].file
         ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
         held.update(dict.fromkeys(map(family_key, ids), other))
     return held

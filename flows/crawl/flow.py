@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
-from flows.crawl.repositories import CrawlRequest, Opened, Opening, open_repository
+from flows.crawl.repositories.base import CrawlRequest, Opened, Opening
 from flows.crawl.selection import Selection, select
 from flows.engine.execution import sum_up
 from flows.engine.orchestration import flow, task
 from flows.engine.session import Session, write_session
-from schemas.article import SourceName
-from schemas.licences import Profile
 from sources.ledger import Ledger
 from sources.store import RawStore
 
 
 @flow(name="crawl", validate_parameters=False)
-def crawl(
-    source: SourceName,
-    target: str = "",
-    workspace: str | None = None,
-    profile: Profile = "open",
-    options: Mapping[str, str] | None = None,
-) -> list[dict[str, Any]]:
-    """Crawl one repository; `target` and `options` are what `medqrels crawl SOURCE` takes.
-
-    Returns the stage's summary.
-    """
+def crawl(request: CrawlRequest, workspace: str | None = None) -> list[dict[str, Any]]:
+    """Crawl one repository; returns the stage's summary."""
     with write_session(workspace, create=True) as session:
         store = RawStore(session.workspace.raw, Ledger(session.workspace.ledger))
-        request = CrawlRequest(source, target, profile, options or {})
-        opened = open_repository(request, Opening(session.settings, session.workspace, store))
+        opened = request.open(Opening(session.settings, session.workspace, store))
         for note in opened.notes:
             session.reporter.line(note)
-        chosen = select(
-            session.workspace, source, opened.locators, session.settings.shard_size, root=opened.root
-        )
+        size = session.settings.shard_size
+        chosen = select(session.workspace, request.source, opened.locators, size, root=opened.root)
         return [_crawl(session, request, opened, chosen)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from schemas.errors import InputError, UsageError
@@ -10,10 +11,25 @@ from sources import folder
 
 
 def read_ids(path: Path) -> list[str]:
-    """PMCIDs of a text file: one a line, `#` starts a comment, blank lines are skipped.
+    """PMCIDs of a text file.
 
     Raises:
-        UsageError: the file cannot be read, is empty, or a line is not a PMCID.
+        UsageError: as :func:`read_lines`.
+    """
+    return read_lines(path, normalise_pmcid, "article id", "PMCID")
+
+
+def read_lines(path: Path, read: Callable[[str], str], unit: str, id_name: str) -> list[str]:
+    """Ids of a text file: one a line, `#` starts a comment, blank lines are skipped.
+
+    Args:
+        path: the file.
+        read: the id of a line's text; raises InputError where it is none.
+        unit: what a line holds, for messages.
+        id_name: what the ids are called, for messages.
+
+    Raises:
+        UsageError: the file cannot be read, is empty, or a line is not an id.
     """
     try:
         lines = path.read_text("utf-8").splitlines()
@@ -24,13 +40,15 @@ def read_ids(path: Path) -> list[str]:
         text = line.partition("#")[0].strip()
         if text:
             try:
-                found.append(normalise_pmcid(text))
+                found.append(read(text))
             except InputError as error:
                 raise UsageError(
                     f"line {number}: {error.message}", file=str(path), hint=error.hint
                 ) from error
     if not found:
-        raise UsageError("the id file names no article", file=str(path), hint="write one PMCID a line")
+        raise UsageError(
+            f"the id file contains no {unit}", file=str(path), hint=f"write one {id_name} per line"
+        )
     return found
 
 

@@ -130,15 +130,6 @@ def recorded(workspace: Workspace, asked: PmcQuery) -> RecordedQuery | None:
     return _read(path) if path.is_file() else None
 
 
-def recorded_queries(workspace: Workspace) -> list[RecordedQuery]:
-    """All records, by name.
-
-    Raises:
-        WorkspaceError: a record is damaged.
-    """
-    return [_read(path) for path in sorted((workspace.stage(STAGE) / QUERIES).glob("*.json"))]
-
-
 def selected_pmcids(workspace: Workspace) -> list[str]:
     """Every PMCID selected in the workspace, sorted: what a sync without ids or query goes over.
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from flows.crawl.fetch import STAGE as CRAWL
 from flows.crawl.selection import STAGE, Selection, selections
 from flows.engine.manifest import DROPPED, Manifest
 from flows.engine.runner import shards_of
@@ -27,6 +26,7 @@ from sources import pmc
 from sources.ledger import Ledger
 from sources.pmc.inventory import ObjectVersion, State, diff, newest, read_state
 from sources.pmc.poll import metadata_keys, poll
+from sources.stage import CRAWL
 
 STATES = "states"
 _ABSENT = frozenset({Reason.NOT_FOUND.value, Reason.WITHDRAWN.value})

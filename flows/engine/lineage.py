@@ -11,17 +11,12 @@ from flows.engine.manifest import Manifest
 from flows.engine.workspace import Workspace
 from schemas.errors import WorkspaceError
 
-VERBS = {
-    "published": "release",
-    "crawl": "crawl",
-    **dict.fromkeys(("parse", "extract", "cases", "images", "questions"), "extract"),
-    **dict.fromkeys(("ground", "ground_questions", "labels", "diagnoses"), "ground"),
-}
-
 
 def verb_of(stage: str) -> str:
-    """The command that runs a stage."""
-    return f"medqrels {VERBS.get(stage, 'build')}"
+    """The command that runs a stage, for hints."""
+    from flows.pipeline import verb_of  # it loads every stage, which a worker process does not need
+
+    return verb_of(stage)
 
 
 def check_current(

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flows.engine.database import run_set_stage
@@ -386,10 +385,3 @@ def remove_stale_shards(workspace: Workspace, stage: str, current: Iterable[str]
     for name in stale:
         shutil.rmtree(base / name)
     return stale
-
-
-def read_table(workspace: Workspace, qualified: str, row: type) -> pa.Table:
-    """`stage.table` over all shards as one Arrow table."""
-    files = table_files(workspace, qualified)
-    parts = [pq.read_table(path) for path in files]
-    return pa.concat_tables(parts) if parts else arrow_schema(row).empty_table()

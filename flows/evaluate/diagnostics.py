@@ -5,34 +5,24 @@ A condition that cannot run is null with its reason; nothing is put in its place
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.derived.diagnostics import captions as words
-from curation.derived.diagnostics.candidates import SAMPLE, candidates, from_published, published, sampled
-from curation.derived.diagnostics.conditions import CONDITIONS, TOLERANCE, Values
+from curation.derived.diagnostics.candidates import lists_of
+from curation.derived.diagnostics.condition import Condition, fused, holding, solvable, write_exchanged
+from curation.derived.diagnostics.conditions import CONDITIONS, TOLERANCE
 from curation.derived.diagnostics.derange import SEED, derange, families
-from curation.derived.diagnostics.features import UNKNOWN, patients_of, query_numbers, read_features
-from curation.derived.diagnostics.scores import ShortcutValues, asked_of, solve
-from curation.derived.diagnostics.shortcuts import Lists
+from curation.derived.diagnostics.scores import shortcuts_of
 from curation.derived.diagnostics.table import Diagnosed, write_diagnostics, write_notes
 from curation.evaluation import bm25, measures
 from curation.evaluation.collection import Collection
-from curation.evaluation.dense import (
-    Embedding,
-    EmbedRequest,
-    packed,
-    read_vectors,
-    search_vectors,
-    write_embeddings,
-)
-from curation.evaluation.labels import RELEVANT
-from curation.evaluation.ranking import EMPTY, RRF_K, Run, fuse
+from curation.evaluation.dense import EmbedRequest, search_vectors, write_embeddings
+from curation.evaluation.ranking import RRF_K, Run
 from curation.evaluation.requests import document_requests, picture_embeddings
 from curation.evaluation.results import Measured
 from curation.evaluation.runs import file_stem
@@ -40,7 +30,6 @@ from curation.evaluation.systems import System, parse_systems
 from curation.evaluation.terms import Analyser
 from flows.adapters.encoder import Encoder, answer
 from flows.evaluate.retrieval import Bench
-from schemas.tables import TOP_RANKED
 
 _BM25 = System("bm25")
 _NO_IMAGES = "queries of this task have no images"
@@ -70,17 +59,6 @@ class DiagnosticSummary:
     notes: Mapping[str, Any]
 
 
-@dataclass
-class _Asked:
-    """One condition: its run, the queries it holds for, the system, and why it is null elsewhere."""
-
-    run: Run | None = None
-    queries: frozenset[str] = frozenset()
-    system: str = ""
-    why_not: str = ""
-    not_for: dict[str, int] = field(default_factory=dict)
-
-
 def diagnose(
     bench: Bench,
     collection: Collection,
@@ -103,16 +81,19 @@ def diagnose(
     queries = tuple(measures.measured(collection))
     with bench.reporter.stage("necessity", len(CONDITIONS), "conditions") as steps:
         asked = _Conditions(bench, collection, directory, options).all()
-        values = {name: _ndcg(asked[name], collection) for name in CONDITIONS}
+        values = {name: asked[name].ndcg(collection) for name in CONDITIONS}
         steps.advance(len(CONDITIONS))
-    solvable, why_not = _solvable(bench, collection, queries)
-    lists, source = _candidates(bench, collection, directory, queries, options.depth)
-    tried = _shortcuts(bench, collection, directory, queries, lists)
-    found = Diagnosed(queries, values, solvable, lists.sizes, tried)
+    by_words = bench.run(_BM25)
+    solved = None if by_words.run is None else solvable(by_words.run, collection, queries)
+    ran = {name: made.run for name, made in sorted(bench.made.items()) if made.run is not None}
+    lists, source = lists_of(collection, directory, queries, ran, options.depth)
+    with bench.reporter.stage("shortcuts", len(collection.corpus_ids), "documents") as steps:
+        tried = shortcuts_of(collection, directory, queries, lists, steps.advance)
+    found = Diagnosed(queries, values, solved, lists.sizes, tried)
     rows = write_diagnostics(collection, found, directory)
     notes = {
-        "conditions": {name: _told(asked[name], values[name]) for name in CONDITIONS},
-        "bm25_solvable": {"why_not": why_not},
+        "conditions": {name: asked[name].told(values[name]) for name in CONDITIONS},
+        "bm25_solvable": {"why_not": by_words.why_not},
         "shortcuts": {"candidates": source, "why_not": dict(tried.why_not)},
         "needs_tolerance": TOLERANCE,
         "fusion": {"method": "reciprocal rank", "constant": RRF_K, "depth": bench.options.k},
@@ -138,7 +119,7 @@ class _Conditions:
         self.encoder: Encoder | None = None
         self.files: tuple[Path, Path] | None = None
 
-    def all(self) -> dict[str, _Asked]:
+    def all(self) -> dict[str, Condition]:
         """Every condition."""
         image = self._image()
         text, chosen = self._text()
@@ -161,9 +142,9 @@ class _Conditions:
         data = self.collection
         return System("image") if data.has_query_images and data.has_corpus_images else None
 
-    def _text(self) -> tuple[_Asked, System | None]:
+    def _text(self) -> tuple[Condition, System | None]:
         """The best of the text systems by mean nDCG@10; where none can run, a clip: model on the text."""
-        best: tuple[float, _Asked, System] | None = None
+        best: tuple[float, Condition, System] | None = None
         lacking = ""
         for system in parse_systems(self.options.text):
             made = self.bench.run(system)
@@ -171,7 +152,7 @@ class _Conditions:
                 lacking = lacking or made.why_not
                 continue
             asked = self._for(made.run, self.written, made.name, "the query has no text")
-            mean = float(np.nanmean(_ndcg(asked, self.collection))) if asked.queries else 0.0
+            mean = float(np.nanmean(asked.ndcg(self.collection))) if asked.queries else 0.0
             if best is None or mean > best[0]:
                 best = (mean, asked, system)
         if best is not None:
@@ -181,19 +162,19 @@ class _Conditions:
             run = self._clip(requests, "texts")[0]
             name = f"{self.image_system.name}, text alone"
             return self._for(run, self.written, name, "the query has no text"), None
-        return _Asked(why_not=lacking or _NO_TEXT), None
+        return Condition(why_not=lacking or _NO_TEXT), None
 
-    def _image(self) -> _Asked:
+    def _image(self) -> Condition:
         """The ranking by images alone; keeps the vectors, which are given to other queries later."""
         if not self.collection.has_query_images:
-            return _Asked(why_not=_NO_IMAGES)
+            return Condition(why_not=_NO_IMAGES)
         system = self.image_system
         if system is None:
-            return _Asked(why_not=_NO_SYSTEM)
+            return Condition(why_not=_NO_SYSTEM)
         if system.kind == "image":
             made = self.bench.run(system)
             if made.run is None:
-                return _Asked(why_not=made.why_not)
+                return Condition(why_not=made.why_not)
             self.files = self._features(made)
             run: Run = made.run
         else:
@@ -238,47 +219,34 @@ class _Conditions:
         run = search_vectors(queries, corpus, data.corpus_ids, data.left_out, bench.options.k)
         return run, (queries, corpus)
 
-    def _for(self, run: Run, queries: frozenset[str], system: str, why_not: str) -> _Asked:
-        """A condition that holds for some of the measured queries."""
-        others = len(self.queries) - len(queries)
-        return _Asked(run, queries, system, "", {why_not: others} if others else {})
+    def _for(self, run: Run, queries: frozenset[str], system: str, why_not: str) -> Condition:
+        return holding(run, self.queries, queries, system, why_not)
 
-    def _fused(self, text: _Asked, image: _Asked) -> _Asked:
-        if text.run is None or image.run is None:
-            return _Asked(why_not=image.why_not or text.why_not)
-        queries = text.queries & image.queries
-        run = fuse([text.run, image.run], sorted(queries), self.bench.options.k)
-        system = f"reciprocal rank fusion of {text.system} and {image.system}"
-        return self._for(run, queries, system, "the query lacks text or image")
+    def _fused(self, text: Condition, image: Condition) -> Condition:
+        return fused(text, image, self.queries, self.bench.options.k)
 
-    def _shuffled(self, text: _Asked, image: _Asked) -> _Asked:
+    def _shuffled(self, text: Condition, image: Condition) -> Condition:
         """As both, each query with an unrelated image; what is left out for the query stays out."""
         if text.run is None or image.run is None or self.files is None:
-            return _Asked(why_not=image.why_not or text.why_not)
+            return Condition(why_not=image.why_not or text.why_not)
         given = derange(sorted(image.queries), families(self.collection, self.directory))
         if not given:
-            return _Asked(why_not="no query has an image that is not related to all others")
+            return Condition(why_not="no query has an image that is not related to all others")
         queries, corpus = self.files
-        vectors = dict(pair for ids, block in read_vectors(queries) for pair in zip(ids, block, strict=True))
         path = self.bench.scratch / "necessity-shuffled.parquet"
-        rows = (
-            Embedding(id=query, vector=packed(vectors[given[query]]), tokens=0, tokens_kept=0)
-            for query in sorted(given)
-        )
-        write_embeddings(rows, path)
+        write_exchanged(queries, given, path)
         data = self.collection
         run = search_vectors(path, corpus, data.corpus_ids, data.left_out, self.bench.options.k)
-        shuffled = replace(image, run=run, queries=frozenset(given))
-        fused = self._fused(text, shuffled)
-        fused.system += ", the image of another query"
-        return fused
+        both = self._fused(text, replace(image, run=run, queries=frozenset(given)))
+        both.system += ", the image of another query"
+        return both
 
-    def _caption(self, text: _Asked, chosen: System | None) -> _Asked:
+    def _caption(self, text: Condition, chosen: System | None) -> Condition:
         """The image's words after the query's text, through the text system."""
         if not self.collection.has_query_images:
-            return _Asked(why_not=_NO_IMAGES)
+            return Condition(why_not=_NO_IMAGES)
         if text.run is None or chosen is None:
-            return _Asked(why_not=text.why_not or "the text system compares texts with images")
+            return Condition(why_not=text.why_not or "the text system compares texts with images")
         found = words.captions(self.collection, self.directory)
         counts: dict[str, int] = {}
         for query, reason in found.why_not.items():
@@ -286,9 +254,9 @@ class _Conditions:
                 counts[reason] = counts.get(reason, 0) + 1
         queries = frozenset(found.words) & text.queries
         if not queries:
-            return _Asked(why_not="; ".join(sorted(counts)), not_for=counts)
+            return Condition(why_not="; ".join(sorted(counts)), not_for=counts)
         run = self._searched(chosen, {query: found.words[query] for query in sorted(queries)})
-        return _Asked(run, queries, f"{text.system}, caption after text", not_for=counts)
+        return Condition(run, queries, f"{text.system}, caption after text", not_for=counts)
 
     def _searched(self, system: System, added: Mapping[str, str]) -> Run:
         """A text system on some queries with words added; BM25 reads the index the bench built."""
@@ -308,78 +276,3 @@ class _Conditions:
             self.bench, collection=replace(data, queries=asked), scratch=scratch, made={}, asked={}
         )
         return other.run(system).run or {}
-
-
-def _ndcg(asked: _Asked, collection: Collection) -> Values:
-    """nDCG@10 of every measured query, NaN where the condition does not hold."""
-    queries = measures.measured(collection)
-    values = np.full(len(queries), np.nan)
-    if asked.run is None:
-        return values
-    kept = np.array([query in asked.queries for query in queries], bool)
-    chosen = replace(
-        collection, qrels={query: collection.qrels[query] for query in queries if query in asked.queries}
-    )
-    depth = 10
-    place = measures.names(depth).index(measures.PRIMARY)
-    values[kept] = measures.evaluate(asked.run, chosen, depth)[:, place]
-    return values
-
-
-def _told(asked: _Asked, values: Values) -> dict[str, Any]:
-    measured = int((~np.isnan(values)).sum())
-    return {
-        "system": asked.system,
-        "queries": measured,
-        "why_not": asked.why_not,
-        "not_for": dict(sorted(asked.not_for.items())),
-    }
-
-
-def _solvable(
-    bench: Bench, collection: Collection, queries: Sequence[str]
-) -> tuple[NDArray[np.bool_] | None, str]:
-    """Whether BM25 puts a relevant document first, whichever way documents of equal score are ordered."""
-    made = bench.run(_BM25)
-    if made.run is None:
-        return None, made.why_not
-    found = np.zeros(len(queries), bool)
-    for place, query in enumerate(queries):
-        ranking, judged = made.run.get(query, EMPTY), collection.qrels[query]
-        equal = ranking.documents[ranking.scores == ranking.scores[0]] if len(ranking) else ranking.documents
-        grades = [judged.get(collection.corpus_ids[item], 0) for item in equal.tolist()]
-        found[place] = bool(grades) and min(grades) >= RELEVANT
-    return found, ""
-
-
-def _candidates(
-    bench: Bench, collection: Collection, directory: Path, queries: Sequence[str], depth: int
-) -> tuple[Lists, str]:
-    """What shortcuts rank, and where it is from."""
-    ran = sorted(name for name, made in bench.made.items() if made.run is not None)
-    if not ran:
-        return sampled(collection, queries), f"{SAMPLE} documents drawn by seed, and every positive"
-    given = published(collection, directory)
-    if given is not None:
-        return from_published(collection, queries, given), TOP_RANKED.name
-    runs = [made.run for name in ran if (made := bench.made[name]).run is not None]
-    return candidates(
-        collection, queries, runs, depth
-    ), f"the first {depth} of {', '.join(ran)}, and every positive"
-
-
-def _shortcuts(
-    bench: Bench, collection: Collection, directory: Path, queries: Sequence[str], lists: Lists
-) -> ShortcutValues:
-    """Every shortcut over the candidates; patients are looked for only where the query tells of one."""
-    texts = {query.id: query.text for query in collection.queries}
-    asked = [texts[query] for query in queries]
-    patients = patients_of(asked)
-    numbers = query_numbers(collection, directory)
-    wanted = np.zeros(len(collection.corpus_ids), bool)
-    wanted[lists.documents[(patients.ages != UNKNOWN)[lists.owners]]] = True
-    with bench.reporter.stage("shortcuts", len(collection.corpus_ids), "documents") as steps:
-        features = read_features(collection, directory, wanted, steps.advance)
-    return solve(
-        lists, asked_of(asked, [numbers.get(query, UNKNOWN) for query in queries], patients), features
-    )

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 from flows.engine.manifest import DROPPED
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
+from flows.inspect.stages import stages_in
 from schemas.errors import UsageError
 from schemas.ids import article_of
 
-STAGES = ("crawl", "parse", "extract", "cases", "images", "questions", "ground", "labels", "diagnoses")
 _OWNER_COLUMNS = ("article_id", "id")
 
 
@@ -30,7 +30,7 @@ def trace(workspace: Workspace, record_id: str) -> dict[str, Any]:
     """
     article = article_of(record_id)
     tables: dict[str, list[dict[str, Any]]] = {}
-    for stage in _stages(workspace):
+    for stage in stages_in(workspace):
         for shard, manifest in shards_of(workspace, stage).items():
             for name, output in manifest.outputs.items():
                 rows = _rows_of(workspace, stage, shard, output.file, name, article)
@@ -44,17 +44,6 @@ def trace(workspace: Workspace, record_id: str) -> dict[str, Any]:
             hint="medqrels status lists what was crawled; ids look like pmc:PMC123.1",
         )
     return {"id": article, "tables": tables}
-
-
-def _stages(workspace: Workspace) -> list[str]:
-    built = (
-        sorted(path.name for path in workspace.work.iterdir() if path.is_dir())
-        if workspace.work.is_dir()
-        else []
-    )
-    return [name for name in STAGES if name in built] + [
-        name for name in built if name not in {*STAGES, "selection", "vocabulary"}
-    ]
 
 
 def _rows_of(

@@ -5,41 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from curation.published.manifest import read_manifest
-from flows.crawl.selection import STAGE as SELECTION
 from flows.crawl.selection import selections
 from flows.engine.execution import sum_up
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
+from flows.inspect.stages import stages_in
 from flows.inspect.standing import standing
 from schemas.errors import ReleaseError
-
-_NOT_STAGES = frozenset({SELECTION, "vocabulary"})
-_ORDER = (
-    "crawl",
-    "parse",
-    "extract",
-    "cases",
-    "images",
-    "questions",
-    "ground",
-    "ground_questions",
-    "labels",
-    "diagnoses",
-)
 
 
 def status(workspace: Workspace) -> dict[str, Any]:
     """Selection, stages and releases of a workspace as plain values."""
     selected = selections(workspace)
-    folders = (
-        sorted(path.name for path in workspace.work.iterdir() if path.is_dir())
-        if workspace.work.is_dir()
-        else []
-    )
-    names = [name for name in folders if name not in _NOT_STAGES]
-    names.sort(key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
     stages = []
-    for name in names:
+    for name in stages_in(workspace):
         shards = shards_of(workspace, name)
         body = sum_up(name, [(manifest, False) for manifest in shards.values()]).to_dict()
         body["shards"] = len(shards)

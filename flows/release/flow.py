@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +12,29 @@ from flows.build.partition import partition_jobs
 from flows.engine.execution import workers
 from flows.engine.orchestration import flow, run_jobs
 from flows.engine.session import Session, write_session
-from flows.engine.specs import read_spec, spec_path
 from flows.inspect.audit import PAGE, Audited, auditor, write
 from flows.inspect.standing import NOT_AUDITED, standing
 from flows.release.gather import check_built
 from flows.release.make import Made, Maker
+from flows.specs import Dataset
 
 
 @flow(name="release", validate_parameters=False)
 def release(
-    dataset: str,
+    dataset: Dataset,
     version: str | None = None,
     workspace: str | None = None,
-    overrides: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Make and audit a release of every task in a dataset's spec.
 
     Args:
-        dataset: its name or spec path.
+        dataset: its spec, and where it was read.
         version: MAJOR.MINOR.PATCH; when not given it follows from what changed since the newest release
             (curation.release.change), and where nothing did, that one stands.
         workspace: folder of the workspace.
-        overrides: `--set` changes to the spec.
     """
-    path = spec_path(dataset)
-    spec = read_spec(path, overrides)
-    load_prose(path.parent, sorted(spec.tasks))
+    spec = dataset.spec
+    load_prose(dataset.cards, sorted(spec.tasks))
     with write_session(workspace) as session, workers(1) as pool:
         for name in sorted(spec.tasks):
             check_built(session, TASKS[name], spec)
@@ -46,7 +42,7 @@ def release(
         def partition(version: str | None) -> None:
             run_jobs(partition_jobs(session, spec, version), session.workspace, pool, session.reporter)
 
-        made = Maker(session, spec, path.parent, overrides or {}, partition).make(version)
+        made = Maker(session, spec, dataset.cards, dataset.overrides, partition).make(version)
         session.reporter.line(made.line(spec.name))
         return _audited(session, made)
 

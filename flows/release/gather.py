@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
 from curation.release.write import OPTIONAL, Inputs
-from flows.build.stages import PARTITION, VERSIONS
 from flows.engine.connection import query
 from flows.engine.lineage import check_current
 from flows.engine.runner import shards_of, table_files
 from flows.engine.session import Session
-from flows.engine.specs import parameters_of
 from flows.engine.workspace import STORAGE_VERSION
+from flows.pipeline import BEFORE_TASKS, PARTITION, VERSIONS, parameters_of
 from flows.release.made_with import made_with
 from flows.review.verdicts import review_summary, source_of
 from flows.vocabulary import Vocabulary, current
@@ -24,9 +23,7 @@ from schemas.hashing import canonical_json
 from schemas.spec import DatasetSpec
 from schemas.stages import Task
 from schemas.tables import ANNOTATIONS
-
-CRAWL = "crawl"
-BEFORE_TASKS = (CRAWL, "parse", "extract")
+from sources.stage import CRAWL
 
 
 def gather(

@@ -12,10 +12,10 @@ from annotation.adjudication import DISPUTES, Disputed
 from annotation.assignment import Person, read_people
 from annotation.report.words import counted
 from annotation.verdicts import RULES
-from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
 from flows.review.store import ReviewFolder, review_folders
 from flows.review.verdicts import Resolved, settle, terms_of
+from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import UsageError
 from schemas.review import Allotment
 from schemas.spec import Review

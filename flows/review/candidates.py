@@ -24,9 +24,10 @@ from annotation.candidates import (
     reserved,
 )
 from curation.privacy import Hit
+from curation.privacy.images import READ_VERSION
 from flows.engine.connection import query
 from flows.engine.workspace import Workspace
-from flows.review.privacy import SCAN_VERSION, Scan, scan
+from flows.review.privacy import Scan, scan
 from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
 from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
 from schemas.errors import UsageError
@@ -128,7 +129,7 @@ def prepare(
         folder.write_allotments([*given, *new.allotments])
         kept = {BY_DOUBT: True} if folder.json(FRAME).get(BY_DOUBT) else {}
         folder.write_json(FRAME, drawn.frame | _held_in_frame(drawn, found) | kept)
-        folder.write_json(IMAGES, {"scan": SCAN_VERSION, "found": found.images})
+        folder.write_json(IMAGES, {"scan": READ_VERSION, "found": found.images})
         if images is not None:
             write_images(task, live, images)
     had = {item.id for item in before}
@@ -197,7 +198,7 @@ def _draw(task: Published, options: Options, had: set[tuple[str, str]]) -> _Draw
 def _seen(folder: ReviewFolder) -> dict[str, list[Hit]]:
     """What was found in images read before; nothing where they were read for other patterns."""
     kept = folder.json(IMAGES)
-    if kept.get("scan") != SCAN_VERSION:
+    if kept.get("scan") != READ_VERSION:
         return {}
     return {name: [(str(k), int(a), int(b)) for k, a, b in found] for name, found in kept["found"].items()}
 

@@ -6,20 +6,18 @@ Texts are searched with the patterns of `curation.privacy`; text burned into ima
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
 
-from curation.images.decode import open_image
-from curation.images.ocr import MIN_CONFIDENCE, read_text, read_words
-from curation.privacy import BURNED_IN, SHOWN_TO_NOBODY, Hit, hits
-from curation.privacy.burned_in import SURNAME
+from curation.images.ocr import read_text
+from curation.privacy import SHOWN_TO_NOBODY, Hit, hits
+from curation.privacy.images import read_hits
 from flows.review.reading import Published
 from flows.review.store import HeldBack
-from schemas.errors import InputError, UsageError
+from schemas.errors import UsageError
 from schemas.review import ReviewCandidate
 
 TEXTS = (
@@ -34,10 +32,6 @@ TEXTS = (
     "translated_text",
 )
 IMAGES = ("query_image", "document_image")
-SCAN_VERSION = 3
-"""Raised when other things are looked for: images that were read before are read again."""
-_BRIGHT = 180
-"""Grey from which a pixel may belong to burned-in print."""
 
 
 @dataclass(slots=True)
@@ -116,30 +110,7 @@ def _read(task: Published, wanted: Collection[str], known: dict[str, Sequence[Hi
     except UsageError as error:
         return f"not run: {error.message} ({error.hint})"
     for sha256, data, _ in task.images(set(wanted) - set(known)):
-        found = burned_in(data)
+        found = read_hits(data)
         if found is not None:
             known[sha256] = found
     return f"{len(set(wanted) & set(known))} of {len(set(wanted))} images were read"
-
-
-def burned_in(data: bytes) -> list[Hit] | None:
-    """What text burned into one image holds, as (kind, start, end); None when the image does not open."""
-    try:
-        image = open_image(data).image
-    except InputError:
-        return None
-    grey = image.convert("L")
-    # Scanners print nearly white on dark: alone on paper it is read where the picture behind it confuses.
-    alone = grey.point([255] * _BRIGHT + [0] * (256 - _BRIGHT))
-    return list(hits(f"{_words(grey)}\n{_words(alone)}", BURNED_IN))
-
-
-def _words(image: Image.Image) -> str:
-    """What was read for sure, and whatever looks like a name as scanners print it, with the word after."""
-    kept, follows = [], False
-    for word, sure in read_words(image):
-        is_name = bool(re.search(SURNAME, word))
-        if sure >= MIN_CONFIDENCE or is_name or follows:
-            kept.append(word)
-        follows = is_name
-    return " ".join(kept)

@@ -18,13 +18,13 @@ from annotation.assignment import Person
 from annotation.candidates import check_facets, group_of, stratum_of
 from annotation.report.summary import overall
 from annotation.verdicts import ORDERED, RULES, Entry, Terms, counted, resolve
+from curation.audit.copies import copies
 from curation.release.reviewed import REVIEWED, VERDICTS, Copied, JudgedAnswer, RuleUnderFloor, reviewed_stage
 from flows.engine.manifest import Manifest, Output, publish, write_parquet
 from flows.engine.runner import execute, plan, schema_hashes
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.review.agreement import scale_of
-from flows.review.copies import copies
 from flows.review.store import BY_DOUBT, FRAME, PRECISION, ReviewFolder, review_folder
 from schemas.benchmark import Qrel, Query
 from schemas.hashing import sha256_file

@@ -14,7 +14,6 @@ from flows.vocabulary.opened import Connection
 from schemas.stages import Sql
 
 RANGE_ROWS = 2_000_000
-_SAMPLES_PER_RANGE = 200
 
 
 def bounds(files: Sequence[Path], column: str, rows_per_range: int = RANGE_ROWS) -> list[str]:

@@ -12,11 +12,12 @@ from pathlib import PurePosixPath
 
 from schemas import licences
 from schemas.article import MediaProblem, RawArticle, RawMedia, RawPart
-from schemas.errors import ChecksumMismatch, FetchError, InputError
+from schemas.errors import FetchError, InputError
 from schemas.hashing import canonical_json, sha256_bytes
 from schemas.ids import normalise_pmcid, repository_id
 from schemas.stages import Drop, Reason
 from sources.archives import Member, read_members
+from sources.drops import UNFETCHED, drop_of
 from sources.europepmc.annotations import stored_annotations
 from sources.europepmc.api import (
     SOURCE,
@@ -59,17 +60,8 @@ def fetch(pmcid: str, context: EuropePmcContext) -> RawArticle | Drop:
             raise _refused(pmcid, Reason.NOT_FOUND, "not in Europe PMC")
         _check_eligible(found, context.profile)
         return _fetch_files(found, context)
-    except InputError as error:
-        return _drop(pmcid, Reason(error.reason or Reason.NOT_FOUND), error.message)
-    except ChecksumMismatch as error:
-        return _drop(pmcid, Reason.CHECKSUM_MISMATCH, error.message)
-    except FetchError as error:
-        return _drop(pmcid, Reason.FETCH_FAILED, error.message)
-
-
-def _drop(pmcid: str, reason: Reason, detail: str) -> Drop:
-    locator = pmcid.strip()[:80]
-    return Drop(unit="article", id=locator, article_id=locator, reason=reason, detail=detail)
+    except UNFETCHED as error:
+        return drop_of(pmcid.strip()[:80], error)
 
 
 def _refused(pmcid: str, reason: Reason, detail: str) -> InputError:

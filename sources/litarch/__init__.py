@@ -10,9 +10,10 @@ import logging
 from collections.abc import Mapping
 
 from schemas.article import MediaProblem, RawArticle
-from schemas.errors import ChecksumMismatch, FetchError, InputError, UsageError
+from schemas.errors import FetchError, InputError, UsageError
 from schemas.ids import repository_id
 from schemas.stages import Drop, Reason
+from sources.drops import UNFETCHED, drop, drop_of
 from sources.graphics import scan
 from sources.litarch.books import (
     ENDPOINT,
@@ -84,18 +85,10 @@ def fetch(locator: str, context: LitarchContext) -> RawArticle | Drop:
         if locator.startswith(_OAI):
             return _from_oai(locator, context)
         return _from_package(locator, context)
-    except InputError as error:
-        return _drop(locator, Reason(error.reason or Reason.NOT_FOUND), error.message)
-    except ChecksumMismatch as error:
-        return _drop(locator, Reason.CHECKSUM_MISMATCH, error.message)
-    except FetchError as error:
-        return _drop(locator, Reason.FETCH_FAILED, error.message)
+    except UNFETCHED as error:
+        return drop_of(locator, error)
     except UsageError as error:  # the book has left the list since it was selected
-        return _drop(locator, Reason.NOT_FOUND, error.message)
-
-
-def _drop(locator: str, reason: Reason, detail: str) -> Drop:
-    return Drop(unit="article", id=locator, article_id=locator, reason=reason, detail=detail)
+        return drop(locator, Reason.NOT_FOUND, error.message)
 
 
 def _chapters(book: Book, context: LitarchContext) -> Mapping[str, RawArticle | str]:

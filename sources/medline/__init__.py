@@ -19,6 +19,7 @@ from schemas.errors import FetchError, InputError, UsageError
 from schemas.hashing import sha256_bytes
 from schemas.ids import repository_id
 from schemas.stages import Drop, Reason
+from sources.drops import drop
 from sources.eutils import EutilsContext, hide_key
 from sources.http import PoliteClient
 from sources.ledger import Held
@@ -96,19 +97,19 @@ def fetch(pmid: str, context: MedlineContext) -> RawArticle | Drop:
     """
     pmid = pmid.strip()
     if not _PMID.fullmatch(pmid):
-        return _drop(pmid[:80], Reason.NOT_FOUND, "not a PMID")
+        return drop(pmid[:80], Reason.NOT_FOUND, "not a PMID")
     if pmid in context.drops:
         return context.drops[pmid]
     held = _held(pmid, context)
     if held is None:
         if context.eutils is None:
-            return _drop(pmid, Reason.NOT_FOUND, "not among the stored records")
+            return drop(pmid, Reason.NOT_FOUND, "not among the stored records")
         drops = prefetch([pmid], context)
         if pmid in drops:
             return drops[pmid]
         held = _held(pmid, context)
     if held is None:
-        return _drop(pmid, Reason.FETCH_FAILED, "the stored record changed while it was read")
+        return drop(pmid, Reason.FETCH_FAILED, "the stored record changed while it was read")
     return RawArticle(
         id=repository_id(SOURCE, pmid),
         source="medline",
@@ -119,10 +120,6 @@ def fetch(pmid: str, context: MedlineContext) -> RawArticle | Drop:
         sha256=held.sha256,
         pmid=pmid,
     )
-
-
-def _drop(key: str, reason: Reason, detail: str, unit: str = "article") -> Drop:
-    return Drop(unit=unit, id=key, article_id=key, reason=reason, detail=detail)
 
 
 def _key(pmid: str) -> str:
@@ -166,7 +163,7 @@ def prefetch(pmids: Collection[str], context: MedlineContext, *, refresh: bool =
         )
     good = sorted({pmid for pmid in pmids if _PMID.fullmatch(pmid)}, key=int)
     wanted = [pmid for pmid in good if refresh or _held(pmid, context) is None]
-    drops = {pmid: _drop(pmid[:80], Reason.NOT_FOUND, "not a PMID") for pmid in set(pmids) - set(good)}
+    drops = {pmid: drop(pmid[:80], Reason.NOT_FOUND, "not a PMID") for pmid in set(pmids) - set(good)}
     for start in range(0, len(wanted), MAX_IDS):
         batch = wanted[start : start + MAX_IDS]
         try:
@@ -174,13 +171,13 @@ def prefetch(pmids: Collection[str], context: MedlineContext, *, refresh: bool =
         except (FetchError, InputError) as error:
             reason = Reason.TOO_LARGE if isinstance(error, InputError) else Reason.FETCH_FAILED
             _log.warning("%d records not fetched: %s", len(batch), error.message)
-            drops |= {pmid: _drop(pmid, reason, error.message) for pmid in batch}
+            drops |= {pmid: drop(pmid, reason, error.message) for pmid in batch}
             continue
         for pmid in batch:
             if pmid in found:
                 _keep(found[pmid], context)
             else:
-                drops[pmid] = _drop(pmid, Reason.NOT_FOUND, "PubMed has no such record")
+                drops[pmid] = drop(pmid, Reason.NOT_FOUND, "PubMed has no such record")
     return dict(sorted(drops.items()))
 
 
@@ -327,7 +324,7 @@ class _Catalogue:
                     seen.append((position, item, False))
         except InputError as error:
             reason = Reason(error.reason or Reason.RECORD_INVALID)
-            self.drops[path.name] = _drop(path.name, reason, error.message, unit="file")
+            self.drops[path.name] = drop(path.name, reason, error.message, unit="file")
             return
         for position, item, is_kept in seen:
             if isinstance(item, Record):
@@ -336,7 +333,7 @@ class _Catalogue:
                 self._delete(item.pmid, path.name)
             else:
                 place = f"{path.name}@{item.offset}"
-                self.drops[place] = _drop(place, Reason.RECORD_INVALID, item.detail)
+                self.drops[place] = drop(place, Reason.RECORD_INVALID, item.detail)
 
     def _record(self, record: Record, is_kept: bool, number: int, position: int) -> None:
         if record.version < self.last.get(record.pmid, (0, 0, 0))[0]:
@@ -351,7 +348,7 @@ class _Catalogue:
     def _delete(self, pmid: str, file: str) -> None:
         self.last.pop(pmid, None)
         if pmid in self.wanted or pmid in (self.criteria.pmids or ()):
-            self.drops[pmid] = _drop(pmid, Reason.WITHDRAWN, f"deleted by {file}")
+            self.drops[pmid] = drop(pmid, Reason.WITHDRAWN, f"deleted by {file}")
         self.wanted.discard(pmid)
 
 
@@ -377,5 +374,5 @@ def load_files(paths: Sequence[Path], criteria: Criteria, context: MedlineContex
             if isinstance(item, Record) and (number, position) in places:
                 _keep(item, context)
     for pmid in sorted((criteria.pmids or frozenset()) - wanted - drops.keys()):
-        drops[pmid] = _drop(pmid, Reason.NOT_FOUND, "in none of the files, or not of the kind asked for")
+        drops[pmid] = drop(pmid, Reason.NOT_FOUND, "in none of the files, or not of the kind asked for")
     return Selected(tuple(sorted(wanted, key=int)), dict(sorted(drops.items())))

@@ -15,6 +15,7 @@ from schemas.article import MediaProblem, RawArticle, RawMedia
 from schemas.errors import ChecksumMismatch, FetchError, InputError
 from schemas.ids import normalise_pmcid, pmc_article_id
 from schemas.stages import Drop, Reason
+from sources.drops import UNFETCHED, drop_of
 from sources.graphics import scan
 from sources.http import PoliteClient
 from sources.images import describe, resolve_href, sniff
@@ -73,17 +74,8 @@ def fetch(pmcid: str, context: PmcContext) -> RawArticle | Drop:
         pmcid = normalise_pmcid(pmcid)
         metadata = _eligible_version(pmcid, context)
         return _fetch_files(metadata, context)
-    except InputError as error:
-        return _drop(pmcid, Reason(error.reason or Reason.NOT_FOUND), error.message)
-    except ChecksumMismatch as error:
-        return _drop(pmcid, Reason.CHECKSUM_MISMATCH, error.message)
-    except FetchError as error:
-        return _drop(pmcid, Reason.FETCH_FAILED, error.message)
-
-
-def _drop(pmcid: str, reason: Reason, detail: str) -> Drop:
-    locator = pmcid.strip()[:80]
-    return Drop(unit="article", id=locator, article_id=locator, reason=reason, detail=detail)
+    except UNFETCHED as error:
+        return drop_of(pmcid.strip()[:80], error)
 
 
 def _refused(metadata: PmcMetadata, reason: Reason, detail: str) -> InputError:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.article import MediaProblem, RawArticle, RawMedia, RawPart
-from schemas.errors import ChecksumMismatch, FetchError, InputError, UsageError
+from schemas.errors import FetchError, InputError, UsageError
 from schemas.hashing import canonical_json, sha256_bytes
 from schemas.ids import repository_id
 from schemas.stages import Drop, Reason
 from sources import wiki
+from sources.drops import UNFETCHED, drop, drop_of
 from sources.http import PoliteClient
 from sources.images import describe, sniff
 from sources.ledger import Held
@@ -71,10 +72,6 @@ class Selected:
 
     locators: tuple[str, ...]
     drops: Mapping[str, Drop]
-
-
-def _drop(key: str, reason: Reason, detail: str, unit: str = "article") -> Drop:
-    return Drop(unit=unit, id=key, article_id=key, reason=reason, detail=detail)
 
 
 def read_titles(path: Path) -> frozenset[str]:
@@ -177,10 +174,10 @@ def load_dumps(paths: Sequence[Path], criteria: Criteria, context: WikimediaCont
             _load(path, criteria, context, revisions, drops, titles)
         except InputError as error:
             reason = Reason(error.reason or Reason.RECORD_INVALID)
-            drops[path.name] = _drop(path.name, reason, error.message, unit="file")
+            drops[path.name] = drop(path.name, reason, error.message, unit="file")
     for title in sorted(criteria.titles):
         if normal_title(title) not in titles:
-            drops[title] = _drop(title, Reason.NOT_FOUND, "no page of that title in the dumps, or a redirect")
+            drops[title] = drop(title, Reason.NOT_FOUND, "no page of that title in the dumps, or a redirect")
     return Selected(tuple(sorted(revisions, key=_order)), dict(sorted(drops.items())))
 
 
@@ -201,7 +198,7 @@ def _load(
     for item in read_dump(path, context.limits):
         if isinstance(item, Unreadable):
             place = f"{path.name}@{item.number}"
-            drops[place] = _drop(place, Reason.RECORD_INVALID, item.detail)
+            drops[place] = drop(place, Reason.RECORD_INVALID, item.detail)
             continue
         if selector is None:
             selector = Selector(criteria, item.site)
@@ -267,15 +264,11 @@ def fetch(locator: str, context: WikimediaContext) -> RawArticle | Drop:
     if locator in context.drops:
         return context.drops[locator]
     if not _KEY.fullmatch(locator):
-        return _drop(locator[:80], Reason.NOT_FOUND, "not a page: <wiki>/<page id>")
+        return drop(locator[:80], Reason.NOT_FOUND, "not a page: <wiki>/<page id>")
     try:
         return _fetched(locator, context)
-    except InputError as error:
-        return _drop(locator, Reason(error.reason or Reason.NOT_FOUND), error.message)
-    except ChecksumMismatch as error:
-        return _drop(locator, Reason.CHECKSUM_MISMATCH, error.message)
-    except FetchError as error:
-        return _drop(locator, Reason.FETCH_FAILED, error.message)
+    except UNFETCHED as error:
+        return drop_of(locator, error)
 
 
 def _fetched(locator: str, context: WikimediaContext) -> RawArticle:

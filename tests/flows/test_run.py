@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,14 @@ import yaml
 from annotation.assignment import numbered
 from annotation.verdicts import Terms
 from flows.crawl.locators import read_ids
-from flows.engine.specs import DATA_CARDS
 from flows.engine.workspace import Workspace, open_workspace
 from flows.inspect.status import status
 from flows.review.candidates import Options, prepare
 from flows.review.store import review_folder
 from flows.review.verdicts import settle
+from flows.specs import DATA_CARDS
 from schemas.review import ReviewAnnotation, annotation_id
+from schemas.spec import DatasetSpec, load_spec
 from sources.sample import bucket_dir, ids_path
 from sources.sample.server import BucketServer
 from tests.conftest import ROOT, plant_fewer, share_vocabulary
@@ -96,9 +97,19 @@ def test_the_deployment_s_run_works_for_many_days(
     share_vocabulary(sample, workspace)
     ids = read_ids(ids_path())
 
+    reads: list[Path] = []
+
+    def counted(path: Path, overrides: Mapping[str, str] | None = None) -> DatasetSpec:
+        reads.append(path)
+        return load_spec(path, overrides)
+
+    monkeypatch.setattr("flows.specs.load_spec", counted)
+
     def day(articles: list[str]) -> dict[str, Any]:
         (cards / "ids.txt").write_text("\n".join(articles), "utf-8")
+        reads.clear()
         made: dict[str, Any] = run(str(cards / "spec.toml"))["releases"][0]
+        assert reads == [cards / "spec.toml"], "a run reads its spec once"
         return made
 
     first = day(ids[:2])

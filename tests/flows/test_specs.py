@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from flows.engine.specs import image_params, spec_path
-from flows.inspect.preview import check_stages, preview_stages
+from flows.inspect.preview import preview_stages
+from flows.pipeline import Choices, steps
+from flows.specs import check_images, given_spec, spec_path
 from schemas.errors import UsageError
+from schemas.spec import Images
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
 
-SPEC = str(spec_path("medqrels-sample"))
+SPEC = spec_path("medqrels-sample")
+
+
+def images_of(overrides: dict[str, str]) -> Mapping[str, Any]:
+    (step,) = (step for step in steps("extract") if step.name == "images")
+    return step.params(Choices.of(given_spec(SPEC, overrides)))
 
 
 def test_images_of_a_spec_are_parameters_of_the_stage() -> None:
-    assert image_params(None, None) == {}
-    assert image_params(SPEC, {}) == {"faces": "off", "ocr": "off", "ocr_languages": "eng"}
+    assert Choices.of(given_spec(None)).images is None
+    assert images_of({}) == {"faces": "off", "ocr": "off", "ocr_languages": "eng"}
     asked = {"images.faces": "true", "images.ocr": "true", "images.ocr_languages": "eng+deu"}
-    assert image_params(SPEC, asked) == {"faces": "on", "ocr": "on", "ocr_languages": "eng+deu"}
+    assert images_of(asked) == {"faces": "on", "ocr": "on", "ocr_languages": "eng+deu"}
     with pytest.raises(UsageError, match="--set changes a spec"):
-        image_params(None, asked)
+        given_spec(None, asked)
     with pytest.raises(UsageError, match="ocr_languages"):
-        image_params(SPEC, {"images.ocr_languages": "eng; rm"})
+        given_spec(SPEC, {"images.ocr_languages": "eng; rm"})
 
 
 def test_asking_for_text_redoes_the_images_alone(tmp_path: Path) -> None:
@@ -31,16 +40,16 @@ def test_asking_for_text_redoes_the_images_alone(tmp_path: Path) -> None:
     run_stages(workspace, ground=False)
 
     def waiting(overrides: dict[str, str]) -> dict[str, int]:
-        planned = preview_stages("extract", str(workspace.root), (), SPEC, overrides)
+        planned = preview_stages(
+            str(workspace.root), steps("extract"), Choices.of(given_spec(SPEC, overrides))
+        )
         return {item["stage"]: item["to_do"] for item in planned if item["to_do"]}
 
     assert waiting({}) == {}
     assert waiting({"images.ocr": "true"}) == {"images": 1}
 
 
-def test_a_missing_language_is_told_before_a_flow_starts(tmp_path: Path) -> None:
-    workspace = new_workspace(tmp_path / "ws")
-    asked = {"images.ocr": "true", "images.ocr_languages": "xxx"}
+def test_a_missing_language_is_told_before_a_flow_starts(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="xxx"):
-        check_stages("extract", str(workspace.root), (), SPEC, asked)
-    check_stages("extract", str(workspace.root), (), SPEC, {"images.faces": "true", "images.ocr": "true"})
+        check_images(Images(ocr=True, ocr_languages="xxx"))
+    check_images(Images(faces=True, ocr=True))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from flows.crawl.locators import read_ids
-from flows.engine.specs import read_spec, spec_path
 from flows.engine.workspace import Workspace
+from flows.specs import read_spec, spec_path
 from sources.sample import ids_path
 from tests.pipeline import crawl_bookshelf, crawl_bucket, new_workspace, run_partition, run_stages
 

@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import re
 import shutil
 import sqlite3
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from curation.concepts.backends import loading
-from curation.concepts.backends.readings import rule_of, settle
+from curation.concepts.backends.by_language import LanguageMatcher, prepare_languages
+from curation.concepts.backends.readings import rule_of
 from curation.concepts.matcher import Match
 
 EXTRA = "quickumls"
@@ -56,14 +58,7 @@ def prepare(names: Path, types: Path | None, destination: Path) -> None:
         UsageError: the extra is not installed.
     """
     loading.require("quickumls.install", EXTRA)
-    kinds = loading.read_types(types)
-    temporary = loading.start_index(destination)
-    languages = [
-        language
-        for language in loading.read_languages(names)
-        if _prepare_language(names, kinds, language, temporary / language)
-    ]
-    loading.finish_index(temporary, destination, EXTRA, languages)
+    prepare_languages(names, types, destination, EXTRA, _prepare_language)
 
 
 def write_rrf(names: Path, kinds: dict[str, list[str]], language: str, folder: Path) -> bool:
@@ -183,38 +178,6 @@ class _Index:
                     yield Match(offset + start, offset + end, concept, name, rule, score)
 
 
-@dataclass(frozen=True, slots=True)
-class QuickUmlsMatcher:
-    """Finds names by similarity of character trigrams; open with :func:`open_quickumls`."""
-
-    path: Path
-    languages: frozenset[str]
-    threshold: float = THRESHOLD
-    _opened: dict[str, _Index] = field(default_factory=dict)
-    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
-
-    def find_many(
-        self, texts: Iterable[str], language: str = "en", *, overlaps: bool = False
-    ) -> Iterator[list[Match]]:
-        """Names in each of many texts; see :class:`curation.concepts.matcher.Matcher`."""
-        for text in texts:
-            yield self.find(text, language, overlaps=overlaps)
-
-    def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
-        """Names in a text; see :class:`curation.concepts.matcher.Matcher`.
-
-        A language the index has no names of is read as English; `score` is the Jaccard similarity.
-        """
-        base = loading.base_language(language)
-        base = base if base in self.languages else "en"
-        if base not in self.languages:
-            return []
-        with self._one_at_a_time:
-            if base not in self._opened:
-                self._opened[base] = _open(self.path / base, base, self.threshold)
-            return settle(self._opened[base].read(text), overlaps=overlaps)
-
-
 def _open(folder: Path, language: str, threshold: float) -> _Index:
     core = loading.require("quickumls.core", EXTRA)
     characters = language in loading.SCRIPTS_WITHOUT_SPACES
@@ -240,7 +203,7 @@ def _open(folder: Path, language: str, threshold: float) -> _Index:
     return _Index(language, finder, names)
 
 
-def open_quickumls(path: Path, *, threshold: float = THRESHOLD) -> QuickUmlsMatcher:
+def open_quickumls(path: Path, *, threshold: float = THRESHOLD) -> LanguageMatcher:
     """Opens an index that :func:`prepare` built; a language is read when a text first needs it.
 
     Args:
@@ -252,4 +215,5 @@ def open_quickumls(path: Path, *, threshold: float = THRESHOLD) -> QuickUmlsMatc
         WorkspaceError: no finished index of this kind is there.
     """
     loading.require("quickumls.core", EXTRA)
-    return QuickUmlsMatcher(path, loading.indexed_languages(path, EXTRA), threshold)
+    open_index = functools.partial(_open, threshold=threshold)
+    return LanguageMatcher(path, loading.indexed_languages(path, EXTRA), open_index)

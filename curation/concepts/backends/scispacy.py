@@ -9,12 +9,12 @@ missed, and trigrams of the text that no name has count against it.
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 import json
 import math
-import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.concepts.backends import loading
-from curation.concepts.backends.readings import rule_of, settle
+from curation.concepts.backends.by_language import LanguageMatcher, prepare_languages
+from curation.concepts.backends.readings import rule_of
 from curation.concepts.matcher import Match
 
 EXTRA = "scispacy"
@@ -53,14 +54,7 @@ def prepare(names: Path, types: Path | None, destination: Path) -> None:
         UsageError: the extra is not installed.
     """
     loading.require("scispacy.linking_utils", EXTRA)
-    kinds = loading.read_types(types)
-    temporary = loading.start_index(destination)
-    languages = [
-        language
-        for language in loading.read_languages(names)
-        if _prepare_language(names, kinds, language, temporary / language)
-    ]
-    loading.finish_index(temporary, destination, EXTRA, languages)
+    prepare_languages(names, types, destination, EXTRA, _prepare_language)
 
 
 def _prepare_language(names: Path, kinds: dict[str, list[str]], language: str, folder: Path) -> bool:
@@ -282,38 +276,6 @@ class _Index:
         return score, self.generator.kb.cui_to_entity[concept].canonical_name != name, concept, name
 
 
-@dataclass(frozen=True, slots=True)
-class SciSpacyMatcher:
-    """Links runs of words by tf–idf of character trigrams; open with :func:`open_scispacy`."""
-
-    path: Path
-    languages: frozenset[str]
-    threshold: float = THRESHOLD
-    _opened: dict[str, _Index] = field(default_factory=dict)
-    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
-
-    def find_many(
-        self, texts: Iterable[str], language: str = "en", *, overlaps: bool = False
-    ) -> Iterator[list[Match]]:
-        """Names in each of many texts; see :class:`curation.concepts.matcher.Matcher`."""
-        for text in texts:
-            yield self.find(text, language, overlaps=overlaps)
-
-    def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
-        """Names in a text; see :class:`curation.concepts.matcher.Matcher`.
-
-        A language the index has no names of is read as English; `score` is the cosine similarity.
-        """
-        base = loading.base_language(language)
-        base = base if base in self.languages else "en"
-        if base not in self.languages:
-            return []
-        with self._one_at_a_time:
-            if base not in self._opened:
-                self._opened[base] = _open(self.path / base, base, self.threshold)
-            return settle(self._opened[base].read(text), overlaps=overlaps, strictness=_STRICTNESS)
-
-
 def _open(folder: Path, language: str, threshold: float) -> _Index:
     linking = loading.require("scispacy.linking_utils", EXTRA)
     candidates = loading.require("scispacy.candidate_generation", EXTRA)
@@ -330,7 +292,7 @@ def _open(folder: Path, language: str, threshold: float) -> _Index:
     return _Index(language, generator, threshold, loading.stop_words(language, EXTRA))
 
 
-def open_scispacy(path: Path, *, threshold: float = THRESHOLD) -> SciSpacyMatcher:
+def open_scispacy(path: Path, *, threshold: float = THRESHOLD) -> LanguageMatcher:
     """Opens an index that :func:`prepare` built; a language is read when a text first needs it.
 
     Args:
@@ -342,4 +304,5 @@ def open_scispacy(path: Path, *, threshold: float = THRESHOLD) -> SciSpacyMatche
         WorkspaceError: no finished index of this kind is there.
     """
     loading.require("scispacy.candidate_generation", EXTRA)
-    return SciSpacyMatcher(path, loading.indexed_languages(path, EXTRA), threshold)
+    open_index = functools.partial(_open, threshold=threshold)
+    return LanguageMatcher(path, loading.indexed_languages(path, EXTRA), open_index, strictness=_STRICTNESS)

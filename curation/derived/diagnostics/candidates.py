@@ -25,6 +25,27 @@ from schemas.tables import TOP_RANKED
 SAMPLE, SEED = 100, "shortcut-candidates@1"
 
 
+def lists_of(
+    collection: Collection, directory: Path, queries: Sequence[str], runs: Mapping[str, Run], depth: int
+) -> tuple[Lists, str]:
+    """What shortcuts rank, and where it is from.
+
+    Args:
+        collection: one split.
+        directory: the task folder; its top_ranked is taken when it has one.
+        queries: measured queries.
+        runs: rankings of the systems that ran, by name; where none did, documents are drawn.
+        depth: documents taken from each run.
+    """
+    if not runs:
+        return sampled(collection, queries), f"{SAMPLE} documents drawn by seed, and every positive"
+    given = published(collection, directory)
+    if given is not None:
+        return _lists(collection, queries, given), TOP_RANKED.name
+    found = candidates(collection, queries, list(runs.values()), depth)
+    return found, f"the first {depth} of {', '.join(runs)}, and every positive"
+
+
 def candidates(collection: Collection, queries: Sequence[str], runs: Sequence[Run], depth: int) -> Lists:
     """The first `depth` documents of every run, and all relevant documents.
 
@@ -80,12 +101,8 @@ def _drawn(name: str) -> str:
     return sha256_text(f"{SEED} {name}")
 
 
-def from_published(collection: Collection, queries: Sequence[str], given: Mapping[str, Indices]) -> Lists:
-    """Published candidates as lists; a relevant document that is not among them is added."""
-    return _lists(collection, queries, given)
-
-
 def _lists(collection: Collection, queries: Sequence[str], given: Mapping[str, Indices]) -> Lists:
+    """Given documents as lists; a relevant document that is not among them is added."""
     places = dict(_relevant_places(collection, queries))
     documents, grades, sizes = [], [], []
     for query in queries:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.derived.diagnostics.features import UNKNOWN, Features, Patients
+from curation.derived.diagnostics.features import (
+    UNKNOWN,
+    Features,
+    Patients,
+    patients_of,
+    query_numbers,
+    read_features,
+)
 from curation.derived.diagnostics.shortcuts import SHORTCUTS, Flags, Lists, Values, chance, tied
+from curation.evaluation.collection import Collection
 from curation.evaluation.labels import RELEVANT
 
 _BLOCK = 2_048
@@ -53,6 +62,34 @@ def reasons(asked: Asked, features: Features) -> dict[str, str]:
     if (asked.patients.ages == UNKNOWN).all() or (features.patients.ages == UNKNOWN).all():
         found["demographic/age_sex"] = "no query, or no candidate, introduces a patient by age"
     return found
+
+
+def shortcuts_of(
+    collection: Collection,
+    directory: Path,
+    queries: Sequence[str],
+    lists: Lists,
+    advance: Callable[[], None] = lambda: None,
+) -> ShortcutValues:
+    """Every shortcut over some candidates; patients are looked for only where the query tells of one.
+
+    Args:
+        collection: one split.
+        directory: the task folder.
+        queries: measured queries.
+        lists: their candidates.
+        advance: called once per document.
+    """
+    texts = {query.id: query.text for query in collection.queries}
+    asked = [texts[query] for query in queries]
+    patients = patients_of(asked)
+    numbers = query_numbers(collection, directory)
+    wanted = np.zeros(len(collection.corpus_ids), bool)
+    wanted[lists.documents[(patients.ages != UNKNOWN)[lists.owners]]] = True
+    features = read_features(collection, directory, wanted, advance)
+    return solve(
+        lists, asked_of(asked, [numbers.get(query, UNKNOWN) for query in queries], patients), features
+    )
 
 
 def solve(lists: Lists, asked: Asked, features: Features) -> ShortcutValues:

@@ -1,4 +1,4 @@
-"""Repositories a crawl can take articles from, by name; each is wired in a module of its own.
+"""Repositories a crawl can take articles from, each in a module of its own: to add one, add its line here.
 
 Modules are imported when asked for: a crawl of a folder loads no HTTP client.
 """
@@ -6,43 +6,26 @@ Modules are imported when asked for: a crawl of a folder loads no HTTP client.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from flows.crawl.repositories.base import CrawlRequest, Opened, Opening, Wiring
-from flows.engine.settings import Settings, require_contact
-from schemas.article import SourceName
+if TYPE_CHECKING:
+    from flows.crawl.repositories.base import CrawlRequest
 
-__all__ = ["CrawlRequest", "Opened", "Opening", "check_request", "open_repository", "preview_request"]
-
-
-def _wiring(source: SourceName) -> Wiring:
-    return cast(Wiring, importlib.import_module(f"flows.crawl.repositories.{source}"))
-
-
-def preview_request(request: CrawlRequest, settings: Settings) -> Sequence[str] | None:
-    """The locators a request means, None when only the repository can tell; nothing is asked or written.
-
-    Raises:
-        UsageError: files that cannot be read, options that contradict each other.
-    """
-    return _wiring(request.source).preview(request, settings)
+_HERE = "flows.crawl.repositories"
+REPOSITORIES: dict[str, str] = {
+    "pmc": f"{_HERE}.pmc:PmcRequest",
+    "folder": f"{_HERE}.folder:FolderRequest",
+    "europepmc": f"{_HERE}.europepmc:EuropePmcRequest",
+    "medline": f"{_HERE}.medline:MedlineRequest",
+    "litarch": f"{_HERE}.litarch:LitarchRequest",
+    "openstax": f"{_HERE}.openstax:OpenStaxRequest",
+    "wikimedia": f"{_HERE}.wikimedia:WikimediaRequest",
+    "questions": f"{_HERE}.questions:QuestionsRequest",
+}
+"""The request of each repository, in the order in which a run crawls them."""
 
 
-def check_request(request: CrawlRequest, settings: Settings) -> None:
-    """Find what is wrong with a request before a flow is started for it.
-
-    Raises:
-        UsageError: as `preview_request`, or no contact address for a real server.
-    """
-    require_contact(settings, _wiring(request.source).endpoints(request, settings))
-    preview_request(request, settings)
-
-
-def open_repository(request: CrawlRequest, opening: Opening) -> Opened:
-    """Make a repository ready to fetch from; this may ask it what there is.
-
-    Raises:
-        MedqrelsError: as `check_request`, or the repository cannot be asked.
-    """
-    return _wiring(request.source).open_source(request, opening)
+def request_type(source: str) -> type[CrawlRequest]:
+    """The request of a repository."""
+    module, _, name = REPOSITORIES[source].partition(":")
+    return cast("type[CrawlRequest]", getattr(importlib.import_module(module), name))

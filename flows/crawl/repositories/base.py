@@ -1,18 +1,21 @@
-"""What a repository's wiring gives a crawl: locators to select, a fetch function, how hard to press."""
+"""What a crawl asks of a repository, and gets: locators to select, a fetch function, how hard to press."""
 
 from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flows.crawl.selection import Selection
 from flows.engine.settings import LOOPBACK, HttpSettings, Settings, require_contact
 from flows.engine.workspace import Workspace
 from schemas.article import RawArticle, SourceName
+from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_text
 from schemas.licences import Profile
 from schemas.stages import Drop
@@ -23,29 +26,8 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlRequest:
-    """What one crawl asks of one repository.
-
-    Attributes:
-        source: the repository.
-        target: what to take: a file of ids, a folder, a book, an address; its meaning is the repository's.
-        profile: licences to accept.
-        options: further options by name, e.g. query, since, limit; '' and absent are the same.
-    """
-
-    source: SourceName
-    target: str = ""
-    profile: Profile = "open"
-    options: Mapping[str, str] = field(default_factory=dict)
-
-    def option(self, name: str) -> str:
-        """An option, '' when it was not given."""
-        return self.options.get(name, "")
-
-
-@dataclass(frozen=True, slots=True)
 class Opening:
-    """What wiring works with."""
+    """What a repository is opened with."""
 
     settings: Settings
     workspace: Workspace
@@ -73,17 +55,100 @@ class Opened:
     notes: tuple[str, ...] = ()
 
 
-class Wiring(Protocol):
-    """A module under flows/repositories."""
+@dataclass(frozen=True, slots=True)
+class SpecKey:
+    """How a field of a request is written in a spec.
 
-    def endpoints(self, request: CrawlRequest, settings: Settings) -> Sequence[str]:
+    Attributes:
+        name: key of the table [sources].
+        many: a list, of which each entry is a request of its own.
+        along: the field whose request it belongs to; '' for one that makes a request.
+        path: whether it is a path relative to the spec: always, or where something has that name.
+    """
+
+    name: str
+    many: bool = False
+    along: str = ""
+    path: Literal["no", "always", "where there is one"] = "no"
+
+
+class CrawlRequest(BaseModel):
+    """What one crawl asks of one repository.
+
+    A subclass is a repository: the command `medqrels crawl SOURCE` (the first paragraph of its docstring, its
+    fields; those without a default are arguments), its keys in a spec (fields marked with a SpecKey), and how
+    it is asked. It is named in `flows.crawl.repositories`, and in `schemas.article.SourceName`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: ClassVar[SourceName]
+    offers_profile: ClassVar[bool] = True
+    """Whether the command has --profile: not where licences are decided by what is asked."""
+
+    profile: Profile = Field(default="open", description="Licences to accept.")
+
+    @classmethod
+    def made(cls, given: Mapping[str, Any], named: Mapping[str, str]) -> Self:
+        """A request of some values.
+
+        Args:
+            given: values by field.
+            named: what the user calls each field.
+
+        Raises:
+            UsageError: a value is not what the field takes.
+        """
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = str(first["loc"][0]) if first["loc"] else ""
+            raise UsageError(f"{named.get(field, field)}: {first['msg']}", hint="docs/sources.md") from error
+
+    @property
+    def root(self) -> str:
+        """The folder or address that the locators belong to, '' for a repository with one address."""
+        return ""
+
+    def endpoints(self, settings: Settings) -> tuple[str, ...]:
         """Addresses the crawl will ask, () when it stays on this machine's disk."""
+        return ()
 
-    def preview(self, request: CrawlRequest, settings: Settings) -> Sequence[str] | None:
-        """See `flows.crawl.repositories.preview_request`."""
+    def preview(self, settings: Settings) -> Sequence[str] | None:
+        """The locators meant, None when only the repository can tell; nothing is asked or written.
 
-    def open_source(self, request: CrawlRequest, opening: Opening) -> Opened:
-        """See `flows.crawl.repositories.open_repository`."""
+        Raises:
+            UsageError: files that cannot be read, options that contradict each other.
+        """
+        raise NotImplementedError
+
+    def open(self, opening: Opening) -> Opened:
+        """Make the repository ready to fetch from; this may ask it what there is.
+
+        Raises:
+            MedqrelsError: as `check`, or the repository cannot be asked.
+        """
+        raise NotImplementedError
+
+    def check(self, settings: Settings) -> None:
+        """Find what is wrong with a request before a flow is started for it.
+
+        Raises:
+            UsageError: as `preview`, or no contact address for a real server.
+        """
+        require_contact(settings, self.endpoints(settings))
+        self.preview(settings)
+
+
+def spec_keys(request: type[CrawlRequest]) -> dict[str, SpecKey]:
+    """The fields of a request that a spec may give."""
+    return {
+        name: key
+        for name, field in request.model_fields.items()
+        for key in field.metadata
+        if isinstance(key, SpecKey)
+    }
 
 
 def polite_client(
@@ -143,6 +208,6 @@ def max_media_bytes(settings: Settings) -> int:
     return settings.http.max_media_mib * MIB
 
 
-def as_folder(target: str) -> Path:
+def as_folder(target: str | Path) -> Path:
     """A target as an absolute folder or file path."""
     return Path(target).expanduser().resolve()

@@ -3,47 +3,60 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from flows.crawl.locators import discover
 from flows.crawl.repositories.base import (
     CrawlRequest,
     Opened,
     Opening,
+    SpecKey,
     as_folder,
     max_media_bytes,
     max_xml_bytes,
 )
 from flows.crawl.selection import Selection
 from flows.engine.settings import Settings
+from schemas.article import SourceName
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 from sources import folder
 
 
-def endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
-    """None: a folder is on this machine."""
-    return ()
+class FolderRequest(CrawlRequest):
+    """Take articles from a folder of JATS files."""
 
+    source: ClassVar[SourceName] = "folder"
 
-def preview(request: CrawlRequest, settings: Settings) -> list[str]:
-    """XML files of the folder."""
-    return discover(as_folder(request.target))
-
-
-def open_source(request: CrawlRequest, opening: Opening) -> Opened:
-    """Every XML file of the folder."""
-    root = as_folder(request.target)
-    context = folder.FolderContext(
-        root=root,
-        store=opening.store,
-        max_xml_bytes=max_xml_bytes(opening.settings),
-        max_media_bytes=max_media_bytes(opening.settings),
+    path: Annotated[Path, SpecKey("folders", many=True, path="always")] = Field(
+        description="Folder of JATS files with their images beside them."
     )
-    return Opened(
-        locators=discover(root),
-        fetch=lambda locator: folder.fetch(locator, context),
-        root=str(root),
-        fingerprint=fingerprint,
-    )
+
+    @property
+    def root(self) -> str:
+        """The folder."""
+        return str(as_folder(self.path))
+
+    def preview(self, settings: Settings) -> list[str]:
+        """XML files of the folder."""
+        return discover(as_folder(self.path))
+
+    def open(self, opening: Opening) -> Opened:
+        """Every XML file of the folder."""
+        root = as_folder(self.path)
+        context = folder.FolderContext(
+            root=root,
+            store=opening.store,
+            max_xml_bytes=max_xml_bytes(opening.settings),
+            max_media_bytes=max_media_bytes(opening.settings),
+        )
+        return Opened(
+            locators=discover(root),
+            fetch=lambda locator: folder.fetch(locator, context),
+            root=str(root),
+            fingerprint=fingerprint,
+        )
 
 
 def fingerprint(selection: Selection) -> str:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from flows.crawl.repositories.base import (
     MIB,
     CrawlRequest,
     Opened,
     Opening,
+    SpecKey,
     as_folder,
     max_media_bytes,
     max_xml_bytes,
     polite_client,
 )
 from flows.engine.settings import Settings
+from schemas.article import SourceName
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 from sources import openstax
@@ -25,63 +30,75 @@ REQUESTS_PER_SECOND = 1.0
 """GitHub allows 60 API requests an hour without a token; a crawl needs one, and one tarball."""
 
 
-def endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
-    """GitHub's API and tarballs; nothing for a checkout on disk."""
-    if as_folder(request.target).is_dir():
-        return ()
-    return (settings.openstax.api_endpoint, settings.openstax.code_endpoint)
+class OpenStaxRequest(CrawlRequest):
+    """Take the modules of OpenStax books (CNXML)."""
 
+    source: ClassVar[SourceName] = "openstax"
 
-def preview(request: CrawlRequest, settings: Settings) -> Sequence[str] | None:
-    """Modules of a checkout; of a repository only GitHub can tell."""
-    if as_folder(request.target).is_dir():
-        return _locators(open_folder(as_folder(request.target)))
-    if not is_repository(request.target):
-        raise UsageError(
-            "neither a folder nor a repository",
-            file=request.target,
-            hint="medqrels crawl openstax openstax/osbooks-microbiology, or the path of a checkout",
+    repository: Annotated[str, SpecKey("openstax", many=True, path="where there is one")] = Field(
+        description="Folder of a checkout, or OWNER/REPOSITORY on GitHub."
+    )
+    ref: str = Field(default="HEAD", description="Commit, tag or branch; a full commit is reproducible.")
+
+    @property
+    def folder(self) -> Path | None:
+        """The checkout, None for a repository on GitHub."""
+        place = as_folder(self.repository)
+        return place if place.is_dir() else None
+
+    @property
+    def root(self) -> str:
+        """The checkout, or the repository's name."""
+        return str(self.folder or self.repository)
+
+    def endpoints(self, settings: Settings) -> tuple[str, ...]:
+        """GitHub's API and tarballs; nothing for a checkout on disk."""
+        return () if self.folder else (settings.openstax.api_endpoint, settings.openstax.code_endpoint)
+
+    def preview(self, settings: Settings) -> Sequence[str] | None:
+        """Modules of a checkout; of a repository only GitHub can tell."""
+        if self.folder:
+            return _locators(open_folder(self.folder))
+        if not is_repository(self.repository):
+            raise UsageError(
+                "neither a folder nor a repository",
+                file=self.repository,
+                hint="medqrels crawl openstax openstax/osbooks-microbiology, or the path of a checkout",
+            )
+        return None
+
+    def open(self, opening: Opening) -> Opened:
+        """Every module that the collections name."""
+        settings, folder = opening.settings, self.folder
+        checkout = open_folder(folder) if folder else self._fetched(opening)
+        context = openstax.OpenStaxContext(
+            checkout=checkout,
+            store=opening.store,
+            max_xml_bytes=max_xml_bytes(settings),
+            max_media_bytes=max_media_bytes(settings),
         )
-    return None
+        locators = _locators(checkout)
+        unread = _unread(checkout)
+        openstax.stock_media(locators, context)
+        media = _media_fingerprint(folder) if folder else ""
+        return Opened(
+            locators=locators,
+            fetch=lambda locator: openstax.fetch(locator, context),
+            root=self.root,
+            fingerprint=lambda selection: f"{checkout.key}/{media}",
+            notes=(f"left out, as they cannot be read: {unread}",) if unread else (),
+        )
 
-
-def open_source(request: CrawlRequest, opening: Opening) -> Opened:
-    """Every module that the collections name."""
-    settings = opening.settings
-    folder = as_folder(request.target)
-    if folder.is_dir():
-        checkout, root = open_folder(folder), str(folder)
-    else:
-        checkout, root = _repository(request, opening), request.target
-    context = openstax.OpenStaxContext(
-        checkout=checkout,
-        store=opening.store,
-        max_xml_bytes=max_xml_bytes(settings),
-        max_media_bytes=max_media_bytes(settings),
-    )
-    locators = _locators(checkout)
-    unread = _unread(checkout)
-    openstax.stock_media(locators, context)
-    media = "" if checkout.is_archive else _media_fingerprint(folder)
-    return Opened(
-        locators=locators,
-        fetch=lambda locator: openstax.fetch(locator, context),
-        root=root,
-        fingerprint=lambda selection: f"{checkout.key}/{media}",
-        notes=(f"left out, as they cannot be read: {unread}",) if unread else (),
-    )
-
-
-def _repository(request: CrawlRequest, opening: Opening) -> Checkout:
-    settings = opening.settings
-    context = GitHubContext(
-        client=polite_client(settings, endpoints(request, settings), per_second=REQUESTS_PER_SECOND),
-        store=opening.store,
-        api=settings.openstax.api_endpoint,
-        code=settings.openstax.code_endpoint,
-        max_archive_bytes=settings.openstax.max_archive_mib * MIB,
-    )
-    return open_repository(request.target, request.option("ref") or "HEAD", context)
+    def _fetched(self, opening: Opening) -> Checkout:
+        settings = opening.settings
+        context = GitHubContext(
+            client=polite_client(settings, self.endpoints(settings), per_second=REQUESTS_PER_SECOND),
+            store=opening.store,
+            api=settings.openstax.api_endpoint,
+            code=settings.openstax.code_endpoint,
+            max_archive_bytes=settings.openstax.max_archive_mib * MIB,
+        )
+        return open_repository(self.repository, self.ref or "HEAD", context)
 
 
 def _unread(checkout: Checkout) -> str:

@@ -3,103 +3,132 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from flows.crawl.locators import read_ids
 from flows.crawl.pmc_selection import PmcQuery, select_query, selected_pmcids
-from flows.crawl.pmc_sync import repoll, shard_token, sync, withdrawing
 from flows.crawl.repositories.base import (
     CrawlRequest,
     Opened,
     Opening,
+    SpecKey,
     max_media_bytes,
     max_xml_bytes,
     polite_client,
 )
 from flows.crawl.repositories.eutils import eutils_context
 from flows.engine.settings import Settings
+from schemas.article import SourceName
 from schemas.errors import UsageError
 from sources import pmc
 
+_DAY = r"^\d{4}-\d{2}-\d{2}$"
 _OF_QUERIES = ("since", "until", "limit", "refresh")
 
 
-def endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
-    """The bucket; for a query E-utilities too."""
-    return (settings.pmc.endpoint, *((settings.eutils.endpoint,) if request.option("query") else ()))
+class PmcRequest(CrawlRequest):
+    """Fetch articles from the PMC Cloud Service by PMCID or query, or bring those fetched up to date."""
 
+    source: ClassVar[SourceName] = "pmc"
 
-def preview(request: CrawlRequest, settings: Settings) -> list[str] | None:
-    """PMCIDs of the id file; what a query or a sync finds, only PMC can tell."""
-    query = _query(request)
-    if query is not None:
-        query.check()
-    if request.target:
-        return read_ids(Path(request.target))
-    return None
+    ids: Annotated[Path | None, SpecKey("pmc_ids", path="always")] = Field(
+        default=None, description="Text file of PMCIDs, one a line, # for comments."
+    )
+    query: Annotated[str, SpecKey("pmc_query")] = Field(
+        default="", description="Search of PMC, in its own syntax, instead of a file."
+    )
+    since: Annotated[str, SpecKey("pmc_since", along="query")] = Field(
+        default="", pattern=_DAY, description="First PMC release date of the query, 2024-01-31."
+    )
+    until: Annotated[str, SpecKey("pmc_until", along="query")] = Field(
+        default="", pattern=_DAY, description="Last PMC release date of the query."
+    )
+    limit: Annotated[int | None, SpecKey("pmc_limit", along="query")] = Field(
+        default=None, ge=1, description="Most articles of the query: those released first."
+    )
+    refresh: bool = Field(default=False, description="Ask the query anew, not its record.")
+    sync: bool = Field(default=False, description="Crawl again what the inventory shows changed.")
+    poll: bool = Field(default=False, description="As --sync, asking the bucket for every article.")
 
+    def endpoints(self, settings: Settings) -> tuple[str, ...]:
+        """The bucket; for a query E-utilities too."""
+        return (settings.pmc.endpoint, *((settings.eutils.endpoint,) if self.query else ()))
 
-def open_source(request: CrawlRequest, opening: Opening) -> Opened:
-    """The articles of the id file, of the query, or all that were selected before (a sync)."""
-    settings, workspace = opening.settings, opening.workspace
-    context = pmc.PmcContext(
-        client=polite_client(
-            settings,
-            [settings.pmc.endpoint],
-            per_second=settings.pmc.requests_per_second,
+    def preview(self, settings: Settings) -> list[str] | None:
+        """PMCIDs of the id file; what a query or a sync finds, only PMC can tell."""
+        query = self._query()
+        if query is not None:
+            query.check()
+        return read_ids(self.ids) if self.ids else None
+
+    def open(self, opening: Opening) -> Opened:
+        """The articles of the id file, of the query, or all that were selected before (a sync)."""
+        from flows.crawl.pmc_sync import (
+            shard_token,
+            withdrawing,
+        )  # they load DuckDB, which --help does not need
+
+        settings, workspace = opening.settings, opening.workspace
+        context = pmc.PmcContext(
+            client=polite_client(
+                settings,
+                [settings.pmc.endpoint],
+                per_second=settings.pmc.requests_per_second,
+                connections=settings.pmc.connections,
+            ),
+            store=opening.store,
+            profile=self.profile,
+            endpoint=settings.pmc.endpoint,
+            max_xml_bytes=max_xml_bytes(settings),
+            max_media_bytes=max_media_bytes(settings),
+        )
+        locators, notes = self._chosen(opening)
+        return Opened(
+            locators=locators,
+            fetch=withdrawing(lambda locator: pmc.fetch(locator, context), workspace),
             connections=settings.pmc.connections,
-        ),
-        store=opening.store,
-        profile=request.profile,
-        endpoint=settings.pmc.endpoint,
-        max_xml_bytes=max_xml_bytes(settings),
-        max_media_bytes=max_media_bytes(settings),
-    )
-    query = _query(request)
-    notes: list[str] = []
-    if query is not None:
+            fingerprint=lambda selection: shard_token(workspace, selection),
+            notes=(*notes, *self._brought_up_to_date(opening, context)),
+        )
+
+    def _chosen(self, opening: Opening) -> tuple[list[str], list[str]]:
+        """What to crawl, and what is to be told of the choice."""
+        query = self._query()
+        if query is None:
+            return read_ids(self.ids) if self.ids else selected_pmcids(opening.workspace), []
         # A sync asks the query anew: an article licensed or loaded late has an old release date.
-        is_anew = bool(request.option("refresh") or request.option("sync") or request.option("poll"))
-        asked = select_query(workspace, query, eutils_context(settings), refresh=is_anew)
-        locators = list(asked.pmcids)
-        notes += [f"PMC on the query: {warning}" for warning in asked.warnings]
-    else:
-        locators = read_ids(Path(request.target)) if request.target else selected_pmcids(workspace)
-    if request.option("sync"):
-        notes.append(sync(workspace, context).line())
-    elif request.option("poll"):
-        notes.append(repoll(workspace, context, settings.pmc.connections).line())
-    return Opened(
-        locators=locators,
-        fetch=withdrawing(lambda locator: pmc.fetch(locator, context), workspace),
-        connections=settings.pmc.connections,
-        fingerprint=lambda selection: shard_token(workspace, selection),
-        notes=tuple(notes),
-    )
+        is_anew = self.refresh or self.sync or self.poll
+        eutils = eutils_context(opening.settings)
+        asked = select_query(opening.workspace, query, eutils, refresh=is_anew)
+        return list(asked.pmcids), [f"PMC on the query: {warning}" for warning in asked.warnings]
 
+    def _brought_up_to_date(self, opening: Opening, context: pmc.PmcContext) -> list[str]:
+        from flows.crawl.pmc_sync import repoll, sync
 
-def _query(request: CrawlRequest) -> PmcQuery | None:
-    """The query of a request, None when it has none.
+        if self.sync:
+            return [sync(opening.workspace, context).line()]
+        if self.poll:
+            return [repoll(opening.workspace, context, opening.settings.pmc.connections).line()]
+        return []
 
-    Raises:
-        UsageError: options that contradict each other.
-    """
-    query, follows = request.option("query"), request.option("sync") or request.option("poll")
-    if query and request.target:
-        raise UsageError("give a file of PMCIDs or a query, not both")
-    if not query and not request.target and not follows:
-        raise UsageError("nothing to crawl", hint="medqrels crawl pmc --ids FILE, --query '…' or --sync")
-    if request.option("sync") and request.option("poll"):
-        raise UsageError("--sync reads the inventory, --poll asks the bucket: choose one")
-    stray = [name for name in _OF_QUERIES if request.option(name) and not query]
-    if stray:
-        raise UsageError(f"--{stray[0]} belongs to --query")
-    if not query:
-        return None
-    limit = request.option("limit")
-    return PmcQuery(
-        query,
-        since=request.option("since") or None,
-        until=request.option("until") or None,
-        limit=int(limit) if limit else None,
-        profile=request.profile,
-    )
+    def _query(self) -> PmcQuery | None:
+        """The query of a request, None when it has none.
+
+        Raises:
+            UsageError: options that contradict each other.
+        """
+        if self.query and self.ids:
+            raise UsageError("give a file of PMCIDs or a query, not both")
+        if not (self.query or self.ids or self.sync or self.poll):
+            raise UsageError("nothing to crawl", hint="medqrels crawl pmc --ids FILE, --query '…' or --sync")
+        if self.sync and self.poll:
+            raise UsageError("--sync reads the inventory, --poll asks the bucket: choose one")
+        stray = [name for name in _OF_QUERIES if getattr(self, name) and not self.query]
+        if stray:
+            raise UsageError(f"--{stray[0]} belongs to --query")
+        if not self.query:
+            return None
+        since, until = self.since or None, self.until or None
+        return PmcQuery(self.query, since=since, until=until, limit=self.limit, profile=self.profile)

@@ -3,37 +3,48 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, ClassVar
 
-from flows.crawl.repositories.base import CrawlRequest, Opened, Opening, as_folder
+from pydantic import Field
+
+from flows.crawl.repositories.base import CrawlRequest, Opened, Opening, SpecKey, as_folder
 from flows.crawl.selection import Selection
 from flows.engine.settings import Settings
+from schemas.article import SourceName
 from schemas.errors import InputError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 from sources import questions
 from sources.questions.sidecar import SUFFIX, read_sidecar, sidecar_of
 
 
-def endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
-    """None: the files are on this machine."""
-    return ()
+class QuestionsRequest(CrawlRequest):
+    """Take question collections (JSON Lines or JSON with a sidecar, docs/questions.md)."""
 
+    source: ClassVar[SourceName] = "questions"
+    offers_profile: ClassVar[bool] = False
 
-def preview(request: CrawlRequest, settings: Settings) -> list[str]:
-    """Data files of the target."""
-    return questions.discover(as_folder(request.target))
-
-
-def open_source(request: CrawlRequest, opening: Opening) -> Opened:
-    """Every collection of the target."""
-    target = as_folder(request.target)
-    root = questions.root_of(target)
-    context = questions.QuestionsContext(root=root, store=opening.store)
-    return Opened(
-        locators=questions.discover(target),
-        fetch=lambda locator: questions.fetch(locator, context),
-        root=str(root),
-        fingerprint=_fingerprint,
+    path: Annotated[Path, SpecKey("questions", many=True, path="always")] = Field(
+        description="File of questions, its sidecar, or a folder of them."
     )
+
+    @property
+    def root(self) -> str:
+        """The folder of the collections."""
+        return str(questions.root_of(as_folder(self.path)))
+
+    def preview(self, settings: Settings) -> list[str]:
+        """Data files of the target."""
+        return questions.discover(as_folder(self.path))
+
+    def open(self, opening: Opening) -> Opened:
+        """Every collection of the target."""
+        context = questions.QuestionsContext(root=Path(self.root), store=opening.store)
+        return Opened(
+            locators=questions.discover(as_folder(self.path)),
+            fetch=lambda locator: questions.fetch(locator, context),
+            root=self.root,
+            fingerprint=_fingerprint,
+        )
 
 
 def _fingerprint(selection: Selection) -> str:

@@ -6,18 +6,23 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from flows.crawl.repositories.base import (
     MIB,
     CrawlRequest,
     Opened,
     Opening,
+    SpecKey,
     as_folder,
     max_media_bytes,
     polite_client,
     stored_state,
 )
 from flows.engine.settings import Settings
+from schemas.article import SourceName
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_text
 from schemas.record import from_dict, to_dict
@@ -30,67 +35,74 @@ from sources.wikimedia.commons import CommonsContext
 _DUMP = re.compile(r"[a-z][a-z0-9_]{1,40}wiki/\d{8}")
 
 
-def endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
-    """Commons for images, the dump server for a dump that is not on this machine."""
-    return (*_dump_endpoints(request, settings), *_commons_endpoints(request, settings))
+class WikimediaRequest(CrawlRequest):
+    """Take medical pages of a Wikipedia dump, with images from Commons; by default, pages on diseases."""
 
+    source: ClassVar[SourceName] = "wikimedia"
+    offers_profile: ClassVar[bool] = False
 
-def _dump_endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
-    return (settings.wikimedia.dumps_endpoint,) if _is_remote(request) else ()
-
-
-def _commons_endpoints(request: CrawlRequest, settings: Settings) -> tuple[str, ...]:
-    if request.option("text_only"):
-        return ()
-    return (settings.wikimedia.endpoint, settings.wikimedia.files_endpoint)
-
-
-def _is_remote(request: CrawlRequest) -> bool:
-    return bool(_DUMP.fullmatch(request.target)) and not as_folder(request.target).exists()
-
-
-def preview(request: CrawlRequest, settings: Settings) -> Sequence[str] | None:
-    """Only the dump tells its pages."""
-    if not _is_remote(request):
-        _local_files(request.target)
-    _criteria(request)
-    return None
-
-
-def open_source(request: CrawlRequest, opening: Opening) -> Opened:
-    """The pages that are wanted; a dump is read through once for one set of criteria."""
-    settings = opening.settings
-    places = endpoints(request, settings)
-    client = polite_client(settings, places, per_second=settings.wikimedia.requests_per_second)
-    commons = CommonsContext(
-        client=client,
-        endpoint=settings.wikimedia.endpoint,
-        width=settings.wikimedia.image_width,
-        max_media_bytes=max_media_bytes(settings),
+    dump: Annotated[str, SpecKey("wikimedia", many=True, path="where there is one")] = Field(
+        description="Dump file, folder of them, or WIKI/YYYYMMDD (enwiki/20261101)."
     )
-    context = WikimediaContext(
-        store=opening.store,
-        commons=commons if _commons_endpoints(request, settings) else None,
-        client=client if _is_remote(request) else None,
-        endpoint=settings.wikimedia.dumps_endpoint,
-        max_dump_bytes=settings.wikimedia.max_dump_mib * MIB,
-    )
-    chosen = _selected(_files(request, context), _criteria(request), context)
-    drops = chosen.drops
-    state = stored_state(opening.store, "wikimedia", "text/{}")
-    form = "text" if context.commons is None else f"images of {commons.width} px"
-    return Opened(
-        locators=[*chosen.locators, *drops],
-        fetch=lambda key: drops.get(key) or wikimedia.fetch(key, context),
-        fingerprint=lambda selection: f"{form}/{state(selection)}",
-    )
+    titles: Path | None = Field(default=None, description="Text file of page titles, one a line.")
+    templates: str = Field(default="", description="Pages that use one of these templates: Infobox drug,….")
+    categories: str = Field(default="", description="Pages in one of these categories: Skin conditions,….")
+    text_only: bool = Field(default=False, description="Leave images out; asks no server.")
 
+    def endpoints(self, settings: Settings) -> tuple[str, ...]:
+        """Commons for images, the dump server for a dump that is not on this machine."""
+        own = settings.wikimedia
+        dumps = (own.dumps_endpoint,) if self._is_remote() else ()
+        return dumps if self.text_only else (*dumps, own.endpoint, own.files_endpoint)
 
-def _files(request: CrawlRequest, context: WikimediaContext) -> list[Path]:
-    if not _is_remote(request):
-        return _local_files(request.target)
-    wiki, date = request.target.split("/")
-    return [wikimedia.fetch_dump(name, context) for name in wikimedia.list_dumps(wiki, date, context)]
+    def preview(self, settings: Settings) -> None:
+        """Only the dump tells its pages."""
+        if not self._is_remote():
+            _local_files(self.dump)
+        self._criteria()
+
+    def open(self, opening: Opening) -> Opened:
+        """The pages that are wanted; a dump is read through once for one set of criteria."""
+        settings, own = opening.settings, opening.settings.wikimedia
+        client = polite_client(settings, self.endpoints(settings), per_second=own.requests_per_second)
+        commons = CommonsContext(
+            client=client,
+            endpoint=own.endpoint,
+            width=own.image_width,
+            max_media_bytes=max_media_bytes(settings),
+        )
+        context = WikimediaContext(
+            store=opening.store,
+            commons=None if self.text_only else commons,
+            client=client if self._is_remote() else None,
+            endpoint=own.dumps_endpoint,
+            max_dump_bytes=own.max_dump_mib * MIB,
+        )
+        chosen = _selected(self._files(context), self._criteria(), context)
+        drops = chosen.drops
+        state = stored_state(opening.store, "wikimedia", "text/{}")
+        form = "text" if context.commons is None else f"images of {commons.width} px"
+        return Opened(
+            locators=[*chosen.locators, *drops],
+            fetch=lambda key: drops.get(key) or wikimedia.fetch(key, context),
+            fingerprint=lambda selection: f"{form}/{state(selection)}",
+        )
+
+    def _is_remote(self) -> bool:
+        return bool(_DUMP.fullmatch(self.dump)) and not as_folder(self.dump).exists()
+
+    def _files(self, context: WikimediaContext) -> list[Path]:
+        if not self._is_remote():
+            return _local_files(self.dump)
+        wiki, date = self.dump.split("/")
+        return [wikimedia.fetch_dump(name, context) for name in wikimedia.list_dumps(wiki, date, context)]
+
+    def _criteria(self) -> Criteria:
+        return Criteria(
+            titles=wikimedia.read_titles(self.titles) if self.titles else frozenset(),
+            templates=_names(self.templates),
+            categories=_names(self.categories),
+        )
 
 
 def _local_files(target: str) -> list[Path]:
@@ -108,15 +120,6 @@ def _local_files(target: str) -> list[Path]:
             hint="give a …-pages-articles.xml.bz2, a folder of them, or WIKI/YYYYMMDD (enwiki/20261101)",
         )
     return found
-
-
-def _criteria(request: CrawlRequest) -> Criteria:
-    titles = request.option("titles")
-    return Criteria(
-        titles=wikimedia.read_titles(Path(titles)) if titles else frozenset(),
-        templates=_names(request.option("templates")),
-        categories=_names(request.option("categories")),
-    )
 
 
 def _names(text: str) -> frozenset[str]:

@@ -24,8 +24,8 @@ def test_there_are_datasets() -> None:
 def test_spec_and_prose_are_complete(dataset: str) -> None:
     spec = load_spec(CARDS / dataset / "spec.toml")
     assert spec.name == dataset and set(spec.tasks) <= set(TASKS)
-    if spec.sources.pmc_ids:
-        assert (CARDS / dataset / spec.sources.pmc_ids).is_file()
+    if "pmc_ids" in spec.sources.given:
+        assert (CARDS / dataset / str(spec.sources.given["pmc_ids"])).is_file()
     facts = {
         "counts": {"queries": 12_345, "corpus": 7},
         "sources": {"articles": 3},
@@ -98,7 +98,7 @@ def test_overrides_are_toml_values_or_bare_words(tmp_path: Path) -> None:
         },
     )
     assert spec.tasks == {"visual_context": {"min_words": 30}}
-    assert spec.licence_profile == "noncommercial" and spec.sources.folders == ("one", "two")
+    assert spec.licence_profile == "noncommercial" and spec.sources.given["folders"] == ("one", "two")
     assert DatasetSpec.model_validate(spec.model_dump()) == spec
 
 

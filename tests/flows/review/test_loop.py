@@ -27,7 +27,6 @@ from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
-from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
 from flows.release.make import release_task
 from flows.review import label_studio as servers
@@ -40,6 +39,7 @@ from flows.review.label_studio import Server
 from flows.review.people import account_ids, local_accounts
 from flows.review.store import ReviewFolder
 from flows.review.sync import Target, pull, push
+from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import FetchError
 from schemas.review import CANNOT_JUDGE, ReviewCandidate, Role
 from schemas.spec import DatasetSpec

@@ -10,8 +10,9 @@ import pytest
 
 from benchmarks.review_phi import _picture
 from curation.privacy import BURNED_IN, hits
+from curation.privacy.images import READ_VERSION, read_hits
 from flows.review.candidates import _seen
-from flows.review.privacy import IMAGES, SCAN_VERSION, burned_in
+from flows.review.privacy import IMAGES
 from flows.review.store import IMAGES as READ
 from flows.review.store import ReviewFolder
 
@@ -21,7 +22,7 @@ def test_a_name_as_dicom_writes_it_is_read_from_a_picture() -> None:
     """Tesseract takes `^` for another sign and is unsure of the word."""
     pytest.importorskip("pytesseract")
     pictures = [_picture(random.Random(seed), "LEE^ANNA") for seed in (1, 2, 3)]
-    found = [{kind for kind, _, _ in burned_in(picture) or ()} for picture in pictures]
+    found = [{kind for kind, _, _ in read_hits(picture) or ()} for picture in pictures]
     assert sum("a name as scanners print it" in kinds for kinds in found) >= 2
     kinds = {kind for sign in "^*~°" for kind, _, _ in hits(f"T2 OKONKWO{sign}PIERRE SE", BURNED_IN)}
     assert kinds == {"a name as scanners print it"}
@@ -31,7 +32,7 @@ def test_a_name_as_dicom_writes_it_is_read_from_a_picture() -> None:
 def test_images_read_for_other_patterns_are_read_again(tmp_path: Path) -> None:
     folder = ReviewFolder(tmp_path)
     found = {"ab" * 32: [["a date", 0, 10]]}
-    folder.write_json(READ, {"scan": SCAN_VERSION, "found": found})
+    folder.write_json(READ, {"scan": READ_VERSION, "found": found})
     assert _seen(folder) == {"ab" * 32: [("a date", 0, 10)]}
     folder.write_json(READ, found)  # as version 1 wrote it
     assert _seen(folder) == {}

@@ -25,13 +25,13 @@ from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
-from flows.engine.specs import read_spec, spec_path
 from flows.engine.workspace import Workspace
 from flows.release.make import release_task
 from flows.review.candidates import Options, prepare
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder
 from flows.review.verdicts import measure, settle, terms_of
 from flows.review.versions import check_version
+from flows.specs import read_spec, spec_path
 from schemas.errors import ReleaseError
 from schemas.review import ReviewAnnotation, ReviewCandidate, annotation_id
 from schemas.spec import DatasetSpec, Review

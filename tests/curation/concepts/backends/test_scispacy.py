@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from curation.concepts.backends import scispacy
+from curation.concepts.backends.by_language import LanguageMatcher
 from curation.concepts.backends.loading import require
 
 from .conftest import NAMES, named, needs, write
@@ -20,13 +21,13 @@ def _extra() -> None:
 
 
 @pytest.fixture(scope="module")
-def matcher(tmp_path_factory: pytest.TempPathFactory) -> scispacy.SciSpacyMatcher:
+def matcher(tmp_path_factory: pytest.TempPathFactory) -> LanguageMatcher:
     folder = tmp_path_factory.mktemp("scispacy")
     scispacy.prepare(write(folder, NAMES), None, folder / "index")
     return scispacy.open_scispacy(folder / "index")
 
 
-def test_short_forms_stand_for_their_long_forms(matcher: scispacy.SciSpacyMatcher) -> None:
+def test_short_forms_stand_for_their_long_forms(matcher: LanguageMatcher) -> None:
     text = "Myocardial infarction (MI) was seen. MI recurred. The XY (xenon yield) rose; XY fell."
     found = [(text[m.start : m.end], m.concept, m.rule) for m in matcher.find(text)]
     assert found == [
@@ -36,7 +37,7 @@ def test_short_forms_stand_for_their_long_forms(matcher: scispacy.SciSpacyMatche
     ]
 
 
-def test_trigrams_no_name_has_count_against_a_text(matcher: scispacy.SciSpacyMatcher) -> None:
+def test_trigrams_no_name_has_count_against_a_text(matcher: LanguageMatcher) -> None:
     assert [match.end - match.start for match in matcher.find("seizure zzqzz qqxqq")] == [7]
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from curation.tasks.registry import TASKS
-from flows.build.stages import EXTRACTION, GROUNDING
 from flows.cli.app import run_cli
 from flows.crawl.locators import read_ids
-from flows.engine.specs import parse_overrides
 from flows.engine.workspace import Workspace
+from flows.pipeline import steps
+from flows.specs import parse_overrides
 from schemas.errors import UsageError
 from sources.sample import ids_path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -126,8 +126,8 @@ def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]
     assert shards == 6  # two dozen articles by five, and the book
     where = ["--workspace", str(built), "--json", "--dry-run"]
     expected = {
-        "extract": [stage.name for stage in EXTRACTION],
-        "ground": [stage.name for stage in GROUNDING],
+        "extract": [step.name for step in steps("extract")],
+        "ground": [step.name for step in steps("ground")],
         "build": [name for task in TASKS for name in (task, f"{task}_all")],
     }
     for verb, stages in expected.items():
@@ -162,7 +162,7 @@ def test_id_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="line 2"):
         read_ids(path)
     path.write_text("# nothing\n", "utf-8")
-    with pytest.raises(UsageError, match="names no article"):
+    with pytest.raises(UsageError, match="contains no article id"):
         read_ids(path)
 
 

@@ -17,11 +17,10 @@ from flows.crawl import pmc_sync
 from flows.crawl.fetch import crawl_shard, finished, identity
 from flows.crawl.pmc_sync import STATES, SyncReport, read_shard_state, repoll, shard_token, sync, withdrawing
 from flows.crawl.selection import STAGE, select, selections
-from flows.engine.runner import read_table
+from flows.engine.runner import read_rows, table_files
 from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import UsageError, WorkspaceError
-from schemas.record import from_table
 from schemas.stages import Drop, Reason
 from sources import pmc
 from sources.http import ClientSettings, PoliteClient
@@ -93,12 +92,10 @@ class Crawler:
             return Run(report, made, server.bodies(), [item.key for item in server.served])
 
     def kept(self) -> list[str]:
-        return sorted(
-            row.id for row in from_table(RawArticle, read_table(self.workspace, "crawl.raw", RawArticle))
-        )
+        return sorted(row.id for row in read_rows(RawArticle, table_files(self.workspace, "crawl.raw")))
 
     def drops(self) -> dict[str, Reason]:
-        rows = from_table(Drop, read_table(self.workspace, "crawl._dropped", Drop))
+        rows = read_rows(Drop, table_files(self.workspace, "crawl._dropped"))
         return {row.id: row.reason for row in rows}
 
     def shard_of(self, pmcid: str) -> str:

@@ -15,9 +15,9 @@ from flows.engine.releases import earlier_releases
 from flows.engine.runner import table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
-from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
 from flows.release.make import release_task
+from flows.specs import DATA_CARDS, read_spec
 from schemas.spec import DatasetSpec
 from sources.sample import ids_path
 from tests.conftest import share_vocabulary

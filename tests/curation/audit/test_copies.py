@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from curation.audit.copies import copies
 from curation.release.reviewed import Copied, JudgedAnswer, RuleUnderFloor, reviewed_stage
 from flows.engine.database import run_set_stage
 from flows.engine.manifest import DROPPED, write_parquet
-from flows.review.copies import copies
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import to_table
 from schemas.review import ReviewCandidate, ShownItem, Verdict, content_sha256

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from curation.concepts.stage import GROUND
-from flows.build.new_vocabulary import carry_over
 from flows.cli.app import run_cli
-from flows.engine.manifest import MANIFEST
 from flows.engine.progress import SilentReporter
-from flows.engine.runner import execute, plan
 from flows.engine.workspace import Workspace
 from flows.inspect.texts import annotated, ground_file, ground_text
 from flows.vocabulary import verbs
 from flows.vocabulary.indexes import Index, index_for_texts, index_in_use
 from schemas.errors import UsageError
-from tests.pipeline import crawl_bucket, new_workspace, run_stages
+from tests.pipeline import new_workspace
 
 TERMS = {
     "MADE:1": ("inflamed elbow", ["elbow inflammation"]),
@@ -132,45 +127,3 @@ def test_without_a_workspace_the_index_is_kept_in_the_cache(
     assert index_for_texts(None, tmp_path / "none", "native") == index
     with pytest.raises(UsageError, match="no backend"):
         index_for_texts(None, tmp_path / "none", "other")
-
-
-def grounded(workspace: Workspace) -> tuple[dict[str, bytes], int]:
-    """Files of the stage after a run for the vocabulary in use, and how many shards were carried over."""
-    made = index_in_use(workspace, "native", SilentReporter())
-    jobs = plan(workspace, GROUND, resources=made.resources)
-    kept = carry_over(workspace, jobs, made, SilentReporter())
-    for job in jobs:
-        if not job.is_done():
-            execute(job)
-    base = workspace.stage("ground")
-    return {
-        str(path.relative_to(base)): path.read_bytes()
-        for path in sorted(base.rglob("*"))
-        if path.is_file() and path.name != "_run.json"
-    }, kept
-
-
-@pytest.mark.parametrize(
-    ("change", "is_touched"),
-    [
-        ({"MADE:9": ("unheard zygomorph", [])}, False),
-        ({"MADE:2": ("fever", ["unheard-of zygomorph"])}, False),
-        ({"MADE:9": ("magnetic resonance", [])}, True),
-        ({"MADE:3": ("heart", [])}, True),  # 'cardiac' is a name no more
-        ({"MADE:9": ("cardiax", [])}, True),  # 'cardiac' is now a letter away from a name
-    ],
-)
-def test_a_new_vocabulary_grounds_again_only_what_it_touches(
-    change: dict[str, Any], is_touched: bool, tmp_path: Path, workspace: Workspace
-) -> None:
-    crawl_bucket(workspace, ["PMC990000001"])
-    run_stages(workspace, ground=False)
-    before, _ = grounded(workspace)
-    verbs.add([verbs.obo_reading(obo(tmp_path, {**TERMS, **change}, "2"))], str(workspace.root))
-    after, kept = grounded(workspace)
-    assert kept == (0 if is_touched else 1)
-    for path in workspace.stage("ground").rglob(MANIFEST):
-        path.unlink()
-    assert grounded(workspace) == (after, 0)  # the same as from nothing
-    same = {name: data for name, data in after.items() if not name.endswith(MANIFEST)}
-    assert (same == {name: before[name] for name in same}) or is_touched

@@ -9,9 +9,9 @@ import pytest
 
 from curation.extract.stage import EXTRACT
 from curation.tasks.registry import TASKS
-from flows.build.stages import VERSIONS
 from flows.engine.runner import Resource, execute, plan
 from flows.engine.workspace import Workspace
+from flows.pipeline import VERSIONS
 from schemas.errors import WorkspaceError
 from sources.stage import PARSE
 from tests.pipeline import crawl_bucket, new_workspace, run_stages

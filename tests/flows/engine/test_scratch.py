@@ -13,7 +13,7 @@ import pytest
 
 from flows.engine.scratch import own_temporary, owned_folder, sweep
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
 import sys, tempfile, time
 from flows.engine.scratch import own_temporary

@@ -13,7 +13,7 @@ import pytest
 from flows.crawl.fetch import PASSING, RAW, crawl_shard, finished, identity
 from flows.crawl.selection import Selection, select
 from flows.engine.manifest import MANIFEST, Manifest
-from flows.engine.runner import read_table, shards_of
+from flows.engine.runner import read_rows, shards_of, table_files
 from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import ConservationError, UsageError
@@ -56,11 +56,11 @@ def crawl(
 
 
 def rows(workspace: Workspace) -> list[RawArticle]:
-    return from_table(RawArticle, read_table(workspace, "crawl.raw", RawArticle))
+    return read_rows(RawArticle, table_files(workspace, "crawl.raw"))
 
 
 def drops(workspace: Workspace) -> list[Drop]:
-    return from_table(Drop, read_table(workspace, "crawl._dropped", Drop))
+    return read_rows(Drop, table_files(workspace, "crawl._dropped"))
 
 
 def test_kept_and_dropped_add_up(workspace: Workspace) -> None:

@@ -137,7 +137,7 @@ def test_tanh_is_within_a_few_last_bits() -> None:
 
 def test_the_same_bytes_under_the_settings_of_another_processor(tmp_path: Path) -> None:
     code = (
-        "import sys, numpy as np; from tests.flows.test_sentence_encoder import TEXTS, vectors; "
+        "import sys, numpy as np; from tests.flows.adapters.test_sentence_encoder import TEXTS, vectors; "
         "np.save(sys.argv[1], vectors(TEXTS))"
     )
     made: list[Vectors] = []

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.processes import is_running, left_running
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 POOL = """
 import os, sys, time
 from flows.engine.execution import new_pool

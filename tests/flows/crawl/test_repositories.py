@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
-from flows.crawl.repositories import CrawlRequest, Opening, check_request, open_repository, preview_request
+from flows.crawl.repositories import request_type
+from flows.crawl.repositories.base import CrawlRequest, Opening
 from flows.crawl.selection import select, selections
 from flows.engine.progress import SilentReporter
 from flows.engine.settings import Settings, load_settings
@@ -32,6 +33,21 @@ from tests.sources.fakes.medline import FakePubmed, packed, simple
 from tests.sources.fakes.openstax import GitHub, book_files, write_folder
 from tests.sources.fakes.wikimedia import CommonsFile, FakeWikimedia, dump, page
 
+TARGETS = {
+    "folder": "path",
+    "litarch": "book",
+    "openstax": "repository",
+    "wikimedia": "dump",
+    "questions": "path",
+}
+"""What a repository's command takes as its argument; the others take --ids."""
+
+
+def request_for(source: str, target: str = "", **options: Any) -> CrawlRequest:
+    """A request as the command line makes it."""
+    named = {TARGETS.get(source, "ids"): target} if target else {}
+    return request_type(source).made({**named, **options}, {})
+
 
 class Crawl:
     """Runs the crawl verb's work without Prefect."""
@@ -42,13 +58,13 @@ class Crawl:
         self.notes: tuple[str, ...] = ()
         self.made = 0
 
-    def __call__(self, source: Any, target: str = "", **options: str) -> tuple[list[str], dict[str, str]]:
+    def __call__(self, source: str, target: str = "", **options: Any) -> tuple[list[str], dict[str, str]]:
         """Ids kept and reasons by locator of everything selected for this request."""
-        request = CrawlRequest(source, target, "noncommercial", options)
-        check_request(request, self.settings)
+        request = request_for(source, target, profile="noncommercial", **options)
+        request.check(self.settings)
         with Ledger(self.workspace.ledger) as ledger:
             store = RawStore(self.workspace.raw, ledger)
-            opened = open_repository(request, Opening(self.settings, self.workspace, store))
+            opened = request.open(Opening(self.settings, self.workspace, store))
             self.notes = opened.notes
             chosen = select(self.workspace, source, opened.locators, 500, root=opened.root)
             steps = SilentReporter().stage("crawl", len(opened.locators), "articles")
@@ -109,7 +125,7 @@ def test_pmc_by_query_asks_once_and_records(
         asked = len(eutils.forms)
         assert crawl("pmc", query="case", since="2024-01-01") == (kept, dropped)
         assert len(eutils.forms) == asked
-        assert preview_request(CrawlRequest("pmc", options={"query": "case"}), crawl.settings) is None
+        assert request_for("pmc", query="case").preview(crawl.settings) is None
 
 
 def test_pmc_sync_crawls_again_what_changed(
@@ -119,12 +135,12 @@ def test_pmc_sync_crawls_again_what_changed(
     crawl = Crawl(workspace, pmc={"endpoint": server.endpoint})
     target = ids_file(workspace.root, "PMC1", "PMC2")
     assert crawl("pmc", target)[0] == ["pmc:PMC1.1", "pmc:PMC2.1"] and crawl.made == 1
-    assert crawl("pmc", sync="True")[1] == {} and crawl.made == 1
+    assert crawl("pmc", sync=True)[1] == {} and crawl.made == 1
     made.add("PMC2", 2, body="<p>Corrected.</p>")
     write_inventory(made.root, "2026-11-21T01-00Z")
     with BucketServer([made.root]) as later:
         again = Crawl(workspace, pmc={"endpoint": later.endpoint})
-        assert again("pmc", sync="True")[0] == ["pmc:PMC1.1", "pmc:PMC2.2"]
+        assert again("pmc", sync=True)[0] == ["pmc:PMC1.1", "pmc:PMC2.2"]
     assert "1 changed" in again.notes[0]
 
 
@@ -133,15 +149,15 @@ def test_pmc_sync_crawls_again_what_changed(
     [
         {},
         {"query": "a", "target": "x"},
-        {"since": "2024-01-01", "sync": "True"},
-        {"sync": "True", "poll": "True"},
+        {"since": "2024-01-01", "sync": True},
+        {"sync": True, "poll": True},
         {"query": 'fever "unclosed'},
     ],
 )
-def test_contradicting_options_of_pmc_are_refused(options: dict[str, str]) -> None:
+def test_contradicting_options_of_pmc_are_refused(options: dict[str, Any]) -> None:
     target = options.pop("target", "")
     with pytest.raises(UsageError):
-        preview_request(CrawlRequest("pmc", target, options=options), load_settings())
+        request_for("pmc", target, **options).preview(load_settings())
 
 
 def test_europe_pmc_by_ids_and_by_query(workspace: Workspace, tmp_path: Path) -> None:
@@ -153,7 +169,7 @@ def test_europe_pmc_by_ids_and_by_query(workspace: Workspace, tmp_path: Path) ->
         assert crawl("europepmc", query="fever")[0] == ["europepmc:PMC1", "europepmc:PMC2"]
         assert "2 found" in crawl.notes[0]
     with pytest.raises(UsageError, match="a file of PMCIDs or a query"):
-        preview_request(CrawlRequest("europepmc"), crawl.settings)
+        request_for("europepmc").preview(crawl.settings)
 
 
 def test_one_article_of_two_repositories_is_kept_once(
@@ -189,12 +205,12 @@ def test_openstax_from_a_folder_and_from_github(workspace: Workspace, tmp_path: 
     commit = "a" * 40
     with GitHub({commit: book_files()}, {"main": commit}) as site:
         other = Crawl(workspace, openstax={"api_endpoint": site.endpoint, "code_endpoint": site.endpoint})
-        names = preview_request(CrawlRequest("openstax", str(folder)), other.settings)
+        names = request_for("openstax", str(folder)).preview(other.settings)
         kept_there, dropped = other("openstax", site.repository, ref="main")
         assert set(dropped.values()) <= {"duplicate_article", "not_found"}
         assert len(kept_there) + len(dropped) == len(names or ())
         with pytest.raises(UsageError, match="neither a folder nor a repository"):
-            preview_request(CrawlRequest("openstax", str(tmp_path / "absent folder")), other.settings)
+            request_for("openstax", str(tmp_path / "absent folder")).preview(other.settings)
 
 
 def test_pubmed_by_ids_and_from_files(workspace: Workspace, tmp_path: Path) -> None:
@@ -209,9 +225,9 @@ def test_pubmed_by_ids_and_from_files(workspace: Workspace, tmp_path: Path) -> N
     local.write_bytes(content)
     assert "medline:2" in crawl("medline", ids_file(tmp_path, "2"), files=str(local))[0]
     with pytest.raises(UsageError, match="no PubMed file"):
-        preview_request(CrawlRequest("medline", options={"files": str(tmp_path / "none")}), crawl.settings)
+        request_for("medline", files=str(tmp_path / "none")).preview(crawl.settings)
     with pytest.raises(UsageError, match="line 1: not a PMID"):
-        preview_request(CrawlRequest("medline", ids_file(tmp_path, "PMC1")), crawl.settings)
+        request_for("medline", ids_file(tmp_path, "PMC1")).preview(crawl.settings)
 
 
 def test_wikipedia_from_a_dump_and_from_the_server(workspace: Workspace, tmp_path: Path) -> None:
@@ -230,7 +246,7 @@ def test_wikipedia_from_a_dump_and_from_the_server(workspace: Workspace, tmp_pat
                 "dumps_endpoint": site.endpoint,
             },
         )
-        assert crawl("wikimedia", str(local), text_only="True")[0] == ["wikimedia:enwiki/5"]
+        assert crawl("wikimedia", str(local), text_only=True)[0] == ["wikimedia:enwiki/5"]
         assert not site.asked
         kept, _ = crawl("wikimedia", "enwiki/20250101")
         assert kept == ["wikimedia:enwiki/5"] and crawl.made == 2
@@ -248,7 +264,7 @@ def test_wikipedia_from_a_dump_and_from_the_server(workspace: Workspace, tmp_pat
         assert crawl("wikimedia", str(local))[0] == ["wikimedia:enwiki/5"]
         assert crawl.made == made + 1
     with pytest.raises(UsageError, match="no dump there"):
-        preview_request(CrawlRequest("wikimedia", str(tmp_path / "none.bz2")), crawl.settings)
+        request_for("wikimedia", str(tmp_path / "none.bz2")).preview(crawl.settings)
 
 
 def test_a_newer_pubmed_record_is_crawled_again(workspace: Workspace, tmp_path: Path) -> None:
@@ -283,12 +299,12 @@ def test_question_collections(workspace: Workspace, tmp_path: Path) -> None:
         ("litarch", "livertox", {}),
         ("openstax", "openstax/osbooks-microbiology", {}),
         ("medline", "", {"files": "baseline"}),
-        ("wikimedia", "enwiki/20261101", {"text_only": "True"}),
+        ("wikimedia", "enwiki/20261101", {"text_only": True}),
     ],
 )
 def test_a_real_server_needs_a_contact_address(
-    source: Any, target: str, options: Mapping[str, str], workspace: Workspace
+    source: str, target: str, options: Mapping[str, Any], workspace: Workspace
 ) -> None:
     with pytest.raises(UsageError, match="contact address"):
-        check_request(CrawlRequest(source, target, options=options), load_settings())
+        request_for(source, target, **options).check(load_settings())
     assert not selections(workspace)

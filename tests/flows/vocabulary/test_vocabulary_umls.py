@@ -22,7 +22,7 @@ from flows.vocabulary.umls_build import build_umls
 from schemas.errors import InputError, UsageError
 from tests.curation.vocabulary.builders import metathesaurus, mrconso, write_metathesaurus
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TABLES = ("names", "types", "relations", "definitions", "mappings", "retired")
 
 

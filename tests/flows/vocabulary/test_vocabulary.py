@@ -35,7 +35,7 @@ from tests.curation.vocabulary.builders import (
     write_metathesaurus,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def rows(vocabulary: Vocabulary, table: str) -> list[dict[str, Any]]:

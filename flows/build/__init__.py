@@ -1,0 +1,1 @@
+"""From crawled articles to tasks: extract, ground, build, the partition."""

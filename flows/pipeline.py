@@ -1,0 +1,152 @@
+"""The pipeline, declared once: its stages in order, the command that runs each, and what shapes it.
+
+Flows, `--dry-run`, `show`, `status`, the check of lineage and the release read this table. The resources of a
+stage stand in the stage itself; `flows.build.jobs` finds their files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from curation.cases.stage import CASES
+from curation.concepts.stage import GROUND, GROUND_QUESTIONS
+from curation.diagnosis.stage import DIAGNOSES
+from curation.extract.stage import EXTRACT
+from curation.images.stage import IMAGES
+from curation.labels.stage import LABELS
+from curation.partition.stage import VERSION as PARTITION_VERSION
+from curation.tasks.registry import TASKS
+from schemas.spec import DatasetSpec, Grounding, Images
+from schemas.stages import RecordStage, SetStage
+from sources.questions import QUESTIONS
+from sources.stage import CRAWL, CRAWL_VERSION, PARSE
+
+Verb = Literal["crawl", "extract", "ground", "build", "release"]
+PARTITION = "partition"
+"""The stage that shares queries out among tasks and splits; which tasks, a spec says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a spec or a command chooses of the stages; what is not chosen, the stages' own settings decide.
+
+    `tasks` are the parameters of each task.
+    """
+
+    images: Images | None = None
+    grounding: Grounding = field(default_factory=Grounding)
+    tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: DatasetSpec | None) -> Choices:
+        """What a spec chooses; without one, nothing."""
+        return cls() if spec is None else cls(spec.images, spec.grounding, parameters_of(spec))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage of the pipeline.
+
+    Attributes:
+        name: of the stage.
+        verb: the command that runs it.
+        version: of the stage in this code.
+        stage: what the runner runs; None where the verb does the work in its own way.
+        task: the benchmark task it builds, '' for what all tasks share.
+        is_recorded: whether every release states its version, settings and drops.
+        params: what of the choices shapes it.
+    """
+
+    name: str
+    verb: Verb
+    version: int
+    stage: RecordStage | SetStage | None = None
+    task: str = ""
+    is_recorded: bool = False
+    params: Callable[[Choices], Mapping[str, Any]] = lambda choices: {}
+
+
+def parameters_of(spec: DatasetSpec) -> dict[str, dict[str, Any]]:
+    """Stage parameters per task: the spec's own, and its licence profile."""
+    return {name: {**given, "licence_profile": spec.licence_profile} for name, given in spec.tasks.items()}
+
+
+def _of_images(choices: Choices) -> Mapping[str, Any]:
+    wanted = choices.images
+    if wanted is None:
+        return {}
+    switched = {name: "on" if getattr(wanted, name) else "off" for name in ("faces", "ocr")}
+    return {**switched, "ocr_languages": wanted.ocr_languages}
+
+
+def _of_grounding(choices: Choices) -> Mapping[str, Any]:
+    return {"backend": choices.grounding.backend, "overlaps": choices.grounding.overlaps}
+
+
+def _step(stage: RecordStage | SetStage, verb: Verb, **more: Any) -> Step:
+    return Step(stage.name, verb, stage.version, stage, **more)
+
+
+def _task_steps() -> list[Step]:
+    """Each task per article, then over all of them."""
+    found = []
+    for name, task in TASKS.items():
+        found.append(
+            _step(
+                task.per_article,
+                "build",
+                task=name,
+                params=lambda choices, name=name: choices.tasks.get(name, {}),
+            )
+        )
+        found.append(_step(task.over_all, "build", task=name))
+    return found
+
+
+PIPELINE: tuple[Step, ...] = (
+    Step(CRAWL, "crawl", CRAWL_VERSION, is_recorded=True),
+    _step(PARSE, "extract", is_recorded=True),
+    _step(EXTRACT, "extract", is_recorded=True),
+    _step(CASES, "extract"),
+    _step(IMAGES, "extract", params=_of_images),
+    _step(QUESTIONS, "extract"),
+    _step(GROUND, "ground", params=_of_grounding),
+    _step(GROUND_QUESTIONS, "ground", params=_of_grounding),
+    _step(LABELS, "ground"),
+    _step(DIAGNOSES, "ground"),
+    *_task_steps(),
+    Step(PARTITION, "build", PARTITION_VERSION),
+)
+
+ORDER: Mapping[str, int] = {step.name: place for place, step in enumerate(PIPELINE)}
+"""Place of each stage on the way."""
+
+VERSIONS: Mapping[str, int] = {step.name: step.version for step in PIPELINE}
+"""Version of each stage in this code."""
+
+BEFORE_TASKS: tuple[str, ...] = tuple(step.name for step in PIPELINE if step.is_recorded)
+"""Stages before the tasks that every release states."""
+
+_ASIDE: Mapping[str, Verb] = {"published": "release"}
+"""Tables that a command keeps in the form of a stage; those not named belong to `build`."""
+
+
+def steps(verb: Verb, tasks: Sequence[str] = ()) -> list[Step]:
+    """The stages that the runner runs for a verb, in order; of tasks only those named, if any are."""
+    found = [step for step in PIPELINE if step.verb == verb and step.stage is not None]
+    if not tasks:
+        return found
+    return [step for name in tasks for step in found if step.task == name]
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Stages in the order of the pipeline, those it does not know last, by name."""
+    return sorted(names, key=lambda name: (ORDER.get(name, len(ORDER)), name))
+
+
+def verb_of(stage: str) -> str:
+    """The command that runs a stage."""
+    own = next((step.verb for step in PIPELINE if step.name == stage), None)
+    return f"medqrels {own or _ASIDE.get(stage, 'build')}"
