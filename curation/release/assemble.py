@@ -35,13 +35,11 @@ from curation.release.rights import combined_family
 from curation.release.selects import DOCUMENT_ROWS, FURTHER, KEPT, QUERY_ROWS, ROWS, USED
 from curation.release.target_names import target_names
 from schemas.errors import ConservationError, ReleaseError
-from schemas.grades import EXCLUSIONS
 from schemas.hashing import canonical_json, sha256_text
 from schemas.ids import ID_VERSION
 from schemas.licences import PROFILES, is_allowed
 from schemas.published import Published
 from schemas.spec import DatasetSpec
-from schemas.stages import Task
 from schemas.string_tables import TARGET_NAMES
 from schemas.tables import (
     CORPUS,
@@ -60,6 +58,7 @@ from schemas.tables import (
     SOURCES,
     TEXT_QUERIES,
 )
+from schemas.task import Task
 
 REQUIRED = (
     "queries",
@@ -397,8 +396,8 @@ def _head(job: _Job, numbers: facts.Facts) -> ReleaseManifest:
         publishable_by_content=not reasons,
         not_publishable_because=tuple(reasons),
         accessed=job.spec.sources.accessed,
-        grades=reviewed.grades(job.task.name, numbers["scores"]),
-        exclusions={reason: meaning for reason, meaning in EXCLUSIONS.items() if reason in used},
+        grades=reviewed.grades(job.task, numbers["scores"]),
+        exclusions={code: meaning for code, meaning in job.task.all_exclusions.items() if code in used},
         versions={
             "storage": job.build.storage_version,
             "ids": ID_VERSION,

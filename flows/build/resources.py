@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flows.engine.runner import Resource
-from flows.vocabulary.indexes import planned_index
 from flows.engine.workspace import Workspace
+from flows.vocabulary.indexes import planned_index
 from schemas.errors import WorkspaceError
-from schemas.stages import Task
+from schemas.task import Task
 
 
 def task_resources(workspace: Workspace, task: Task) -> Mapping[str, Resource]:

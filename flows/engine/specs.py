@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from curation.tasks.registry import TASKS
+from pydantic import ValidationError
+
+from curation.tasks.registry import TASKS, task_of
 from schemas.errors import UsageError
 from schemas.spec import DatasetSpec, load_spec
+from schemas.task import Settings
 
 DATA_CARDS = Path(__file__).resolve().parents[2] / "data_cards"
 
@@ -37,7 +40,7 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     """A spec with `--set` overrides applied.
 
     Raises:
-        UsageError: it cannot be read, or names a task that this code does not build.
+        UsageError: it cannot be read, or names a task or a setting of one that there is no code for.
     """
     spec = load_spec(path, overrides)
     unknown = sorted(set(spec.tasks) - set(TASKS))
@@ -47,12 +50,31 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
             file=str(path),
             hint=f"tasks: {', '.join(TASKS)}",
         )
+    for name, given in spec.tasks.items():
+        _check_settings(name, given, path)
     return spec
 
 
+def _check_settings(name: str, given: Mapping[str, Any], path: Path) -> None:
+    """Hold the table [tasks.<name>] of a spec to the fields of the task's settings."""
+    own = sorted(TASKS[name].settings.model_fields.keys() - Settings.model_fields.keys())
+    known = "its settings: " + ", ".join(own)
+    for key in sorted(given.keys() - set(own)):
+        raise UsageError(f"tasks.{name}: there is no setting {key!r}", file=str(path), hint=known)
+    try:
+        TASKS[name].settings.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = f"tasks.{name}.{first['loc'][0]}: {first['msg']}, not {first['input']!r}"
+        raise UsageError(said, file=str(path), hint=known) from error
+
+
 def parameters_of(spec: DatasetSpec) -> dict[str, dict[str, Any]]:
-    """Stage parameters per task: the spec's own, and its licence profile."""
-    return {name: {**given, "licence_profile": spec.licence_profile} for name, given in spec.tasks.items()}
+    """Settings per task: the spec's own or the defaults, and its licence profile."""
+    return {
+        name: TASKS[name].settings(**given, licence_profile=spec.licence_profile).model_dump()
+        for name, given in spec.tasks.items()
+    }
 
 
 def task_params(spec: str | None, overrides: Mapping[str, str] | None) -> dict[str, dict[str, Any]]:
@@ -125,7 +147,4 @@ def chosen_tasks(names: Sequence[str]) -> list[str]:
     Raises:
         UsageError: a name is not a task.
     """
-    unknown = sorted(set(names) - set(TASKS))
-    if unknown:
-        raise UsageError(f"no task is called {unknown[0]!r}", hint="tasks: " + ", ".join(TASKS))
-    return sorted(set(names)) or list(TASKS)
+    return sorted({task_of(name).name for name in names}) or list(TASKS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from curation.published.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
 from curation.published.query import fetch_one
-from curation.release.assemble import EXTRA_NAMES, Compare, assemble
+from curation.release.assemble import Compare, assemble
 from flows.build.stages import PARTITION, VERSIONS
 from flows.engine.connection import query
 from flows.engine.lineage import check_current
@@ -24,8 +24,8 @@ from flows.vocabulary.store import credits_of
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
 from schemas.spec import DatasetSpec
-from schemas.stages import Task
 from schemas.tables import ANNOTATIONS
+from schemas.task import Task
 
 CRAWL = "crawl"
 BEFORE_TASKS = (CRAWL, "parse", "extract")
@@ -69,9 +69,8 @@ def assemble_task(
     for name in ("keys", "assignments", "withheld"):
         tables[name] = table_files(session.workspace, f"{PARTITION}.{name}")
     tables["labels"] = table_files(session.workspace, "labels.records")
-    for name in EXTRA_NAMES:
-        if name in built.over_all.outputs:
-            tables[name] = table_files(session.workspace, f"{built.over_all.name}.{name}")
+    for name in built.extra_tables:
+        tables[name] = table_files(session.workspace, f"{built.over_all.name}.{name}")
     for name in ("sources", "passages", "figures"):
         tables[name] = table_files(session.workspace, f"extract.{name}")
     tables["articles"] = table_files(session.workspace, "parse.articles")

@@ -17,7 +17,7 @@ from PIL import Image
 from curation.audit import audit
 from curation.published.manifest import hash_files, read_manifest, unlike
 from curation.published.writer import write_table
-from curation.tasks.image_facts import ImageCheck
+from curation.tasks.image_search.facts import ImageCheck
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
 from schemas.hashing import canonical_json, sha256_bytes, sha256_text

@@ -6,22 +6,23 @@ After M3Retrieve (arXiv 2510.06888), which published neither its parser nor its 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise, neutralise_caption
 from curation.extract.sentences import sentence_spans
-from curation.tasks.visual_context_figure import bar, first_image, is_study_plan, is_usable
-from curation.tasks.visual_context_sql import OVER_ALL
+from curation.tasks.shared.bars import article_bar, file_problem, first_image
+from curation.tasks.shared.words import word_count
+from curation.tasks.visual_context.figure import bar, is_study_plan
+from curation.tasks.visual_context.settings import OwnReason, Settings
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import query_id
-from schemas.licences import Profile, is_allowed
-from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table, Task
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 NAME = "visual_context"
 CITES = {rule: f"{NAME}/cites-{rule}@1" for rule in ("xref", "range", "text")}
@@ -29,22 +30,9 @@ SAME_SECTION = f"{NAME}/same-section@1"
 SELF_MATCH_TOKENS = 13
 """A passage sharing this many tokens in a row with the caption would be found by string matching alone."""
 
-_CJK = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _STRENGTH = {"xref": 0, "range": 1, "text": 2}
 
 Row = Query | Document | Qrel | Excluded | Drop
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Settings of the task, all in words, figures or names of licence profiles."""
-
-    min_words: int
-    max_figures: int
-    min_caption_words: int
-    min_document_words: int
-    licence_profile: Profile
-    require_image: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +48,7 @@ def build(
     source: Source,
     figures: Sequence[Figure],
     passages: Sequence[Passage],
-    *,
-    min_words: int,
-    max_figures: int,
-    min_caption_words: int,
-    min_document_words: int,
-    licence_profile: Profile,
-    require_image: bool,
+    settings: Settings,
 ) -> Iterator[Row]:
     """Queries, documents, qrels and excluded pairs of one article.
 
@@ -74,43 +56,24 @@ def build(
         source: the article.
         figures: its figures.
         passages: its passages.
-        min_words: a citing passage with fewer words is not an answer.
-        max_figures: a passage citing more figures is about none of them.
-        min_caption_words: shorter captions make no query.
-        min_document_words: shorter passages are not in the corpus.
-        licence_profile: profile of schemas.licences that articles and figures must satisfy.
-        require_image: whether a figure without a usable image is dropped.
+        settings: what it is built with.
 
     Yields:
         Every figure as a Query or a Drop, every passage as a Document or a Drop, their Qrels and Excluded.
     """
-    rules = Rules(
-        min_words=min_words,
-        max_figures=max_figures,
-        min_caption_words=min_caption_words,
-        min_document_words=min_document_words,
-        licence_profile=licence_profile,
-        require_image=require_image,
-    )
     figures = sorted(figures, key=lambda figure: (figure.number, figure.id))
     passages = sorted(passages, key=lambda passage: (passage.number, passage.id))
-    barred = _article_bar(source, rules)
+    barred = article_bar(source, settings.licence_profile)
     if barred is not None:
         yield from _drop_all(source, figures, passages, *barred)
         return
     documents: dict[str, Document] = {}
     for passage in passages:
-        row = _document(source, passage, rules)
+        row = _document(source, passage, settings)
         if isinstance(row, Document):
             documents[passage.id] = row
         yield row
-    yield from _queries(source, figures, passages, documents, rules)
-
-
-def word_count(text: str) -> int:
-    """Words of a text; two Chinese or Japanese characters count as one word."""
-    characters = len(_CJK.findall(text))
-    return len(normalise_text(_CJK.sub(" ", text)).split()) + characters // 2
+    yield from _queries(source, figures, passages, documents, settings)
 
 
 def is_self_match(caption: str, text: str, length: int = SELF_MATCH_TOKENS) -> bool:
@@ -123,19 +86,8 @@ def is_self_match(caption: str, text: str, length: int = SELF_MATCH_TOKENS) -> b
     )
 
 
-def _article_bar(source: Source, rules: Rules) -> tuple[Reason, str] | None:
-    """Why nothing of an article may enter, or None."""
-    if source.is_retracted:
-        return Reason.RETRACTED, ""
-    if source.scope:
-        return Reason(source.scope), "; ".join(source.scope_evidence[:3])
-    if not is_allowed(source.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, source.licence.spdx
-    return None
-
-
 def _drop_all(
-    source: Source, figures: Iterable[Figure], passages: Iterable[Passage], reason: Reason, detail: str
+    source: Source, figures: Iterable[Figure], passages: Iterable[Passage], reason: StrEnum, detail: str
 ) -> Iterator[Drop]:
     for figure in figures:
         yield Drop(unit="figure", id=figure.id, article_id=source.id, reason=reason, detail=detail)
@@ -143,13 +95,13 @@ def _drop_all(
         yield Drop(unit="passage", id=passage.id, article_id=source.id, reason=reason, detail=detail)
 
 
-def _document(source: Source, passage: Passage, rules: Rules) -> Document | Drop:
+def _document(source: Source, passage: Passage, settings: Settings) -> Document | Drop:
     if title := boilerplate_section(passage.section_path):
-        return _left_out(passage, Reason.BOILERPLATE, title)
+        return _left_out(passage, OwnReason.BOILERPLATE, title)
     spans = [(pointer.start, pointer.end) for pointer in passage.pointers]
     text, transforms = neutralise(passage.text, spans, passage.language)
     words = word_count(text)
-    if words < rules.min_document_words:
+    if words < settings.min_document_words:
         return _left_out(passage, Reason.SHORT_PASSAGE, f"{words} words")
     return Document(
         id=passage.id,
@@ -166,7 +118,7 @@ def _document(source: Source, passage: Passage, rules: Rules) -> Document | Drop
     )
 
 
-def _left_out(passage: Passage, reason: Reason, detail: str) -> Drop:
+def _left_out(passage: Passage, reason: StrEnum, detail: str) -> Drop:
     return Drop(unit="passage", id=passage.id, article_id=passage.article_id, reason=reason, detail=detail)
 
 
@@ -175,7 +127,7 @@ def _queries(
     figures: Sequence[Figure],
     passages: Sequence[Passage],
     documents: dict[str, Document],
-    rules: Rules,
+    settings: Settings,
 ) -> Iterator[Row]:
     cited: dict[str, set[str]] = defaultdict(set)
     for figure in figures:
@@ -184,7 +136,7 @@ def _queries(
     by_id = {passage.id: passage for passage in passages}
     made: dict[str, list[_Candidate]] = defaultdict(list)
     for figure in figures:
-        result = _query(source, figure, by_id, documents, cited, rules)
+        result = _query(source, figure, by_id, documents, cited, settings)
         if isinstance(result, Drop):
             yield result
             continue
@@ -221,14 +173,14 @@ def _query(
     passages: dict[str, Passage],
     documents: dict[str, Document],
     cited: dict[str, set[str]],
-    rules: Rules,
+    settings: Settings,
 ) -> _Candidate | Drop:
-    image, problem = first_image(figure)
-    barred = bar(figure, problem, rules.licence_profile, rules.require_image)
+    image = first_image(figure)
+    barred = bar(figure, settings.licence_profile, require_image=settings.require_image)
     if barred is not None:
         return _dropped(figure, *barred)
     text, transforms = neutralise_caption(figure.caption, source.language)
-    if word_count(text) < rules.min_caption_words:
+    if word_count(text) < settings.min_caption_words:
         return _dropped(figure, Reason.SHORT_CAPTION, f"{word_count(text)} words")
     if is_study_plan(text):
         return _dropped(figure, Reason.VAGUE_CAPTION, "names the plan of a study, no subject")
@@ -238,7 +190,7 @@ def _query(
         text=text,
         language=source.language,
         image=image,
-        image_count=sum(1 for graphic in figure.graphics if is_usable(graphic)),
+        image_count=sum(1 for graphic in figure.graphics if file_problem(graphic) is None),
         source_id=figure.id,
         article_id=source.id,
         license=figure.licence.spdx,
@@ -247,7 +199,7 @@ def _query(
         transforms=transforms,
         is_synthetic=source.is_synthetic or (image is not None and image.is_synthetic),
     )
-    return _judged(query, source, figure, passages, documents, cited, rules)
+    return _judged(query, source, figure, passages, documents, cited, settings)
 
 
 def _judged(
@@ -257,7 +209,7 @@ def _judged(
     passages: dict[str, Passage],
     documents: dict[str, Document],
     cited: dict[str, set[str]],
-    rules: Rules,
+    settings: Settings,
 ) -> _Candidate | Drop:
     """Label every document of the figure's own article, or drop the figure if none is relevant."""
     mentions: dict[str, list[FigureMention]] = defaultdict(list)
@@ -268,7 +220,7 @@ def _judged(
     for passage_id, document in documents.items():
         passage = passages[passage_id]
         rule, evidence = _relevance(source, figure, passage, mentions.get(passage_id, []))
-        reason = _exclusion(query, figure, passage, document, rule, len(cited[passage_id]), rules)
+        reason = _exclusion(query, figure, passage, document, rule, len(cited[passage_id]), settings)
         if reason:
             excluded[passage_id] = reason
             continue
@@ -308,14 +260,14 @@ def _exclusion(
     document: Document,
     rule: str,
     figures_cited: int,
-    rules: Rules,
+    settings: Settings,
 ) -> str:
     """Why a document is not judged, '' if it is relevant."""
     if not rule:
         return "own_article"
-    if word_count(document.text) < rules.min_words:
+    if word_count(document.text) < settings.min_words:
         return "short_passage"
-    if figures_cited > rules.max_figures:
+    if figures_cited > settings.max_figures:
         return "many_figures"
     if is_self_match(query.text, document.text) or is_self_match(figure.caption, passage.text):
         return "self_match"
@@ -325,7 +277,7 @@ def _exclusion(
 def _unanswered(figure: Figure, citing_dropped: Iterable[str], excluded: dict[str, str]) -> Drop:
     """The drop of a figure no passage answers; the reason nearest to an answer is named."""
     reasons = set(excluded.values())
-    for reason in (Reason.SELF_MATCH, Reason.MANY_FIGURES, Reason.SHORT_PASSAGE):
+    for reason in (Reason.SELF_MATCH, OwnReason.MANY_FIGURES, Reason.SHORT_PASSAGE):
         if reason.value in reasons:
             return _dropped(figure, reason, "of every citing passage")
     if any(True for _ in citing_dropped):
@@ -337,7 +289,7 @@ def _evidence(passage: Passage, start: int, end: int) -> Evidence:
     return Evidence(text_id=passage.id, start=start, end=end, text=passage.text[start:end])
 
 
-def _dropped(figure: Figure, reason: Reason, detail: str) -> Drop:
+def _dropped(figure: Figure, reason: StrEnum, detail: str) -> Drop:
     return Drop(unit="figure", id=figure.id, article_id=figure.article_id, reason=reason, detail=detail)
 
 
@@ -369,20 +321,6 @@ PER_ARTICLE = RecordStage(
         Account("figure", _figure_ids, "queries", "source_id"),
         Account("passage", _passage_ids, "documents", "id"),
     ),
-    params={
-        "min_words": 25,
-        "max_figures": 2,
-        "min_caption_words": 5,
-        "min_document_words": 10,
-        "licence_profile": "open",
-        "require_image": True,
-    },
-)
-
-TASK = Task(
-    name=NAME,
-    title="Visual context retrieval",
-    description="Given a figure and its caption, find the passages that discuss the figure.",
-    per_article=PER_ARTICLE,
-    over_all=OVER_ALL,
+    settings=Settings,
+    reasons=frozenset(OwnReason),
 )

@@ -7,23 +7,25 @@ are ranked: panels stay together. After M3Retrieve's query-to-image task, whose 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 
 from curation.extract.neutralise import neutralise_caption
-from curation.tasks.case_text import CaseText
-from curation.tasks.image_facts import (
+from curation.tasks.image_search.caption import caption_bar, vagueness
+from curation.tasks.image_search.facts import (
     Held,
     ImageFacts,
     Report,
-    Rules,
     image_ids,
     images_of,
-    nearest,
     shown_figures,
+    why_none,
 )
-from curation.tasks.image_labels import caption_span, citing_spans, is_alike, label_spans
-from curation.tasks.image_search_caption import caption_bar, vagueness
-from curation.tasks.image_search_sql import CASE_IMAGE, NAME, OVER_ALL, OWN_IMAGE, SAME_CASE
-from curation.tasks.image_search_story import Story, tell
+from curation.tasks.image_search.labels import caption_span, citing_spans, is_alike, label_spans
+from curation.tasks.image_search.settings import OwnReason, Settings
+from curation.tasks.image_search.sql import CASE_IMAGE, NAME, OWN_IMAGE, SAME_CASE
+from curation.tasks.image_search.story import Story, tell
+from curation.tasks.shared.bars import Bar, article_bar
+from curation.tasks.shared.case_text import CaseText
 from schemas.article import Article
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.case import Case
@@ -34,8 +36,7 @@ from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
-from schemas.licences import Profile, is_allowed
-from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table, Task
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 Row = Query | Document | Qrel | Excluded | ImageFacts | Drop
 
@@ -52,13 +53,7 @@ def build(
     records: Sequence[RecordLabels],
     diagnoses: Sequence[PrincipalDiagnosis],
     *,
-    min_caption_words: int,
-    max_caption_words: int,
-    min_case_words: int,
-    max_case_words: int,
-    shared_tokens: int,
-    licence_profile: Profile,
-    release_flagged: bool,
+    settings: Settings,
 ) -> Iterator[Row]:
     """Queries, image documents, qrels and excluded pairs of one article.
 
@@ -73,45 +68,30 @@ def build(
         labels: modality and region of its figures, with their evidence.
         records: the same, one row per record.
         diagnoses: principal diagnoses of its cases.
-        min_caption_words: a shorter caption makes no query.
-        max_caption_words: a longer caption is no short text and makes no query.
-        min_case_words: a shorter story makes no query.
-        max_case_words: a longer story keeps the sentences that cite its images and its opening.
-        shared_tokens: an image that shows so many words of its caption or story in a row is left out.
-        licence_profile: profile of schemas.licences that articles and figures must satisfy.
-        release_flagged: whether images flagged as faces or sensitive are released.
+        settings: what it is built with.
 
     Yields:
         Every image as a Document with its ImageFacts or a Drop, every figure and case as a Query or a Drop,
         their Qrels and Excluded.
     """
-    rules = Rules(
-        min_caption_words=min_caption_words,
-        max_caption_words=max_caption_words,
-        min_case_words=min_case_words,
-        max_case_words=max_case_words,
-        shared_tokens=shared_tokens,
-        licence_profile=licence_profile,
-        release_flagged=release_flagged,
-    )
     report = Report.of(
         source, articles, figures, passages, cases, images, mentions, labels, records, diagnoses
     )
-    barred = _article_bar(source, rules)
+    barred = article_bar(source, settings.licence_profile)
     if barred:
         yield from _drop_all(report, *barred)
         return
-    shown = shown_figures(report, rules)
-    stories = {case.id: tell(report, case, shown, rules.max_case_words) for case in report.cases}
+    shown = shown_figures(report, settings)
+    stories = {case.id: tell(report, case, shown, settings.max_case_words) for case in report.cases}
     told = {name: story.text.source for name, story in stories.items() if story.text}
-    held = {figure.id: images_of(report, figure, told, rules) for figure in report.figures}
+    held = {figure.id: images_of(report, figure, told, settings) for figure in report.figures}
     for figure in report.figures:
         yield from _documents(report, figure, held[figure.id])
     pairs: dict[tuple[str, str], Qrel | Excluded] = {}
     for figure in report.figures:
-        yield from _unpaired(_of_caption(report, figure, held, rules), pairs)
+        yield from _unpaired(_of_caption(report, figure, held, settings), pairs)
     for case in report.cases:
-        yield from _unpaired(_of_case(report, case, stories[case.id], held, rules), pairs)
+        yield from _unpaired(_of_case(report, case, stories[case.id], held, settings), pairs)
     yield from (pairs[key] for key in sorted(pairs))
 
 
@@ -131,22 +111,11 @@ def _worth(row: Qrel | Excluded) -> int:
     return row.score if isinstance(row, Qrel) else -1 if row.reason == "own_article" else 0
 
 
-def _article_bar(source: Source, rules: Rules) -> tuple[Reason, str] | None:
-    """Why nothing of an article may enter, or None."""
-    if source.is_retracted:
-        return Reason.RETRACTED, ""
-    if source.scope:
-        return Reason(source.scope), "; ".join(source.scope_evidence[:3])
-    if not is_allowed(source.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, source.licence.spdx
-    return None
-
-
-def _drop(unit: str, name: str, report: Report, reason: Reason, detail: str) -> Drop:
+def _drop(unit: str, name: str, report: Report, reason: StrEnum, detail: str) -> Drop:
     return Drop(unit=unit, id=name, article_id=report.source.id, reason=reason, detail=detail)
 
 
-def _drop_all(report: Report, reason: Reason, detail: str) -> Iterator[Drop]:
+def _drop_all(report: Report, reason: StrEnum, detail: str) -> Iterator[Drop]:
     for figure in report.figures:
         for name in image_ids(figure):
             yield _drop("document", name, report, reason, detail)
@@ -181,15 +150,15 @@ def _documents(report: Report, figure: Figure, found: Sequence[Held | Drop]) -> 
 
 
 def _of_caption(
-    report: Report, figure: Figure, held: dict[str, list[Held | Drop]], rules: Rules
+    report: Report, figure: Figure, held: dict[str, list[Held | Drop]], settings: Settings
 ) -> Iterator[Row]:
     """The caption of a figure as a query: its own images are the answer."""
     source, owners = report.source, report.owners(figure.id)
     text, transforms = neutralise_caption(figure.caption, source.language)
     own = [item for item in held[figure.id] if isinstance(item, Held)]
-    barred = caption_bar(figure, text, rules)
+    barred = caption_bar(figure, text, settings)
     if barred is None and not own:
-        barred = nearest(held[figure.id])
+        barred = why_none(held[figure.id])
     if barred is None and (vague := vagueness(report, figure, text)):
         barred = Reason.VAGUE_CAPTION, vague
     if barred:
@@ -237,17 +206,17 @@ def _judged(report: Report, query: Query, figure: Figure, other: Figure, item: H
 
 
 def _of_case(
-    report: Report, case: Case, story: Story, held: dict[str, list[Held | Drop]], rules: Rules
+    report: Report, case: Case, story: Story, held: dict[str, list[Held | Drop]], settings: Settings
 ) -> Iterator[Row]:
     """The story of a case as a query: all images of the case are the answer."""
     mine = [name for name in case.figures if name in held]
     own = [item for name in mine for item in held[name] if isinstance(item, Held)]
     text = story.text
-    barred: tuple[Reason, str] | None = None
-    if text is None or story.words < rules.min_case_words:
+    barred: Bar | None = None
+    if text is None or story.words < settings.min_case_words:
         barred = Reason.SHORT_CASE, f"{story.words} words of presentation and findings"
     elif not own:
-        barred = nearest([item for name in mine for item in held[name]])
+        barred = why_none([item for name in mine for item in held[name]])
     if text is None or barred:
         yield _drop("query", case.id, report, *(barred or (Reason.SHORT_CASE, "")))
         return
@@ -345,21 +314,6 @@ PER_ARTICLE = RecordStage(
         Account("document", _image_ids, "documents", "id"),
         Account("query", _query_ids, "queries", "source_id"),
     ),
-    params={
-        "min_caption_words": 5,
-        "max_caption_words": 200,
-        "min_case_words": 30,
-        "max_case_words": 300,
-        "shared_tokens": 4,
-        "licence_profile": "open",
-        "release_flagged": False,
-    },
-)
-
-TASK = Task(
-    name=NAME,
-    title="Image search",
-    description="Given a short clinical text, find the clinical images it tells of.",
-    per_article=PER_ARTICLE,
-    over_all=OVER_ALL,
+    settings=Settings,
+    reasons=frozenset(OwnReason),
 )

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from curation.images.flags import FACE, SENSITIVE, TEXT_UNCHECKED
-from curation.tasks.case_images import CLINICAL_KINDS
+from curation.images.flags import TEXT_UNCHECKED
+from curation.tasks.image_search.settings import OwnReason, Settings
+from curation.tasks.shared.bars import CLINICAL_KINDS, FLAGGED, Bar, file_problem, nearest, rights_bar
 from schemas.article import Article, ArticlePassage, Graphic
 from schemas.case import Case, CaseSpan
 from schemas.concept import Mention
@@ -21,14 +22,11 @@ from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import normalise_text
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
-from schemas.licences import Profile, is_allowed
 from schemas.record import column, record
 from schemas.stages import Drop, Reason
 
-_FLAGGED = frozenset({FACE, SENSITIVE})
 _OPEN_KINDS = frozenset({"", "compound"})
 """What the pixels leave open: panels of several kinds, or undecided."""
-_PROBLEMS = frozenset({Reason.IMAGE_MISSING.value, Reason.IMAGE_CORRUPT.value, Reason.IMAGE_TOO_LARGE.value})
 _OBJECT = "object"
 """Leaf of modality: photographs of devices and drugs."""
 _DRAWN = re.compile(
@@ -37,31 +35,6 @@ _DRAWN = re.compile(
 )
 _OPENING = 80
 _MIN_LETTERS = 3
-_NEARNESS = (
-    Reason.NO_GRAPHIC,
-    Reason.IMAGE_MISSING,
-    Reason.IMAGE_TOO_LARGE,
-    Reason.IMAGE_CORRUPT,
-    Reason.THIRD_PARTY,
-    Reason.LICENCE_NOT_ALLOWED,
-    Reason.NO_CLINICAL_IMAGE,
-    Reason.FLAGGED_IMAGE,
-    Reason.LABEL_IN_IMAGE,
-)
-"""Of several images that may not be used, the reason of the one that came nearest is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Settings of the task."""
-
-    min_caption_words: int
-    max_caption_words: int
-    min_case_words: int
-    max_case_words: int
-    shared_tokens: int
-    licence_profile: Profile
-    release_flagged: bool
 
 
 @record
@@ -191,21 +164,25 @@ def image_ids(figure: Figure) -> list[str]:
     return [f"{figure.id}/{number}" for number, _ in enumerate(figure.graphics, start=1)]
 
 
-def images_of(report: Report, figure: Figure, stories: Mapping[str, str], rules: Rules) -> list[Held | Drop]:
+def images_of(
+    report: Report, figure: Figure, stories: Mapping[str, str], settings: Settings
+) -> list[Held | Drop]:
     """Every image of a figure, in order: a document to be, or why it is none.
 
     Args:
         report: the article.
         figure: one of its figures.
         stories: case id -> source text of the case's query.
-        rules: settings.
+        settings: what it is built with.
     """
     made: list[Held | Drop] = []
     for name, graphic in zip(image_ids(figure), figure.graphics, strict=True):
         image = report.images.get(name)
-        barred = _figure_bar(figure, rules) or _image_bar(report, figure, graphic, image, rules)
+        barred = rights_bar(figure, settings.licence_profile) or _image_bar(
+            report, figure, graphic, image, settings
+        )
         if barred is None and image is not None:
-            barred = _read(report, figure, image, stories, rules)
+            barred = _read(report, figure, image, stories, settings)
         if barred is not None or image is None:
             reason, detail = barred or (Reason.IMAGE_CORRUPT, "")
             made.append(
@@ -225,7 +202,7 @@ def images_of(report: Report, figure: Figure, stories: Mapping[str, str], rules:
     return made
 
 
-def shown_figures(report: Report, rules: Rules) -> frozenset[str]:
+def shown_figures(report: Report, settings: Settings) -> frozenset[str]:
     """Ids of the figures with an image that neither rights, file, kind nor flags keep out.
 
     What can be read in an image is not asked here: a story must be known before it is compared with that.
@@ -234,35 +211,25 @@ def shown_figures(report: Report, rules: Rules) -> frozenset[str]:
     for figure in report.figures:
         for name, graphic in zip(image_ids(figure), figure.graphics, strict=True):
             image = report.images.get(name)
-            if not (_figure_bar(figure, rules) or _image_bar(report, figure, graphic, image, rules)):
+            if not (
+                rights_bar(figure, settings.licence_profile)
+                or _image_bar(report, figure, graphic, image, settings)
+            ):
                 found.add(figure.id)
     return frozenset(found)
 
 
-def nearest(items: Sequence[Held | Drop]) -> tuple[Reason, str]:
-    """The reason of the image that came nearest to a document."""
-    drops = [item for item in items if isinstance(item, Drop)]
-    if not drops:
-        return Reason.NO_GRAPHIC, ""
-    best = max(drops, key=lambda item: _NEARNESS.index(item.reason))
-    return best.reason, best.id
-
-
-def _figure_bar(figure: Figure, rules: Rules) -> tuple[Reason, str] | None:
-    if figure.is_third_party:
-        return Reason.THIRD_PARTY, figure.rights[:200]
-    if not is_allowed(figure.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
-    return None
+def why_none(items: Sequence[Held | Drop]) -> Bar:
+    """The reason of the image that came nearest to a document, with its id."""
+    return nearest((item.reason, item.id) for item in items if isinstance(item, Drop))
 
 
 def _image_bar(
-    report: Report, figure: Figure, graphic: Graphic, image: FigureImage | None, rules: Rules
-) -> tuple[Reason, str] | None:
+    report: Report, figure: Figure, graphic: Graphic, image: FigureImage | None, settings: Settings
+) -> Bar | None:
     """Why an image is no document by its file, kind or flags, or None."""
-    if graphic.problem or graphic.path is None:
-        known = graphic.problem in _PROBLEMS
-        return Reason(graphic.problem) if known else Reason.IMAGE_MISSING, graphic.href[:200]
+    if problem := file_problem(graphic):
+        return problem, graphic.href[:200]
     if image is None:
         return Reason.IMAGE_CORRUPT, "the images stage holds no row of it"
     records = report.records.get(figure.id)
@@ -273,8 +240,8 @@ def _image_bar(
         return Reason.NO_CLINICAL_IMAGE, f"kind {seen}; caption {said}"
     if image.kind == "photograph" and not report.owners(figure.id) and not report.first(figure.id, "regions"):
         return Reason.NO_CLINICAL_IMAGE, "a photograph of no patient and no part of the body"
-    flagged = sorted(_FLAGGED & set(image.flags))
-    if flagged and not rules.release_flagged:
+    flagged = sorted(FLAGGED & set(image.flags))
+    if flagged and not settings.release_flagged:
         return Reason.FLAGGED_IMAGE, ", ".join(flagged)
     return None
 
@@ -299,8 +266,8 @@ def _is_unsaid(report: Report, figure: Figure, kind: str) -> bool:
 
 
 def _read(
-    report: Report, figure: Figure, image: FigureImage, stories: Mapping[str, str], rules: Rules
-) -> tuple[Reason, str] | None:
+    report: Report, figure: Figure, image: FigureImage, stories: Mapping[str, str], settings: Settings
+) -> Bar | None:
     """Why the text seen in an image gives it away, or None; text nobody read cannot."""
     seen = f" {normalise_text(image.text)} "
     if not seen.strip():
@@ -309,10 +276,10 @@ def _read(
     for case in owners:
         for name in report.names.get(case, ()):
             if f" {name} " in seen:
-                return Reason.LABEL_IN_IMAGE, f"names the diagnosis: {name}"[:200]
+                return OwnReason.LABEL_IN_IMAGE, f"names the diagnosis: {name}"[:200]
     for text in (figure.caption, *(stories[case] for case in owners if case in stories)):
-        if run := shared_run(text, image.text, rules.shared_tokens):
-            return Reason.LABEL_IN_IMAGE, f"shares words with the query: {run}"[:200]
+        if run := shared_run(text, image.text, settings.shared_tokens):
+            return OwnReason.LABEL_IN_IMAGE, f"shares words with the query: {run}"[:200]
     return None
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 from curation.diagnosis.concepts import Concepts
-from curation.tasks.case_facts import (
+from curation.tasks.case_study.facts import (
     CaseFacts,
     NamedConcept,
     Neighbour,
@@ -24,10 +25,12 @@ from curation.tasks.case_facts import (
     read_concepts,
     why_unpaired,
 )
-from curation.tasks.case_images import CaseImage, choose
-from curation.tasks.case_study_sql import NAME, OVER_ALL
-from curation.tasks.case_text import CaseText, assemble, sketch
-from curation.tasks.visual_context import word_count
+from curation.tasks.case_study.images import CaseImage, choose
+from curation.tasks.case_study.settings import OwnReason, Settings
+from curation.tasks.case_study.sql import NAME
+from curation.tasks.shared.bars import article_bar
+from curation.tasks.shared.case_text import CaseText, assemble, sketch
+from curation.tasks.shared.words import word_count
 from schemas.article import Article, ArticlePassage
 from schemas.benchmark import Document, Query
 from schemas.case import Case
@@ -38,21 +41,9 @@ from schemas.hashing import sha256_text
 from schemas.ids import family_key, query_id
 from schemas.image import FigureImage
 from schemas.label import RecordLabels
-from schemas.licences import Profile, is_allowed
-from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table, Task
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 Row = Query | Document | CaseFacts | Neighbour | NamedConcept | Shingle | Drop
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Settings of the task."""
-
-    min_words: int
-    min_confidence: float
-    max_family: int
-    licence_profile: Profile
-    require_image: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ class _Report:
     labels: Mapping[str, RecordLabels]
     diagnoses: Mapping[str, PrincipalDiagnosis]
     concepts: Concepts
-    rules: Rules
+    settings: Settings
 
 
 def build(
@@ -84,11 +75,7 @@ def build(
     labels: Sequence[RecordLabels],
     diagnoses: Sequence[PrincipalDiagnosis],
     *,
-    min_words: int,
-    min_confidence: float,
-    max_family: int,
-    licence_profile: Profile,
-    require_image: bool,
+    settings: Settings,
     types: Path,
     relations: Path,
 ) -> Iterator[Row]:
@@ -105,11 +92,7 @@ def build(
         named: the same, summed up.
         labels: what its cases and figures are about.
         diagnoses: principal diagnoses of its cases.
-        min_words: a case with fewer words is not in the corpus.
-        min_confidence: a less sure diagnosis counts as open.
-        max_family: a parent with more concepts below it does not make siblings of its children.
-        licence_profile: profile of schemas.licences that articles and figures must satisfy.
-        require_image: whether a case without a usable image makes no query.
+        settings: what it is built with.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
 
@@ -118,7 +101,6 @@ def build(
     """
     if not cases:
         return
-    rules = Rules(min_words, min_confidence, max_family, licence_profile, require_image)
     report = _Report(
         source=source,
         passages={passage.id: passage for passage in passages},
@@ -130,57 +112,46 @@ def build(
         labels={item.id: item for item in labels},
         diagnoses={item.case_id: item for item in diagnoses},
         concepts=read_concepts(types, relations),
-        rules=rules,
+        settings=settings,
     )
-    barred = _article_bar(source, rules)
+    barred = article_bar(source, settings.licence_profile, judges_books=False)
     for case in sorted(cases, key=lambda item: item.number):
         yield from _drop_both(case, *barred) if barred else _case(report, case)
 
 
-def _article_bar(source: Source, rules: Rules) -> tuple[Reason, str] | None:
-    """Why nothing of an article may enter, or None. Cases of a book were judged by their own text."""
-    if source.is_retracted:
-        return Reason.RETRACTED, ""
-    if source.scope and not source.is_book:
-        return Reason(source.scope), "; ".join(source.scope_evidence[:3])
-    if not is_allowed(source.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, source.licence.spdx
-    return None
-
-
-def _drop_both(case: Case, reason: Reason, detail: str) -> Iterator[Drop]:
+def _drop_both(case: Case, reason: StrEnum, detail: str) -> Iterator[Drop]:
     for unit in ("document", "query"):
         yield Drop(unit=unit, id=case.id, article_id=case.article_id, reason=reason, detail=detail)
 
 
 def _case(report: _Report, case: Case) -> Iterator[Row]:
     """One case: its document, its query, its facts."""
-    source, rules = report.source, report.rules
+    source, settings = report.source, report.settings
     text = assemble(case, report.passages, report.later, source.language)
     if text is None:
         yield from _drop_both(case, Reason.RECORD_INVALID, "a passage of the case is not there")
         return
     words = word_count(text.released)
-    if words < rules.min_words:
+    if words < settings.min_words:
         yield from _drop_both(case, Reason.SHORT_CASE, f"{words} words")
         return
-    image = choose(case, report.figures, report.images, source.licence, rules.licence_profile)
+    image = choose(case, report.figures, report.images, source.licence, settings.licence_profile)
     document = _document(report, case, text, image if isinstance(image, CaseImage) else None)
     found = report.diagnoses.get(case.id)
-    open_because = why_unpaired(found, report.concepts, rules.min_confidence)
+    open_because = why_unpaired(found, report.concepts, settings.min_confidence)
     yield document
     yield from _facts(report, case, text, None if open_because else found)
     if found is None or open_because:
-        yield _no_query(case, *(open_because or (Reason.OPEN_DIAGNOSIS, "")))
+        yield _no_query(case, *(open_because or (OwnReason.OPEN_DIAGNOSIS, "")))
     elif isinstance(image, CaseImage):
         yield _query(report, document, found.concept, image)
-    elif rules.require_image:
+    elif settings.require_image:
         yield _no_query(case, *image)
     else:
         yield _query(report, document, found.concept, None)
 
 
-def _no_query(case: Case, reason: Reason, detail: str) -> Drop:
+def _no_query(case: Case, reason: StrEnum, detail: str) -> Drop:
     return Drop(unit="query", id=case.id, article_id=case.article_id, reason=reason, detail=detail)
 
 
@@ -254,7 +225,7 @@ def _facts(report: _Report, case: Case, text: CaseText, found: PrincipalDiagnosi
         evidence=evidence_of(found, text) if found else (),
     )
     if found:
-        yield from neighbours(case.id, found.concept, concepts, report.rules.max_family)
+        yield from neighbours(case.id, found.concept, concepts, report.settings.max_family)
         yield from named_in(case, text, report.mentions, concepts)
     else:
         yield from named_anywhere(case, report.diagnoses.get(case.id), report.named, concepts)
@@ -297,20 +268,7 @@ PER_ARTICLE = RecordStage(
         Account("document", _case_ids, "documents", "id"),
         Account("query", _case_ids, "queries", "source_id"),
     ),
-    params={
-        "min_words": 50,
-        "min_confidence": 0.5,
-        "max_family": 50,
-        "licence_profile": "open",
-        "require_image": True,
-    },
+    settings=Settings,
+    reasons=frozenset(OwnReason),
     resources=("types", "relations"),
-)
-
-TASK = Task(
-    name=NAME,
-    title="Case study retrieval",
-    description="Given a patient's case with its images, find other patients' cases of the same diagnosis.",
-    per_article=PER_ARTICLE,
-    over_all=OVER_ALL,
 )

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from curation.extract.sentences import sentence_spans
-from curation.tasks.case_text import CaseText, assemble
-from curation.tasks.image_facts import Report
-from curation.tasks.image_labels import citing_spans
-from curation.tasks.visual_context import word_count
+from curation.tasks.image_search.facts import Report
+from curation.tasks.image_search.labels import citing_spans
+from curation.tasks.shared.case_text import CaseText, assemble
+from curation.tasks.shared.words import word_count
 from schemas.case import Case, CaseSpan
 
 _ASKED_ROLES = frozenset({"presentation", "findings"})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from curation.tasks.shared.bars import Bar, first_image, no_image
+from curation.tasks.summary.settings import OwnReason
 from schemas.article import Graphic, Licence
 from schemas.extracted import Figure
 from schemas.licences import Profile, combine, is_allowed, stricter, terms
 from schemas.stages import Reason
-
-_PROBLEMS = frozenset({Reason.IMAGE_MISSING, Reason.IMAGE_CORRUPT, Reason.IMAGE_TOO_LARGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Shown:
 
 def choose(
     figures: Sequence[Figure], text: Licence, body: Collection[str], profile: Profile, *, require_image: bool
-) -> Shown | tuple[Reason, str]:
+) -> Shown | Bar:
     """The figure of an article's query, or why there is none (of the first figure that could not be it).
 
     Args:
@@ -35,11 +35,11 @@ def choose(
         profile: licence profile the query must satisfy.
         require_image: whether a figure without a usable image will not do.
     """
-    problems: list[tuple[Reason, str]] = []
+    problems: list[Bar] = []
     fitting: list[tuple[Figure, Graphic | None, Licence]] = []
     for figure in figures:
         licence = together(text, figure.licence, profile)
-        image = usable(figure)
+        image = first_image(figure)
         if figure.is_third_party:
             problems.append((Reason.THIRD_PARTY, figure.id))
         elif licence is None:
@@ -47,18 +47,13 @@ def choose(
         elif not any(mention.passage_id in body for mention in figure.mentions):
             problems.append((Reason.NO_CITING_PASSAGE, figure.id))
         elif image is None and require_image:
-            problems.append((_problem(figure), figure.id))
+            problems.append((no_image(figure), figure.id))
         else:
             fitting.append((figure, image, licence))
     if not fitting:
-        return problems[0] if problems else (Reason.NO_FIGURE, "")
+        return problems[0] if problems else (OwnReason.NO_FIGURE, "")
     figure, image, licence = next((item for item in fitting if item[1]), fitting[0])
     return Shown(figure, image, licence, sum(1 for item in fitting if item[1]))
-
-
-def usable(figure: Figure) -> Graphic | None:
-    """The first graphic of a figure that is stored and whole."""
-    return next((item for item in figure.graphics if not item.problem and item.path is not None), None)
 
 
 def together(text: Licence, figure: Licence, profile: Profile) -> Licence | None:
@@ -72,10 +67,3 @@ def together(text: Licence, figure: Licence, profile: Profile) -> Licence | None
     is_one = (text.spdx, text.evidence) == (figure.spdx, figure.evidence)
     evidence = text.evidence if is_one else f"text: {text.evidence}; figure: {figure.evidence}"
     return Licence(spdx=stricter(fitting[0], fitting[-1]), evidence=evidence)
-
-
-def _problem(figure: Figure) -> Reason:
-    if not figure.graphics:
-        return Reason.NO_GRAPHIC
-    problem = figure.graphics[0].problem
-    return Reason(problem) if problem in _PROBLEMS else Reason.IMAGE_MISSING

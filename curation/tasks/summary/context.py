@@ -15,10 +15,10 @@ from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
 from curation.extract.sentences import sentence_spans
-from curation.tasks.summary_bars import Bars, Grams, is_edited_copy, tokens_of
-from curation.tasks.summary_headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary_names import unnamed
-from curation.tasks.visual_context import word_count
+from curation.tasks.shared.words import word_count
+from curation.tasks.summary.bars import Bars, Grams, is_edited_copy, tokens_of
+from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
+from curation.tasks.summary.names import unnamed
 from schemas.article import Article
 from schemas.benchmark import Transform
 from schemas.extracted import Figure, Passage

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from curation.images.flags import FACE, SENSITIVE
+from curation.tasks.shared.bars import CLINICAL_KINDS, FLAGGED, Bar, file_problem, nearest
 from schemas.article import Graphic, Licence
 from schemas.case import Case
 from schemas.extracted import Figure
 from schemas.image import FigureImage
 from schemas.licences import Profile, combine, is_allowed, terms
 from schemas.stages import Reason
-
-CLINICAL_KINDS = frozenset({"radiology", "pathology", "endoscopy", "ophthalmology", "photograph", "signal"})
-"""Kinds of schemas.image that show a patient; of compound and undecided ones that is not known."""
-_FLAGGED = frozenset({FACE, SENSITIVE})
-_NEARNESS = (
-    Reason.NO_GRAPHIC,
-    Reason.IMAGE_MISSING,
-    Reason.IMAGE_TOO_LARGE,
-    Reason.IMAGE_CORRUPT,
-    Reason.THIRD_PARTY,
-    Reason.LICENCE_NOT_ALLOWED,
-    Reason.NO_CLINICAL_IMAGE,
-    Reason.FLAGGED_IMAGE,
-)
-"""Of several images that may not be used, the reason of the one that came nearest is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +31,7 @@ def choose(
     images: Mapping[str, FigureImage],
     licence: Licence,
     profile: Profile,
-) -> CaseImage | tuple[Reason, str]:
+) -> CaseImage | Bar:
     """The image of a case, or why it has none.
 
     Args:
@@ -60,7 +45,7 @@ def choose(
         The first image that may be used with the licence of text and image together; or reason and detail.
     """
     found: list[CaseImage] = []
-    problems: list[tuple[Reason, str]] = []
+    problems: list[Bar] = []
     for name in case.figures:
         figure = figures.get(name)
         if figure is None:
@@ -78,16 +63,10 @@ def choose(
                 problems.append((problem, f"{name}/{position}"))
     if found:
         return CaseImage(found[0].graphic, found[0].figure_id, found[0].licence, len(found))
-    return _nearest(problems)
+    return nearest(problems, "no figure shows this patient")
 
 
-def _nearest(problems: Sequence[tuple[Reason, str]]) -> tuple[Reason, str]:
-    if not problems:
-        return Reason.NO_GRAPHIC, "no figure shows this patient"
-    return max(problems, key=lambda problem: _NEARNESS.index(problem[0]))
-
-
-def _figure_bar(figure: Figure, together: Licence | None) -> tuple[Reason, str] | None:
+def _figure_bar(figure: Figure, together: Licence | None) -> Bar | None:
     if figure.is_third_party:
         return Reason.THIRD_PARTY, figure.id
     if together is None:
@@ -96,14 +75,13 @@ def _figure_bar(figure: Figure, together: Licence | None) -> tuple[Reason, str] 
 
 
 def _image_bar(graphic: Graphic, image: FigureImage | None) -> Reason | None:
-    if graphic.problem or graphic.path is None:
-        known = {Reason.IMAGE_MISSING.value, Reason.IMAGE_CORRUPT.value, Reason.IMAGE_TOO_LARGE.value}
-        return Reason(graphic.problem) if graphic.problem in known else Reason.IMAGE_MISSING
+    if problem := file_problem(graphic):
+        return problem
     if image is None:
         return Reason.IMAGE_CORRUPT
     if image.kind not in CLINICAL_KINDS:
         return Reason.NO_CLINICAL_IMAGE
-    return Reason.FLAGGED_IMAGE if _FLAGGED & set(image.flags) else None
+    return Reason.FLAGGED_IMAGE if FLAGGED & set(image.flags) else None
 
 
 def _together(text: Licence, image: Licence, profile: Profile) -> Licence | None:

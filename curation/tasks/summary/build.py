@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
 
 from curation.extract.language import UNKNOWN, guess_language
 from curation.extract.sentences import sentence_spans
-from curation.tasks.case_text import sketch
-from curation.tasks.summary_bars import bars_of
-from curation.tasks.summary_context import Context, body_passages, context_of, same_language
-from curation.tasks.summary_figure import Shown, choose
-from curation.tasks.summary_names import released_abstract
-from curation.tasks.summary_sql import NAME, OVER_ALL, AbstractFacts, AbstractShingle
-from curation.tasks.visual_context import word_count
+from curation.tasks.shared.bars import Bar, article_bar
+from curation.tasks.shared.case_text import sketch
+from curation.tasks.shared.words import word_count
+from curation.tasks.summary.bars import bars_of
+from curation.tasks.summary.context import Context, body_passages, context_of, same_language
+from curation.tasks.summary.figure import Shown, choose
+from curation.tasks.summary.names import released_abstract
+from curation.tasks.summary.settings import OwnReason, Settings
+from curation.tasks.summary.sql import NAME, AbstractFacts, AbstractShingle
 from schemas.article import Abstract, Article
 from schemas.benchmark import Document, Evidence, Qrel, Query
 from schemas.case import Case
@@ -30,8 +32,8 @@ from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.ids import family_key, normalise_doi, query_id
 from schemas.label import RecordLabels
-from schemas.licences import Profile, is_allowed
-from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table, Task
+from schemas.licences import Profile
+from schemas.stages import Account, Drop, Input, RecordStage, Table
 
 OWN_ABSTRACT = f"{NAME}/own-abstract@2"
 NOTICES = frozenset(
@@ -47,18 +49,6 @@ Row = Query | Document | Qrel | AbstractFacts | AbstractShingle | Drop
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """Settings of the task, all in words or names of licence profiles."""
-
-    min_abstract_words: int
-    min_context_words: int
-    max_context_words: int
-    max_caption_words: int
-    licence_profile: Profile
-    require_image: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Material:
     """All that is known of one article."""
 
@@ -71,7 +61,7 @@ class _Material:
     modalities: dict[str, str]
     regions: dict[str, str]
     topics: tuple[str, ...]
-    rules: Rules
+    settings: Settings
 
 
 def build(
@@ -83,7 +73,7 @@ def build(
     labels: Sequence[RecordLabels],
     concepts: Sequence[DocumentConcept],
     diagnoses: Sequence[PrincipalDiagnosis],
-    **settings: Any,
+    settings: Settings,
 ) -> Iterator[Row]:
     """Query, documents, qrel and facts of one article.
 
@@ -96,14 +86,13 @@ def build(
         labels: decided labels of the article and its figures.
         concepts: its concepts; those of title and keywords are its topics.
         diagnoses: principal diagnoses of its cases, which are topics too.
-        settings: fields of :class:`Rules`.
+        settings: what it is built with.
 
     Yields:
         The article as a Query or a Drop, every abstract as a Document or a Drop, their Qrel, facts, shingles.
     """
-    rules = Rules(**settings)
     (article,) = articles
-    barred = _article_bar(source, rules)
+    barred = _article_bar(source, settings.licence_profile)
     if barred is not None:
         yield from (_left_out(source, at, *barred) for at in range(1, len(article.abstracts) + 1))
         yield _unasked(source, *barred)
@@ -120,7 +109,7 @@ def build(
         modalities={item.id: item.modalities[0] for item in labels if item.modalities},
         regions={item.id: item.regions[0] for item in labels if item.regions},
         topics=_topics(concepts, diagnoses),
-        rules=rules,
+        settings=settings,
     )
     yield from _kept(material)
 
@@ -146,17 +135,11 @@ def abstract_id(article_id: str, number: int) -> str:
     return f"{article_id}#abstract{number}"
 
 
-def _article_bar(source: Source, rules: Rules) -> tuple[Reason, str] | None:
+def _article_bar(source: Source, profile: Profile) -> Bar | None:
     """Why nothing of an article may enter, or None."""
-    if source.is_retracted:
-        return Reason.RETRACTED, ""
-    if source.article_type.lower() in NOTICES:
-        return Reason.NOTICE, source.article_type
-    if source.scope:
-        return Reason(source.scope), "; ".join(source.scope_evidence[:3])
-    if not is_allowed(source.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, source.licence.spdx
-    return None
+    if source.article_type.lower() in NOTICES and not source.is_retracted:
+        return OwnReason.NOTICE, source.article_type
+    return article_bar(source, profile)
 
 
 def _documents(material: _Material) -> tuple[list[Document], list[Drop], Document | None]:
@@ -177,9 +160,9 @@ def _documents(material: _Material) -> tuple[list[Document], list[Drop], Documen
         is_foreign = item.type == "" and not same_language(language, source.language)
         words = word_count(released_abstract(item.text, language)[0])
         if at != chosen and not is_foreign:
-            drops.append(_left_out(source, at + 1, Reason.OTHER_ABSTRACT, item.type))
-        elif words < material.rules.min_abstract_words:
-            drops.append(_left_out(source, at + 1, Reason.SHORT_ABSTRACT, f"{words} words"))
+            drops.append(_left_out(source, at + 1, OwnReason.OTHER_ABSTRACT, item.type))
+        elif words < material.settings.min_abstract_words:
+            drops.append(_left_out(source, at + 1, OwnReason.SHORT_ABSTRACT, f"{words} words"))
         else:
             documents.append(_document(material, at + 1, item, language))
             main = documents[-1] if at == chosen else main
@@ -252,17 +235,17 @@ def _shingles(document: Document) -> Iterator[AbstractShingle]:
 
 def _query(material: _Material, main: Document | None) -> Iterator[Query | Qrel | Drop]:
     """The article's query with its one label, or why there is none."""
-    source, article, rules = material.source, material.article, material.rules
+    source, article, settings = material.source, material.article, material.settings
     if main is None:
-        yield _unasked(source, Reason.NO_ABSTRACT, f"of {len(article.abstracts)}")
+        yield _unasked(source, OwnReason.NO_ABSTRACT, f"of {len(article.abstracts)}")
         return
     passages = body_passages(article, material.passages, source.language)
     shown = choose(
         material.figures,
         source.licence,
         {passage.id for passage in passages},
-        rules.licence_profile,
-        require_image=rules.require_image,
+        settings.licence_profile,
+        require_image=settings.require_image,
     )
     if not isinstance(shown, Shown):
         yield _unasked(source, *shown)
@@ -271,10 +254,10 @@ def _query(material: _Material, main: Document | None) -> Iterator[Query | Qrel 
     released = [released_abstract(item.text, _language(item))[0] for item in article.abstracts]
     titles = [article.title, source.title, *(item.text for item in article.translated_titles)]
     bars = bars_of([*abstracts, *released, main.text], titles)
-    limits = (rules.max_context_words, rules.max_caption_words)
+    limits = (settings.max_context_words, settings.max_caption_words)
     context = context_of(shown.figure, passages, bars, source.language, *limits)
-    if context.words < rules.min_context_words:
-        yield _unasked(source, Reason.SHORT_CONTEXT, f"{context.words} words")
+    if context.words < settings.min_context_words:
+        yield _unasked(source, OwnReason.SHORT_CONTEXT, f"{context.words} words")
         return
     query = _asked(material, shown, context)
     yield query
@@ -324,12 +307,12 @@ def _quote(document: Document, article: Article) -> Evidence:
     return Evidence(text_id=document.id, start=start, end=end, text=text[start:end])
 
 
-def _left_out(source: Source, number: int, reason: Reason, detail: str) -> Drop:
+def _left_out(source: Source, number: int, reason: StrEnum, detail: str) -> Drop:
     name = abstract_id(source.id, number)
     return Drop(unit="abstract", id=name, article_id=source.id, reason=reason, detail=detail)
 
 
-def _unasked(source: Source, reason: Reason, detail: str) -> Drop:
+def _unasked(source: Source, reason: StrEnum, detail: str) -> Drop:
     return Drop(unit="article", id=source.id, article_id=source.id, reason=reason, detail=detail)
 
 
@@ -367,20 +350,6 @@ PER_ARTICLE = RecordStage(
         Account("article", _article_ids, "queries", "source_id"),
         Account("abstract", _abstract_ids, "documents", "id"),
     ),
-    params={
-        "min_abstract_words": 40,
-        "min_context_words": 150,
-        "max_context_words": 400,
-        "max_caption_words": 100,
-        "licence_profile": "open",
-        "require_image": False,
-    },
-)
-
-TASK = Task(
-    name=NAME,
-    title="Summary retrieval",
-    description="Given a figure and the text around it, find the abstract of the article they come from.",
-    per_article=PER_ARTICLE,
-    over_all=OVER_ALL,
+    settings=Settings,
+    reasons=frozenset(OwnReason),
 )

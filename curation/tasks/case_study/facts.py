@@ -15,14 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.diagnosis.concepts import Concepts, build
-from curation.tasks.case_text import CaseText
+from curation.tasks.case_study.settings import OwnReason
+from curation.tasks.shared.bars import Bar
+from curation.tasks.shared.case_text import CaseText
 from schemas.benchmark import Evidence
 from schemas.case import Case
 from schemas.concept import DocumentConcept, Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.ids import title_id
 from schemas.record import column, from_table, record
-from schemas.stages import Reason
 from schemas.vocabulary import ConceptRelation, ConceptType
 
 T = TypeVar("T")
@@ -84,17 +85,15 @@ def _rows(kind: type[T], path: Path) -> Iterator[T]:
         yield from from_table(kind, pa.Table.from_batches([batch]))
 
 
-def why_unpaired(
-    found: PrincipalDiagnosis | None, concepts: Concepts, min_confidence: float
-) -> tuple[Reason, str] | None:
+def why_unpaired(found: PrincipalDiagnosis | None, concepts: Concepts, min_confidence: float) -> Bar | None:
     """Why a case may not be paired by its diagnosis, or None."""
     if found is None or not found.concept:
         detail = ": ".join((found.reason, ", ".join(found.contenders))) if found else "no row"
-        return Reason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
+        return OwnReason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
     if found.confidence < min_confidence:
-        return Reason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
+        return OwnReason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
     if concepts.kind(found.concept) == "other" or concepts.is_general(found.concept):
-        return Reason.GENERAL_DIAGNOSIS, found.concept
+        return OwnReason.GENERAL_DIAGNOSIS, found.concept
     return None
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from curation.tasks.image_facts import Report, Rules
-from curation.tasks.visual_context import word_count
+from curation.tasks.image_search.facts import Report
+from curation.tasks.image_search.settings import OwnReason, Settings
+from curation.tasks.shared.bars import Bar, rights_bar
+from curation.tasks.shared.words import word_count
 from schemas.extracted import Figure
-from schemas.licences import is_allowed
 from schemas.stages import Reason
 
 _TELLING_WORDS = 25
@@ -23,25 +24,23 @@ _FINDING = re.compile(
 """Words by which an English caption comes to what is seen."""
 
 
-def caption_bar(figure: Figure, text: str, rules: Rules) -> tuple[Reason, str] | None:
+def caption_bar(figure: Figure, text: str, settings: Settings) -> Bar | None:
     """Why the caption of a figure makes no query, or None; whether it is vague is asked apart.
 
     Args:
         figure: the figure.
         text: its caption without pointers.
-        rules: settings.
+        settings: what the task is built with.
     """
-    if figure.is_third_party:
-        return Reason.THIRD_PARTY, figure.rights[:200]
-    if not is_allowed(figure.licence.spdx, rules.licence_profile):
-        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
+    if barred := rights_bar(figure, settings.licence_profile):
+        return barred
     if not figure.caption.strip():
         return Reason.NO_CAPTION, ""
     words = word_count(text)
-    if words < rules.min_caption_words:
+    if words < settings.min_caption_words:
         return Reason.SHORT_CAPTION, f"{words} words"
-    if words > rules.max_caption_words:
-        return Reason.LONG_CAPTION, f"{words} words"
+    if words > settings.max_caption_words:
+        return OwnReason.LONG_CAPTION, f"{words} words"
     return None
 
 

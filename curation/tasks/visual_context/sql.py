@@ -5,7 +5,7 @@ Labels and exclusions follow the document that is kept; a positive label wins ov
 
 from __future__ import annotations
 
-from curation.tasks.equal_texts_sql import kept_of_equal
+from curation.tasks.shared.equal_texts_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 

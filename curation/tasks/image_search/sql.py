@@ -6,8 +6,8 @@ Labels follow the image that is kept; what looks nearly like a positive one is s
 
 from __future__ import annotations
 
-from curation.partition.keys_sql import FLAT, NEAR
-from curation.tasks.image_facts import ImageCheck, ImageFacts
+from curation.similarity.hashes_sql import MASKS, NEAR, is_telling
+from curation.tasks.image_search.facts import ImageCheck, ImageFacts
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
@@ -15,15 +15,6 @@ NAME = "image_search"
 OWN_IMAGE = f"{NAME}/own-image@1"
 SAME_CASE = f"{NAME}/same-case@1"
 CASE_IMAGE = f"{NAME}/case-image@2"
-
-_WIDTHS = (11, 11, 11, 11, 10, 10)
-_PIECES = tuple(((1 << width) - 1) << sum(_WIDTHS[:at]) for at, width in enumerate(_WIDTHS))
-_MASKS = ", ".join(
-    f"({at * len(_PIECES) + to}, {one | _PIECES[to]}::UBIGINT)"
-    for at, one in enumerate(_PIECES)
-    for to in range(at + 1, len(_PIECES))
-)
-"""Hashes of 64 bits that differ in at most 4 agree in at least two of six parts."""
 
 _QUERY_OF = """query_of AS (
         SELECT id, source_id, min(source_id) OVER same AS kept_source
@@ -35,7 +26,7 @@ _TEXT_OF = """text_of AS (
 _BITS = "try_cast('0x' || phash AS UBIGINT)"
 _HASHED = f"""hashed AS (
         SELECT id, sha256, {_BITS} AS bits, coalesce(length(phash) = 16
-            AND bit_count({_BITS}) BETWEEN {FLAT} AND {64 - FLAT}, false) AS is_telling
+            AND {is_telling(_BITS)}, false) AS is_telling
         FROM all_facts)"""
 _IMAGE_OF = f"""{_HASHED},
     image_of AS (
@@ -63,7 +54,7 @@ _QRELS = f"""
         PARTITION BY t.kept, i.kept ORDER BY r.score DESC, r.corpus_id, r.query_id, r.rule) = 1
 """
 _NEAR = f"""parts AS (SELECT h.id, h.bits, m.number, h.bits & m.mask AS part
-        FROM image_of AS h CROSS JOIN (VALUES {_MASKS}) AS m(number, mask)
+        FROM image_of AS h CROSS JOIN (VALUES {MASKS}) AS m(number, mask)
         WHERE is_telling AND h.id = h.kept),
     near AS (
         SELECT DISTINCT a.id AS one, b.id AS other FROM parts AS a

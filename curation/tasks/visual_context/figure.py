@@ -5,10 +5,10 @@ A caption that says only "flow chart of the study" fits every trial, so no passa
 
 from __future__ import annotations
 
-from schemas.article import Graphic
+from curation.tasks.shared.bars import Bar, first_image, no_image, rights_bar
 from schemas.extracted import Figure
 from schemas.hashing import normalise_text
-from schemas.licences import Profile, is_allowed
+from schemas.licences import Profile
 from schemas.stages import Reason
 
 
@@ -52,38 +52,16 @@ def is_study_plan(caption: str) -> bool:
     return not _PLAN.isdisjoint(words) and _GENERAL.issuperset(words)
 
 
-def bar(figure: Figure, problem: str, profile: Profile, require_image: bool) -> tuple[Reason, str] | None:
+def bar(figure: Figure, profile: Profile, *, require_image: bool) -> Bar | None:
     """Why a figure may not become a query, with a detail; None if it may.
 
     Args:
         figure: the figure.
-        problem: reason code of `first_image`, '' if there is a usable image.
         profile: licence profile that the figure must satisfy.
         require_image: whether a figure without a usable image is barred.
     """
-    if figure.is_third_party:
-        return Reason.THIRD_PARTY, figure.rights[:200]
-    if not is_allowed(figure.licence.spdx, profile):
-        return Reason.LICENCE_NOT_ALLOWED, figure.licence.spdx
-    if problem and require_image:
-        return Reason(problem), figure.graphics[0].href if figure.graphics else ""
-    if not figure.caption.strip():
-        return Reason.NO_CAPTION, ""
-    return None
-
-
-def first_image(figure: Figure) -> tuple[Graphic | None, str]:
-    """The first usable graphic, or the reason code of the first one's problem."""
-    for graphic in figure.graphics:
-        if is_usable(graphic):
-            return graphic, ""
-    if not figure.graphics:
-        return None, Reason.NO_GRAPHIC.value
-    problem = figure.graphics[0].problem
-    known = {Reason.IMAGE_MISSING.value, Reason.IMAGE_CORRUPT.value, Reason.IMAGE_TOO_LARGE.value}
-    return None, problem if problem in known else Reason.IMAGE_MISSING.value
-
-
-def is_usable(graphic: Graphic) -> bool:
-    """Whether a graphic has image bytes without a problem."""
-    return not graphic.problem and graphic.path is not None
+    if barred := rights_bar(figure, profile):
+        return barred
+    if require_image and first_image(figure) is None:
+        return no_image(figure), figure.graphics[0].href if figure.graphics else ""
+    return None if figure.caption.strip() else (Reason.NO_CAPTION, "")

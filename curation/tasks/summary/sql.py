@@ -6,7 +6,7 @@ article, articles linked with it, abstracts that share long stretches of text.
 
 from __future__ import annotations
 
-from curation.tasks.equal_texts_sql import kept_of_equal
+from curation.tasks.shared.equal_texts_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import column, record
 from schemas.stages import Drop, SetAccount, SetStage, Sql

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from curation.extract.sentences import sentence_spans
-from curation.tasks.image_facts import Report
+from curation.tasks.image_search.facts import Report
 from schemas.benchmark import Evidence
 from schemas.case import Case
 from schemas.extracted import Figure, Passage

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.extract.sentences import sentence_spans
-from curation.tasks.summary_names import study_names
+from curation.tasks.summary.names import study_names
 from schemas.hashing import normalise_text
 
 GRAM = 13

@@ -6,8 +6,9 @@ that is kept of equal texts; own case, own article and a patient who may be the 
 
 from __future__ import annotations
 
-from curation.tasks.case_facts import CaseFacts, NamedConcept, Neighbour, Shingle
-from curation.tasks.equal_texts_sql import kept_of_equal
+from curation.tasks.case_study.facts import CaseFacts, NamedConcept, Neighbour, Shingle
+from curation.tasks.case_study.settings import OwnReason
+from curation.tasks.shared.equal_texts_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import column, record
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -164,6 +165,7 @@ OVER_ALL = SetStage(
         "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
+    reasons=frozenset(OwnReason),
     accounts=(
         SetAccount("query", "all_queries", "source_id", "queries", "source_id"),
         SetAccount("document", "all_documents", "id", "documents", "id"),
