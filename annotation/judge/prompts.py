@@ -91,6 +91,21 @@ def prompts(
     return Prompts(tuple(rows), skipped)
 
 
+def table(scales: Mapping[str, Scale]) -> list[dict[str, str | int]]:
+    """Scales of some tasks as rows: task, score, grade, meaning, example."""
+    return [
+        {
+            "task": task,
+            "score": score,
+            "grade": level.grade,
+            "meaning": level.meaning,
+            "example": level.example,
+        }
+        for task, scale in sorted(scales.items())
+        for score, level in enumerate(scale.levels)
+    ]
+
+
 def _unfit(candidate: ReviewCandidate, images: bool, sensitive: bool) -> Skip | None:
     if candidate.kind not in ("relevance_text", "relevance_image"):
         return "kind_not_judged"

@@ -7,10 +7,7 @@ wording is ours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, Literal
-
-from schemas.task import Scale
 
 VERSION: Final = 1
 """Of prompts, parsing and tables together; part of a judge's name, so that old rows keep theirs."""
@@ -31,21 +28,6 @@ TWO_AXIS: Final[dict[tuple[int, int], int]] = {
     (2, 2): 3,
 }
 """(topic, need) -> score. A document of another topic meets no need, whatever is claimed for it."""
-
-
-def table(scales: Mapping[str, Scale]) -> list[dict[str, str | int]]:
-    """Scales of some tasks as rows: task, score, grade, meaning, example."""
-    return [
-        {
-            "task": task,
-            "score": score,
-            "grade": level.grade,
-            "meaning": level.meaning,
-            "example": level.example,
-        }
-        for task, scale in sorted(scales.items())
-        for score, level in enumerate(scale.levels)
-    ]
 
 
 def variant_name(variant: Variant) -> str:
