@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from curation.tasks.case_study.facts import CaseFacts, NamedConcept, Neighbour, Shingle
 from curation.tasks.case_study.settings import OwnReason
-from curation.tasks.shared.equal_texts_sql import kept_of_equal
+from curation.tasks.shared.merge_sql import ACCOUNTS, DOCUMENTS, DROPPED_DOCUMENTS, KEPT
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import column, record
-from schemas.stages import Drop, SetAccount, SetStage, Sql
+from schemas.stages import Drop, SetStage, Sql
 
 NAME = "case_study"
 SAME = f"{NAME}/same-diagnosis@1"
@@ -40,7 +40,6 @@ class CasePair:
     reason: str = column("why it is left out, '' for a positive")
 
 
-_KEPT = kept_of_equal("all_documents")
 _ASKED = """asked AS MATERIALIZED (
         SELECT q.id AS query_id, q.source_id, k.kept AS own, f.concept, f.family, f.age_years, f.sex,
             f.authors
@@ -90,7 +89,7 @@ _SET_APART = """set_apart AS (
         UNION ALL SELECT a.query_id, k.kept, 5 FROM asked AS a
             JOIN all_named AS n ON n.concept = a.concept JOIN kept AS k ON k.id = n.case_id)"""
 _PAIRS = f"""
-    WITH {_KEPT}, {_ASKED}, {_RELATED}, {_LINKED}, {_COPIED}, {_SET_APART},
+    WITH {KEPT}, {_ASKED}, {_RELATED}, {_LINKED}, {_COPIED}, {_SET_APART},
     reasons AS (SELECT query_id, corpus_id, min(rank) AS rank FROM set_apart GROUP BY ALL),
     best AS (SELECT * FROM linked QUALIFY
         row_number() OVER (PARTITION BY query_id, corpus_id ORDER BY score DESC, case_id, rule) = 1)
@@ -100,15 +99,12 @@ _PAIRS = f"""
             WHEN 3 THEN '' WHEN 4 THEN 'related_diagnosis' ELSE 'mentions_target' END AS reason
     FROM reasons AS r LEFT JOIN best AS b ON b.query_id = r.query_id AND b.corpus_id = r.corpus_id
 """
-_WITH_ASKED = f"WITH {_KEPT}, {_ASKED}"
+_WITH_ASKED = f"WITH {KEPT}, {_ASKED}"
 _QUERIES = f"""
     {_WITH_ASKED}
     SELECT q.* FROM all_queries AS q JOIN asked AS a ON a.query_id = q.id AND a.source_id = q.source_id
     WHERE q.id IN (SELECT query_id FROM pairs WHERE reason = '')
 """
-_DOCUMENTS = (
-    f"WITH {_KEPT} SELECT d.* FROM all_documents AS d JOIN kept AS k ON d.id = k.id AND k.id = k.kept"
-)
 
 
 def _labels(rule: str, where: str) -> str:
@@ -136,9 +132,7 @@ _DROPS = f"""
     FROM all_queries AS q JOIN kept AS k ON k.id = q.source_id JOIN asked AS a ON a.own = k.kept
     LEFT JOIN near AS n ON n.query_id = a.query_id
     WHERE q.source_id NOT IN (SELECT source_id FROM queries)
-    UNION ALL
-    SELECT 'document', d.id, d.article_id, 'duplicate_document', k.kept
-    FROM all_documents AS d JOIN kept AS k ON d.id = k.id AND d.id <> k.kept
+    UNION ALL {DROPPED_DOCUMENTS}
 """
 
 OVER_ALL = SetStage(
@@ -155,7 +149,7 @@ OVER_ALL = SetStage(
     outputs={
         "pairs": Sql(_PAIRS, CasePair, ("query_id", "corpus_id")),
         "queries": Sql(_QUERIES, Query, ("id",)),
-        "documents": Sql(_DOCUMENTS, Document, ("id",)),
+        "documents": Sql(DOCUMENTS, Document, ("id",)),
         "qrels": Sql(_labels("p.rule", "p.reason = ''"), Qrel, ("query_id", "corpus_id")),
         "same_article": Sql(
             _labels(f"'{SAME_ARTICLE}'", "p.reason = 'same_article' AND p.score > 0"),
@@ -166,9 +160,6 @@ OVER_ALL = SetStage(
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
     reasons=frozenset(OwnReason),
-    accounts=(
-        SetAccount("query", "all_queries", "source_id", "queries", "source_id"),
-        SetAccount("document", "all_documents", "id", "documents", "id"),
-    ),
+    accounts=ACCOUNTS,
 )
 """`same_article` holds labels that the main qrels leave out: other patients of the query's own article."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from curation.similarity.hashes_sql import MASKS, NEAR, is_telling
 from curation.tasks.image_search.facts import ImageCheck, ImageFacts
+from curation.tasks.shared.merge_sql import ACCOUNTS
 from schemas.benchmark import Document, Excluded, Qrel, Query
-from schemas.stages import Drop, SetAccount, SetStage, Sql
+from schemas.stages import Drop, SetStage, Sql
 
 NAME = "image_search"
 OWN_IMAGE = f"{NAME}/own-image@1"
@@ -102,8 +103,5 @@ OVER_ALL = SetStage(
         "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
-    accounts=(
-        SetAccount("query", "all_queries", "source_id", "queries", "source_id"),
-        SetAccount("document", "all_documents", "id", "documents", "id"),
-    ),
+    accounts=ACCOUNTS,
 )

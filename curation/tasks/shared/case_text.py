@@ -7,23 +7,19 @@ is the source text: its hash is published, and undoing a released text's changes
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
+from curation.tasks.shared.words import GRAM, tokens_of
 from schemas.article import ArticlePassage
 from schemas.benchmark import Transform
 from schemas.case import Case, CaseSpan
 from schemas.extracted import Passage
-from schemas.hashing import normalise_text
 
-GRAM = 13
-"""Tokens in a row that two independent texts do not share."""
 SKETCH = 32
 """Shingles kept of a text: of two texts that share a tenth of their 13-grams about three are the same."""
-_CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +102,7 @@ def sketch(text: str) -> tuple[str, ...]:
     Letters and digits count, case and punctuation do not; every Chinese or Japanese character is a token.
     Shorter texts have none. After Broder, On the resemblance and containment of documents (1997).
     """
-    tokens = normalise_text(_CJK.sub(r" \1 ", text)).split()
+    tokens = tokens_of(text)
     grams = {" ".join(tokens[at : at + GRAM]) for at in range(len(tokens) - GRAM + 1)}
     return tuple(sorted(map(_hash, grams))[:SKETCH])
 

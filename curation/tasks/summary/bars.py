@@ -8,18 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.extract.sentences import sentence_spans
+from curation.tasks.shared.words import GRAM, tokens_of
 from curation.tasks.summary.names import study_names
-from schemas.hashing import normalise_text
 
-GRAM = 13
-"""Tokens in a row that two independent texts do not share."""
 MIN_STEM = 5
 """Tokens from which a title's part before its colon counts as a title of its own."""
 MIN_COPY = 8
 """Tokens of a sentence from which it can be a copy; shorter ones are turns of the trade."""
 COPIED = 2 / 3
 """Share of a sentence's tokens that stand in one sentence of an abstract, in order: an edited copy."""
-_CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff])")
 _SUBTITLE = re.compile(r"\s*[:：–—?]\s*")
 _REGISTERED = re.compile(r"[a-z]{2,}\d{5,}")
 """A number in a registry of trials: NCT, ISRCTN, ACTRN and the like, as a token."""
@@ -46,11 +43,6 @@ def bars_of(abstracts: Sequence[str], titles: Sequence[str]) -> Bars:
     """
     names = frozenset(name for title in titles for name in study_names(title))
     return Bars(barred_grams(abstracts, titles), abstract_sentences([*abstracts, *titles]), names)
-
-
-def tokens_of(text: str) -> list[str]:
-    """Normalised tokens; every Chinese or Japanese character is one."""
-    return normalise_text(_CJK.sub(r" \1 ", text)).split()
 
 
 def barred_grams(abstracts: Iterable[str], titles: Iterable[str]) -> Grams:

@@ -15,8 +15,8 @@ from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
 from curation.extract.sentences import sentence_spans
-from curation.tasks.shared.words import word_count
-from curation.tasks.summary.bars import Bars, Grams, is_edited_copy, tokens_of
+from curation.tasks.shared.words import tokens_of, word_count
+from curation.tasks.summary.bars import Bars, Grams, is_edited_copy
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
 from curation.tasks.summary.names import unnamed
 from schemas.article import Article

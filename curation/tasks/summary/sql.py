@@ -6,10 +6,10 @@ article, articles linked with it, abstracts that share long stretches of text.
 
 from __future__ import annotations
 
-from curation.tasks.shared.equal_texts_sql import kept_of_equal
+from curation.tasks.shared.merge_sql import ACCOUNTS, DOCUMENTS, DROPS, KEPT, QRELS, QUERIES
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import column, record
-from schemas.stages import Drop, SetAccount, SetStage, Sql
+from schemas.stages import Drop, SetStage, Sql
 
 NAME = "summary"
 MIN_SHARED = 4
@@ -62,22 +62,6 @@ class HardDistractor:
     label_status: str = column("always unjudged")
 
 
-_KEPT = kept_of_equal("all_documents")
-_KEPT_QUERIES = "kept_queries AS (SELECT id, min(source_id) AS source_id FROM all_queries GROUP BY id)"
-_QUERIES = f"""
-    WITH {_KEPT_QUERIES}
-    SELECT q.* FROM all_queries AS q JOIN kept_queries AS k ON q.id = k.id AND q.source_id = k.source_id
-    WHERE q.id IN (SELECT query_id FROM all_qrels)
-"""
-_DOCUMENTS = (
-    f"WITH {_KEPT} SELECT d.* FROM all_documents AS d JOIN kept AS k ON d.id = k.id AND k.id = k.kept"
-)
-_QRELS = f"""
-    WITH {_KEPT}
-    SELECT query_id, kept AS corpus_id, score, task, rule, label_status, evidence, via
-    FROM all_qrels JOIN kept ON corpus_id = kept.id
-    QUALIFY row_number() OVER (PARTITION BY query_id, kept ORDER BY score DESC, corpus_id, rule) = 1
-"""
 _KIN = f"""
     own AS (SELECT DISTINCT article_id, family, names, related FROM all_facts),
     named AS (SELECT DISTINCT article_id, unnest(names) AS name FROM own),
@@ -105,7 +89,7 @@ _KIN = f"""
 """
 """Articles whose abstracts may tell of one study, each with itself too; the lowest rank names the reason."""
 _EXCLUDED = f"""
-    WITH {_KEPT}, {_KIN}
+    WITH {KEPT}, {_KIN}
     SELECT q.id AS query_id, k.kept AS corpus_id, '{NAME}' AS task,
         CASE min(kin.rank) WHEN 0 THEN 'other_language' WHEN 1 THEN 'other_version'
             WHEN 2 THEN 'own_family' ELSE 'near_duplicate' END AS reason
@@ -153,16 +137,6 @@ _HARD_POOL = f"""
 """
 """Abstracts of the query's specialty, genre and language: those that share topics, then those that follow in
 the order of the hashes of their ids, but not for case reports, which must share a topic."""
-_DROPS = f"""
-    WITH {_KEPT}, {_KEPT_QUERIES}
-    SELECT 'query' AS unit, q.source_id AS id, q.article_id, 'duplicate_query' AS reason,
-        k.source_id AS detail
-    FROM all_queries AS q JOIN kept_queries AS k ON q.id = k.id AND q.source_id <> k.source_id
-    UNION ALL
-    SELECT 'document', d.id, d.article_id, 'duplicate_document', k.kept
-    FROM all_documents AS d JOIN kept AS k ON d.id = k.id AND d.id <> k.kept
-"""
-
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
     version=3,
@@ -174,16 +148,12 @@ OVER_ALL = SetStage(
         "all_shingles": (f"{NAME}.shingles", AbstractShingle),
     },
     outputs={
-        "queries": Sql(_QUERIES, Query, ("id",)),
-        "documents": Sql(_DOCUMENTS, Document, ("id",)),
-        "qrels": Sql(_QRELS, Qrel, ("query_id", "corpus_id")),
+        "queries": Sql(QUERIES, Query, ("id",)),
+        "documents": Sql(DOCUMENTS, Document, ("id",)),
+        "qrels": Sql(QRELS, Qrel, ("query_id", "corpus_id")),
         "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
         "hard_pool": Sql(_HARD_POOL, HardDistractor, ("query_id", "rank")),
-        "drops": Sql(_DROPS, Drop, ("unit", "id")),
+        "drops": Sql(DROPS, Drop, ("unit", "id")),
     },
-    accounts=(
-        SetAccount("query", "all_queries", "source_id", "queries", "source_id"),
-        SetAccount("document", "all_documents", "id", "documents", "id"),
-    ),
+    accounts=ACCOUNTS,
 )
-"""A query without a qrel would be neither kept nor dropped, so the first account proves there is none."""
