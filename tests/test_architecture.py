@@ -76,7 +76,9 @@ def test_only_flows_knows_prefect_and_duckdb() -> None:
         name: {path for path in modules(*PACKAGES) if name in imported(path)}
         for name in ("prefect", "duckdb")
     }
-    assert users["duckdb"] == {ROOT / "flows" / "database.py", ROOT / "flows" / "asking.py"}
+    assert users["duckdb"] == {
+        *(ROOT / "flows" / "engine" / name for name in ("database.py", "connection.py"))
+    }
     assert users["prefect"] and all(path.parts[len(ROOT.parts)] == "flows" for path in users["prefect"])
 
 

@@ -27,7 +27,7 @@ from curation.evaluation.reading import (
     split_files,
 )
 from curation.evaluation.variants import NANO_NAME, SMALL, WHOLE, Tables, check_variant, read_subset
-from curation.published.manifest import FORMAT_VERSION, NAME, OLDEST_FORMAT
+from curation.published.manifest import NAME, READABLE
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_file
 from schemas.stages import Reason
@@ -159,10 +159,10 @@ def read_head(directory: Path) -> Head:
     path = directory / NAME
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format_version"] not in (OLDEST_FORMAT, FORMAT_VERSION):
+        if content["format_version"] not in READABLE:
             raise ReleaseError(
-                f"release.json is format {content['format_version']}, not {OLDEST_FORMAT} or "
-                f"{FORMAT_VERSION}",
+                f"release.json is of format {content['format_version']}; this version reads "
+                f"{READABLE.start} to {READABLE.stop - 1}",
                 file=str(path),
                 hint="use the medqrels version that wrote it",
             )

@@ -18,7 +18,11 @@ from schemas.hashing import canonical_json, sha256_file, sha256_text
 FORMAT_VERSION = 3
 OLDEST_FORMAT = 2
 """Oldest release.json that is read: it says `publishable` where today's says `publishable_by_content`."""
-_SINCE_3 = ("change", "made_with", "restricted_names", "vocabularies")
+_SINCE: Mapping[int, frozenset[str]] = {
+    3: frozenset({"change", "made_with", "restricted_names", "vocabularies"}),
+}
+"""Format -> fields it added; older releases lack them and stay readable."""
+READABLE = range(OLDEST_FORMAT, FORMAT_VERSION + 1)
 """Fields that a release.json of format 2 does not have."""
 NAME = "release.json"
 AUDIT_JSON = "audit.json"
@@ -115,10 +119,10 @@ class ReleaseManifest:
     def content(self) -> dict[str, Any]:
         """Plain values for JSON, in the form of the manifest's own format."""
         content = dataclasses.asdict(self)
-        if self.format_version < FORMAT_VERSION:  # as it was written, so that its hash holds
+        for name in _later_than(self.format_version):  # as it was written, so that its hash holds
+            del content[name]
+        if self.format_version < 3:
             content["publishable"] = content.pop("publishable_by_content")
-            for name in _SINCE_3:
-                del content[name]
         return content
 
     def computed_hash(self) -> str:
@@ -157,6 +161,11 @@ def unlike(stated: Mapping[str, str], here: Mapping[str, str]) -> str:
     return f"made under another claim: {', '.join(told)}" if told else ""
 
 
+def _later_than(written: int) -> frozenset[str]:
+    """Fields that a format did not have yet."""
+    return frozenset().union(*(names for since, names in _SINCE.items() if since > written))
+
+
 def read_manifest(directory: Path) -> ReleaseManifest:
     """Read and check the form of a task directory's release.json.
 
@@ -172,19 +181,21 @@ def read_manifest(directory: Path) -> ReleaseManifest:
         ) from error
     except (OSError, ValueError) as error:
         raise ReleaseError(f"release.json cannot be read: {error}", file=str(path)) from error
-    expected = {field.name for field in dataclasses.fields(ReleaseManifest)}
-    if isinstance(content, dict) and content.get("format_version") == OLDEST_FORMAT:
-        expected -= set(_SINCE_3)
-        content["publishable_by_content"] = content.pop("publishable", None)
-    if (
-        not isinstance(content, dict)
-        or set(content) != expected
-        or content["format_version"] not in (OLDEST_FORMAT, FORMAT_VERSION)
-    ):
+    written = content.get("format_version") if isinstance(content, dict) else None
+    if not isinstance(written, int) or written not in READABLE:
         raise ReleaseError(
-            f"release.json is not of format {OLDEST_FORMAT} or {FORMAT_VERSION}",
+            f"release.json is of format {written!r}; this version reads {OLDEST_FORMAT} to {FORMAT_VERSION}",
             file=str(path),
             hint="use the medqrels version that wrote it",
+        )
+    if written < 3:
+        content["publishable_by_content"] = content.pop("publishable", None)
+    expected = {field.name for field in dataclasses.fields(ReleaseManifest)} - _later_than(written)
+    if differing := sorted(expected ^ set(content)):
+        raise ReleaseError(
+            f"release.json says it is of format {written}, but {', '.join(differing)} is missing or unknown",
+            file=str(path),
+            hint="fetch the release again: this file was changed",
         )
     for name in ("not_publishable_because", "stages", "siblings", "shaped_by", "vocabularies"):
         content[name] = tuple(content.get(name, ()))

@@ -9,28 +9,24 @@ from __future__ import annotations
 import collections
 import contextlib
 import re
-import socket
-import struct
 import threading
 from collections.abc import Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape, quoteattr
 
 from sources.sample.bookshelf import OaiRecord, Package, file_list_csv, sample_packages, sample_records
-from sources.sample.server import Fault, Faults, Served
+from sources.sample.loopback import NO_ANSWER, LoopbackServer, Reply, Request
+from sources.sample.server import HTML, Fault, Faults, Served
 from sources.store import md5_hex
 
 FILES = "/pub/litarch/"
 OAI = "/lit/oai/books/"
 _IDENTIFIER = "oai:books.ncbi.nlm.nih.gov:"
 _PREFIXES = ("nbk_ftext", "nbk_meta")
-_HTML = b"<!DOCTYPE html><html><body>Please try again later.</body></html>"
 _DECLARATIONS = re.compile(rb"<\?xml[^>]*\?>|<!DOCTYPE[^>]*>")
 
 
-class BookshelfServer:
+class BookshelfServer(LoopbackServer):
     """Context manager: serves packages and OAI records on a free port of 127.0.0.1.
 
     Args:
@@ -57,36 +53,16 @@ class BookshelfServer:
         self._faults = faults
         self._counts: collections.Counter[str] = collections.Counter()
         self._lock = threading.Lock()
-        self._http: ThreadingHTTPServer | None = None
-
-    @property
-    def _base(self) -> str:
-        if self._http is None:
-            raise RuntimeError("the server runs only inside `with`")
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     @property
     def endpoint(self) -> str:
         """Base URL of the packages: what goes where the address of LitArch goes."""
-        return self._base + FILES
+        return self.root + FILES
 
     @property
     def oai_endpoint(self) -> str:
         """URL of the OAI service."""
-        return self._base + OAI
-
-    def __enter__(self) -> BookshelfServer:
-        handler = type("Handler", (_Handler,), {"site": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._http is not None:
-            self._http.shutdown()
-            self._http.server_close()
-            self._http = None
+        return self.root + OAI
 
     def file(self, key: str) -> bytes | None:
         """Bytes of the file list or of a package."""
@@ -123,84 +99,52 @@ class BookshelfServer:
             with self._lock:
                 self._oai_now -= 1
 
-
-class _Handler(BaseHTTPRequestHandler):
-    site: BookshelfServer
-    protocol_version = "HTTP/1.1"
-    timeout = 60
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent: what was served is in `BookshelfServer.served`."""
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        path = unquote(parts.path)
-        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    def answer(self, request: Request) -> Reply:
+        """The reply to one request."""
+        path = request.path
         if path.startswith(FILES):
-            self._file(path.removeprefix(FILES))
-        elif path == OAI:
-            with self.site.oai_request():
-                key = f"oai:{query.get('verb', '')}"
-                fault = self.site.fault(key)
-                body = b"" if fault is not None else oai_answer(self.site, query)
-                self._send(key, body, {"Content-Type": "text/xml"}, fault)
-        else:
-            self._plain(404, b"", {}, path)
+            return self._package(request, path.removeprefix(FILES))
+        if path != OAI:
+            return self._noted(path, Reply(404))
+        with self.oai_request():
+            key = f"oai:{request.fields.get('verb', '')}"
+            fault = self.fault(key)
+            body = b"" if fault is not None else oai_answer(self, request.fields)
+            return self._sent(request, key, body, {"Content-Type": "text/xml"}, fault)
 
-    def _file(self, key: str) -> None:
-        body = self.site.file(key)
+    def _package(self, request: Request, key: str) -> Reply:
+        body = self.file(key)
         if body is None:
-            self._plain(404, b"no such file", {}, key)
-            return
+            return self._noted(key, Reply(404, b"no such file"))
         headers = {"ETag": f'"{md5_hex(body)[:16]}"', "Accept-Ranges": "bytes"}
-        if self.headers.get("If-None-Match") == headers["ETag"]:
-            self._plain(304, b"", headers, key)
-            return
-        self._send(key, body, headers, self.site.fault(key))
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return self._noted(key, Reply(304, headers=headers))
+        return self._sent(request, key, body, headers, self.fault(key))
 
-    def _send(self, key: str, body: bytes, headers: dict[str, str], fault: Fault | None) -> None:
+    def _sent(
+        self, request: Request, key: str, body: bytes, headers: dict[str, str], fault: Fault | None
+    ) -> Reply:
         status, total = 200, len(body)
-        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range") or "")
-        is_same = self.headers.get("If-Range") in (None, headers.get("ETag"))
+        wanted = re.fullmatch(r"bytes=(\d+)-", request.headers.get("Range") or "")
+        is_same = request.headers.get("If-Range") in (None, headers.get("ETag"))
         if wanted and is_same and int(wanted.group(1)) < total:
             status, body = 206, body[int(wanted.group(1)) :]
             headers = {**headers, "Content-Range": f"bytes {wanted.group(1)}-{total - 1}/{total}"}
         if fault is None:
-            self._plain(status, body, headers, key)
-        elif fault.kind == "status":
+            return self._noted(key, Reply(status, body, headers))
+        if fault.kind == "status":
             extra = {"Retry-After": fault.retry_after} if fault.retry_after else {}
-            self._plain(fault.status, b"busy", extra, key)
-        elif fault.kind == "html":
-            self._plain(200, _HTML, {"Content-Type": "text/html"}, key)
-        elif fault.kind == "reset":
-            self._reset(key)
-        else:
-            self._half(status, body, headers, key)
+            return self._noted(key, Reply(fault.status, b"busy", extra))
+        if fault.kind == "html":
+            return self._noted(key, Reply(200, HTML, {"Content-Type": "text/html"}))
+        if fault.kind == "reset":
+            return self._noted(key, Reply(NO_ANSWER, is_reset=True))
+        self.note(key, NO_ANSWER)
+        return Reply(status, body, headers, cut=len(body) // 2)
 
-    def _half(self, status: int, body: bytes, headers: dict[str, str], key: str) -> None:
-        """Announce the whole body and send half of it."""
-        self.site.note(key, 0)
-        self.close_connection = True
-        self._head(status, headers, len(body))
-        self.wfile.write(body[: len(body) // 2])
-
-    def _reset(self, key: str) -> None:
-        self.site.note(key, 0)
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.close_connection = True
-        with contextlib.suppress(OSError):
-            self.connection.close()
-
-    def _plain(self, status: int, body: bytes, headers: dict[str, str], key: str) -> None:
-        self.site.note(key, status)
-        self._head(status, headers, len(body))
-        self.wfile.write(body)
-
-    def _head(self, status: int, headers: dict[str, str], length: int) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(length)}.items():
-            self.send_header(name, value)
-        self.end_headers()
+    def _noted(self, key: str, reply: Reply) -> Reply:
+        self.note(key, reply.status)
+        return reply
 
 
 def oai_answer(site: BookshelfServer, query: dict[str, str]) -> bytes:

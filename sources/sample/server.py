@@ -8,28 +8,25 @@ from __future__ import annotations
 import base64
 import binascii
 import collections
-import contextlib
 import email.utils
 import re
-import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Literal
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from typing import Literal
+from urllib.parse import quote
 from xml.sax.saxutils import escape
 
+from sources.sample.loopback import NO_ANSWER, LoopbackServer, Reply, Request
 from sources.sample.objects import BucketContents, BucketObject, page
 from sources.store import md5_hex
 
 BUCKET = "pmc-oa-opendata"
 _NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
-_HTML = b"<!DOCTYPE html><html><body>Please try again later.</body></html>"
+HTML = b"<!DOCTYPE html><html><body>Please try again later.</body></html>"
 _TYPES = {"xml": "application/xml", "json": "application/json", "jpg": "image/jpeg", "png": "image/png"}
 
 
@@ -65,7 +62,7 @@ class Served:
     status: int
 
 
-class BucketServer:
+class BucketServer(LoopbackServer):
     """Context manager: serves folders in the bucket's layout on a free port of 127.0.0.1.
 
     Args:
@@ -75,6 +72,8 @@ class BucketServer:
         allow_list: False answers listings and missing keys with 403 AccessDenied, as S3 without List right.
         latency_seconds: wait before every answer, as a distant server's round trip.
     """
+
+    name = "AmazonS3"
 
     def __init__(
         self,
@@ -92,26 +91,11 @@ class BucketServer:
         self._faults = faults
         self._counts: collections.Counter[tuple[str, str]] = collections.Counter()
         self._lock = threading.Lock()
-        self._http: ThreadingHTTPServer | None = None
 
     @property
     def endpoint(self) -> str:
         """Base URL, path-style, ending in `/`: what goes where the real bucket's address goes."""
-        if self._http is None:
-            raise RuntimeError("the server runs only inside `with`")
-        return f"http://127.0.0.1:{self._http.server_address[1]}/{BUCKET}/"
-
-    def __enter__(self) -> BucketServer:
-        handler = type("Handler", (_Handler,), {"bucket": self})
-        self._http = _Server(("127.0.0.1", 0), handler)
-        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._http is not None:
-            self._http.shutdown()
-            self._http.server_close()
-            self._http = None
+        return f"{self.root}/{BUCKET}/"
 
     def fault(self, method: str, key: str) -> Fault | None:
         """The fault for this request, counting it."""
@@ -132,128 +116,59 @@ class BucketServer:
                 item.key for item in self.served if item.method == "GET" and item.status == 200
             )
 
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    bucket: BucketServer
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = 64 * 1024
-    timeout = 60
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_HEAD(self) -> None:
-        self._answer()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent: what was served is in `BucketServer.served`."""
-
-    def _answer(self) -> None:
-        time.sleep(self.bucket.latency_seconds)
-        parts = urlsplit(self.path)
-        base, path = f"/{BUCKET}", unquote(parts.path)
+    def answer(self, request: Request) -> Reply:
+        """The reply to one request."""
+        time.sleep(self.latency_seconds)
+        base, path = f"/{BUCKET}", request.path
         if path not in (base, f"{base}/") and not path.startswith(f"{base}/"):
-            self._error(404, "NoSuchBucket", "The specified bucket does not exist", path)
-            return
+            return self._noted(
+                request, path, _error(404, "NoSuchBucket", "The specified bucket does not exist", path)
+            )
         key = path[len(base) + 1 :]
-        query = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
-        name = key or f"?{query.get('prefix', '')}"
-        fault = self.bucket.fault(self.command, name)
-        if fault is not None and self._breaks(fault, name):
-            return
-        if key:
-            self._object(key, fault)
-        elif not self.bucket.allow_list:
-            self._error(403, "AccessDenied", "Access Denied", "")
-        elif query.get("list-type") == "2":
-            self._list(query, name)
-        else:
-            self._error(501, "NotImplemented", "Only ListObjectsV2 and GetObject are served", "")
+        name = key or f"?{request.fields.get('prefix', '')}"
+        fault = self.fault(request.method, name)
+        reply = _broken(fault, name) if fault is not None else None
+        if reply is None and key:
+            reply = self._object(request, key, fault)
+        elif reply is None:
+            reply = self._listed(request.fields, name)
+        return self._noted(request, name, reply)
 
-    def _breaks(self, fault: Fault, name: str) -> bool:
-        """Act out a fault that needs no object; whether the request is thereby done."""
-        if fault.kind == "reset":
-            self.bucket.note(self.command, name, 0)
-            self._reset()
-        elif fault.kind == "status":
-            extra = {"Retry-After": fault.retry_after} if fault.retry_after else {}
-            code = "SlowDown" if fault.status == 503 else "InternalError"
-            self._error(fault.status, code, "Please reduce your request rate.", name, extra)
-        elif fault.kind == "html":
-            self._send(200, _HTML, {"Content-Type": "text/html"}, name)
-        elif fault.kind == "redirect":
-            self._send(307, b"", {"Location": fault.location}, name)
-        elif fault.kind == "drip_headers":
-            self.bucket.note(self.command, name, 0)
-            self._drip(b"HTTP/1.1 200 OK\r\n" + b"X-Pad: 0\r\n" * 10_000, fault.seconds)
-        else:
-            return False
-        return True
+    def _noted(self, request: Request, key: str, reply: Reply) -> Reply:
+        is_whole = reply.cut is None and not reply.drip
+        self.note(request.method, key, reply.status if is_whole else NO_ANSWER)
+        return reply
 
-    def _reset(self) -> None:
-        """Close so that the peer sees a reset, not an orderly end."""
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.close_connection = True
-        with contextlib.suppress(OSError):
-            self.connection.close()
-
-    def _drip(self, data: bytes, seconds: float) -> None:
-        self.close_connection = True
-        for position in range(len(data)):
-            self.wfile.write(data[position : position + 1])
-            self.wfile.flush()
-            time.sleep(seconds)
-
-    def _object(self, key: str, fault: Fault | None) -> None:
-        found = self.bucket.contents.find(key)
+    def _object(self, request: Request, key: str, fault: Fault | None) -> Reply:
+        found = self.contents.find(key)
         if found is None:
-            if self.bucket.allow_list:
-                self._error(404, "NoSuchKey", "The specified key does not exist.", key)
-            else:
-                self._error(403, "AccessDenied", "Access Denied", key)
-            return
+            if self.allow_list:
+                return _error(404, "NoSuchKey", "The specified key does not exist.", key)
+            return _error(403, "AccessDenied", "Access Denied", key)
         body = found.read()
         headers = _object_headers(found, body)
-        if self.headers.get("If-None-Match") == headers["ETag"]:
-            self._send(304, b"", headers, key)
-            return
-        if fault is not None:
-            if fault.kind == "multipart":
-                headers["ETag"] = f'"{md5_hex(body)}-2"'
-            elif fault.kind == "wrong_bytes":
-                body = bytes(byte ^ 0x55 for byte in body[:64]) + body[64:]
-        held = self.headers.get("If-Range")
-        wanted = self.headers.get("Range") if held in (None, headers["ETag"]) else None
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return Reply(304, headers=headers)
+        if fault is not None and fault.kind == "multipart":
+            headers["ETag"] = f'"{md5_hex(body)}-2"'
+        elif fault is not None and fault.kind == "wrong_bytes":
+            body = bytes(byte ^ 0x55 for byte in body[:64]) + body[64:]
+        held = request.headers.get("If-Range")
+        wanted = request.headers.get("Range") if held in (None, headers["ETag"]) else None
         status, piece, extra = _ranged(body, wanted)
-        if fault is not None and fault.kind in ("truncate", "drip"):
-            self._partly(status, piece, {**headers, **extra}, key, fault)
-            return
-        self._send(status, piece, {**headers, **extra}, key)
+        return Reply(
+            status,
+            piece,
+            {**headers, **extra},
+            cut=len(piece) // 2 if fault is not None and fault.kind == "truncate" else None,
+            drip=fault.seconds if fault is not None and fault.kind == "drip" else 0.0,
+        )
 
-    def _partly(self, status: int, body: bytes, headers: dict[str, str], key: str, fault: Fault) -> None:
-        """Announce the whole body, then send half of it or send it very slowly."""
-        self.bucket.note(self.command, key, 0)
-        self.close_connection = True
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if fault.kind == "truncate":
-            self.wfile.write(body[: len(body) // 2])
-        else:
-            self._drip(body, fault.seconds)
-
-    def _list(self, query: dict[str, str], name: str) -> None:
+    def _listed(self, query: dict[str, str], name: str) -> Reply:
+        if not self.allow_list:
+            return _error(403, "AccessDenied", "Access Denied", "")
+        if query.get("list-type") != "2":
+            return _error(501, "NotImplemented", "Only ListObjectsV2 and GetObject are served", "")
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
         asked = query.get("max-keys", "1000")
         try:
@@ -263,39 +178,38 @@ class _Handler(BaseHTTPRequestHandler):
         except (binascii.Error, UnicodeDecodeError, ValueError):
             limit, after = -1, ""
         if limit < 0:
-            self._error(400, "InvalidArgument", "Argument max-keys or token is not valid", name)
-            return
-        keys = self.bucket.contents.keys(prefix, folders_only=delimiter == "/" and "/" not in prefix)
+            return _error(400, "InvalidArgument", "Argument max-keys or token is not valid", name)
+        keys = self.contents.keys(prefix, folders_only=delimiter == "/" and "/" not in prefix)
         contents, prefixes, last = page(keys, prefix, delimiter, after, limit)
         following = base64.b64encode(last.encode()).decode() if last is not None else None
-        objects = [found for key in contents if (found := self.bucket.contents.find(key)) is not None]
+        objects = [found for key in contents if (found := self.contents.find(key)) is not None]
         body = _listing(query, limit, objects, prefixes, following)
-        self._send(200, body, {"Content-Type": "application/xml"}, name)
+        return Reply(200, body, {"Content-Type": "application/xml"})
 
-    def _error(
-        self, status: int, code: str, message: str, key: str, headers: dict[str, str] | None = None
-    ) -> None:
-        text = (
-            f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message>'
-            f"<Key>{escape(quote(key, safe='/?'))}</Key><RequestId>LOOPBACK</RequestId></Error>"
-        )
-        self._send(status, text.encode(), {"Content-Type": "application/xml", **(headers or {})}, key)
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str], key: str) -> None:
-        self.bucket.note(self.command, key, status)
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        if status != 304:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET" and status != 304:
-            self.wfile.write(body)
-        self.wfile.flush()
+def _broken(fault: Fault, name: str) -> Reply | None:
+    """The reply of a fault that needs no object."""
+    if fault.kind == "reset":
+        return Reply(NO_ANSWER, is_reset=True)
+    if fault.kind == "status":
+        extra = {"Retry-After": fault.retry_after} if fault.retry_after else {}
+        code = "SlowDown" if fault.status == 503 else "InternalError"
+        return _error(fault.status, code, "Please reduce your request rate.", name, extra)
+    if fault.kind == "html":
+        return Reply(200, HTML, {"Content-Type": "text/html"})
+    if fault.kind == "redirect":
+        return Reply(307, b"", {"Location": fault.location})
+    if fault.kind == "drip_headers":
+        return Reply(200, drip=fault.seconds, drips_headers=True)
+    return None
 
-    def version_string(self) -> str:
-        """What S3 says of itself."""
-        return "AmazonS3"
+
+def _error(status: int, code: str, message: str, key: str, headers: dict[str, str] | None = None) -> Reply:
+    text = (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message>'
+        f"<Key>{escape(quote(key, safe='/?'))}</Key><RequestId>LOOPBACK</RequestId></Error>"
+    )
+    return Reply(status, text.encode(), {"Content-Type": "application/xml", **(headers or {})})
 
 
 def _object_headers(found: BucketObject, body: bytes) -> dict[str, str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +12,8 @@ import pytest
 
 from annotation.client import Client, Patience, UnconfirmedError, check_address
 from schemas.errors import FetchError, MedqrelsError, UsageError
+from sources.sample.loopback import LoopbackServer, Request
+from sources.sample.loopback import Reply as Sent
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 QUICK = Patience(attempts=4, first_wait=0.001, longest_wait=0.01, read_timeout=2.0)
@@ -26,7 +26,7 @@ def web_token(kind: str) -> str:
     return f"eyJhbGciOiJIUzI1NiJ9.{claims}.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4"
 
 
-class Fake:
+class Fake(LoopbackServer):
     """A server that gives the replies it is told, then the last one for ever."""
 
     def __init__(self) -> None:
@@ -34,45 +34,20 @@ class Fake:
         self.seen: list[tuple[str, str, str]] = []
         self.decide: Callable[[str, str, str], Reply] | None = None
 
-    def answer(self, method: str, path: str, auth: str) -> Reply:
-        self.seen.append((method, path, auth))
+    def answer(self, request: Request) -> Sent:
+        asked = (request.method, request.target, request.headers.get("Authorization", ""))
+        self.seen.append(asked)
         if self.decide is not None:
-            return self.decide(method, path, auth)
-        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+            code, body, headers = self.decide(*asked)
+        else:
+            code, body, headers = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        return Sent(code, body if isinstance(body, bytes) else json.dumps(body).encode(), headers)
 
 
 @pytest.fixture
 def fake() -> Iterator[tuple[Fake, str]]:
-    state = Fake()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def reply(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            code, body, headers = state.answer(self.command, self.path, self.headers.get("Authorization", ""))
-            if code == 0:  # connection lost
-                self.close_connection = True
-                return
-            data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(code)
-            for name, value in {**headers, "Content-Length": str(len(data))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(data)
-
-        do_GET = do_POST = do_PATCH = reply  # noqa: N815 the library's names
-
-        def log_message(self, *_: Any) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield state, f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with Fake() as state:
+        yield state, state.root
 
 
 HTML: Reply = (200, b"<html>Please log in</html>", {})

@@ -16,7 +16,7 @@ from benchmarks.processes import is_running, left_running
 ROOT = Path(__file__).resolve().parents[2]
 POOL = """
 import os, sys, time
-from flows.execution import new_pool
+from flows.engine.execution import new_pool
 if __name__ == "__main__":
     with new_pool(2) as pool:
         print(*{pool.submit(os.getpid).result() for _ in range(8)}, flush=True)
@@ -25,7 +25,7 @@ if __name__ == "__main__":
 """
 SERVER = """
 import sys
-from flows.orchestration import SubprocessASGIServer
+from flows.engine.orchestration import SubprocessASGIServer
 server = SubprocessASGIServer()
 server.port = server.find_available_port()
 server.server_process = server._run_uvicorn_command()

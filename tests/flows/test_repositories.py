@@ -200,7 +200,7 @@ def test_openstax_from_a_folder_and_from_github(workspace: Workspace, tmp_path: 
 def test_pubmed_by_ids_and_from_files(workspace: Workspace, tmp_path: Path) -> None:
     content = packed(simple(1), simple(2), simple(30))
     with FakePubmed(records={"30": simple(30)}, files={"baseline/pubmed26n0001.xml.gz": content}) as site:
-        crawl = Crawl(workspace, eutils={"endpoint": site.root}, medline={"endpoint": site.root})
+        crawl = Crawl(workspace, eutils={"endpoint": site.endpoint}, medline={"endpoint": site.endpoint})
         assert crawl("medline", ids_file(tmp_path, "30", "77"))[0] == ["medline:30"]
         kept, dropped = crawl("medline", files="baseline")
         assert kept == ["medline:1", "medline:2"] or kept == ["medline:1", "medline:2", "medline:30"]
@@ -225,9 +225,9 @@ def test_wikipedia_from_a_dump_and_from_the_server(workspace: Workspace, tmp_pat
         crawl = Crawl(
             workspace,
             wikimedia={
-                "endpoint": f"{site.root}w/api.php",
-                "files_endpoint": site.root,
-                "dumps_endpoint": site.root,
+                "endpoint": f"{site.endpoint}w/api.php",
+                "files_endpoint": site.endpoint,
+                "dumps_endpoint": site.endpoint,
             },
         )
         assert crawl("wikimedia", str(local), text_only="True")[0] == ["wikimedia:enwiki/5"]

@@ -16,7 +16,7 @@ from flows.engine.scratch import own_temporary, owned_folder, sweep
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import sys, tempfile, time
-from flows.scratch import own_temporary
+from flows.engine.scratch import own_temporary
 with own_temporary():
     with tempfile.TemporaryDirectory() as folder:
         open(folder + "/spilled", "w").close()

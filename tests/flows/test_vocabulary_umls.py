@@ -224,9 +224,9 @@ def test_a_file_that_is_no_rrf_is_refused_not_read_for_ever(tmp_path: Path) -> N
 _KILLED = """
 import os, pathlib, signal, sys
 from curation.vocabulary.umls import UmlsOptions
-from flows.progress import SilentReporter
+from flows.engine.progress import SilentReporter
 from flows.vocabulary import store, umls_build
-from flows.workspace import open_workspace
+from flows.engine.workspace import open_workspace
 left = [int(sys.argv[3])]
 step = store.Build.step
 def killed(self, name, make, path):

@@ -53,10 +53,10 @@ def context(site: FakePubmed, tmp_path: Path, make_client: Callable[..., Any]) -
     client = make_client(max_attempts=3)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         eutils = EutilsContext(
-            client, "test@example.org", api_key="secret", endpoint=site.root, pause=lambda seconds: None
+            client, "test@example.org", api_key="secret", endpoint=site.endpoint, pause=lambda seconds: None
         )
         store = RawStore(tmp_path / "raw", ledger)
-        yield MedlineContext(store, eutils=eutils, client=client, endpoint=site.root)
+        yield MedlineContext(store, eutils=eutils, client=client, endpoint=site.endpoint)
 
 
 def _reason(found: RawArticle | Drop) -> str:

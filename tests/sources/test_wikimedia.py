@@ -52,10 +52,10 @@ def context(
     site: FakeWikimedia, tmp_path: Path, make_client: Callable[..., Any]
 ) -> Iterator[WikimediaContext]:
     client = make_client(max_attempts=2)
-    commons = CommonsContext(client, endpoint=f"{site.root}w/api.php", pause=lambda seconds: None)
+    commons = CommonsContext(client, endpoint=f"{site.endpoint}w/api.php", pause=lambda seconds: None)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         store = RawStore(tmp_path / "raw", ledger)
-        yield WikimediaContext(store, commons=commons, client=client, endpoint=site.root)
+        yield WikimediaContext(store, commons=commons, client=client, endpoint=site.endpoint)
 
 
 def put(tmp_path: Path, data: bytes, name: str = NAME) -> Path:

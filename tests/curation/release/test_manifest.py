@@ -33,13 +33,19 @@ def test_a_rebuild_under_another_claim_is_told_as_such(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"format_version": OLDEST_FORMAT}, {"format_version": FORMAT_VERSION + 1}]
+    ("change", "said"),
+    [
+        ({"format_version": OLDEST_FORMAT}, "says it is of format 2, but change, made_with, .* unknown"),
+        ({"format_version": FORMAT_VERSION + 1}, "of format 4; this version reads 2 to 3"),
+        ({"format_version": "3"}, "of format '3'"),
+        ({"colour": "red"}, "but colour is missing or unknown"),
+    ],
 )
-def test_fields_and_format_must_fit(world: World, change: dict[str, int]) -> None:
+def test_fields_and_format_must_fit(world: World, change: dict[str, object], said: str) -> None:
     directory: Path = world.release()
     content = json.loads((directory / NAME).read_text("utf-8"))
     (directory / NAME).write_text(json.dumps(content | change), encoding="utf-8")
-    with pytest.raises(ReleaseError, match="not of format 2 or 3"):
+    with pytest.raises(ReleaseError, match=said):
         read_manifest(directory)
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import socket
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 from flows.review.label_studio import Server
+from sources.sample.loopback import NO_ANSWER, LoopbackServer, Reply, Request
+
+_OF_ONE_CONNECTION = ("transfer-encoding", "connection", "content-length", "date", "server")
 
 
-class Proxy:
+class Proxy(LoopbackServer):
     """A proxy on loopback that can lose the reply to a request the server has carried out."""
 
     def __init__(self, server: Server) -> None:
@@ -22,57 +21,29 @@ class Proxy:
         self.lost = 0
         self.paths: list[str] = []
 
-    def handle(self, handler: BaseHTTPRequestHandler) -> None:
+    def answer(self, request: Request) -> Reply:
         """Pass one request on, and its reply back unless it is to be lost."""
-        body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
         link = http.client.HTTPConnection(self.upstream, timeout=60)
         try:
-            link.request(handler.command, handler.path, body, dict(handler.headers))
-            answer = link.getresponse()
-            data = answer.read()
+            link.request(request.method, request.target, request.body, dict(request.headers))
+            found = link.getresponse()
+            data = found.read()
         except OSError:
-            handler.close_connection = True
-            return
+            return Reply(NO_ANSWER)
         finally:
             link.close()
-        self.paths.append(f"{handler.command} {handler.path}")
-        if self.lose(handler.command, handler.path):
+        self.paths.append(f"{request.method} {request.target}")
+        if self.lose(request.method, request.target):
             self.lost += 1
-            handler.close_connection = True
-            with contextlib.suppress(OSError):
-                handler.connection.shutdown(socket.SHUT_RDWR)
-            return
-        handler.send_response(answer.status)
-        for name, value in answer.getheaders():
-            if name.lower() not in ("transfer-encoding", "connection", "content-length", "date", "server"):
-                handler.send_header(name, value)
-        handler.send_header("Content-Length", str(len(data)))
-        handler.end_headers()
-        handler.wfile.write(data)
+            return Reply(NO_ANSWER)
+        headers = {
+            name: value for name, value in found.getheaders() if name.lower() not in _OF_ONE_CONNECTION
+        }
+        return Reply(found.status, data, headers)
 
 
 @contextlib.contextmanager
 def proxy(server: Server) -> Iterator[tuple[Proxy, str]]:
     """A running proxy and its address."""
-    state = Proxy(server)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def forward(self) -> None:
-            state.handle(self)
-
-        do_GET = do_POST = do_PATCH = do_DELETE = forward  # noqa: N815 the library's names
-
-        def log_message(self, *_: Any) -> None:
-            return
-
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=listener.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield state, f"http://127.0.0.1:{listener.server_port}"
-    finally:
-        listener.shutdown()
-        listener.server_close()
-        thread.join()
+    with Proxy(server) as state:
+        yield state, state.root

@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from sources.sample.loopback import NO_ANSWER, LoopbackServer, Reply, Request
 
 KEY = "sk-test-0123456789abcdefKEY"
 _ORDER = re.compile(r"answer (\d)", re.IGNORECASE)
@@ -81,7 +81,7 @@ def naive_answer(system: str, prompt: str) -> tuple[str, str]:
     return json.dumps(values), material
 
 
-class OpenAIServer:
+class OpenAIServer(LoopbackServer):
     """Serves POST /v1/chat/completions while its context is open."""
 
     def __init__(
@@ -97,54 +97,33 @@ class OpenAIServer:
         self.times: Counter[str] = Counter()
         self.at_once = 0
         self.closing = threading.Event()
-        server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                with server.lock:
-                    server.at_once += 1
-                    server.seen.most_at_once = max(server.seen.most_at_once, server.at_once)
-                try:
-                    server.answer(self, body)
-                finally:
-                    with server.lock:
-                        server.at_once -= 1
-
-            def log_message(self, format: str, *arguments: Any) -> None:
-                """Say nothing."""
-
-        class Quiet(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = (
-                128  # with 5, a connection may wait a second: longer than impatient clients do
-            )
-
-            def handle_error(self, request: Any, client_address: Any) -> None:
-                """Clients that were killed hang up; that is what the tests do."""
-
-        self._server = Quiet(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
+    @property
+    def url(self) -> str:
+        """Base URL of the service."""
+        return f"{self.root}/v1"
 
     @property
     def environment(self) -> dict[str, str]:
         """What a client's environment needs."""
         return {"OPENAI_BASE_URL": self.url, "OPENAI_API_KEY": KEY}
 
-    def __enter__(self) -> OpenAIServer:
-        self._thread.start()
-        return self
-
     def __exit__(self, *error: object) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__(*error)
 
-    def answer(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    def answer(self, request: Request) -> Reply:
         """Answer one request, or do what a fault says."""
+        with self.lock:
+            self.at_once += 1
+            self.seen.most_at_once = max(self.seen.most_at_once, self.at_once)
+        try:
+            return self._judged(json.loads(request.body))
+        finally:
+            with self.lock:
+                self.at_once -= 1
+
+    def _judged(self, body: dict[str, Any]) -> Reply:
         system, content = body["messages"][0]["content"], body["messages"][1]["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         prompt = "".join(part.get("text", "<image>") for part in parts)
@@ -157,7 +136,8 @@ class OpenAIServer:
             self.seen.outcomes[fault or "answered"] += 1
         time.sleep(self.delay)
         tokens = (len(system + prompt) // 4, len(text) // 2)
-        getattr(self, f"_{fault or 'answered'}")(handler, body, text, tokens)
+        reply: Reply = getattr(self, f"_{fault or 'answered'}")(body, text, tokens)
+        return reply
 
     def _misfit(self, body: dict[str, Any]) -> str | None:
         if self.new_limit and "max_tokens" in body:
@@ -166,14 +146,9 @@ class OpenAIServer:
             return "wrong_temperature"
         return "no_structure" if not self.structured and "response_format" in body else None
 
-    def _send(self, handler: BaseHTTPRequestHandler, status: int, data: bytes, **headers: str) -> None:
-        handler.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers}.items():
-            handler.send_header(name.replace("_", "-"), value)
-        handler.send_header("Content-Length", str(len(data)))
-        handler.end_headers()
-        handler.wfile.write(data)
-        handler.wfile.flush()
+    def _send(self, status: int, data: bytes, **headers: str) -> Reply:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Reply(status, data, {"Content-Type": "application/json", **named})
 
     def _completion(
         self, body: dict[str, Any], tokens: tuple[int, int], message: dict[str, Any], finish: str = "stop"
@@ -200,66 +175,65 @@ class OpenAIServer:
     def _error(self, message: str, code: str) -> bytes:
         return json.dumps({"error": {"message": f"{message} ({KEY})", "code": code, "type": "e"}}).encode()
 
-    def _answered(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
+    def _answered(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
         if not self.structured:
             text = f"Here is my judgement:\n```json\n{text}\n```"
-        self._send(handler, 200, self._completion(body, tokens, {"content": text}))
+        return self._send(200, self._completion(body, tokens, {"content": text}))
 
-    def _rate(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 429, self._error("slow down", "rate_limit_exceeded"), Retry_After="0.05")
+    def _rate(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(429, self._error("slow down", "rate_limit_exceeded"), Retry_After="0.05")
 
-    def _quota(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 429, self._error("pay first", "insufficient_quota"))
+    def _quota(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(429, self._error("pay first", "insufficient_quota"))
 
-    def _unavailable(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 503, b"<html>busy</html>", Content_Type="text/html")
+    def _unavailable(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(503, b"<html>busy</html>", Content_Type="text/html")
 
-    def _unauthorised(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 401, self._error("Incorrect API key provided", KEY))
+    def _unauthorised(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(401, self._error("Incorrect API key provided", KEY))
 
-    def _wrong_limit(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
+    def _wrong_limit(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
         told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-        self._send(handler, 400, self._error(told, "unsupported_parameter"))
+        return self._send(400, self._error(told, "unsupported_parameter"))
 
-    def _wrong_temperature(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 400, self._error("'temperature' does not support 0", "unsupported_value"))
+    def _wrong_temperature(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(400, self._error("'temperature' does not support 0", "unsupported_value"))
 
-    def _no_structure(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 400, self._error("response_format is not supported", "invalid_request"))
+    def _no_structure(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(400, self._error("response_format is not supported", "invalid_request"))
 
-    def _bad_request(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 400, self._error("something about this prompt", "invalid_prompt"))
+    def _bad_request(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(400, self._error("something about this prompt", "invalid_prompt"))
 
-    def _long(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 400, self._error("too many tokens", "context_length_exceeded"))
+    def _long(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(400, self._error("too many tokens", "context_length_exceeded"))
 
-    def _truncated(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
+    def _truncated(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
         whole = self._completion(body, tokens, {"content": text})
         with self.lock:
             self.seen.untold.append(self.seen.told.pop())
-        self._send(handler, 200, whole[: len(whole) // 2])
+        return self._send(200, whole[: len(whole) // 2])
 
-    def _cut_json(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 200, self._completion(body, tokens, {"content": text[:5]}, "length"))
+    def _cut_json(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(200, self._completion(body, tokens, {"content": text[:5]}, "length"))
 
-    def _wrong_schema(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 200, self._completion(body, tokens, {"content": '{"score": "high"}'}))
+    def _wrong_schema(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(200, self._completion(body, tokens, {"content": '{"score": "high"}'}))
 
-    def _refusal(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
+    def _refusal(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
         message = {"content": None, "refusal": "I cannot help with that."}
-        self._send(handler, 200, self._completion(body, tokens, message))
+        return self._send(200, self._completion(body, tokens, message))
 
-    def _overcharge(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
-        self._send(handler, 200, self._completion(body, (tokens[0], 1_000_000), {"content": text}))
+    def _overcharge(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
+        return self._send(200, self._completion(body, (tokens[0], 1_000_000), {"content": text}))
 
-    def _hang(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
+    def _hang(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
         with self.lock:
             self.seen.untold.append(tokens)
-        handler.close_connection = True
         self.closing.wait(20)
+        return Reply(NO_ANSWER)
 
-    def _drop(self, handler: Any, body: Any, text: str, tokens: tuple[int, int]) -> None:
+    def _drop(self, body: Any, text: str, tokens: tuple[int, int]) -> Reply:
         with self.lock:
             self.seen.untold.append(tokens)
-        handler.close_connection = True
-        handler.connection.shutdown(socket.SHUT_RDWR)
+        return Reply(NO_ANSWER)

@@ -262,10 +262,11 @@ def test_hopeless_servers_end_the_run_and_tell_no_key(
     directory = review(workspace, 40)
     caplog.set_level("DEBUG")
     patience = Patience(attempts=2, first_wait=0.01, timeout=0.5)
-    with OpenAIServer(lambda text, n: fault) as server, pytest.raises(FetchError) as raised:
-        run(directory, workspace, server, options(patience=patience, concurrency=2))
+    with OpenAIServer(lambda text, n: fault) as server:
+        with pytest.raises(FetchError) as raised:
+            run(directory, workspace, server, options(patience=patience, concurrency=2))
+        texts = [str(raised.value), caplog.text, repr(server_from(server.environment))]
     assert server.seen.requests <= 8 and "again" in str(raised.value)
-    texts = [str(raised.value), caplog.text, repr(server_from(server.environment))]
     texts += [path.read_text("latin-1") for path in workspace.root.rglob("*") if path.is_file()]
     assert not any(KEY in text or KEY.casefold() in text for text in texts)
 

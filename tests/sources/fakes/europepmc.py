@@ -6,13 +6,12 @@ import collections
 import io
 import json
 import re
-import threading
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+
+from sources.sample.loopback import LoopbackServer, Reply, Request
 
 ERROR = {"errCode": 404, "errMsg": "No result can be found. Please try again later."}
 STUB = {"version": "6.9"}
@@ -60,7 +59,7 @@ def record(pmcid: str, **changes: Any) -> dict[str, Any]:
 
 
 @dataclass
-class FakeEuropePmc:
+class FakeEuropePmc(LoopbackServer):
     """Context manager; what it serves may change between requests.
 
     Attributes:
@@ -84,22 +83,6 @@ class FakeEuropePmc:
     hit_count: int | None = None
     counts: collections.Counter[str] = field(default_factory=collections.Counter)
 
-    def __enter__(self) -> FakeEuropePmc:
-        handler = type("Handler", (_Handler,), {"site": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.005,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-
-    @property
-    def root(self) -> str:
-        """Address of the server."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
-
     @property
     def endpoint(self) -> str:
         """Base URL of the REST service."""
@@ -110,23 +93,26 @@ class FakeEuropePmc:
         """Base URL of the annotations service."""
         return f"{self.root}/europepmc/annotations_api/"
 
-    def answer(self, path: str, fields: Mapping[str, str]) -> tuple[int, bytes]:
-        """Status and body."""
+    def answer(self, request: Request) -> Reply:
+        """The reply to one request."""
+        path, fields = request.path, request.fields
+        if request.method == "POST":
+            self.forms.append(fields)
         what = path.rsplit("/", 1)[1]
         what = "annotations" if what == "annotationsByArticleIds" else what
         self.served.append(f"{what} {path.rsplit('/', 2)[1]}" if what[0] in "fs" else what)
         self.counts[what] += 1
         fault = self.faults(what, self.counts[what])
         if fault:
-            return BROKEN[fault]
+            return Reply(*BROKEN[fault])
         if what in ("search", "searchPOST"):
-            return 200, json.dumps(self._search(fields)).encode()
+            return Reply(200, json.dumps(self._search(fields)).encode())
         if what == "annotations":
-            return 200, json.dumps(self._annotated(fields["articleIds"])).encode()
+            return Reply(200, json.dumps(self._annotated(fields["articleIds"])).encode())
         found = {"fullTextXML": self.texts, "supplementaryFiles": self.files}[what].get(
             path.rsplit("/", 2)[1]
         )
-        return (200, found) if found is not None else (404, b"")
+        return Reply(200, found) if found is not None else Reply(404)
 
     def _search(self, fields: Mapping[str, str]) -> dict[str, Any]:
         assert fields["format"] == "json" and 1 <= int(fields["pageSize"]) <= 1000
@@ -155,27 +141,3 @@ class FakeEuropePmc:
             for text in asked
             if f"PMC{text[4:]}" in self.annotations
         ]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    site: FakeEuropePmc
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        self._send(*self.site.answer(parts.path, {k: v[0] for k, v in parse_qs(parts.query).items()}))
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        fields = {name: values[0] for name, values in parse_qs(body).items()}
-        self.site.forms.append(fields)
-        self._send(*self.site.answer(urlsplit(self.path).path, fields))
-
-    def _send(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
-from urllib.parse import parse_qs, urlsplit
+
+from sources.sample.loopback import LoopbackServer, Reply, Request
 
 KNOWN_FILTERS = frozenset(
     {
@@ -46,7 +46,7 @@ class Article:
     words: frozenset[str] = frozenset({"case"})
 
 
-class Eutils:
+class Eutils(LoopbackServer):
     """Context manager: ESearch on a free port of 127.0.0.1.
 
     Args:
@@ -80,31 +80,23 @@ class Eutils:
         self._arrivals: collections.deque[float] = collections.deque()
         self._sets: dict[tuple[str, str], list[int]] = {}
         self._lock = threading.Lock()
-        self._http: ThreadingHTTPServer | None = None
 
     @property
     def endpoint(self) -> str:
         """Base URL of the utilities."""
-        assert self._http is not None
-        return f"http://127.0.0.1:{self._http.server_address[1]}/entrez/eutils/"
-
-    def __enter__(self) -> Eutils:
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": self}))
-        threading.Thread(target=self._http.serve_forever, args=(0.005,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._http is not None:
-            self._http.shutdown()
-            self._http.server_close()
-            self._http = None
+        return f"{self.root}/entrez/eutils/"
 
     def forget_history(self) -> None:
         """Lose every stored set."""
         self._sets.clear()
 
-    def reply(self, path: str, form: dict[str, str]) -> tuple[int, bytes, dict[str, str]]:
-        """Status, body and headers for one request."""
+    def answer(self, request: Request) -> Reply:
+        """The reply to one request."""
+        if request.path != "/entrez/eutils/esearch.fcgi":
+            return Reply(404)
+        return Reply(*self._reply(request.target, request.fields))
+
+    def _reply(self, path: str, form: dict[str, str]) -> tuple[int, bytes, dict[str, str]]:
         with self._lock:
             self.paths.append(path)
             self.forms.append(form)
@@ -229,31 +221,3 @@ def _read(term: str) -> tuple[set[str], set[str], set[str]]:
     text = re.sub(r"[a-z0-9_-]+\[\w+\]", " ", head)
     words = {word for word in re.findall(r"[a-z]+", text.lower()) if word not in {"and", "or"}}
     return words, required, alternatives
-
-
-class _Handler(BaseHTTPRequestHandler):
-    site: Eutils
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    timeout = 30
-
-    def do_GET(self) -> None:
-        self._answer(urlsplit(self.path).query)
-
-    def do_POST(self) -> None:
-        self._answer(self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode())
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-    def _answer(self, query: str) -> None:
-        if urlsplit(self.path).path != "/entrez/eutils/esearch.fcgi":
-            self.send_error(404)
-            return
-        form = {name: values[-1] for name, values in parse_qs(query, keep_blank_values=True).items()}
-        status, body, headers = self.site.reply(self.path, form)
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
-import time
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+
+from sources.sample.loopback import LoopbackServer, Reply, Request
 
 
 @dataclass
-class FileServer:
+class FileServer(LoopbackServer):
     """Serves `content` under any path; attributes may change between requests.
 
     Attributes:
@@ -39,21 +37,10 @@ class FileServer:
     asked: list[tuple[str, str, int]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
 
-    def __enter__(self) -> FileServer:
-        handler = type("Handler", (_Handler,), {"site": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.005,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-
     @property
     def url(self) -> str:
         """Address of the file."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/pub/book.tar.gz"
+        return f"{self.root}/pub/book.tar.gz"
 
     def described(self) -> dict[str, str]:
         """Validators and other headers of the content."""
@@ -65,60 +52,29 @@ class FileServer:
         }
         return {**dict(known[name] for name in self.validators), **self.headers}
 
+    def answer(self, request: Request) -> Reply:
+        """The file, or what stands in its place."""
+        if request.method == "POST":
+            self.bodies.append(request.body)
+        headers = self.described()
+        status, body, extra = self._chosen(request, headers)
+        self.asked.append((request.headers.get("Range", ""), request.headers.get("If-Range", ""), status))
+        cut = self.cut.pop(0) if self.cut else None
+        stall = 30.0 if cut is not None and self.stall else 0.0
+        return Reply(status, body, {**headers, **extra}, cut=cut, stall=stall, is_chunked=self.is_chunked)
 
-class _Handler(BaseHTTPRequestHandler):
-    site: FileServer
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-    def do_POST(self) -> None:
-        self.site.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self._answer()
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
-        site, headers = self.site, self.site.described()
-        status, body, extra = self._chosen(headers)
-        held = self.headers.get("If-Range", "")
-        site.asked.append((self.headers.get("Range", ""), held, status))
-        cut = site.cut.pop(0) if site.cut else None
-        self.send_response(status)
-        for name, value in {**headers, **extra}.items():
-            self.send_header(name, value)
-        if site.is_chunked:
-            self.send_header("Transfer-Encoding", "chunked")
-            body = f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n"
-        elif status != 304:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if status == 304:
-            return
-        self.wfile.write(body if cut is None else body[:cut])
-        if cut is not None:
-            self.close_connection = True
-            if site.stall:
-                self.wfile.flush()
-                time.sleep(30)
-
-    def _chosen(self, headers: dict[str, str]) -> tuple[int, bytes, dict[str, str]]:
-        site, size = self.site, len(self.site.content)
+    def _chosen(self, request: Request, headers: dict[str, str]) -> tuple[int, bytes, dict[str, str]]:
+        given, size = request.headers, len(self.content)
         validators = {headers.get("ETag"), headers.get("Last-Modified")} - {None}
-        if site.status:
-            return site.status, site.body, {}
-        if {self.headers.get("If-None-Match"), self.headers.get("If-Modified-Since")} & validators:
+        if self.status:
+            return self.status, self.body, {}
+        if {given.get("If-None-Match"), given.get("If-Modified-Since")} & validators:
             return 304, b"", {}
-        found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-        if (
-            not found
-            or not site.ranges
-            or self.headers.get("If-Range", next(iter(validators), "")) not in validators
-        ):
-            return 200, site.content, {}
+        found = re.fullmatch(r"bytes=(\d+)-", given.get("Range", ""))
+        held = given.get("If-Range", next(iter(validators), ""))
+        if not found or not self.ranges or held not in validators:
+            return 200, self.content, {}
         start = int(found[1])
         if start >= size:
             return 416, b"", {"Content-Range": f"bytes */{size}"}
-        return 206, site.content[start:], {"Content-Range": f"bytes {start}-{size - 1}/{size}"}
+        return 206, self.content[start:], {"Content-Range": f"bytes {start}-{size - 1}/{size}"}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+
+from sources.sample.loopback import LoopbackServer, Reply, Request
 
 HEAD = (
     b'<?xml version="1.0" encoding="utf-8"?>\n'
@@ -124,7 +122,7 @@ def set_of(*records: str, deleted: tuple[int | str, ...] = ()) -> bytes:
 
 
 @dataclass
-class FakePubmed:
+class FakePubmed(LoopbackServer):
     """Context manager; what it serves may change between requests.
 
     Attributes:
@@ -141,24 +139,16 @@ class FakePubmed:
     asked: list[str] = field(default_factory=list)
     forms: list[dict[str, str]] = field(default_factory=list)
 
-    def __enter__(self) -> FakePubmed:
-        handler = type("Handler", (_Handler,), {"site": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.005,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-
     @property
-    def root(self) -> str:
+    def endpoint(self) -> str:
         """Base URL of EFetch, and of the folders."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/"
+        return f"{self.root}/"
 
-    def answer(self, path: str, form: dict[str, str] | None) -> tuple[int, bytes]:
-        """Status and body."""
+    def answer(self, request: Request) -> Reply:
+        """The reply to one request."""
+        return Reply(*self._answer(request.path, request.fields if request.method == "POST" else None))
+
+    def _answer(self, path: str, form: dict[str, str] | None) -> tuple[int, bytes]:
         what = path.strip("/")
         self.asked.append(form["id"] if form is not None else what)
         fault = self.faults(what, len(self.asked))
@@ -180,27 +170,6 @@ class FakePubmed:
             return 404, b""
         digest = hashlib.md5(self.files[name], usedforsecurity=False).hexdigest()
         return 200, f"MD5({name.split('/')[1]})= {digest}\n".encode() if is_md5 else self.files[name]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    site: FakePubmed
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self._send(*self.site.answer(urlsplit(self.path).path, {k: v[0] for k, v in parse_qs(body).items()}))
-
-    def do_GET(self) -> None:
-        self._send(*self.site.answer(urlsplit(self.path).path, None))
-
-    def _send(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
 
 def packed(*records: str, deleted: tuple[int | str, ...] = ()) -> bytes:

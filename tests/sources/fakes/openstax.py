@@ -6,12 +6,11 @@ import gzip
 import io
 import json
 import tarfile
-import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
+
+from sources.sample.loopback import LoopbackServer, Reply, Request
 
 CNXML = "http://cnx.rice.edu/cnxml"
 PNG = bytes.fromhex(
@@ -151,7 +150,7 @@ def pack(files: dict[str, bytes], folder: str, commit: str) -> bytes:
 
 
 @dataclass
-class GitHub:
+class GitHub(LoopbackServer):
     """Serves commits and tarballs of one repository; attributes may change between requests.
 
     Attributes:
@@ -173,25 +172,19 @@ class GitHub:
     body: bytes | None = None
     asked: list[str] = field(default_factory=list)
 
-    def __enter__(self) -> GitHub:
-        handler = type("Handler", (_Handler,), {"site": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        self._http.handle_error = lambda *_: None  # type: ignore[method-assign]  # a cut connection is wanted
-        threading.Thread(target=self._http.serve_forever, args=(0.005,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-
     @property
     def endpoint(self) -> str:
         """Address of both the API and the tarballs."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self.root
 
-    def answer(self, path: str) -> tuple[int, bytes]:
-        """Status and body of one path."""
+    def answer(self, request: Request) -> Reply:
+        """The reply to one request."""
+        self.asked.append(request.target)
+        status, body = self._answer(request.target)
+        cut = self.cut.pop(0) if self.cut and "tar.gz" in request.target else None
+        return Reply(status, body, cut=cut)
+
+    def _answer(self, path: str) -> tuple[int, bytes]:
         parts = [unquote(part) for part in path.strip("/").split("/")]
         if parts[0] == "repos" and parts[3:4] == ["commits"]:
             return self._commit("/".join(parts[1:3]), "/".join(parts[4:]))
@@ -209,23 +202,3 @@ class GitHub:
         if repository != self.repository or commit is None:
             return 404, b'{"message": "Not Found"}'
         return 200, json.dumps({"sha": commit, "commit": {"message": "x"}, "files": []}).encode()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    site: GitHub
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-    def do_GET(self) -> None:
-        site = self.site
-        site.asked.append(self.path)
-        status, body = site.answer(self.path)
-        cut = site.cut.pop(0) if site.cut and "tar.gz" in self.path else None
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body if cut is None else body[:cut])
-        if cut is not None:
-            self.close_connection = True

@@ -8,12 +8,11 @@ from __future__ import annotations
 import bz2
 import hashlib
 import json
-import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
+
+from sources.sample.loopback import LoopbackServer, Reply, Request
 
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" '
@@ -77,7 +76,7 @@ class CommonsFile:
 
 
 @dataclass
-class FakeWikimedia:
+class FakeWikimedia(LoopbackServer):
     """A context manager; attributes may change between requests.
 
     Attributes:
@@ -97,23 +96,46 @@ class FakeWikimedia:
     asked: list[str] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
 
-    def __enter__(self) -> FakeWikimedia:
-        handler = type("Handler", (_Handler,), {"site": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.005,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-
     @property
-    def root(self) -> str:
+    def endpoint(self) -> str:
         """Address of everything."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/"
+        return f"{self.root}/"
 
-    def answer(self, query: dict[str, str]) -> dict[str, Any]:
+    def answer(self, request: Request) -> Reply:
+        """The reply to one request."""
+        self.asked.append(request.target)
+        self.agents.append(request.headers.get("User-Agent", ""))
+        path = request.path
+        if path == "/w/api.php":
+            return self._api(request.fields)
+        if path.startswith("/files/"):
+            return self._file(path.removeprefix("/files/").replace("_", " "))
+        return self._dump(path.rpartition("/")[2])
+
+    def _api(self, query: dict[str, str]) -> Reply:
+        fault = self.faults.pop(0) if self.faults else ""
+        if fault.isdigit():
+            return Reply(int(fault))
+        if fault == "html":
+            return Reply(200, b"<html>busy</html>")
+        if fault:
+            return Reply(200, json.dumps({"error": {"code": fault}}).encode(), {"Retry-After": "5"})
+        return Reply(200, json.dumps(self.said(query)).encode())
+
+    def _file(self, name: str) -> Reply:
+        name, _, thumb = name.partition("/")
+        known = self.files.get(name)
+        return Reply(404) if known is None else Reply(200, known.rendered if thumb else known.data)
+
+    def _dump(self, name: str) -> Reply:
+        if name.endswith("-md5sums.txt"):
+            stem = name.removesuffix("md5sums.txt")
+            mine = {each: data for each, data in self.dumps.items() if each.startswith(stem)}
+            lines = [f"{hashlib.md5(data).hexdigest()}  {each}\n" for each, data in sorted(mine.items())]
+            return Reply(200, "".join(lines).encode())
+        return Reply(200, self.dumps[name]) if name in self.dumps else Reply(404)
+
+    def said(self, query: dict[str, str]) -> dict[str, Any]:
         """What the API says."""
         if query.get("action") != "query" or query.get("formatversion") != "2" or "maxlag" not in query:
             return {"error": {"code": "badvalue"}}
@@ -130,65 +152,9 @@ class FakeWikimedia:
             if known is None:
                 entry["missing"] = True
             elif start <= place < start + self.batch:
-                entry["imageinfo"] = [known.info(self.root, title.removeprefix("File:"))]
+                entry["imageinfo"] = [known.info(self.endpoint, title.removeprefix("File:"))]
             pages.append(entry)
         value: dict[str, Any] = {"query": {"redirects": moves, "pages": pages}}
         if start + self.batch < len(names):
             return {"continue": {"iistart": str(start + self.batch), "continue": "||"}, **value}
         return {"batchcomplete": True, **value}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    site: FakeWikimedia
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Silent."""
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        self.site.asked.append(self.path)
-        self.site.agents.append(self.headers.get("User-Agent", ""))
-        if parts.path == "/w/api.php":
-            self._api({key: values[0] for key, values in parse_qs(parts.query).items()})
-        elif parts.path.startswith("/files/"):
-            self._file(unquote(parts.path.removeprefix("/files/")).replace("_", " "))
-        else:
-            self._dump(parts.path.rpartition("/")[2])
-
-    def _api(self, query: dict[str, str]) -> None:
-        fault = self.site.faults.pop(0) if self.site.faults else ""
-        if fault.isdigit():
-            self._send(int(fault), b"", {})
-        elif fault == "html":
-            self._send(200, b"<html>busy</html>", {})
-        elif fault:
-            self._send(200, json.dumps({"error": {"code": fault}}).encode(), {"Retry-After": "5"})
-        else:
-            self._send(200, json.dumps(self.site.answer(query)).encode(), {})
-
-    def _file(self, name: str) -> None:
-        name, _, thumb = name.partition("/")
-        known = self.site.files.get(name)
-        if known is None:
-            self._send(404, b"", {})
-        else:
-            self._send(200, known.rendered if thumb else known.data, {})
-
-    def _dump(self, name: str) -> None:
-        if name.endswith("-md5sums.txt"):
-            stem = name.removesuffix("md5sums.txt")
-            mine = {each: data for each, data in self.site.dumps.items() if each.startswith(stem)}
-            lines = [f"{hashlib.md5(data).hexdigest()}  {each}\n" for each, data in sorted(mine.items())]
-            self._send(200, "".join(lines).encode(), {})
-        elif name in self.site.dumps:
-            self._send(200, self.site.dumps[name], {})
-        else:
-            self._send(404, b"", {})
-
-    def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
-        self.send_response(status)
-        for key, value in {**headers, "Content-Length": str(len(body))}.items():
-            self.send_header(key, value)
-        self.end_headers()
-        self.wfile.write(body)
