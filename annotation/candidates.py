@@ -27,8 +27,6 @@ BANDS = ((3, "rank 1-3"), (10, "rank 4-10"), (20, "rank 11-20"))
 DEEPER = "rank 21 and below"
 UNRANKED = "unranked"
 GOLD_SHARE = 0.05
-GOLD_RULES = ("visual_context/cites-xref@", "image_search/own-image@", "summary/own-abstract@")
-"""Rules whose pairs are positives by construction: the figure's own citation, image or abstract."""
 GOLD_GRADES = (2, 0)
 _RESERVED, _TRIES = 0.1, 50
 """One tenth of the pairs that could be known items are kept for that and are in no sample."""
@@ -94,9 +92,15 @@ def check_facets(names: Iterable[str]) -> tuple[Facet, ...]:
     return tuple(name for name in FACETS if name in given)
 
 
-def reserved(seed: str, pair: Pair) -> bool:
-    """Whether a pair is kept for known items; whatever the sample's size, so that no item changes sides."""
-    if not pair.rule.startswith(GOLD_RULES) or pair.rule_grade != GOLD_GRADES[0]:
+def reserved(seed: str, pair: Pair, gold_rules: tuple[str, ...]) -> bool:
+    """Whether a pair is kept for known items; whatever the sample's size, so that no item changes sides.
+
+    Args:
+        seed: hash of the release.
+        pair: one that may be drawn.
+        gold_rules: beginnings of rules whose pairs are positives by construction.
+    """
+    if not pair.rule.startswith(gold_rules) or pair.rule_grade != GOLD_GRADES[0]:
         return False
     return int(_hash(seed, "reserved", pair)[:8], 16) < _RESERVED * 16**8
 
@@ -170,7 +174,7 @@ def _seats(
 
 
 def known_items(
-    positives: Iterable[Pair],
+    kept: Iterable[Pair],
     queries: Mapping[str, Facets],
     documents: Sequence[tuple[str, str]],
     may_pair: Callable[[str, str], bool],
@@ -180,15 +184,15 @@ def known_items(
     """Items with a known grade: half positives by construction, half random pairs of two specialties.
 
     Args:
-        positives: labelled pairs; only reserved ones are used.
+        kept: labelled pairs that are reserved for this.
         queries: facets of every query.
         documents: (id, specialty) of the corpus in id order; '' specialties are not used.
         may_pair: whether a query and a document are neither judged, excluded, found by a system nor related.
         count: how many items; fewer where there are not enough.
         seed: hash of the release.
     """
-    kept = sorted((pair for pair in positives if reserved(seed, pair)), key=lambda p: _hash(seed, "gold", p))
-    made = [replace(pair, origin="gold", known_grade=GOLD_GRADES[0]) for pair in kept[: (count + 1) // 2]]
+    ordered = sorted(kept, key=lambda pair: _hash(seed, "gold", pair))
+    made = [replace(pair, origin="gold", known_grade=GOLD_GRADES[0]) for pair in ordered[: (count + 1) // 2]]
     decided = [item for item in documents if item[1]]
     order = sorted(queries, key=lambda query: sha256_text(f"{seed}\x00negative\x00{query}"))
     wrong: list[Pair] = []

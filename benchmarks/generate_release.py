@@ -29,6 +29,7 @@ from curation.published.writer import write_table
 from curation.release import card, facts
 from curation.release.rights import combined_family
 from curation.release.target_names import names_rows
+from curation.tasks.registry import TASKS
 from flows.engine.connection import query as database
 from schemas.grades import EXCLUSIONS
 from schemas.hashing import normalise_text, sha256_text
@@ -357,6 +358,7 @@ class Task:
     def head(self) -> None:
         """The card and release.json, from the files themselves."""
         numbers = facts.compute(self.directory, database("1GB"))
+        named = EXCLUSIONS | {code: text for task in TASKS.values() for code, text in task.exclusions.items()}
         used = {row["reason"] for row in numbers["exclusions"]}
         manifest = ReleaseManifest(
             format_version=FORMAT_VERSION,
@@ -374,7 +376,7 @@ class Task:
             not_publishable_because=("It contains rows made from synthetic input.",),
             accessed=None,
             grades={"2": "Made up to be relevant."},
-            exclusions={reason: meaning for reason, meaning in EXCLUSIONS.items() if reason in used},
+            exclusions={reason: meaning for reason, meaning in named.items() if reason in used},
             versions={"generator": 1},
             stages=(),
             overrides={},

@@ -22,6 +22,7 @@ from typing import Any
 from annotation.client import Client
 from annotation.layouts import layout
 from benchmarks import measure
+from curation.tasks.registry import TASKS
 from flows.review import label_studio
 from flows.review.delivery import MediaFolder, queues
 from flows.review.label_studio import Server
@@ -118,7 +119,7 @@ def sdk(server: Server, made: ReviewFolder, count: int) -> dict[str, Any]:
 
     made_by: Any = label_studio_sdk.LabelStudio  # its constructor has no types
     client = made_by(base_url=server.url, api_key=server.token)
-    seen = layout("relevance_text", TASK)
+    seen = layout("relevance_text", TASKS[TASK])
     project = client.projects.create(title="plain import", label_config=seen.config)
     tasks = [{"data": dict(item.data)} for item in queues(made, str)[0].tasks]
 

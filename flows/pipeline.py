@@ -69,8 +69,11 @@ class Step:
 
 
 def parameters_of(spec: DatasetSpec) -> dict[str, dict[str, Any]]:
-    """Stage parameters per task: the spec's own, and its licence profile."""
-    return {name: {**given, "licence_profile": spec.licence_profile} for name, given in spec.tasks.items()}
+    """Settings per task: the spec's own or the defaults, and its licence profile."""
+    return {
+        name: TASKS[name].settings(**given, licence_profile=spec.licence_profile).model_dump()
+        for name, given in spec.tasks.items()
+    }
 
 
 def _of_images(choices: Choices) -> Mapping[str, Any]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from curation.tasks.registry import TASKS
+from pydantic import ValidationError
+
+from curation.tasks.registry import TASKS, task_of
 from flows.crawl.repositories.base import CrawlRequest
 from flows.crawl.spec_sources import requests_of
 from schemas.errors import UsageError
 from schemas.spec import DatasetSpec, Images, load_spec
+from schemas.task import Settings
 
 DATA_CARDS = Path(__file__).resolve().parents[1] / "data_cards"
 
@@ -39,7 +43,7 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     """A spec with `--set` overrides applied.
 
     Raises:
-        UsageError: it cannot be read, or names a task or a source that there is no code for.
+        UsageError: it cannot be read, or names a task, a task's setting or a source that no code knows.
     """
     spec = load_spec(path, overrides)
     unknown = sorted(set(spec.tasks) - set(TASKS))
@@ -49,8 +53,24 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
             file=str(path),
             hint=f"tasks: {', '.join(TASKS)}",
         )
+    for name, given in spec.tasks.items():
+        _check_settings(name, given, path)
     requests_of(spec, path)
     return spec
+
+
+def _check_settings(name: str, given: Mapping[str, Any], path: Path) -> None:
+    """Hold the table [tasks.<name>] of a spec to the fields of the task's settings."""
+    own = sorted(TASKS[name].settings.model_fields.keys() - Settings.model_fields.keys())
+    known = "its settings: " + ", ".join(own)
+    for key in sorted(given.keys() - set(own)):
+        raise UsageError(f"tasks.{name}: there is no setting {key!r}", file=str(path), hint=known)
+    try:
+        TASKS[name].settings.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = f"tasks.{name}.{first['loc'][0]}: {first['msg']}, not {first['input']!r}"
+        raise UsageError(said, file=str(path), hint=known) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +171,5 @@ def chosen_tasks(names: Sequence[str], spec: DatasetSpec | None = None) -> list[
     Raises:
         UsageError: a name is not a task.
     """
-    unknown = sorted(set(names) - set(TASKS))
-    if unknown:
-        raise UsageError(f"no task is called {unknown[0]!r}", hint="tasks: " + ", ".join(TASKS))
-    return sorted(set(names) or set(spec.tasks if spec else ())) or list(TASKS)
+    chosen = {task_of(name).name for name in names}
+    return sorted(chosen or set(spec.tasks if spec else ())) or list(TASKS)

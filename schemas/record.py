@@ -154,7 +154,15 @@ def _encoder(kind: Any) -> Converter | None:
         return (lambda value: None if value is None else encode(value)) if nullable else encode
     if kind is int:
         return (lambda value: None if value is None else _whole(value)) if nullable else _whole
+    if kind is enum.StrEnum:  # of no one enum: any declared value, and no other text
+        return _member
     return None
+
+
+def _member(value: Any) -> str:
+    if not isinstance(value, enum.StrEnum):
+        raise TypeError(f"{value!r} is no member of an enum")
+    return value.value
 
 
 def _whole(value: Any) -> int:
@@ -194,7 +202,7 @@ def _decoder(kind: Any) -> Converter | None:
     if is_record(kind):
         decode = _record_decoder(kind)
         return (lambda value: None if value is None else decode(value)) if nullable else decode
-    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum) and kind is not enum.StrEnum:
         return (lambda value: None if value is None else kind(value)) if nullable else kind
     return None
 

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from schemas.errors import UsageError
 from schemas.licences import Profile
-from schemas.overlap_policy import TASKS
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=60)]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$")]
@@ -158,14 +157,6 @@ class DatasetSpec(BaseModel):
     baselines: Baselines = Baselines()
     review: Review = Review()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
-
-    @field_validator("tasks")
-    @classmethod
-    def _known_tasks(cls, tasks: dict[str, dict[str, Parameter]]) -> dict[str, dict[str, Parameter]]:
-        unknown = sorted(set(tasks) - set(TASKS))
-        if unknown:
-            raise ValueError(f"unknown task {', '.join(unknown)}; known: {', '.join(TASKS)}")
-        return tasks
 
 
 def load_spec(path: Path, overrides: Mapping[str, str] | None = None) -> DatasetSpec:

@@ -10,11 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import BaseModel
+
+from schemas.errors import MedqrelsError
 from schemas.record import column, record
 
 
 class Reason(enum.StrEnum):
-    """Closed set of reasons a record may be dropped or quarantined for."""
+    """Reasons a record may be dropped or quarantined for; a stage declares those that are its own alone.
+
+    Both together are a closed set: the runner refuses any other.
+    """
 
     # crawl
     NOT_FOUND = "not_found"
@@ -51,12 +57,14 @@ class Reason(enum.StrEnum):
     NOT_HUMAN = "not_human"
     NOT_A_PATIENT = "not_a_patient"
     NOT_A_CASE = "not_a_case"
-    # tasks
+    # what several tasks drop for
     NO_CITING_PASSAGE = "no_citing_passage"
     SELF_MATCH = "self_match"
     SHORT_PASSAGE = "short_passage"
-    BOILERPLATE = "boilerplate"
-    MANY_FIGURES = "many_figures"
+    SHORT_CASE = "short_case"
+    NO_CLINICAL_IMAGE = "no_clinical_image"
+    FLAGGED_IMAGE = "flagged_image"
+    VAGUE_CAPTION = "vague_caption"
     DUPLICATE_QUERY = "duplicate_query"
     DUPLICATE_DOCUMENT = "duplicate_document"
     # partition
@@ -71,26 +79,6 @@ class Reason(enum.StrEnum):
     STALE_VERDICT = "stale_verdict"
     EXCLUDED_PAIR = "excluded_pair"
     OTHER_VERDICT = "other_verdict"
-    # case_study
-    SHORT_CASE = "short_case"
-    OPEN_DIAGNOSIS = "open_diagnosis"
-    WEAK_DIAGNOSIS = "weak_diagnosis"
-    GENERAL_DIAGNOSIS = "general_diagnosis"
-    NO_CLINICAL_IMAGE = "no_clinical_image"
-    FLAGGED_IMAGE = "flagged_image"
-    NO_RELEVANT_CASE = "no_relevant_case"
-    ONLY_SAME_ARTICLE = "only_same_article"
-    # summary
-    NOTICE = "notice"
-    NO_ABSTRACT = "no_abstract"
-    SHORT_ABSTRACT = "short_abstract"
-    OTHER_ABSTRACT = "other_abstract"
-    NO_FIGURE = "no_figure"
-    SHORT_CONTEXT = "short_context"
-    # image_search
-    LONG_CAPTION = "long_caption"
-    VAGUE_CAPTION = "vague_caption"
-    LABEL_IN_IMAGE = "label_in_image"
 
 
 @record
@@ -100,7 +88,7 @@ class Drop:
     unit: str = column("kind of unit: article, figure, passage, query, document")
     id: str = column("id of the unit")
     article_id: str = column("article it belongs to, or its locator when it has no id yet")
-    reason: Reason = column("closed reason code")
+    reason: enum.StrEnum = column("closed reason code")
     detail: str = column("what was seen, one line", default="")
 
 
@@ -138,10 +126,12 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class RecordStage:
-    """A pure generator: `process(driving record, *related rows, **params)` yields rows and Drops.
+    """A pure generator: `process(driving record, *related rows, **arguments)` yields rows and Drops.
 
-    `resources` name files the runner hands over as keyword arguments (a path); their fingerprint is part of
-    the stage's identity unless the input rows already hold it.
+    Arguments are `params`. A stage with `settings` (a model; `params` are its defaults) is given one of them
+    as `settings` instead. `reasons` are the stage's own, beside the common ones. `resources` name files the
+    runner hands over as keyword arguments (a path); their fingerprint is part of the stage's identity unless
+    the input rows already hold it.
     """
 
     name: str
@@ -152,6 +142,16 @@ class RecordStage:
     accounts: tuple[Account, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     resources: tuple[str, ...] = ()
+    settings: type[BaseModel] | None = None
+    reasons: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.settings is not None:
+            object.__setattr__(self, "params", self.settings().model_dump())
+
+    def arguments(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What `process` is given beside rows and resources, from settings by name."""
+        return dict(params) if self.settings is None else {"settings": self.settings(**params)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class SetStage:
     """SQL over Parquet. `inputs` maps view name -> `stage.table` (all shards); `outputs` run in order.
 
     An output named `drops` must select Drop rows. `params` are the settings its statements were written with:
-    they are part of its identity.
+    they are part of its identity. `reasons` are its own, beside the common ones.
     """
 
     name: str
@@ -191,14 +191,15 @@ class SetStage:
     outputs: Mapping[str, Sql]
     accounts: tuple[SetAccount, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
+    reasons: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One benchmark task: its record stage (per article), its set stage (over all shards), its prose."""
+def check_reasons(stage: RecordStage | SetStage, given: Iterable[str]) -> None:
+    """Refuse reasons that neither all stages have nor this one declares.
 
-    name: str
-    title: str
-    description: str
-    per_article: RecordStage
-    over_all: SetStage
+    Raises:
+        MedqrelsError: there is one.
+    """
+    wrong = sorted(set(map(str, given)) - {reason.value for reason in Reason} - stage.reasons)
+    if wrong:
+        raise MedqrelsError(f"stage {stage.name} drops for {wrong[0]!r}, a reason that nobody declared")

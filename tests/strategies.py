@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import schemas
 from schemas.record import columns, is_record, optional_of, registered
+from schemas.stages import Reason
 
 TEXT = st.one_of(
     st.text(max_size=8),  # any code point but surrogates, NUL and unassigned ones included
@@ -49,6 +50,8 @@ def _present(kind: Any) -> st.SearchStrategy[Any]:
         return st.lists(values(typing.get_args(kind)[0]), max_size=3).map(tuple)
     if is_record(kind):
         return rows(kind)
+    if kind is enum.StrEnum:
+        return st.sampled_from(Reason)
     if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
         return st.sampled_from(list(kind))
     return _PRIMITIVES[kind]

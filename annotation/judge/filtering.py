@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from annotation.judge.scores import SCALES, SCORES
 from schemas.review import ReviewAnnotation, ReviewCandidate
 
 Doubt = Literal["contradictory", "against_rule", "not_judged", "middle", "none"]
@@ -21,17 +20,20 @@ DOUBTS: Final[dict[Doubt, str]] = {
 
 
 def doubts(
-    candidates: Iterable[ReviewCandidate], annotations: Iterable[ReviewAnnotation]
+    candidates: Iterable[ReviewCandidate], annotations: Iterable[ReviewAnnotation], highest: int
 ) -> dict[str, Doubt]:
-    """Candidate id -> how sure its judges are, from current rows of role judge alone."""
+    """Candidate id -> how sure its judges are, from current rows of role judge alone.
+
+    `highest` is the best grade of the task.
+    """
     by_candidate: dict[str, list[ReviewAnnotation]] = defaultdict(list)
     for row in annotations:
         if row.role == "judge" and row.state == "current":
             by_candidate[row.candidate_id].append(row)
-    return {item.id: _doubt(item, by_candidate.get(item.id, ())) for item in candidates}
+    return {item.id: _doubt(item, by_candidate.get(item.id, ()), highest) for item in candidates}
 
 
-def _doubt(candidate: ReviewCandidate, rows: Sequence[ReviewAnnotation]) -> Doubt:
+def _doubt(candidate: ReviewCandidate, rows: Sequence[ReviewAnnotation], highest: int) -> Doubt:
     grades = {row.grade for row in rows if row.grade is not None}
     if len(grades) > 1 or any(row.reason == "unstable" for row in rows):
         return "contradictory"
@@ -40,17 +42,17 @@ def _doubt(candidate: ReviewCandidate, rows: Sequence[ReviewAnnotation]) -> Doub
     grade = grades.pop()
     if candidate.rule_grade is not None and candidate.rule_grade != grade:
         return "against_rule"
-    return "middle" if 0 < grade < SCALES[candidate.task].grade(SCORES[-1]) else "none"
+    return "middle" if 0 < grade < highest else "none"
 
 
 def judge_filter(
-    candidates: Iterable[ReviewCandidate], annotations: Iterable[ReviewAnnotation]
+    candidates: Iterable[ReviewCandidate], annotations: Iterable[ReviewAnnotation], highest: int
 ) -> tuple[ReviewCandidate, ...]:
     """All candidates, the most uncertain first, those of equal doubt in the order given.
 
     Nothing is left out: what a judge is sure of comes last, and gets no verdict by it.
     """
     listed = list(candidates)
-    found = doubts(listed, annotations)
+    found = doubts(listed, annotations, highest)
     rank = {doubt: place for place, doubt in enumerate(DOUBTS)}
     return tuple(sorted(listed, key=lambda item: rank[found[item.id]]))

@@ -9,9 +9,10 @@ from typing import Any
 
 from annotation.judge.prompts import FORMS
 from annotation.judge.records import ModelAnswer, Prompt
-from annotation.judge.scores import SCALES, TWO_AXIS, Variant, judge_name
+from annotation.judge.scores import TWO_AXIS, Variant, judge_name
 from schemas.errors import InputError
 from schemas.review import ReviewAnnotation, annotation_id
+from schemas.task import Scale
 
 _DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _once(pairs))
 
@@ -72,9 +73,13 @@ def score_of(variant: Variant, numbers: Mapping[str, int]) -> int:
 
 
 def judged(
-    prompts: Iterable[Prompt], answers: Iterable[ModelAnswer], model: str, variant: Variant
+    prompts: Iterable[Prompt],
+    answers: Iterable[ModelAnswer],
+    model: str,
+    variant: Variant,
+    scale: Scale,
 ) -> list[ReviewAnnotation]:
-    """Rows of role judge, in order of candidate id. A candidate whose forms are not all answered has none.
+    """Rows of role judge on items of one task, by candidate id; none where a form has no answer yet.
 
     Raises:
         InputError: an answer is not to one of these prompts, or a prompt is of another variant.
@@ -90,18 +95,19 @@ def judged(
     for subject, of_form in sorted(by_subject.items()):
         if set(of_form) == set(FORMS[variant]):
             ordered = [of_form[form] for form in FORMS[variant]]
-            rows.append(_row(subject, ordered, judge_name(model, variant), variant, len(rows) + 1))
+            grade = _conclusion(ordered, variant, scale)
+            rows.append(_row(subject, ordered[0][0].task, judge_name(model, variant), grade, len(rows) + 1))
     return rows
 
 
 def _row(
-    subject: str, given: Sequence[tuple[Prompt, ModelAnswer]], name: str, variant: Variant, sequence: int
+    subject: str, task: str, name: str, conclusion: tuple[int | None, str, str], sequence: int
 ) -> ReviewAnnotation:
-    grade, reason, comment = _conclusion(given, variant)
+    grade, reason, comment = conclusion
     return ReviewAnnotation(
         id=annotation_id(subject, name, "judge", grade, reason),
         candidate_id=subject,
-        task=given[0][0].task,
+        task=task,
         annotator=name,
         role="judge",
         grade=grade,
@@ -111,14 +117,16 @@ def _row(
     )
 
 
-def _conclusion(given: Sequence[tuple[Prompt, ModelAnswer]], variant: Variant) -> tuple[int | None, str, str]:
+def _conclusion(
+    given: Sequence[tuple[Prompt, ModelAnswer]], variant: Variant, scale: Scale
+) -> tuple[int | None, str, str]:
     """Grade, reason and comment: the numbers of each form, in the order of FORMS."""
     grades, told = [], []
     for prompt, answer in given:
         numbers = read_answer(answer.text, json.loads(prompt.answer_schema))
         if answer.state != "answered" or numbers is None:
             return None, "invalid" if answer.state == "answered" else answer.state, ""
-        grades.append(SCALES[prompt.task].grade(score_of(variant, numbers)))
+        grades.append(scale.grade(score_of(variant, numbers)))
         told.append(" ".join(f"{key} {number}" for key, number in sorted(numbers.items())))
     comment = "; ".join(told)
     return (grades[0], "", comment) if len(set(grades)) == 1 else (None, "unstable", comment)

@@ -7,29 +7,20 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from annotation.judge.records import Prompt, PromptPart, prompt_sha256
-from annotation.judge.scores import AXIS, SCALES, SCORES, VERSION, Scale, Variant, variant_name
+from annotation.judge.scores import AXIS, SCORES, VERSION, Variant, variant_name
 from schemas.hashing import canonical_json, sha256_text
 from schemas.review import ReviewCandidate, ShownItem
+from schemas.task import Scale
 
 Form = Literal["single", "forward", "reversed"]
 Skip = Literal[
     "kind_not_judged",
-    "task_not_judged",
     "held_back",
     "needs_images",
     "sensitive_image",
     "image_missing",
     "too_long",
 ]
-SKIPS: Final[dict[Skip, str]] = {
-    "kind_not_judged": "The judge grades relevance only.",
-    "task_not_judged": "The table of scores has no such task.",
-    "held_back": "Something in it may name a patient; see held_back.parquet.",
-    "needs_images": "It shows an image, and images were not to be sent.",
-    "sensitive_image": "It shows a sensitive image, which is sent to servers of this machine only.",
-    "image_missing": "The release does not hold the image it shows.",
-    "too_long": "The prompt is longer than 200,000 bytes.",
-}
 FORMS: Final[dict[Variant, tuple[Form, ...]]] = {
     "umbrela": ("single",),
     "two-axis": ("forward", "reversed"),
@@ -69,6 +60,7 @@ class Prompts:
 
 def prompts(
     candidates: Iterable[ReviewCandidate],
+    scale: Scale,
     variant: Variant,
     *,
     images: bool = False,
@@ -78,7 +70,8 @@ def prompts(
     """Prompts of every candidate that a judge can grade, in order of candidate id and form.
 
     Args:
-        candidates: any kinds and tasks.
+        candidates: of one task, any kinds.
+        scale: of the task.
         variant: which judge.
         images: whether images may be sent.
         sensitive: whether sensitive images may be.
@@ -87,7 +80,8 @@ def prompts(
     rows, skipped = [], {}
     for candidate in sorted(candidates, key=lambda item: item.id):
         reason = _unfit(candidate, images, sensitive)
-        made = [] if reason else [_prompt(candidate, variant, form, max_tokens) for form in FORMS[variant]]
+        forms = () if reason else FORMS[variant]
+        made = [_prompt(candidate, scale, variant, form, max_tokens) for form in forms]
         if any(_size(prompt) > MAX_BYTES for prompt in made):
             reason = "too_long"
         if reason:
@@ -97,11 +91,24 @@ def prompts(
     return Prompts(tuple(rows), skipped)
 
 
+def table(scales: Mapping[str, Scale]) -> list[dict[str, str | int]]:
+    """Scales of some tasks as rows: task, score, grade, meaning, example."""
+    return [
+        {
+            "task": task,
+            "score": score,
+            "grade": level.grade,
+            "meaning": level.meaning,
+            "example": level.example,
+        }
+        for task, scale in sorted(scales.items())
+        for score, level in enumerate(scale.levels)
+    ]
+
+
 def _unfit(candidate: ReviewCandidate, images: bool, sensitive: bool) -> Skip | None:
     if candidate.kind not in ("relevance_text", "relevance_image"):
         return "kind_not_judged"
-    if candidate.task not in SCALES:
-        return "task_not_judged"
     shows = any(_is_image(item.name) and item.value for item in candidate.shown)
     if shows and not images:
         return "needs_images"
@@ -116,13 +123,15 @@ def _is_image(name: str) -> bool:
     return name.endswith("_image")
 
 
-def _prompt(candidate: ReviewCandidate, variant: Variant, form: Form, max_tokens: int) -> Prompt:
+def _prompt(
+    candidate: ReviewCandidate, scale: Scale, variant: Variant, form: Form, max_tokens: int
+) -> Prompt:
     mark = boundary(candidate.task, variant, form, candidate.shown)
     shown = {item.name: _sendable(item.value) for item in candidate.shown if item.value}
     sides = [_blocks(shown, side, mark) for side in (_QUERY, _DOCUMENT)]
     if form == "reversed":
         sides.reverse()
-    closing = _closing(SCALES[candidate.task], variant, form, mark)
+    closing = _closing(scale, variant, form, mark)
     parts = _joined([*sides[0], *sides[1], PromptPart(kind="text", value=closing)])
     schema = canonical_json(answer_schema(variant))
     system = _SYSTEM.format(mark=mark)

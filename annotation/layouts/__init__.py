@@ -4,10 +4,11 @@ from annotation.layouts.answers import Answer, answer
 from annotation.layouts.config import Layout, layout
 from annotation.layouts.data import HIDDEN_COLUMNS, common_kind, data_sha256, task_data
 from annotation.layouts.fields import REQUIRED, SHOWN
-from annotation.layouts.questions import grades
+from annotation.layouts.questions import RELEVANCE, grades
 
 __all__ = [
     "HIDDEN_COLUMNS",
+    "RELEVANCE",
     "REQUIRED",
     "SHOWN",
     "Answer",

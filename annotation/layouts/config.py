@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -11,9 +12,10 @@ from annotation.layouts import questions
 from annotation.layouts.answers import CANNOT
 from annotation.layouts.data import KEYS
 from annotation.layouts.guidelines import guidelines
-from annotation.layouts.questions import Question
+from annotation.layouts.questions import Asked
 from schemas.hashing import sha256_text
 from schemas.review import Kind
+from schemas.task import Side, Task
 
 _REASON_KEYS = {
     "image_unreadable": "i",
@@ -29,14 +31,9 @@ _REASON_NAMES = {
     "ambiguous": "Question ambiguous",
     "other": "Other reason",
 }
-_IMAGE_HEIGHT = {
-    ("summary", "left"): "calc(100vh - 570px)",  # a long text stands below
-    ("case_study", "left"): "calc(100vh - 600px)",
-    ("case_study", "right"): "calc(100vh - 600px)",
-    ("image_search", "right"): "calc(100vh - 490px)",  # at most a caption stands below
-    ("figure_caption", "left"): "calc(100vh - 450px)",
-}
-"""Relevance task or kind, and side -> greatest height of the image; the reasons need room as well."""
+_WORDS: dict[Kind, dict[Side, int]] = {"figure_caption": {"left": 450}}
+_USUAL_WORDS = 500
+"""Pixels that the words around an image and all buttons need: the rest of the page is the image's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +45,32 @@ class Layout:
     version: str
 
 
-def layout(kind: Kind, task: str) -> Layout:
-    """Labelling interface of a kind, with the question and grades of a task.
+def layout(kind: Kind, task: Task | None = None) -> Layout:
+    """Labelling interface of a kind; a relevance kind has question, grades and guideline of its task.
 
     Raises:
-        UsageError: a relevance task without grades or question.
+        UsageError: a relevance kind without a task.
     """
-    question = questions.question(kind, task)
+    asked = questions.asked(kind, task)
+    of_task = task if kind in questions.RELEVANCE else None
+    words = of_task.question.words if of_task else _WORDS.get(kind, {})
     root = Element("View", className=f"mq mq-{kind}")
     _add(root, "Style").text = (files(__package__) / "style.css").read_text("utf-8")
-    _add(root, "Header", value=question.text, size="3")
+    _add(root, "Header", value=asked.text, size="3")
     body = _add(root, "View", className="mq-body")
     keys = KEYS[kind]
-    name = task if kind in questions.RELEVANCE else kind
-    _panel(body, name, "left", question.left, keys)
+    _panel(body, "left", asked.left, keys, words)
     if "right" in keys:
-        _panel(body, name, "right", question.right, keys)
+        _panel(body, "right", asked.right, keys, words)
     if "options" in keys:
-        _options(body, question)
-    _answer(root, kind, question)
+        _options(body, asked)
+    _answer(root, kind, asked)
     config = tostring(root, encoding="unicode")
-    text = guidelines(kind, task)
+    text = guidelines(kind, of_task)
     return Layout(config, text, sha256_text(f"{config}\x00{text}")[:12])
 
 
-def _panel(body: Element, task: str, side: str, name: str, keys: tuple[str, ...]) -> None:
+def _panel(body: Element, side: Side, name: str, keys: tuple[str, ...], words: Mapping[Side, int]) -> None:
     panel = _add(body, "View", className=f"mq-panel mq-{side}")
     _add(panel, "Header", value=name, size="5")
     if f"{side}_image" in keys:
@@ -89,15 +87,15 @@ def _panel(body: Element, task: str, side: str, name: str, keys: tuple[str, ...]
             brightnessControl="true",
             contrastControl="true",
             horizontalAlignment="center",
-            maxHeight=_IMAGE_HEIGHT.get((task, side), "calc(100vh - 500px)"),
+            maxHeight=f"calc(100vh - {words.get(side, _USUAL_WORDS)}px)",
         )
-    words = _add(panel, "View", className="mq-words")
-    _add(words, "HyperText", name=side, value=f"${side}", inline="true", clickableLinks="true")
+    box = _add(panel, "View", className="mq-words")
+    _add(box, "HyperText", name=side, value=f"${side}", inline="true", clickableLinks="true")
 
 
-def _options(body: Element, question: Question) -> None:
+def _options(body: Element, asked: Asked) -> None:
     panel = _add(body, "View", className="mq-panel mq-options")
-    _add(panel, "Header", value=question.right, size="5")
+    _add(panel, "Header", value=asked.right, size="5")
     _grades(panel, value="$options")
 
 
@@ -107,12 +105,12 @@ def _grades(parent: Element, **more: str) -> Element:
     return _add(parent, "Choices", name="grade", toName="left", **attributes)
 
 
-def _answer(root: Element, kind: Kind, question: Question) -> None:
+def _answer(root: Element, kind: Kind, asked: Asked) -> None:
     area = _add(root, "View", className="mq-answer")
-    if question.grades:
+    if asked.grades:
         choices = _grades(area, layout="inline")
-        for grade in question.grades:
-            _button(choices, str(grade.grade), str(grade.grade), grade.name, grade.definition)
+        for grade in asked.grades:
+            _button(choices, str(grade.score), str(grade.score), grade.name, grade.definition)
         _button(choices, CANNOT, "C", "Cannot judge", "A reason is asked for.")
     when = {"visibleWhen": "choice-selected", "whenTagName": "grade", "whenChoiceValue": CANNOT}
     row = _add(area, "View", className="mq-reasons", **when)

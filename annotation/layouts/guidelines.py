@@ -6,22 +6,17 @@ from importlib.resources import files
 
 from markdown_it import MarkdownIt
 
-from annotation.layouts.questions import RELEVANCE, question
 from schemas.review import Kind
+from schemas.task import Task
 
 _EVERY_TASK = "every_task"
 
 
-def guidelines(kind: Kind, task: str) -> str:
-    """Guidelines of a task, with what holds for every task, as HTML with its own style.
-
-    Raises:
-        UsageError: a relevance task without a question.
-    """
-    question(kind, task)
+def guidelines(kind: Kind, task: Task | None) -> str:
+    """Guidelines of a task, or of a kind without one, with what holds for all, as HTML with its own style."""
     folder = files("annotation") / "guidelines"
-    name = task if kind in RELEVANCE else kind
-    texts = [(folder / f"{part}.md").read_text("utf-8") for part in (name, _EVERY_TASK)]
-    html: str = MarkdownIt("commonmark").render("\n".join(texts))
+    own = task.question.guideline if task else (folder / f"{kind}.md").read_text("utf-8")
+    text = f"{own}\n{(folder / f'{_EVERY_TASK}.md').read_text('utf-8')}"
+    html: str = MarkdownIt("commonmark").render(text)
     style = (files(__package__) / "guidelines.css").read_text("utf-8")
     return f'<div class="mq-guide"><style>{style}</style>{html}</div>'

@@ -1,6 +1,6 @@
-"""What is asked in each task: the question, the names of both sides, and what every grade means.
+"""What is asked: the question, the names of both sides, and what every grade means.
 
-Definitions of grades come from `schemas.grades`; grade 0 and the kinds without a task of their own are here.
+Of relevance the task says so; the kinds without a task of their own are here.
 """
 
 from __future__ import annotations
@@ -9,23 +9,14 @@ from dataclasses import dataclass
 
 from annotation.layouts.fields import MAX_OPTIONS
 from schemas.errors import UsageError
-from schemas.grades import GRADES
 from schemas.review import CANNOT_JUDGE, Kind
+from schemas.task import Grade, Task
 
 RELEVANCE: tuple[Kind, ...] = ("relevance_image", "relevance_text")
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
-    """One grade as its button shows it: short name and definition."""
-
-    grade: int
-    name: str
-    definition: str
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
+class Asked:
     """What is asked of a candidate; `grades` from the highest to 0, empty when options take their place."""
 
     text: str
@@ -34,36 +25,14 @@ class Question:
     grades: tuple[Grade, ...]
 
 
-_ASKED: dict[str, tuple[str, str, str]] = {
-    "visual_context": ("Does the passage speak about this figure?", "Figure and caption", "Passage"),
-    "image_search": ("Does the image show what the text asks for?", "Clinical text", "Image"),
-    "summary": (
-        "Is this the abstract of the article the left side was taken from?",
-        "Parts of an article",
-        "Abstract",
-    ),
-    "case_study": ("Do both patients have the same principal diagnosis?", "Case", "Another patient's case"),
-}
-_NAMES: dict[str, dict[int, str]] = {
-    "visual_context": {2: "This figure", 1: "Its context", 0: "Not relevant"},
-    "image_search": {2: "This image", 1: "Same case, similar image", 0: "Not relevant"},
-    "summary": {2: "Its abstract", 0: "Not its abstract"},
-    "case_study": {2: "Same diagnosis", 1: "Closely related diagnosis", 0: "Not relevant"},
-}
-_ZERO: dict[str, str] = {
-    "visual_context": "The passage does not speak about this figure, even if the subject is the same.",
-    "image_search": "Another patient, or another examination or region than the text asks for.",
-    "summary": "The abstract is that of another article, even if the subject is the same.",
-    "case_study": "Another principal diagnosis, even if findings or treatment are alike.",
-}
-_OTHER: dict[str, Question] = {
-    "confusion": Question(
+_OTHER: dict[Kind, Asked] = {
+    "confusion": Asked(
         "Which of these concepts does the marked term mean in this passage?",
         "Passage",
         "Concepts",
         (),
     ),
-    "translation": Question(
+    "translation": Asked(
         "Does the translation say what the original says?",
         "Original",
         "Translation",
@@ -73,7 +42,7 @@ _OTHER: dict[str, Question] = {
             Grade(0, "Other meaning", "A finding, negation, number, side or diagnosis differs."),
         ),
     ),
-    "figure_caption": Question(
+    "figure_caption": Asked(
         "Does the caption belong to this image?",
         "Image",
         "Caption",
@@ -83,7 +52,7 @@ _OTHER: dict[str, Question] = {
             Grade(0, "Does not belong", "The caption tells of another image."),
         ),
     ),
-    "case_boundary": Question(
+    "case_boundary": Asked(
         "Is the marked text the whole story of one patient, and of no other?",
         "Text",
         "",
@@ -98,33 +67,29 @@ NONE_OF_THEM = Grade(0, "None of them", "The term means something that is not in
 _WITH_IMAGE: tuple[Kind, ...] = ("relevance_image", "figure_caption")
 
 
-def question(kind: Kind, task: str) -> Question:
-    """What is asked in a task.
+def asked(kind: Kind, task: Task | None) -> Asked:
+    """What is asked in a project of a kind; only a relevance kind needs the task.
 
     Raises:
-        UsageError: a relevance task without grades in `schemas.grades` or without its question here.
+        UsageError: a relevance kind without a task.
     """
     if kind not in RELEVANCE:
         return _OTHER[kind]
-    if task not in GRADES or task not in _ASKED:
-        raise UsageError(
-            f"no review question is defined for the task {task!r}",
-            hint=f"tasks that can be reviewed: {', '.join(sorted(set(GRADES) & set(_ASKED)))}",
-        )
-    definitions = {**GRADES[task], 0: _ZERO[task]}
-    grades = tuple(Grade(n, _NAMES[task][n], definitions[n]) for n in sorted(definitions, reverse=True))
-    return Question(*_ASKED[task], grades)
+    if task is None:
+        raise UsageError(f"items of the kind {kind} are of a task, and none was given")
+    told = task.question
+    return Asked(told.text, told.left, told.right, task.grades)
 
 
-def grades(kind: Kind, task: str) -> tuple[int, ...]:
+def grades(kind: Kind, task: Task | None) -> tuple[int, ...]:
     """Grades that can be given, ascending; for a confusion set the numbers of its options and 0.
 
     Raises:
-        UsageError: as :func:`question`.
+        UsageError: as :func:`asked`.
     """
     if kind == "confusion":
         return tuple(range(MAX_OPTIONS + 1))
-    return tuple(sorted(grade.grade for grade in question(kind, task).grades))
+    return tuple(sorted(grade.score for grade in asked(kind, task).grades))
 
 
 def reasons(kind: Kind) -> dict[str, str]:

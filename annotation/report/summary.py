@@ -23,7 +23,6 @@ from schemas.review import Kind, ReviewAnnotation, ReviewCandidate
 FORMAT_VERSION = 1
 WIDE = 0.2
 """An interval whose half-width is above this says too little about agreement to build on."""
-UNGRADED = "cannot_judge"
 
 
 @dataclass(frozen=True, slots=True)

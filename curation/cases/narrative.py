@@ -132,11 +132,6 @@ def is_shared(text: str) -> bool:
     return bool(_SHARED.match(text))
 
 
-def is_foreign(sentence: str) -> bool:
-    """Whether a sentence tells of other people's patients."""
-    return bool(_FOREIGN.search(sentence))
-
-
 def mentions_patient(text: str) -> int:
     """How often a text refers to its one patient."""
     return len(_PATIENT.findall(text))

@@ -10,17 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from curation.partition.components_sql import components
-from schemas.overlap_policy import DIMENSIONS, Dimension, level
-
-NEAR = 4
-"""Bits in which the perceptual hashes of two images of one family may differ."""
-FLAT = 16
-"""A perceptual hash with fewer ones (or zeros) is of a nearly uniform image and says nothing: a usual one has
-32, because its bits are set where a term lies above the median."""
-_PARTS = ((0, 11), (11, 11), (22, 11), (33, 11), (44, 10), (54, 10))
-"""Bits cut into 6 parts: hashes that differ in at most 4 bits agree in at least 2 whole parts."""
-_PIECES = tuple(((1 << width) - 1) << start for start, width in _PARTS)
-_MASKS = tuple(one | other for at, one in enumerate(_PIECES) for other in _PIECES[at + 1 :])
+from curation.similarity.hashes_sql import MASKS, NEAR, is_telling
+from curation.tasks.registry import level
+from schemas.overlap_policy import DIMENSIONS, Dimension
 
 
 def literal(text: str) -> str:
@@ -100,7 +92,6 @@ def likenesses(tasks: Sequence[str]) -> str:
             for task in tasks
         ]
     )
-    masks = ", ".join(f"({number}, {mask}::UBIGINT)" for number, mask in enumerate(_MASKS))
     near = "SELECT one::BIGINT AS u, other::BIGINT AS v FROM near_new"
     return f"""
     WITH RECURSIVE used AS ({used}),
@@ -111,12 +102,12 @@ def likenesses(tasks: Sequence[str]) -> str:
             bool_or(is_known) AS is_known, bool_or(NOT is_known) AS is_used
         FROM (SELECT phash, false AS is_known FROM images WHERE sha256 IN (SELECT sha256 FROM used)
             UNION ALL SELECT phash, true FROM known)
-        WHERE bits IS NOT NULL AND length(phash) = 16 AND bit_count(bits) BETWEEN {FLAT} AND {64 - FLAT}
+        WHERE bits IS NOT NULL AND length(phash) = 16 AND {is_telling("bits")}
         GROUP BY ALL),
     numbered AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY phash) AS n FROM hashes),
     parts AS MATERIALIZED (
         SELECT h.n, h.bits, h.is_known, (m.number::HUGEINT << 64) | (h.bits & m.mask)::HUGEINT AS part
-        FROM numbered AS h CROSS JOIN (VALUES {masks}) AS m(number, mask)),
+        FROM numbered AS h CROSS JOIN (VALUES {MASKS}) AS m(number, mask)),
     near AS MATERIALIZED (
         SELECT DISTINCT a.n AS one, b.n AS other, a.is_known AS one_known, b.is_known AS other_known
         FROM parts AS a JOIN parts AS b ON a.part = b.part AND a.n < b.n

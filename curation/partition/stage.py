@@ -31,7 +31,6 @@ from curation.partition.records import (
 from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query
 from schemas.errors import UsageError
 from schemas.image import FigureImage
-from schemas.overlap_policy import TASKS
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 VERSION = 3
@@ -65,13 +64,13 @@ def partition_stage(
     """The partition of these tasks.
 
     Args:
-        tasks: names from `schemas.overlap_policy.TASKS`, in any order.
+        tasks: names of tasks, in any order.
         dev_share: share of each task's queries for dev, at most 0.5.
         weights: task -> weight of the kept share of its queries in the objective; 1 where it is not named.
         leave_out: ids of queries that may not be released.
 
     Raises:
-        UsageError: an unknown or repeated task, a share or weight out of range.
+        UsageError: no task, one named twice, a share or weight out of range.
     """
     given = {task: 1.0 for task in tasks} | dict(weights or {})
     _check(tasks, dev_share, given)
@@ -89,11 +88,9 @@ def partition_stage(
 
 
 def _check(tasks: Sequence[str], dev_share: float, weights: Mapping[str, float]) -> None:
-    unknown = sorted(set(weights) - set(tasks)) or sorted(set(tasks) - set(TASKS))
+    unknown = sorted(set(weights) - set(tasks))
     if unknown or len(set(tasks)) != len(tasks) or not tasks:
-        raise UsageError(
-            f"not tasks to partition: {unknown or list(tasks)}", hint="name each known task once"
-        )
+        raise UsageError(f"not tasks to partition: {unknown or list(tasks)}", hint="name each task once")
     if not 0 <= dev_share <= 0.5:
         raise UsageError(f"dev_share {dev_share} is not between 0 and 0.5")
     wrong = [task for task in sorted(weights) if not 0 < weights[task] <= 1000]

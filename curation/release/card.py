@@ -1,7 +1,7 @@
 """The dataset card: one template, numbers from the data, prose from `data_cards/<dataset>/`.
 
 A section of prose is told for the task (`<task>/<section>.md`), for the whole dataset (`<section>.md`), or
-both, the task's first. What depends on a setting is no prose: the template tells it (`templates/tasks/`).
+both, the task's first. What depends on a setting is no prose: the task's own template tells it.
 
 The claims gate: prose may not state a number of its own. Digits are allowed inside `{{ … }}`, in addresses,
 in years and in licence versions; anything else must be an expression over the facts.
@@ -21,6 +21,7 @@ from curation.published.manifest import ReleaseManifest
 from curation.release import results
 from curation.release.facts import Facts
 from curation.release.rights import hub_licence
+from curation.tasks.registry import TASKS
 from schemas.errors import ReleaseError
 from schemas.published import IMAGE, Published
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
@@ -42,10 +43,18 @@ _NANO = frozenset(table.name for table in NANO)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
+def _of_task(template: str) -> str | None:
+    """The template of a task, which it brings with it."""
+    task = TASKS.get(template.removeprefix("tasks/"))
+    return task.card if task else None
+
+
 @functools.cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.FileSystemLoader(Path(__file__).parent / "templates"), jinja2.FunctionLoader(_of_task)]
+        ),
         autoescape=False,  # Markdown: cells are escaped by the `cell` filter
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

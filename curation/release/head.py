@@ -11,12 +11,11 @@ from curation.release import reviewed
 from curation.release.facts import Facts
 from curation.release.rights import combined_family
 from schemas.errors import ReleaseError
-from schemas.grades import EXCLUSIONS
 from schemas.hashing import canonical_json, sha256_text
 from schemas.ids import ID_VERSION
 from schemas.licences import PROFILES
 from schemas.spec import DatasetSpec
-from schemas.stages import Task
+from schemas.task import Task
 
 
 def head_of(
@@ -59,8 +58,8 @@ def head_of(
         publishable_by_content=not reasons,
         not_publishable_because=reasons,
         accessed=spec.sources.accessed,
-        grades=reviewed.grades(task.name, numbers["scores"]),
-        exclusions={reason: meaning for reason, meaning in EXCLUSIONS.items() if reason in used},
+        grades=reviewed.grades(task, numbers["scores"]),
+        exclusions={code: meaning for code, meaning in task.all_exclusions.items() if code in used},
         versions=_versions(build),
         stages=tuple(dataclasses.asdict(stage) for stage in build.stages),
         overrides=dict(build.overrides),

@@ -15,10 +15,10 @@ from typing import Any
 
 from curation.published.query import QueryRunner, Views, fetch, fetch_one
 from schemas.benchmark import Document, Excluded, LabelStatus, Qrel, Query
-from schemas.grades import GRADES
 from schemas.record import column, record
 from schemas.review import Role, Verdict
 from schemas.stages import Drop, SetAccount, SetStage, Sql
+from schemas.task import Task
 
 VERSION = 2
 VERDICTS, REVIEWED = "{task}_verdicts", "{task}_reviewed"
@@ -191,14 +191,14 @@ def reviewed_stage(task: str) -> SetStage:
     )
 
 
-def grades(task: str, scores: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def grades(task: Task, scores: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Definitions of a task's grades; 0 is one where people judged a pair not relevant.
 
     Args:
-        task: task name.
+        task: the task.
         scores: rows with the `score` of the task's labels.
     """
-    found = {str(score): meaning for score, meaning in GRADES.get(task, {}).items()}
+    found = {str(grade.score): grade.definition for grade in task.grades if grade.score}
     if any(row["score"] == 0 for row in scores):
         found["0"] = NOT_RELEVANT
     return found

@@ -31,8 +31,8 @@ from schemas.errors import ReleaseError
 from schemas.licences import is_allowed
 from schemas.published import Published
 from schemas.spec import DatasetSpec
-from schemas.stages import Task
 from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES, TABLES, TARGET_NAMES
+from schemas.task import Task
 
 REQUIRED = (
     "queries",

@@ -1,1 +1,1 @@
-"""One file per benchmark task; each declares its stages, grades and checks as a Task."""
+"""Benchmark tasks, one folder each: all that is known of a task, declared as a Task in its `task.py`."""

@@ -8,7 +8,7 @@ from flows.engine.runner import Resource
 from flows.engine.workspace import Workspace
 from flows.vocabulary.indexes import planned_index
 from schemas.errors import WorkspaceError
-from schemas.stages import Task
+from schemas.task import Task
 
 
 def task_resources(workspace: Workspace, task: Task) -> Mapping[str, Resource]:

@@ -104,11 +104,12 @@ def judge(
 
 def _show(common: Common, prompt: object) -> int:
     """Print a prompt as it would be sent, and what scores mean in each task."""
+    from annotation.judge.prompts import table
     from annotation.judge.records import Prompt
-    from annotation.judge.scores import table
+    from curation.tasks.registry import TASKS
     from schemas.record import to_dict
 
-    rows = table()
+    rows = table({name: task.scale for name, task in TASKS.items()})
     shown = to_dict(prompt) if isinstance(prompt, Prompt) else None
 
     def text() -> str:

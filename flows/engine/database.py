@@ -20,7 +20,7 @@ from flows.engine.manifest import DROPPED, Output
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.hashing import normalise_text, sha256_file
 from schemas.record import arrow_schema
-from schemas.stages import Drop, SetAccount, SetStage, Sql
+from schemas.stages import Drop, SetAccount, SetStage, Sql, check_reasons
 
 ROW_GROUP = 20_000
 
@@ -176,6 +176,7 @@ def run_set_stage(
             add_view(connection, "drops", [path], Drop)
         units = {account.unit: _account(connection, stage, account) for account in stage.accounts}
         found = connection.execute("SELECT reason, count(*) FROM drops GROUP BY ALL ORDER BY ALL").fetchall()
+    check_reasons(stage, (reason for reason, _ in found))
     return outputs, units, {str(reason): int(count) for reason, count in found}
 
 

@@ -24,7 +24,7 @@ from flows.engine.workspace import Workspace
 from schemas.errors import ConservationError, MedqrelsError, UsageError, WorkspaceError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import arrow_schema, from_table, to_table
-from schemas.stages import Drop, RecordStage, SetStage, Table
+from schemas.stages import Drop, RecordStage, SetStage, Table, check_reasons
 
 ALL = "all"
 DROP_TABLE = Table(DROPPED, Drop, ("unit", "id", "reason"))
@@ -307,11 +307,12 @@ def run_records(
     counts: dict[str, dict[str, int]] = {
         account.unit: {"in": 0, "kept": 0, "dropped": 0} for account in stage.accounts
     }
+    arguments = {**stage.arguments(params), **resources}
     for row in sorted(tables[driving.table], key=lambda item: getattr(item, driving.by)):
         rows = [row, *(group.get(getattr(row, driving.by), []) for group in related)]
         mine: dict[str, list[Any]] = {table.name: [] for table in stage.outputs}
         my_drops: list[Drop] = []
-        for out in _made(stage, rows, {**params, **resources}):
+        for out in _made(stage, rows, arguments):
             if isinstance(out, Drop):
                 my_drops.append(out)
             else:
@@ -320,6 +321,7 @@ def run_records(
         for name, made in mine.items():
             kept[name].extend(made)
         drops.extend(my_drops)
+    check_reasons(stage, (drop.reason for drop in drops))
     return kept, drops, counts
 
 

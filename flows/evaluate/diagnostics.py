@@ -28,6 +28,7 @@ from curation.evaluation.results import Measured
 from curation.evaluation.runs import file_stem
 from curation.evaluation.systems import System, parse_systems
 from curation.evaluation.terms import Analyser
+from curation.tasks.registry import TASKS
 from flows.adapters.encoder import Encoder, answer
 from flows.evaluate.retrieval import Bench
 
@@ -247,7 +248,9 @@ class _Conditions:
             return Condition(why_not=_NO_IMAGES)
         if text.run is None or chosen is None:
             return Condition(why_not=text.why_not or "the text system compares texts with images")
-        found = words.captions(self.collection, self.directory)
+        known = TASKS.get(self.collection.head.task)
+        in_text = known.caption_in_query if known else ""
+        found = words.captions(self.collection, self.directory, in_text)
         counts: dict[str, int] = {}
         for query, reason in found.why_not.items():
             if query in self.queries:

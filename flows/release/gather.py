@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
-from curation.release.write import OPTIONAL, Inputs
+from curation.release.write import Inputs
 from flows.engine.connection import query
 from flows.engine.lineage import check_current
 from flows.engine.runner import shards_of, table_files
@@ -21,8 +21,8 @@ from flows.vocabulary.store import credits_of
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
 from schemas.spec import DatasetSpec
-from schemas.stages import Task
 from schemas.tables import ANNOTATIONS
+from schemas.task import Task
 from sources.stage import CRAWL
 
 
@@ -48,7 +48,7 @@ def gather(
     vocabulary = current(workspace)
     given = [f"{source}.{name}" for name in ("queries", "qrels", "excluded")]
     given += [f"{stage.name}.documents", "labels.records", "parse.articles"]
-    given += [f"{stage.name}.{table.name}" for table in OPTIONAL if table.name in stage.outputs]
+    given += [f"{stage.name}.{name}" for name in built.extra_tables]
     given += [f"{source}.{ANNOTATIONS.name}"] if source != stage.name else []
     given += [f"{PARTITION}.{name}" for name in ("keys", "assignments", "withheld")]
     given += [f"extract.{name}" for name in ("sources", "passages", "figures")]

@@ -20,7 +20,7 @@ from flows.release.gather import gather
 from flows.review.versions import check_version, leaving_rule
 from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec
-from schemas.stages import Task
+from schemas.task import Task
 
 TRIAL = "0.0.0-trial"
 """Version of what is made only to be compared."""

@@ -12,12 +12,12 @@ from typing import Any
 from annotation.agreement.coefficients import Coefficient
 from annotation.agreement.intervals import CONFIDENCE
 from annotation.agreement.planner import SECONDS_PER_ITEM, plan
-from annotation.layouts import grades
 from annotation.report.render import render
 from annotation.report.summary import summarise
 from annotation.report.words import COEFFICIENTS, counted, figure, opening, percent
 from flows.engine.workspace import Workspace, write_atomic
 from flows.review.store import ReviewFolder, review_folders
+from flows.review.tasks import offered
 from schemas.errors import UsageError, WorkspaceError
 from schemas.review import ReviewCandidate
 
@@ -31,11 +31,11 @@ PREVALENCE = (0.4, 0.2, 0.2, 0.2)
 def scale_of(candidates: Sequence[ReviewCandidate]) -> list[int]:
     """Every grade that the task's layout offers, ascending; of a choice, 0 and the options' numbers."""
     first = candidates[0]
-    offered = list(grades(first.kind, first.task))
+    given = list(offered(first))
     if first.kind != "confusion":
-        return offered
+        return given
     shown = (item.value for row in candidates for item in row.shown if item.name == "options")
-    return offered[: max(len(json.loads(value)) for value in shown) + 1]
+    return given[: max(len(json.loads(value)) for value in shown) + 1]
 
 
 def summary_of(folder: ReviewFolder) -> dict[str, Any]:

@@ -25,10 +25,11 @@ from annotation.candidates import (
 )
 from curation.privacy import Hit
 from curation.privacy.images import READ_VERSION
+from curation.tasks.registry import task_of
 from flows.engine.connection import query
 from flows.engine.workspace import Workspace
 from flows.review.privacy import Scan, scan
-from flows.review.reading import DEPTH, WITH_DIAGNOSIS, Known, Published, Row, marks
+from flows.review.reading import DEPTH, Known, Published, Row, marks
 from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate
@@ -153,7 +154,9 @@ def prepare(
 def _draw(task: Published, options: Options, had: set[tuple[str, str]]) -> _Drawn:
     """The sample with its known items, and the frame it was drawn from."""
     seed = task.manifest.release_hash
-    labelled = [pair for pair in task.positives if not reserved(seed, pair)]
+    rules = task_of(task.manifest.task).gold_rules
+    kept = [pair for pair in task.positives if reserved(seed, pair, rules)]
+    labelled = [pair for pair in task.positives if not reserved(seed, pair, rules)]
     facets = {name: task.facets(name) for name in task.queries}
     chance = random_pairs(facets, sorted(task.documents), task.may_pair, seed)
     frame = [*labelled, *task.pool, *chance]
@@ -163,7 +166,7 @@ def _draw(task: Published, options: Options, had: set[tuple[str, str]]) -> _Draw
     count = round(options.gold_share * len(chosen))
     documents = [(name, row["specialty"]) for name, row in sorted(task.documents.items())]
     gold = known_items(
-        task.positives,
+        kept,
         facets,
         documents,
         lambda q, c: (q, c) not in taken and task.may_pair(q, c),
@@ -239,7 +242,7 @@ def _candidates(
     rows = [*queries.values(), *documents.values()]
     blurred = known.blurred({row.image for row in rows if row.image})
     mentions = known.mentions({row.source_id for row in rows})
-    wants = task.manifest.task in WITH_DIAGNOSIS
+    wants = task_of(task.manifest.task).question.with_diagnosis
     diagnoses = known.diagnoses(
         {row.patient_id for row in queries.values() if row.patient_id} if wants else ()
     )

@@ -18,10 +18,12 @@ from annotation.judge.filtering import judge_filter
 from annotation.layouts import HIDDEN_COLUMNS, common_kind, data_sha256, layout, task_data
 from annotation.sync import WantedTask
 from annotation.sync import data_sha256 as sent_sha256
+from curation.tasks.registry import task_of
 from flows.engine.workspace import write_atomic
 from flows.review.adjudication import DISPUTED
 from flows.review.judge import judge_annotations
 from flows.review.store import ReviewFolder
+from flows.review.tasks import task_for
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import sha256_text
 from schemas.review import Allotment, Kind, ReviewAnnotation, ReviewCandidate, Role
@@ -131,7 +133,8 @@ def doubtful_first(
     """
     if not judged:
         return list(items)
-    rest = iter(judge_filter([item for item in items if item.origin != "gold"], judged))
+    highest = task_of(items[0].task).grades[0].score
+    rest = iter(judge_filter([item for item in items if item.origin != "gold"], judged, highest))
     return [item if item.origin == "gold" else next(rest) for item in items]
 
 
@@ -157,7 +160,7 @@ def _disputed_task(
 def _queue(
     annotator: str, role: Role, example: ReviewCandidate, kind: Kind, tasks: tuple[WantedTask, ...]
 ) -> Queue:
-    seen = layout(kind, example.task)
+    seen = layout(kind, task_for(kind, example.task))
     is_third = role == "adjudicator"
     return Queue(
         annotator=annotator,

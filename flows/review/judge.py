@@ -7,6 +7,7 @@ stored in `<workspace>/review/answers/`, one file per model: a rerun makes no ca
 
 from __future__ import annotations
 
+import functools
 import re
 import tempfile
 from collections import Counter
@@ -25,9 +26,9 @@ from annotation.judge.filtering import DOUBTS, doubts
 from annotation.judge.parsing import is_valid, judged
 from annotation.judge.prompts import MAX_TOKENS, Skip, prompts
 from annotation.judge.records import ModelAnswer, Prompt
-from annotation.judge.scores import SCALES, Variant, judge_name, variant_name
-from annotation.layouts import grades
+from annotation.judge.scores import Variant, judge_name, variant_name
 from curation.published.manifest import read_manifest
+from curation.tasks.registry import task_of
 from flows.adapters.llm import Llm, Server, server_from
 from flows.adapters.llm_ledger import Prices, Totals, money, read_totals
 from flows.adapters.llm_runner import Patience, Run, Runner, held, most
@@ -36,10 +37,12 @@ from flows.engine.progress import Reporter
 from flows.engine.workspace import Workspace, write_atomic
 from flows.review.reading import Published
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder
+from flows.review.tasks import offered
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from schemas.hashing import sha256_text
 from schemas.record import from_table
 from schemas.review import ReviewAnnotation, ReviewCandidate
+from schemas.task import Task
 
 REPORT, LEDGER, ANSWERS = "judge.json", "ledger.jsonl", "answers"
 _PUSH = "medqrels review push RELEASE/TASK"
@@ -71,6 +74,7 @@ class Plan:
     rows: tuple[Prompt, ...]
     open: tuple[Prompt, ...]
     skipped: Mapping[str, Skip]
+    task: Task
 
     @property
     def home(self) -> Path:
@@ -89,14 +93,12 @@ def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: b
     candidates = folder.candidates()
     if not candidates:
         raise UsageError("this task has no candidates", file=str(folder.path), hint=_PUSH)
-    if head.task not in SCALES:
-        raise UsageError(f"the judge has no scale for the task {head.task!r}")
+    task = task_of(head.task)
     back = _held_back(folder)
     fit = [item for item in candidates if item.id not in back]
-    whole = prompts(fit, options.variant, images=True, sensitive=True, max_tokens=options.max_tokens)
-    allowed = prompts(
-        fit, options.variant, images=options.images, sensitive=is_local, max_tokens=options.max_tokens
-    )
+    asked = functools.partial(prompts, fit, task.scale, options.variant, max_tokens=options.max_tokens)
+    whole = asked(images=True, sensitive=True)
+    allowed = asked(images=options.images, sensitive=is_local)
     chosen = _sample({prompt.subject for prompt in allowed.rows}, options.sample)
     known = {answer.prompt_id for answer in held(whole.rows, options.model, _store(workspace))}
     rows = tuple(row for row in whole.rows if row.id in known or row.subject in chosen)
@@ -108,6 +110,7 @@ def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: b
         rows,
         tuple(row for row in rows if row.subject in chosen and row.id not in known),
         {name: reason for name, reason in sorted(skipped.items()) if name not in {r.subject for r in rows}},
+        task,
     )
 
 
@@ -257,7 +260,7 @@ def _write(
     made: Plan, options: Options, answers: Sequence[ModelAnswer], skipped: Mapping[str, Skip]
 ) -> dict[str, Any]:
     """Write prompts, answers, annotations and judge.json; the judge's part of the latter."""
-    rows = judged(made.rows, answers, options.model, options.variant)
+    rows = judged(made.rows, answers, options.model, options.variant, made.task.scale)
     home = made.home / folder_name(options.model, options.variant)
     write_atomic(home / "prompts.parquet", parquet_bytes(Prompt, made.rows))
     write_atomic(home / "answers.parquet", parquet_bytes(ModelAnswer, answers))
@@ -294,7 +297,8 @@ def _summary(
     head = read_manifest(made.directory)
     seen = {row.candidate_id for row in rows}
     systems = {name for item in made.candidates for name in item.systems} | set(head.shaped_by)
-    found = Counter(doubts([item for item in made.candidates if item.id in seen], rows).values())
+    items = [item for item in made.candidates if item.id in seen]
+    found = Counter(doubts(items, rows, made.task.grades[0].score).values())
     return {
         "judge": judge_name(options.model, options.variant),
         "role": "judge: a pre-filter and third opinion, never an expert",
@@ -323,7 +327,7 @@ def _counts(values: Any) -> dict[str, int]:
 def _calibration(made: Plan, rows: Sequence[ReviewAnnotation]) -> dict[str, Any]:
     """The judge beside the people who graded the same candidates; empty of figures while there are none."""
     people = [row for row in made.folder.annotations() if row.role != "judge"]
-    scale = sorted({g for item in made.candidates for g in grades(item.kind, item.task)})
+    scale = sorted({g for item in made.candidates for g in offered(item)})
     report = calibrate(made.candidates, rows, people, scale)
     return {
         "items": report.items,

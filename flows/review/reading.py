@@ -24,8 +24,6 @@ from flows.engine.workspace import Workspace
 
 DEPTH = 20
 """Results of each system that may be drawn."""
-WITH_DIAGNOSIS = frozenset({"case_study"})
-"""Tasks whose question cannot be answered without the query case's principal diagnosis."""
 _BLURRED = ("sensitive", "face")
 _SURE = 0.9
 """Least score of a concept mention that is shown."""

@@ -15,13 +15,14 @@ from datetime import timedelta
 from typing import Any
 
 from annotation.client import Client, Project, UnconfirmedError
-from annotation.layouts import answer, grades
+from annotation.layouts import answer
 from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, diff, merge
 from annotation.sync.answers import Reader
 from flows.engine.workspace import write_atomic
 from flows.review.delivery import MediaFolder, Queue, marker, queues
 from flows.review.notes import Noted, read_noted, write_noted
 from flows.review.store import ReviewFolder, parquet_bytes
+from flows.review.tasks import offered
 from schemas.errors import MedqrelsError
 from schemas.review import ReviewAnnotation, ReviewCandidate, Role
 
@@ -284,7 +285,7 @@ def _pull_queue(
     is_complete = accept or not noted.cursor or _needs_all(client, project, noted, before, wanted)
     started = client.now()
     found = list(client.answers(project.id, "" if is_complete else noted.cursor))
-    allowed = grades(example.kind, example.task)
+    allowed = offered(example)
     pulled = merge(
         before,
         found,

@@ -84,12 +84,17 @@ def test_what_was_drawn_before_counts_first() -> None:
     assert before <= now and len(now) == 60
 
 
+def is_reserved(pair: Pair) -> bool:
+    return reserved("seed", pair, (RULE.partition("@")[0],))
+
+
 def test_known_items_are_half_positive_half_of_another_specialty_and_in_no_sample() -> None:
     pairs = frame(400, depth=1)
     labelled = [pair for pair in pairs if pair.origin == "positive"]
     facets = {pair.query_id: pair.facets for pair in labelled}
     documents = [(f"d{number}", SPECIALTIES[number % 5]) for number in range(400)]
-    made = known_items(labelled, facets, documents, lambda q, c: q[1:].lstrip("0") != c[1:], 20, "seed")
+    reserve = [pair for pair in labelled if is_reserved(pair)]
+    made = known_items(reserve, facets, documents, lambda q, c: q[1:].lstrip("0") != c[1:], 20, "seed")
     assert Counter(pair.known_grade for pair in made) == {2: 10, 0: 10}
     assert all(pair.origin == "gold" for pair in made)
     of = dict(documents)
@@ -98,12 +103,12 @@ def test_known_items_are_half_positive_half_of_another_specialty_and_in_no_sampl
             assert of[pair.corpus_id] and pair.facets.specialty
             assert of[pair.corpus_id] != pair.facets.specialty
         else:
-            assert reserved("seed", replace(pair, origin="positive"))
-    kept = [pair for pair in labelled if not reserved("seed", pair)]
+            assert is_reserved(replace(pair, origin="positive"))
+    kept = [pair for pair in labelled if not is_reserved(pair)]
     assert 0.85 * len(labelled) < len(kept) < 0.95 * len(labelled)
     assert not {pair.key for pair in kept} & {pair.key for pair in made if pair.known_grade == 2}
-    assert not any(reserved("seed", replace(pair, rule="case_study/same-diagnosis@1")) for pair in labelled)
-    assert not any(reserved("seed", replace(pair, rule_grade=1)) for pair in labelled)
+    assert not any(is_reserved(replace(pair, rule="case_study/same-diagnosis@1")) for pair in labelled)
+    assert not any(is_reserved(replace(pair, rule_grade=1)) for pair in labelled)
 
 
 def test_random_pairs_come_from_all_the_corpus_and_only_where_nothing_is_known() -> None:

@@ -10,17 +10,27 @@ from xml.etree import ElementTree
 import pytest
 from lxml import html
 
-from annotation.layouts import SHOWN, answer, data_sha256, grades, layout, task_data
+from annotation.layouts import SHOWN, Layout, answer, data_sha256, task_data
+from annotation.layouts import grades as grades_of
+from annotation.layouts import layout as layout_of
 from annotation.layouts.answers import Answer
 from annotation.layouts.data import KEYS
+from curation.tasks.registry import TASKS
 from schemas.errors import InputError, UsageError
-from schemas.grades import GRADES
 from schemas.review import CANNOT_JUDGE, Kind
 from tests.annotation.review_samples import CAPTION, HOSTILE, LAYOUTS, candidate, concept, fields
 
 IMAGE = "ab" * 32
 OURS = {"div", "span", "b", "a", "mark", "label", "input", "small", "kbd"}
 ATTRIBUTES = {"class", "dir", "lang", "href", "target", "rel", "title", "for", "type", "id"}
+
+
+def layout(kind: Kind, task: str) -> Layout:
+    return layout_of(kind, TASKS.get(task))
+
+
+def grades(kind: Kind, task: str) -> tuple[int, ...]:
+    return grades_of(kind, TASKS.get(task))
 
 
 def words(element: html.HtmlElement) -> str:
@@ -49,8 +59,8 @@ def test_layout_is_complete(kind: Kind, task: str) -> None:
     assert len(hotkeys) == len(set(hotkeys))
     if kind != "confusion":
         assert {value for value in buttons if value and value.isdigit()} == {*map(str, grades(kind, task))}
-    for grade, text in GRADES.get(task, {}).items():
-        assert text in words(html.fromstring(buttons[str(grade)].attrib["html"]))
+    for grade in TASKS[task].grades if task in TASKS else ():
+        assert grade.definition in words(html.fromstring(buttons[str(grade.score)].attrib["html"]))
     reasons = set(CANNOT_JUDGE) - (set() if "image" in kind or "figure" in kind else {"image_unreadable"})
     assert {value for value in buttons if value in CANNOT_JUDGE} == reasons
 
@@ -138,7 +148,7 @@ def test_unfit_candidates_are_refused() -> None:
     texts = fields(*LAYOUTS[0], IMAGE)
     with pytest.raises(InputError, match="not a web address"):
         task_data(candidate(*LAYOUTS[0], {**texts, "source_url": "javascript:alert(1)"}), url)
-    with pytest.raises(UsageError, match="no review question"):
+    with pytest.raises(UsageError, match="none was given"):
         layout("relevance_text", "no_such_task")
 
 

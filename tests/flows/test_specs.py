@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import pytest
 
 from flows.inspect.preview import preview_stages
-from flows.pipeline import Choices, steps
-from flows.specs import check_images, given_spec, spec_path
+from flows.pipeline import Choices, parameters_of, steps
+from flows.specs import check_images, given_spec, read_spec, spec_path
 from schemas.errors import UsageError
 from schemas.spec import Images
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
@@ -32,6 +33,39 @@ def test_images_of_a_spec_are_parameters_of_the_stage() -> None:
         given_spec(None, asked)
     with pytest.raises(UsageError, match="ocr_languages"):
         given_spec(SPEC, {"images.ocr_languages": "eng; rm"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message", "hint"),
+    [
+        ("tasks.visual.min_words", "30", "no code for: visual", "tasks: visual_context, image_search"),
+        ("tasks.summary.min_word", "30", "tasks.summary: .*'min_word'", "max_caption_words, .*min_abstract"),
+        ("tasks.summary.licence_profile", "open", "'licence_profile'", "its settings: max_caption_words"),
+        (
+            "tasks.visual_context.min_words",
+            '"30"',
+            "tasks.visual_context.min_words: .*integer, not '30'",
+            "max",
+        ),
+        ("tasks.visual_context.min_words", "-1", "greater than or equal to 0", "max_figures"),
+        ("tasks.case_study.min_confidence", "1.5", "min_confidence: .*less than or equal to 1", "min_words"),
+    ],
+)
+def test_a_task_takes_its_own_settings_and_no_others(key: str, value: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        read_spec(Path(SPEC), {key: value})
+    assert re.search(hint, caught.value.hint) and caught.value.file == str(SPEC)
+
+
+def test_settings_of_a_task_are_the_specs_and_its_defaults() -> None:
+    overrides = {"tasks.case_study.min_confidence": "1", "licence_profile": "noncommercial"}
+    assert parameters_of(read_spec(Path(SPEC), overrides))["case_study"] == {
+        "licence_profile": "noncommercial",
+        "min_words": 50,
+        "min_confidence": 1.0,
+        "max_family": 50,
+        "require_image": True,
+    }
 
 
 def test_asking_for_text_redoes_the_images_alone(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_rows_of_another_type_are_refused() -> None:
 
 def test_reasons_are_read_back_as_reasons() -> None:
     drop = Drop(unit="article", id="a", article_id="a", reason=Reason.NO_BODY)
-    assert from_table(Drop, to_table(Drop, [drop]))[0].reason is Reason.NO_BODY
+    assert from_table(Drop, to_table(Drop, [drop]))[0].reason == Reason.NO_BODY
     with pytest.raises(MedqrelsError, match=r"Drop\.reason.*'boredom'"):
         to_table(Drop, [dataclasses.replace(drop, reason=typing.cast(Any, "boredom"))])
 

@@ -22,8 +22,8 @@ from curation.audit.rules import images_canaries as canaries
 from curation.audit.rules.overlap_keys import absent_siblings
 from curation.published.query import fetch
 from curation.similarity.image import ImageFeatures, ImagePair, confirm
+from curation.tasks.registry import level
 from schemas.audit import Coverage, Finding, OverlapCell
-from schemas.overlap_policy import level
 
 RULE = "overlap_image_copies"
 _NEEDED = ("queries", "corpus", "qrels", "provenance_queries")

@@ -24,8 +24,8 @@ from curation.audit.rules.overlap_canaries import Planter
 from curation.audit.rules.overlap_keys import absent_siblings
 from curation.audit.rules.text_rows import About, about, by_id
 from curation.similarity.text.engine import Match, Texts, locate, near_pairs
+from curation.tasks.registry import level
 from schemas.audit import Coverage
-from schemas.overlap_policy import level
 
 RULE = "near_queries_across_tasks"
 

@@ -30,8 +30,9 @@ from curation.audit.rules import overlap_canaries as canaries
 from curation.audit.rules.overlap_keys import POSITIVE, PUBLISHED, absent_siblings, require, rests_sql
 from curation.audit.rules.overlap_stated import KEYS_TRUE
 from curation.published.query import fetch
+from curation.tasks.registry import level
 from schemas.audit import Coverage, Finding, OverlapCell, Side
-from schemas.overlap_policy import Dimension, Level, level
+from schemas.overlap_policy import Dimension, Level
 
 _RESTS = pa.schema(
     [

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from curation.audit.rule import Canary, Rows
-from schemas.overlap_policy import level
+from curation.tasks.registry import level
 
 Row = dict[str, Any]
 _EMPTY_IMAGE = {

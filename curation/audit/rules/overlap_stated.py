@@ -13,8 +13,9 @@ from curation.audit.rule import MAX_EXAMPLES, Context, Outcome, Rule, side
 from curation.audit.rules import overlap_canaries as canaries
 from curation.audit.rules.overlap_keys import require, stated_sql
 from curation.published.query import fetch
+from curation.tasks.registry import TASKS, level
 from schemas.audit import Coverage, Finding
-from schemas.overlap_policy import DIMENSIONS, TASKS, level
+from schemas.overlap_policy import DIMENSIONS
 
 _ID = "overlap_keys_true"
 _COMPUTED = """(dimension IN ('article', 'patient')

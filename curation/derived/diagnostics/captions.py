@@ -11,10 +11,6 @@ from curation.evaluation.collection import Collection
 from curation.evaluation.reading import column_names, rows
 from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES
 
-_IN_TEXT = {
-    "visual_context": "the query's text is the caption of its image",
-    "summary": "the query's text opens with the caption of its image",
-}
 NO_IMAGE = "the query has no image"
 NO_WORDS = "no words of the image are published beside the query's text"
 
@@ -27,7 +23,7 @@ class Captions:
     why_not: Mapping[str, str]
 
 
-def captions(collection: Collection, directory: Path) -> Captions:
+def captions(collection: Collection, directory: Path, in_text: str = "") -> Captions:
     """Words published with the same image elsewhere in the task: title and text of a document that shows it.
 
     The query's own record does not count, nor do words that stand in the query's text already.
@@ -35,21 +31,22 @@ def captions(collection: Collection, directory: Path) -> Captions:
     Args:
         collection: one split.
         directory: the task folder.
+        in_text: how the words of its image stand in every query of the task already, '' where they do not.
     """
     files = ORIGIN_QUERIES.files(directory)
     if "image_sha256" not in column_names(files):
         return Captions({}, {query.id: NO_IMAGE for query in collection.queries})
     made = {row["id"]: row for row in rows(files, ["id", "source_id", "image_sha256"])}
     shown = {made[query.id]["image_sha256"] for query in collection.queries if query.id in made} - {None}
-    known = dict(_words(directory, shown)) if shown and collection.head.task not in _IN_TEXT else {}
+    known = dict(_words(directory, shown)) if shown and not in_text else {}
     words, why_not = {}, {}
     for query in collection.queries:
         row: Mapping[str, Any] = made.get(query.id, {})
         own, image = row.get("source_id"), row.get("image_sha256")
         if not image:
             why_not[query.id] = NO_IMAGE
-        elif collection.head.task in _IN_TEXT:
-            why_not[query.id] = _IN_TEXT[collection.head.task]
+        elif in_text:
+            why_not[query.id] = in_text
         else:
             chosen = sorted(
                 text for record, text in known.get(image, ()) if record != own and text not in query.text

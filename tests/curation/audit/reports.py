@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
+from curation.tasks.registry import level
 from schemas.audit import (
     AuditInput,
     AuditReport,
@@ -25,8 +26,21 @@ from schemas.audit import (
     Side,
 )
 from schemas.hashing import sha256_text
-from schemas.overlap_policy import DIMENSIONS, TASKS, level
+from schemas.overlap_policy import DIMENSIONS
 from tests.curation.audit.pages import HASH, HOSTILE, OVERRIDE, QUERY, RELEASE, SHARED, TASK, rows_of
+
+TEN = (
+    "visual_context",
+    "image_search",
+    "summary",
+    "case_study",
+    "reference_qa",
+    "clinical_evidence",
+    "clinical_case",
+    "crosslingual_qa",
+    "concept_discrimination",
+    "multilingual_evidence",
+)
 
 RULE_IDS = (
     ("release_hash", "Files are those of the release", "files", "Every published file's hash is as stated."),
@@ -101,7 +115,7 @@ def cells(shared: Mapping[tuple[str, str, str], int | None] | None = None) -> tu
     pairs = [(f"{TASK}/test", f"{TASK}/dev")]
     pairs += [
         (f"{TASK}/{split}", f"{task}/{other}")
-        for task in TASKS
+        for task in TEN
         if task != TASK
         for other in ("test", "dev")
         for split in ("test", "dev")

@@ -84,7 +84,7 @@ class Outcome:
 
     @property
     def reasons(self) -> dict[str, str]:
-        return {row.id: row.reason.value for row in self.drops}
+        return {row.id: str(row.reason) for row in self.drops}
 
 
 def _graphic(name: str | None) -> Graphic | None:

@@ -6,7 +6,7 @@ import io
 import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from schemas.ids import family_key, query_id
 from schemas.label import RecordLabels
 from schemas.record import column, record, to_table
 from schemas.spec import DatasetSpec
-from schemas.stages import Drop, Reason, RecordStage, SetStage, Task
+from schemas.stages import Drop, Reason
 
 PASSAGES = {
     "pmc:PMC901.1": [
@@ -256,13 +256,10 @@ class World:
             )
 
 
-_NOTHING = RecordStage("visual_context", 1, (), (), lambda: iter(()), ())
-TASK = Task(
-    name="visual_context",
+TASK = replace(
+    TASKS["visual_context"],
     title="Visual context",
     description="Find the passages that discuss a figure.",
-    per_article=_NOTHING,
-    over_all=SetStage("visual_context_all", 1, {}, {}),
 )
 
 

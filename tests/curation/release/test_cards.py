@@ -107,7 +107,6 @@ def test_overrides_are_toml_values_or_bare_words(tmp_path: Path) -> None:
     [
         ("name = ", "not TOML"),
         (GOOD + "[extra]\n", "extra"),
-        (GOOD.replace("visual_context", "visual"), "unknown task visual"),
         (GOOD.replace('"a-b"', '"A B"'), "name"),
         ('licence_profile = "any"\n' + GOOD, "licence_profile"),
     ],

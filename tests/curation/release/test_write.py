@@ -19,7 +19,7 @@ from curation.published.manifest import ReleaseManifest, hash_files, read_manife
 from curation.published.writer import write_table
 from curation.release import facts
 from curation.release.write import Written
-from curation.tasks.image_facts import ImageCheck
+from curation.tasks.image_search.facts import ImageCheck
 from schemas.article import Graphic
 from schemas.errors import ConservationError, ReleaseError
 from schemas.hashing import canonical_json, sha256_bytes, sha256_text

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from curation.tasks.case_study import TASK
+from curation.tasks.case_study.task import TASK
 from flows.engine.database import run_set_stage
 from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence
@@ -325,7 +325,7 @@ class Built:
 
     def reasons(self, unit: str) -> dict[str, str]:
         """Reasons of all drops of a unit, of both stages."""
-        return {row.id: row.reason.value for row in [*self.drops, *self.tables["drops"]] if row.unit == unit}
+        return {row.id: str(row.reason) for row in [*self.drops, *self.tables["drops"]] if row.unit == unit}
 
 
 def run(reports: Sequence[Report], folder: Path, **params: Any) -> Built:

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from curation.extract.stage import EXTRACT
-from curation.tasks.summary import TASK, abstract_id
+from curation.tasks.summary.build import abstract_id
+from curation.tasks.summary.task import TASK
 from flows.engine.database import connect, select
 from flows.engine.runner import run_records
 from schemas.article import Abstract, Article, Graphic, Licence, RelatedArticle, Section
@@ -228,7 +229,7 @@ def per_article(articles: list[Article], **params: Any) -> tuple[dict[str, list[
         "diagnoses.diagnoses": [],
     }
     rows, drops, _ = run_records(TASK.per_article, inputs, {**TASK.per_article.params, **params}, {})
-    return rows, {(drop.unit, drop.id): drop.reason.value for drop in drops}
+    return rows, {(drop.unit, drop.id): str(drop.reason) for drop in drops}
 
 
 def merged(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from curation.extract.neutralise import restore
-from curation.tasks.case_study_sql import SAME_ARTICLE
+from curation.tasks.case_study.sql import SAME_ARTICLE
+from curation.tasks.case_study.task import TASK
 from schemas.article import Licence
-from schemas.grades import EXCLUSIONS, GRADES
 from schemas.hashing import sha256_text
 from tests.curation.tasks.case_truth import VIA, truth, world
 from tests.curation.tasks.case_world import Built, Patient, Report, curie, run, story
@@ -250,11 +250,11 @@ def test_negated_names_do_not_count_and_an_open_case_counts_with_its_whole_artic
 
 
 def test_every_grade_and_exclusion_is_defined() -> None:
-    assert set(GRADES["case_study"]) == {1, 2}
+    assert [grade.score for grade in TASK.grades] == [2, 1, 0]
     assert {
         "own_case",
         "same_article",
         "same_patient",
         "related_diagnosis",
         "mentions_target",
-    } <= EXCLUSIONS.keys()
+    } <= TASK.all_exclusions.keys()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from curation.extract.neutralise import restore
-from curation.tasks.case_text import GRAM, SKETCH, assemble, sketch
+from curation.tasks.shared.case_text import SKETCH, assemble, sketch
+from curation.tasks.shared.words import GRAM
 from schemas.article import ArticlePassage
 from schemas.case import Case, CaseSpan
 from schemas.extracted import Passage, Pointer

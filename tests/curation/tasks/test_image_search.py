@@ -10,15 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.extract.neutralise import restore
-from curation.tasks.image_facts import shared_run
-from curation.tasks.image_search import TASK
-from curation.tasks.image_search_story import Sentence, shortened
-from curation.tasks.visual_context import word_count
+from curation.tasks.image_search.facts import shared_run
+from curation.tasks.image_search.story import Sentence, shortened
+from curation.tasks.image_search.task import TASK
+from curation.tasks.shared.words import word_count
 from flows.engine.database import run_set_stage
 from flows.engine.runner import run_records
 from schemas.case import CaseSpan
 from schemas.extracted import Figure, Passage
-from schemas.grades import EXCLUSIONS, GRADES
 from schemas.hashing import sha256_text
 from schemas.record import from_table, to_table
 from tests.curation.tasks.image_world import FINDINGS, HISTORY, LAST_SCAN, World, rows_of, world
@@ -150,14 +149,14 @@ def test_every_label_and_no_other(made: Made) -> None:
         assert row.rule[-2:] == ("@2" if "case-image" in row.rule else "@1")
         found[source[row.query_id]][row.corpus_id] = (row.score, row.rule[13:-2])
     assert found == LABELS
-    assert {row.score for row in made.all["qrels"]} == set(GRADES["image_search"])
+    assert {row.score for row in made.all["qrels"]} == {grade.score for grade in TASK.grades} - {0}
 
 
 def test_every_image_and_every_record_is_kept_or_dropped_with_its_reason(made: Made) -> None:
     for unit, reasons in DROPS.items():
-        assert {row.id: row.reason.value for row in made.drops if row.unit == unit} == reasons
+        assert {row.id: str(row.reason) for row in made.drops if row.unit == unit} == reasons
         assert made.counts[unit]["in"] == made.counts[unit]["kept"] + made.counts[unit]["dropped"]
-    assert {(row.unit, row.id, row.reason.value, row.detail) for row in made.all["drops"]} == MERGED
+    assert {(row.unit, row.id, str(row.reason), row.detail) for row in made.all["drops"]} == MERGED
     held = {image for labels in LABELS.values() for image in labels}
     unasked = {f"{B}#F{n}/1" for n in (5, 6, 7, 8, 19, 20, 22)}
     assert {row.id for row in made.all["documents"]} == held | unasked
@@ -167,7 +166,7 @@ def test_pairs_set_apart(made: Made) -> None:
     source = {query.id: query.source_id for query in made.all["queries"]}
     found = {(source[row.query_id], row.corpus_id): row.reason for row in made.all["excluded"]}
     assert not found.keys() & {(q, d) for q, labels in LABELS.items() for d in labels}
-    assert set(found.values()) == {"own_article", "same_case_image", "near_image"} <= set(EXCLUSIONS)
+    assert set(found.values()) == {"own_article", "same_case_image", "near_image"} <= set(TASK.all_exclusions)
     assert found[f"{A}#F1", f"{A}#F3/1"] == found[f"{A}#F1", f"{A}#F4/1"] == "same_case_image"
     assert found[f"{A}#F1", f"{A}#F7/1"] == found[f"{A}#case1", f"{A}#F7/1"] == "own_article"
     assert found[f"{G}#case1", f"{G}#F2/1"] == "own_article"
@@ -252,14 +251,14 @@ def test_flagged_images_are_released_only_on_demand(made: Made) -> None:
     kept, drops, _ = run_records(TASK.per_article, made.tables, params, {})
     flags = {row.id: row.flags for row in kept["facts"]}
     assert flags[f"{B}#F10/1"] == ("face",) and flags[f"{B}#F16/1"] == ("sensitive",)
-    assert "flagged_image" not in {row.reason.value for row in drops}
+    assert "flagged_image" not in {str(row.reason) for row in drops}
 
 
 def test_no_inputs_no_rows(made: Made) -> None:
     tables = made.tables | {"images.images": []}
     kept, drops, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {})
     assert not any(kept.values())
-    assert {row.reason.value for row in drops if row.id == f"{A}#F1/1"} == {"image_corrupt"}
+    assert {str(row.reason) for row in drops if row.id == f"{A}#F1/1"} == {"image_corrupt"}
 
 
 @pytest.mark.parametrize(

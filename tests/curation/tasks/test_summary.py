@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from curation.extract.neutralise import restore
-from curation.tasks.summary import OWN_ABSTRACT, TASK, abstract_id
+from curation.tasks.summary.build import OWN_ABSTRACT, abstract_id
+from curation.tasks.summary.task import TASK
 from schemas.benchmark import Excluded, Qrel
-from schemas.grades import EXCLUSIONS, GRADES
 from schemas.hashing import sha256_text
 from tests.curation.builders import BY
 from tests.curation.tasks.summary_corpus import (
@@ -47,15 +47,15 @@ def test_every_label_and_exclusion_is_the_known_one(found: dict[str, list[Any]])
     assert {(row.score, row.rule, row.label_status) for row in found["qrels"]} == {
         (2, OWN_ABSTRACT, "structural")
     }
-    assert {row.score for row in found["qrels"]} == set(GRADES["summary"])
-    assert {row.reason for row in found["excluded"]} <= set(EXCLUSIONS)
+    assert {row.score for row in found["qrels"]} == {grade.score for grade in TASK.grades} - {0}
+    assert {row.reason for row in found["excluded"]} <= set(TASK.all_exclusions)
 
 
 def test_every_drop_is_the_known_one(
     built: tuple[dict[str, list[Any]], dict[Any, str]], found: dict[str, list[Any]]
 ) -> None:
     assert built[1] == DROPPED
-    assert {(drop.unit, drop.id, drop.reason.value, drop.detail) for drop in found["drops"]} == {
+    assert {(drop.unit, drop.id, str(drop.reason), drop.detail) for drop in found["drops"]} == {
         ("query", "pmc:PMC41.1", "duplicate_query", "pmc:PMC40.1"),
         ("document", "pmc:PMC41.1#abstract1", "duplicate_document", "pmc:PMC40.1#abstract1"),
         ("document", "pmc:PMC8.1#abstract1", "duplicate_document", "pmc:PMC7.1#abstract1"),

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from curation.extract.neutralise import neutralise_caption, restore
-from curation.tasks.summary_bars import abstract_sentences, barred_grams, is_edited_copy, tokens_of
-from curation.tasks.summary_headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary_names import released_abstract, study_names, unnamed
+from curation.tasks.shared.words import tokens_of
+from curation.tasks.summary.bars import abstract_sentences, barred_grams, is_edited_copy
+from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
+from curation.tasks.summary.names import released_abstract, study_names, unnamed
 from schemas.article import Article, Translated
 from schemas.benchmark import Query
 from schemas.hashing import sha256_text

@@ -11,8 +11,11 @@ import pytest
 
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
-from curation.tasks.visual_context import TASK, build, is_self_match, word_count
-from curation.tasks.visual_context_figure import is_study_plan
+from curation.tasks.shared.words import word_count
+from curation.tasks.visual_context.build import build, is_self_match
+from curation.tasks.visual_context.figure import is_study_plan
+from curation.tasks.visual_context.settings import Settings
+from curation.tasks.visual_context.task import TASK
 from flows.engine.database import connect, select
 from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
@@ -34,11 +37,11 @@ def run(of: Article, **params: Any) -> list[Any]:
     (source,) = [row for row in rows if isinstance(row, Source)]
     figures = [row for row in rows if isinstance(row, Figure)]
     passages = [row for row in rows if isinstance(row, Passage)]
-    return list(build(source, figures, passages, **{**TASK.per_article.params, **params}))
+    return list(build(source, figures, passages, Settings(**params)))
 
 
 def drops(rows: list[Any]) -> dict[str, str]:
-    return {row.id.partition("#")[2]: row.reason.value for row in rows if isinstance(row, Drop)}
+    return {row.id.partition("#")[2]: str(row.reason) for row in rows if isinstance(row, Drop)}
 
 
 def pairs(rows: list[Any]) -> dict[str, tuple[int, str]]:

@@ -91,7 +91,7 @@ class Crawl:
     def _dropped(self, shards: set[str]) -> dict[str, str]:
         base = self.workspace.stage("crawl")
         return {
-            row.id: row.reason.value
+            row.id: str(row.reason)
             for shard in shards
             for row in from_table(Drop, pq.read_table(base / shard / "_dropped.parquet"))
         }

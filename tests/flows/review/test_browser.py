@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw
 
 from annotation.layouts import HIDDEN_COLUMNS, answer, grades, layout, task_data
 from annotation.layouts.answers import Answer
+from curation.tasks.registry import TASKS
 from flows.review.delivery import for_adjudicator, with_readers
 from flows.review.label_studio import Server
 from schemas.review import Kind, ReviewCandidate
@@ -81,7 +82,7 @@ class Site:
 
     def project(self, kind: Kind, task: str, *candidates: ReviewCandidate) -> Project:
         """Make a project as a push does, with its tasks."""
-        made = layout(kind, task)
+        made = layout(kind, TASKS.get(task))
         tasks = [{"data": task_data(one, self.image_url)} for one in candidates]
         return self.filled(Project(0, kind, task, candidates), made.config, made.guidelines, tasks)
 
@@ -160,7 +161,7 @@ class Site:
     def answers(self, project: Project) -> dict[str, Answer]:
         """Submitted answers by candidate id, read through the API."""
         exported = self.api("GET", f"projects/{project.id}/export?exportType=JSON")
-        allowed = grades(project.kind, project.task)
+        allowed = grades(project.kind, TASKS.get(project.task))
         return {
             task["data"]["candidate_id"]: answer(given["result"], allowed)
             for task in exported
@@ -282,7 +283,7 @@ def test_adjudicator_sees_everything_too(site: Site, tmp_path: Path) -> None:
     kind, task = LAYOUTS[0]
     texts = fields(kind, task, site.picture(1000, 800), HOSTILE)
     one = candidate(kind, task, texts)
-    made = layout(kind, task)
+    made = layout(kind, TASKS.get(task))
     said = [f"grade {grade}: {HOSTILE}" for grade in (0, 2, 1)]
     tasks = [{"data": with_readers(task_data(one, site.image_url), said)}]
     project = site.filled(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.layouts import HIDDEN_COLUMNS, SHOWN, layout
+from curation.tasks.registry import TASKS
 from flows.engine.workspace import Workspace
 from flows.review.delivery import queues
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder
@@ -34,7 +35,7 @@ def folder_of(workspace: Workspace, kinds: tuple[Kind, ...]) -> tuple[ReviewFold
 def test_items_with_and_without_image_share_the_layout_with_images(workspace: Workspace) -> None:
     folder, rows = folder_of(workspace, ("relevance_text", "relevance_image", "relevance_text"))
     (queue,) = queues(folder, lambda sha256: f"/served/{sha256}.png")
-    assert queue.config == layout("relevance_image", "summary").config
+    assert queue.config == layout("relevance_image", TASKS["summary"]).config
     assert queue.hidden_columns == HIDDEN_COLUMNS["relevance_image"]
     assert [item.candidate_id for item in queue.tasks] == [row.id for row in rows]
     sent = [item.data for item in queue.tasks]
@@ -46,7 +47,7 @@ def test_items_with_and_without_image_share_the_layout_with_images(workspace: Wo
 def test_only_texts_have_the_layout_of_texts(workspace: Workspace) -> None:
     folder, _ = folder_of(workspace, ("relevance_text", "relevance_text"))
     (queue,) = queues(folder, str)
-    assert queue.config == layout("relevance_text", "summary").config
+    assert queue.config == layout("relevance_text", TASKS["summary"]).config
 
 
 def test_layouts_that_ask_different_things_are_refused(workspace: Workspace) -> None:

@@ -22,7 +22,7 @@ from annotation.verdicts import read_log, replay
 from curation.audit import audit
 from curation.published.manifest import read_manifest
 from curation.tasks.registry import TASKS
-from curation.tasks.visual_context import is_self_match
+from curation.tasks.visual_context.build import is_self_match
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from curation.extract.stage import EXTRACT
-from curation.tasks.visual_context import PER_ARTICLE
+from curation.tasks.visual_context.build import PER_ARTICLE
 from schemas.article import Article, RawArticle
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.extracted import Figure, Passage, Source
@@ -73,7 +73,7 @@ def _built(raw: RawArticle | Drop, folder: Path) -> Built:
     source = next(row for row in extracted if isinstance(row, Source))
     figures = [row for row in extracted if isinstance(row, Figure)]
     passages = [row for row in extracted if isinstance(row, Passage)]
-    rows = list(PER_ARTICLE.process(source, figures, passages, **PER_ARTICLE.params))
+    rows = list(PER_ARTICLE.process(source, figures, passages, **PER_ARTICLE.arguments(PER_ARTICLE.params)))
     return Built(raw, article, source, figures, passages, rows)
 
 

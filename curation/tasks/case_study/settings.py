@@ -1,0 +1,32 @@
+"""Settings of case study retrieval, and reasons of its own."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from schemas import task
+
+
+class Settings(task.Settings):
+    """Settings of case_study."""
+
+    min_words: int = Field(default=50, ge=0, description="a shorter case is not in the corpus")
+    min_confidence: float = Field(default=0.5, ge=0, le=1, description="a less sure diagnosis counts as open")
+    max_family: int = Field(
+        default=50, ge=0, description="a concept with more below it does not make siblings of its children"
+    )
+    require_image: bool = Field(
+        default=True, description="a case without a usable clinical image makes no query"
+    )
+
+
+class OwnReason(StrEnum):
+    """Why this task drops what no other does."""
+
+    OPEN_DIAGNOSIS = "open_diagnosis"
+    WEAK_DIAGNOSIS = "weak_diagnosis"
+    GENERAL_DIAGNOSIS = "general_diagnosis"
+    NO_RELEVANT_CASE = "no_relevant_case"
+    ONLY_SAME_ARTICLE = "only_same_article"

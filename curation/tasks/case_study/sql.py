@@ -1,0 +1,165 @@
+"""Pairs the cases of all shards by diagnosis, and merges cases with one text.
+
+Pairs are found between concepts first and then spread over their cases. Labels and exclusions follow the case
+that is kept of equal texts; own case, own article and a patient who may be the same are never positive.
+"""
+
+from __future__ import annotations
+
+from curation.tasks.case_study.facts import CaseFacts, NamedConcept, Neighbour, Shingle
+from curation.tasks.case_study.settings import OwnReason
+from curation.tasks.shared.merge_sql import ACCOUNTS, DOCUMENTS, DROPPED_DOCUMENTS, KEPT
+from schemas.benchmark import Document, Excluded, Qrel, Query
+from schemas.record import column, record
+from schemas.stages import Drop, SetStage, Sql
+
+NAME = "case_study"
+SAME = f"{NAME}/same-diagnosis@1"
+PARENT = f"{NAME}/parent@1"
+CHILD = f"{NAME}/child@1"
+SIBLING = f"{NAME}/sibling@1"
+GRANDPARENT = f"{NAME}/grandparent@1"
+GRANDCHILD = f"{NAME}/grandchild@1"
+SAME_ARTICLE = f"{NAME}/same-article@1"
+MIN_SHARED = 3
+"""Of 32 shingles: cases that share as many have at least a long stretch of text in common."""
+MAX_HOLDERS = 100
+"""A shingle that more cases have is a phrase of the trade."""
+
+
+@record
+class CasePair:
+    """One query and one other case that is not simply unjudged."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("case, the one kept of equal texts")
+    case_id: str = column("case the label rests on: itself or one merged into it, '' without relation")
+    score: int = column("grade by relation, 0 without one that counts")
+    rule: str = column("rule of the relation, '' when none")
+    via: str = column("concept that links both diagnoses, '' when none")
+    reason: str = column("why it is left out, '' for a positive")
+
+
+_ASKED = """asked AS MATERIALIZED (
+        SELECT q.id AS query_id, q.source_id, k.kept AS own, f.concept, f.family, f.age_years, f.sex,
+            f.authors
+        FROM all_queries AS q JOIN kept AS k ON k.id = q.source_id
+        JOIN all_facts AS f ON f.case_id = q.source_id
+        QUALIFY row_number() OVER (PARTITION BY k.kept ORDER BY q.source_id) = 1)"""
+"""One query per text: the first by case id."""
+_RELATED = f"""steps AS (SELECT DISTINCT concept, other, hops, joins_siblings FROM all_neighbours),
+    ways AS (
+        SELECT a.concept AS one, b.concept AS two, a.other AS via, CASE
+            WHEN a.hops = 0 AND b.hops = 0 THEN '{SAME}'
+            WHEN a.hops = 1 AND b.hops = 0 THEN '{PARENT}'
+            WHEN a.hops = 0 AND b.hops = 1 THEN '{CHILD}'
+            WHEN a.hops = 1 AND b.hops = 1 AND a.joins_siblings THEN '{SIBLING}'
+            WHEN a.hops = 2 AND b.hops = 0 THEN '{GRANDPARENT}'
+            WHEN a.hops = 0 AND b.hops = 2 THEN '{GRANDCHILD}'
+            ELSE '' END AS rule, a.hops + b.hops AS hops
+        FROM steps AS a JOIN steps AS b ON a.other = b.other),
+    related AS MATERIALIZED (
+        SELECT one, two, via, rule,
+            CASE WHEN rule = '{SAME}' THEN 2 WHEN rule <> '' THEN 1 ELSE 0 END AS score
+        FROM ways
+        QUALIFY row_number() OVER (PARTITION BY one, two ORDER BY rule = '', hops, rule, via) = 1)"""
+"""The nearest relation of every two diagnoses; without a rule when they only share something further up."""
+_LINKED = """linked AS MATERIALIZED (
+        SELECT a.query_id, k.kept AS corpus_id, f.case_id, r.score, r.rule, r.via,
+            r.score > 0 AND f.sex <> '' AND f.sex = a.sex AND f.age_years = a.age_years
+                AND list_has_any(f.authors, a.authors) AS is_same_patient
+        FROM asked AS a JOIN related AS r ON r.one = a.concept JOIN all_facts AS f ON f.concept = r.two
+        JOIN kept AS k ON k.id = f.case_id
+        WHERE k.kept <> a.own)"""
+_COPIED = f"""telling AS MATERIALIZED (
+        SELECT case_id, hash FROM all_shingles
+        QUALIFY count(*) OVER (PARTITION BY hash) <= {MAX_HOLDERS}),
+    copied AS (
+        SELECT a.query_id, k.kept AS corpus_id
+        FROM asked AS a JOIN telling AS m ON m.case_id = a.source_id JOIN telling AS o ON o.hash = m.hash
+        JOIN kept AS k ON k.id = o.case_id
+        GROUP BY a.query_id, k.kept, o.case_id HAVING count(*) >= {MIN_SHARED})"""
+_SET_APART = """set_apart AS (
+        SELECT query_id, own AS corpus_id, 0 AS rank FROM asked
+        UNION ALL SELECT a.query_id, k.kept, 1 FROM asked AS a
+            JOIN all_facts AS f ON f.family = a.family JOIN kept AS k ON k.id = f.case_id
+        UNION ALL SELECT query_id, corpus_id, 2 FROM linked WHERE is_same_patient
+        UNION ALL SELECT query_id, corpus_id, 2 FROM copied
+        UNION ALL SELECT query_id, corpus_id, CASE WHEN score > 0 THEN 3 ELSE 4 END FROM linked
+        UNION ALL SELECT a.query_id, k.kept, 5 FROM asked AS a
+            JOIN all_named AS n ON n.concept = a.concept JOIN kept AS k ON k.id = n.case_id)"""
+_PAIRS = f"""
+    WITH {KEPT}, {_ASKED}, {_RELATED}, {_LINKED}, {_COPIED}, {_SET_APART},
+    reasons AS (SELECT query_id, corpus_id, min(rank) AS rank FROM set_apart GROUP BY ALL),
+    best AS (SELECT * FROM linked QUALIFY
+        row_number() OVER (PARTITION BY query_id, corpus_id ORDER BY score DESC, case_id, rule) = 1)
+    SELECT r.query_id, r.corpus_id, coalesce(b.case_id, '') AS case_id, coalesce(b.score, 0) AS score,
+        coalesce(b.rule, '') AS rule, coalesce(b.via, '') AS via,
+        CASE r.rank WHEN 0 THEN 'own_case' WHEN 1 THEN 'same_article' WHEN 2 THEN 'same_patient'
+            WHEN 3 THEN '' WHEN 4 THEN 'related_diagnosis' ELSE 'mentions_target' END AS reason
+    FROM reasons AS r LEFT JOIN best AS b ON b.query_id = r.query_id AND b.corpus_id = r.corpus_id
+"""
+_WITH_ASKED = f"WITH {KEPT}, {_ASKED}"
+_QUERIES = f"""
+    {_WITH_ASKED}
+    SELECT q.* FROM all_queries AS q JOIN asked AS a ON a.query_id = q.id AND a.source_id = q.source_id
+    WHERE q.id IN (SELECT query_id FROM pairs WHERE reason = '')
+"""
+
+
+def _labels(rule: str, where: str) -> str:
+    """Qrels of some pairs, with what both diagnoses rest on."""
+    return f"""
+    SELECT p.query_id, p.corpus_id, p.score, '{NAME}' AS task, {rule} AS rule, 'structural' AS label_status,
+        list_concat(a.evidence, b.evidence) AS evidence, p.via
+    FROM pairs AS p JOIN queries AS q ON q.id = p.query_id
+    JOIN all_facts AS a ON a.case_id = q.source_id JOIN all_facts AS b ON b.case_id = p.case_id
+    WHERE {where}
+"""
+
+
+_EXCLUDED = f"""
+    SELECT query_id, corpus_id, '{NAME}' AS task, reason FROM pairs
+    WHERE reason <> '' AND query_id IN (SELECT id FROM queries)
+"""
+_DROPS = f"""
+    {_WITH_ASKED},
+    near AS (SELECT DISTINCT query_id FROM pairs WHERE reason = 'same_article' AND score > 0)
+    SELECT 'query' AS unit, q.source_id AS id, q.article_id,
+        CASE WHEN a.source_id <> q.source_id THEN 'duplicate_query'
+            WHEN n.query_id IS NOT NULL THEN 'only_same_article' ELSE 'no_relevant_case' END AS reason,
+        CASE WHEN a.source_id <> q.source_id THEN a.source_id ELSE a.concept END AS detail
+    FROM all_queries AS q JOIN kept AS k ON k.id = q.source_id JOIN asked AS a ON a.own = k.kept
+    LEFT JOIN near AS n ON n.query_id = a.query_id
+    WHERE q.source_id NOT IN (SELECT source_id FROM queries)
+    UNION ALL {DROPPED_DOCUMENTS}
+"""
+
+OVER_ALL = SetStage(
+    name=f"{NAME}_all",
+    version=2,
+    inputs={
+        "all_queries": (f"{NAME}.queries", Query),
+        "all_documents": (f"{NAME}.documents", Document),
+        "all_facts": (f"{NAME}.facts", CaseFacts),
+        "all_neighbours": (f"{NAME}.neighbours", Neighbour),
+        "all_named": (f"{NAME}.named", NamedConcept),
+        "all_shingles": (f"{NAME}.shingles", Shingle),
+    },
+    outputs={
+        "pairs": Sql(_PAIRS, CasePair, ("query_id", "corpus_id")),
+        "queries": Sql(_QUERIES, Query, ("id",)),
+        "documents": Sql(DOCUMENTS, Document, ("id",)),
+        "qrels": Sql(_labels("p.rule", "p.reason = ''"), Qrel, ("query_id", "corpus_id")),
+        "same_article": Sql(
+            _labels(f"'{SAME_ARTICLE}'", "p.reason = 'same_article' AND p.score > 0"),
+            Qrel,
+            ("query_id", "corpus_id"),
+        ),
+        "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
+        "drops": Sql(_DROPS, Drop, ("unit", "id")),
+    },
+    reasons=frozenset(OwnReason),
+    accounts=ACCOUNTS,
+)
+"""`same_article` holds labels that the main qrels leave out: other patients of the query's own article."""

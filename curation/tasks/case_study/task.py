@@ -1,0 +1,75 @@
+"""Case study retrieval as one declaration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curation.tasks.case_study.build import PER_ARTICLE
+from curation.tasks.case_study.sql import NAME, OVER_ALL
+from schemas.task import Grade, Level, Question, Scale, Task
+
+_HERE = Path(__file__)
+
+TASK = Task(
+    name=NAME,
+    title="Case study retrieval",
+    description="Given a patient's case with its images, find other patients' cases of the same diagnosis.",
+    per_article=PER_ARTICLE,
+    over_all=OVER_ALL,
+    grades=(
+        Grade(2, "Same diagnosis", "Another patient's case with the same principal diagnosis."),
+        Grade(
+            1,
+            "Closely related diagnosis",
+            "Another patient's case, its principal diagnosis one or two hops up or down, or a near sibling.",
+        ),
+        Grade(0, "Not relevant", "Another principal diagnosis, even if findings or treatment are alike."),
+    ),
+    exclusions={
+        "own_case": "The document is the case the query was made of.",
+        "same_article": "Another patient of the query's own article; such pairs are labelled and scored "
+        "apart.",
+        "same_patient": "Perhaps the query's own patient: shares long stretches of text, or author, age and "
+        "sex.",
+        "related_diagnosis": "The diagnoses are related, but not closely enough for a grade.",
+        "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
+    },
+    question=Question(
+        text="Do both patients have the same principal diagnosis?",
+        left="Case",
+        right="Another patient's case",
+        guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
+        words={"left": 600, "right": 600},
+        with_diagnosis=True,
+    ),
+    scale=Scale(
+        query="the full report of one patient, with its diagnosis",
+        document="the report of another patient",
+        need="the other patient has the same principal diagnosis",
+        levels=(
+            Level(
+                "another disease of another kind",
+                0,
+                "Query: sarcoidosis of the heart. Document: a patient with a broken wrist.",
+            ),
+            Level(
+                "findings, organ or treatment in common, but another disease; or the diagnosis is only "
+                "named, as excluded, suspected, past or of a relative",
+                0,
+                "Same query. Document: myocarditis after a virus infection, sarcoidosis excluded.",
+            ),
+            Level(
+                "a closely related diagnosis: a broader or narrower form of the disease, or a near relative",
+                1,
+                "Same query. Document: a patient with sarcoidosis of the lungs.",
+            ),
+            Level(
+                "the same principal diagnosis",
+                2,
+                "Same query. Document: heart block that turned out to be cardiac sarcoidosis.",
+            ),
+        ),
+    ),
+    card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
+    extra_tables=("same_article",),
+)

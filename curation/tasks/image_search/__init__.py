@@ -1,0 +1,1 @@
+"""Image search: from a short clinical text to the images it tells of."""

@@ -1,0 +1,109 @@
+"""What the text of a summary query may not hold: words of the abstract and of the title, the study's name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from curation.extract.sentences import sentence_spans
+from curation.tasks.shared.words import GRAM, tokens_of
+from curation.tasks.summary.names import study_names
+
+MIN_STEM = 5
+"""Tokens from which a title's part before its colon counts as a title of its own."""
+MIN_COPY = 8
+"""Tokens of a sentence from which it can be a copy; shorter ones are turns of the trade."""
+COPIED = 2 / 3
+"""Share of a sentence's tokens that stand in one sentence of an abstract, in order: an edited copy."""
+_SUBTITLE = re.compile(r"\s*[:：–—?]\s*")
+_REGISTERED = re.compile(r"[a-z]{2,}\d{5,}")
+"""A number in a registry of trials: NCT, ISRCTN, ACTRN and the like, as a token."""
+
+Grams = Mapping[int, frozenset[tuple[str, ...]]]
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Grams and sentences that keep a sentence out, and names that are taken out of one."""
+
+    grams: Grams
+    sentences: tuple[Tokens, ...]
+    names: frozenset[str]
+
+
+def bars_of(abstracts: Sequence[str], titles: Sequence[str]) -> Bars:
+    """All that an article's query may not hold.
+
+    Args:
+        abstracts: every abstract of the article in every language, as written and as released.
+        titles: its title and translated titles.
+    """
+    names = frozenset(name for title in titles for name in study_names(title))
+    return Bars(barred_grams(abstracts, titles), abstract_sentences([*abstracts, *titles]), names)
+
+
+def barred_grams(abstracts: Iterable[str], titles: Iterable[str]) -> Grams:
+    """What no query may hold, by length: 13-grams of abstracts, registration numbers, and titles.
+
+    Args:
+        abstracts: every abstract of the article in every language, as written and as released.
+        titles: its title and translated titles (13-grams of longer ones); a long enough part before the
+            subtitle counts as well.
+    """
+    found: dict[int, set[Tokens]] = {}
+    for text in abstracts:
+        tokens = tokens_of(text)
+        _add(found, tokens, GRAM)
+        for token in filter(_REGISTERED.fullmatch, tokens):
+            _add(found, [token], 1)
+    for title in titles:
+        stem = tokens_of(_SUBTITLE.split(title, maxsplit=1)[0])
+        for tokens in (tokens_of(title), stem if len(stem) >= MIN_STEM else []):
+            _add(found, tokens, min(GRAM, len(tokens)))
+    return {size: frozenset(grams) for size, grams in sorted(found.items())}
+
+
+def _add(found: dict[int, set[Tokens]], tokens: Sequence[str], size: int) -> None:
+    if size:
+        grams = (tuple(tokens[at : at + size]) for at in range(len(tokens) - size + 1))
+        found.setdefault(size, set()).update(grams)
+
+
+def abstract_sentences(abstracts: Iterable[str]) -> tuple[Tokens, ...]:
+    """The tokens of the sentences of abstracts and titles, each once; headings are lines of their own."""
+    found = {
+        tuple(tokens_of(line[start:end]))
+        for text in abstracts
+        for line in text.split("\n")
+        for start, end in sentence_spans(line)
+    }
+    return tuple(sorted(tokens for tokens in found if len(tokens) >= COPIED * MIN_COPY))
+
+
+def is_edited_copy(text: str, sentences: Iterable[Tokens]) -> bool:
+    """Whether a sentence is one of the abstract's, part of one or the title, but for a third of its words."""
+    tokens = tokens_of(text)
+    needed = COPIED * len(tokens)
+    if len(tokens) < MIN_COPY:
+        return False
+    counted = Counter(tokens)
+    return any(
+        # Counting is cheap and rules out nearly all pairs; only the order of the rest has to be looked at.
+        (counted & Counter(other)).total() >= needed and _common(tokens, other) >= needed
+        for other in sentences
+    )
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Length of the longest common subsequence."""
+    row = [0] * (len(other) + 1)
+    for token in one:
+        diagonal = 0
+        for at, candidate in enumerate(other, start=1):
+            above = row[at]
+            row[at] = diagonal + 1 if token == candidate else max(above, row[at - 1])
+            diagonal = above
+    return row[-1]

@@ -1,0 +1,1 @@
+"""Visual context retrieval: from a figure and its caption to the passages that discuss it."""

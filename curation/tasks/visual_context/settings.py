@@ -1,0 +1,28 @@
+"""Settings of visual context retrieval, and reasons of its own."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from schemas import task
+
+
+class Settings(task.Settings):
+    """Settings of visual_context."""
+
+    min_words: int = Field(default=25, ge=0, description="a citing passage with fewer words is not an answer")
+    max_figures: int = Field(
+        default=2, ge=1, description="a passage citing more figures is about none of them"
+    )
+    min_caption_words: int = Field(default=5, ge=0, description="a shorter caption makes no query")
+    min_document_words: int = Field(default=10, ge=0, description="a shorter passage is not in the corpus")
+    require_image: bool = Field(default=True, description="a figure without a usable image is dropped")
+
+
+class OwnReason(StrEnum):
+    """Why this task drops what no other does."""
+
+    BOILERPLATE = "boilerplate"
+    MANY_FIGURES = "many_figures"

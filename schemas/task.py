@@ -1,0 +1,153 @@
+"""What a benchmark task is: one declaration of all that the other rooms need to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.grades import EXCLUSIONS
+from schemas.licences import Profile
+from schemas.overlap_policy import Dimension
+from schemas.stages import RecordStage, SetStage
+
+Side = Literal["left", "right"]
+
+
+class Settings(BaseModel):
+    """What shapes a task's output; a task adds fields of its own, each with default and description."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    licence_profile: Profile = Field(
+        default="open", description="what articles and figures must allow; said once for the whole dataset"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """One grade: its number, the name its button shows to reviewers, its definition."""
+
+    score: int
+    name: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What reviewers are asked of a query and a document.
+
+    Attributes:
+        text: the question.
+        left: heading over the query.
+        right: heading over the document.
+        guideline: Markdown; examples for every grade.
+        words: side -> pixels that the words around its image need, where that is not the usual 500.
+        with_diagnosis: whether it can be answered only with the query case's principal diagnosis at hand.
+    """
+
+    text: str
+    left: str
+    right: str
+    guideline: str
+    words: Mapping[Side, int] = field(default_factory=dict)
+    with_diagnosis: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One score of a judge's scale: what it means, the grade it gives, an invented example."""
+
+    meaning: str
+    grade: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a judge is told of query, document and need; `levels` are those of scores 0 to 3."""
+
+    query: str
+    document: str
+    need: str
+    levels: tuple[Level, Level, Level, Level]
+
+    def grade(self, score: int) -> int:
+        """Grade of a score 0 to 3."""
+        return self.levels[score].grade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One benchmark task.
+
+    Attributes:
+        name: what spec, tables and folders call it.
+        title: of the card.
+        description: one sentence on what is given and what is to be found.
+        per_article: makes queries, documents and pairs of one article; its `settings` are the task's.
+        over_all: merges the shards; gives `queries`, `documents`, `qrels` and `excluded`.
+        grades: from the highest to 0.
+        exclusions: code -> definition, beside the common ones of schemas.grades.
+        question: of the review.
+        scale: of the judge.
+        card: Jinja template of the card's section on how queries, documents and labels were made.
+        gold_rules: beginnings of rules whose pairs are positives by construction: items with a known grade.
+        lacks: dimensions its queries rest on nothing in; overlap with them there is only reported.
+        caption_in_query: why no published words can stand in for a query's image, '' where they can.
+        extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
+
+    Raises:
+        ValueError: the parts do not fit together.
+    """
+
+    name: str
+    title: str
+    description: str
+    per_article: RecordStage
+    over_all: SetStage
+    grades: tuple[Grade, ...]
+    exclusions: Mapping[str, str] = field(default_factory=dict)
+    question: Question
+    scale: Scale
+    card: str
+    gold_rules: tuple[str, ...] = ()
+    lacks: frozenset[Dimension] = frozenset()
+    caption_in_query: str = ""
+    extra_tables: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        scores = [grade.score for grade in self.grades]
+        doubled = sorted(self.exclusions.keys() & EXCLUSIONS.keys())
+        faults = {
+            "grades go from the highest to 0": scores == sorted(set(scores), reverse=True)
+            and scores[-1:] == [0],
+            "the scale gives the task's grades": {level.grade for level in self.scale.levels} == set(scores),
+            f"exclusions are its own, not common ones: {doubled}": not doubled,
+            "rules begin with its name": all(rule.startswith(f"{self.name}/") for rule in self.gold_rules),
+            "stages bear its name": (self.per_article.name, self.over_all.name)
+            == (self.name, f"{self.name}_all"),
+            "extra tables are made": self.over_all.outputs.keys() >= set(self.extra_tables),
+        }
+        for what, holds in faults.items():
+            if not holds:
+                raise ValueError(f"task {self.name}: {what}")
+
+    @property
+    def settings(self) -> type[Settings]:
+        """Its settings, each with default and description."""
+        made = self.per_article.settings
+        assert made is not None and issubclass(made, Settings), self.name
+        return made
+
+    @property
+    def reasons(self) -> frozenset[str]:
+        """Reasons of drops that are its own."""
+        return self.per_article.reasons | self.over_all.reasons
+
+    @property
+    def all_exclusions(self) -> dict[str, str]:
+        """Every code its pairs may be excluded with, the common ones first -> definition."""
+        return {**EXCLUSIONS, **self.exclusions}
