@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemas.review import CANNOT_JUDGE
+from schemas.wording import counted
 
 COEFFICIENTS = {
     "percent_agreement": "Percent agreement",
@@ -82,11 +83,6 @@ def percent(value: float | None) -> str:
     whole = round(100 * value)
     whole = min(99, whole) if value < 1 else whole
     return f"{max(1, whole) if value > 0 else whole}{_SPACE}%"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """`1 item`, `2,000 items`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def reason_of_ungraded(code: str) -> str:

@@ -25,6 +25,7 @@ from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
 from flows.inspect.standing import NOT_AUDITED, standing
 from schemas.errors import ReleaseError, WorkspaceError
+from schemas.wording import counted
 
 FRESH, STALE, UNFINISHED, FAILED = "fresh", "stale", "unfinished", "failed"
 """States of a stage: up to date; made from something older; not all of it made; its manifests are damaged."""
@@ -81,7 +82,7 @@ def _state(workspace: Workspace, name: str, finished: Shards, selected: Set[str]
     waiting = len(selected - set(shards)) if name == CRAWL else half
     if waiting:
         again = "the same medqrels crawl command" if name == CRAWL else verb_of(name)
-        return UNFINISHED, f"{_counted(waiting, 'shard')} not finished", again
+        return UNFINISHED, f"{counted(waiting, 'shard')} not finished", again
     try:
         check_current(workspace, name, finished, VERSIONS)
     except WorkspaceError as error:
@@ -90,7 +91,7 @@ def _state(workspace: Workspace, name: str, finished: Shards, selected: Set[str]
         count for manifest in shards.values() for why, count in manifest.dropped.items() if why in PASSING
     )
     if name == CRAWL and failed:
-        return FRESH, f"{_counted(failed, 'article')} the next crawl asks for again", ""
+        return FRESH, f"{counted(failed, 'article')} the next crawl asks for again", ""
     return FRESH, "", ""
 
 
@@ -276,8 +277,3 @@ def _wrapped(head: str, text: str) -> list[str]:
         break_on_hyphens=False,
     )
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-
-
-def _counted(count: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"

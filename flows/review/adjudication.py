@@ -10,7 +10,6 @@ from typing import Any
 
 from annotation.adjudication import DISPUTES, Disputed
 from annotation.assignment import Person, read_people
-from annotation.report.words import counted
 from annotation.verdicts import RULES
 from flows.engine.specs import DATA_CARDS, read_spec
 from flows.engine.workspace import Workspace
@@ -19,6 +18,7 @@ from flows.review.verdicts import Resolved, settle, terms_of
 from schemas.errors import UsageError
 from schemas.review import Allotment
 from schemas.spec import Review
+from schemas.wording import counted
 
 DISPUTED = "disputed.json"
 """What an adjudicator is shown of the readers' answers, by candidate; no pseudonyms."""

@@ -15,11 +15,12 @@ from annotation.agreement.planner import SECONDS_PER_ITEM, plan
 from annotation.layouts import grades
 from annotation.report.render import render
 from annotation.report.summary import summarise
-from annotation.report.words import COEFFICIENTS, counted, figure, opening, percent
+from annotation.report.words import COEFFICIENTS, figure, opening, percent
 from flows.engine.workspace import Workspace, write_atomic
 from flows.review.store import ReviewFolder, review_folders
 from schemas.errors import UsageError, WorkspaceError
 from schemas.review import ReviewCandidate
+from schemas.wording import counted
 
 PAGE = "agreement.html"
 PUSH = "medqrels review push RELEASE/TASK"

@@ -106,11 +106,6 @@ def number(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def visible(value: object) -> str:
     """Text with control, invisible and direction-changing characters written out: none can hide."""
     text = value if isinstance(value, str) else str(value)
