@@ -68,7 +68,7 @@ def grouped() -> dict[str, list[tuple[str, App]]]:
 
 
 def usage(name: str, command: App) -> str:
-    """A command with its arguments and required options: what is in brackets may be left out, … may repeat."""
+    """A command with its arguments and required options; brackets mean optional, … repeatable."""
     parts = [name]
     for argument in command.assemble_argument_collection():
         word = argument.name.lstrip("-").upper()
@@ -121,7 +121,7 @@ def commands_page() -> str:
             lines.append(f"| `{argument.name}` | {_values(argument.hint)} | {argument.parameter.help} |")
     lines += [
         "",
-        f"`--{DRY_RUN}` is an option of every command that writes. These read, or write only a report, and have "
+        f"`--{DRY_RUN}` is an option of every command that writes. These read, or write a report, and have "
         "none: " + ", ".join(f"`{name}`" for name in reading) + ".",
         "",
     ]

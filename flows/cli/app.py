@@ -265,7 +265,7 @@ def run_cli(arguments: list[str] | None = None) -> int:
         if _SIGINT.is_set():  # Ctrl-C also ends Prefect's private server, and its calls fail first
             return _interrupted(as_json)
         logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
-        hint = "a defect of medqrels; --log-level DEBUG shows where, the same command goes on from here"
+        hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
         message = f"{type(error).__name__}: {error}"
         _fail(as_json, {"error": type(error).__name__, "message": message, "hint": hint})
         _let_go(error)
@@ -283,7 +283,7 @@ def _let_go(error: BaseException | None) -> None:
 def _interrupted(as_json: bool) -> int:
     _fail(
         as_json,
-        {"error": "Interrupted", "message": "interrupted", "hint": "the same command goes on from here"},
+        {"error": "Interrupted", "message": "interrupted", "hint": "the same command continues from here"},
     )
     return INTERRUPTED
 

@@ -14,7 +14,7 @@ AllowHttp = Annotated[
     bool, Parameter(negative="", help="Send the token over plain http; only on a network you trust.")
 ]
 PerItem = Annotated[
-    int | None, Parameter(help="People who read each item; 2, then what the first push said.")
+    int | None, Parameter(help="Annotators per item; 2 unless the first push said otherwise.")
 ]
 Stratify = Annotated[
     str, Parameter(help="Draw in proportion by these, comma-separated: specialty, language, tier.")

@@ -71,7 +71,7 @@ def plan(
     per_item: Annotated[int, Parameter(help="Annotators of each item.")] = 2,
     annotators: Annotated[int | None, Parameter(help="People who share the work.")] = None,
     seconds_per_item: Annotated[float | None, Parameter(help="Time of one answer; else 45.")] = None,
-    gold_share: Annotated[float, Parameter(help="Share of items with a known grade.")] = 0.05,
+    gold_share: Annotated[float, Parameter(help="Share of gold items.")] = 0.05,
     pool: Annotated[int | None, Parameter(help="Items there are, when a large part may be read.")] = None,
     confidence: Annotated[float, Parameter(help="Of the interval.")] = 0.95,
     common: Common = DEFAULT,
@@ -112,7 +112,7 @@ def adjudicate(
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Give disputed items to a third person; write verdicts and the log they replay from."""
+    """Give disputed items to an adjudicator; write verdicts and the log they replay from."""
     from flows.engine.settings import load_settings
     from flows.engine.workspace import open_workspace
     from flows.review.adjudication import adjudicate_all, describe

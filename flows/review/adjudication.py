@@ -133,13 +133,13 @@ def describe(made: dict[str, Any]) -> str:
     if made["without_grade"]:
         lines.append(f"  {made['without_grade']:,} of them without a grade: nobody could judge the item.")
     reasons = Counter(row["reason"] for row in made["disputed"])
-    lines.append(f"{counted(len(made['disputed']), 'item')} for a third person")
+    lines.append(f"{counted(len(made['disputed']), 'item')} for an adjudicator")
     lines += [f"  {count:,} {reason}: {DISPUTES[reason]}" for reason, count in sorted(reasons.items())]
     new = counted(made["new_allotments"], "item")
     if made["new_allotments"]:
         lines.append(f"  {new} {tense} an adjudicator; medqrels review push {made['review']} sends them.")
     if made["nobody_left"]:
         lines.append(
-            f"  nobody is left to read {counted(len(made['nobody_left']), 'item')}: name more people."
+            f"  nobody is left to adjudicate {counted(len(made['nobody_left']), 'item')}: name more people."
         )
     return "\n".join(lines)

@@ -170,7 +170,7 @@ def describe_plan(made: dict[str, Any]) -> str:
     """A plan in words, with everything it assumes."""
     name = {"proportion": "a share", **COEFFICIENTS}[made["measure"]]
     level = round(100 * made["confidence"])
-    known = f", {percent(made['gold_share'])} of them with a known grade" if made["gold_share"] else ""
+    known = f", {percent(made['gold_share'])} of them gold items" if made["gold_share"] else ""
     origins = {"given": "given", "answers": "from the answers so far", "default": "default"}
     lines = [
         f"{made['items']:,} items with {counted(made['per_item'], 'annotator')} each give a {level} % "

@@ -137,7 +137,7 @@ def test_an_empty_answer_is_refused_and_not_recorded(workspace: Workspace, site:
     with pytest.raises(UsageError, match="no article answers"):
         select_query(workspace, asked, context_of(site))
     assert recorded(workspace, asked) is None
-    with pytest.raises(UsageError, match="nothing of PMC is selected"):
+    with pytest.raises(UsageError, match="no PMC article has been selected"):
         selected_pmcids(workspace)
 
 

@@ -148,14 +148,14 @@ def test_adjudication_gives_disputes_to_a_third_person_once(folder: ReviewFolder
     assert {row.candidate_id for row in third} == {row["candidate_id"] for row in made[0]["disputed"]}
     assert sorted(row.place for row in third) == list(range(1, len(third) + 1))
     shown = json.dumps(folder.json(DISPUTED))
-    assert "Reader 1: " in shown and not any(f'"{name}' in shown for name in CONFUSION)
+    assert "Annotator 1: " in shown and not any(f'"{name}' in shown for name in CONFUSION)
 
     after = hashes(folder)
     again = run("adjudicate")
     assert hashes(folder) == after
     assert (again[0]["new_allotments"], again[0]["new_log_lines"]) == (0, 0)
     text = run("adjudicate", text=True)
-    assert f"{len(third)} items for a third person" in text and "got an adjudicator" not in text
+    assert f"{len(third)} items for an adjudicator" in text and "got an adjudicator" not in text
 
 
 def test_the_third_person_decides_and_the_log_replays(folder: ReviewFolder) -> None:

@@ -125,6 +125,6 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     broken.parent.mkdir(parents=True)
     broken.write_text("#!/bin/sh\necho no database >&2\nexit 1\n")
     broken.chmod(0o755)
-    with pytest.raises(MedqrelsError, match="ended at its start") as caught:
+    with pytest.raises(MedqrelsError, match="exited while starting") as caught:
         servers.start(tmp_path / "server", venv=tmp_path / "venv")
     assert "no database" in Path(caught.value.file).read_text()
