@@ -77,6 +77,7 @@ def test_the_task_pages_say_what_the_code_says() -> None:
     for task, grades in GRADES.items():
         for score, text in grades.items():
             assert f"| `{task}` | {score} | {text} |" in page
+        assert re.search(rf"^\| `{task}` \| .*Retrieval: ", page, re.M), f"{task}: no source is stated"
     for code, text in EXCLUSIONS.items():
         assert f"| `{code}` | {text} |" in page
 
