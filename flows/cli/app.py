@@ -170,7 +170,7 @@ def run(
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Everything a spec asks for: crawl, extract, ground, build, release, audit."""
+    """Do everything a spec asks for: crawl, extract, ground, build, release, audit."""
     from flows.engine.specs import parse_overrides, read_spec
 
     pairs = parse_overrides(overrides)
@@ -223,7 +223,7 @@ def show(
 
 @app.command
 def status(*, common: Common = DEFAULT) -> int:
-    """What the workspace holds, what was dropped and why."""
+    """Show what is fresh, stale or failed, what was dropped and why, and what to run next."""
     from flows.engine.session import read_session
     from flows.inspect.status import describe
     from flows.inspect.status import status as read_status

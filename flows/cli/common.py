@@ -36,14 +36,12 @@ Spec = Annotated[Path | None, Parameter(help="A dataset's spec.toml.")]
 Overrides = Annotated[
     tuple[str, ...],
     Parameter(
-        name="--set", negative="", help="Change a key of the spec, key=value; recorded in the release."
+        name="--set", negative="", help="Override a key of the spec, key=value; recorded in the release."
     ),
 ]
 Version = Annotated[
     str | None,
-    Parameter(
-        help="MAJOR.MINOR.PATCH; when not given it follows from what changed since the newest release."
-    ),
+    Parameter(help="MAJOR.MINOR.PATCH; by default it follows from what changed since the newest release."),
 ]
 DEFAULT = Common()
 
