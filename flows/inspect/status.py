@@ -67,7 +67,7 @@ def _stage(workspace: Workspace, name: str, finished: Shards, selected: Set[str]
         shards: Mapping[str, Manifest] = finished(name)
     except WorkspaceError as error:
         head = sum_up(name, []).to_dict() | {"shards": 0}
-        return head | {"state": FAILED, "why": f"{error.message} ({error.file})", "next": verb_of(name)}
+        return head | {"state": FAILED, "why": _why(error, workspace), "next": verb_of(name)}
     body = sum_up(name, [(manifest, False) for manifest in shards.values()]).to_dict()
     state, why, then = _state(workspace, name, finished, selected)
     return body | {"shards": len(shards), "state": state, "why": why, "next": then}
@@ -86,13 +86,18 @@ def _state(workspace: Workspace, name: str, finished: Shards, selected: Set[str]
     try:
         check_current(workspace, name, finished, VERSIONS)
     except WorkspaceError as error:
-        return STALE, error.message, error.hint
+        return STALE, _why(error, workspace), error.hint
     failed = sum(
         count for manifest in shards.values() for why, count in manifest.dropped.items() if why in PASSING
     )
     if name == CRAWL and failed:
         return FRESH, f"{counted(failed, 'article')} the next crawl asks for again", ""
     return FRESH, "", ""
+
+
+def _why(error: WorkspaceError, workspace: Workspace) -> str:
+    """What an error says, with its file if that is not the workspace as a whole."""
+    return error.message if error.file in ("", str(workspace.root)) else f"{error.message}: {error.file}"
 
 
 def _tasks(stages: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -191,17 +196,23 @@ def _articles(found: Mapping[str, Any]) -> list[str]:
 
 
 def _stages(stages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One line when all is fresh, else one for each stage that is not; a cause is told once."""
+    """One line when all is fresh, else each stage that is not; each cause once, with what follows from it."""
     if not stages:
         return []
     fresh = [stage for stage in stages if stage["state"] == FRESH]
     lines = [f"stages: {len(fresh)} of {len(stages)} fresh"]
-    told: set[str] = set()
+    causes: dict[tuple[str, str], list[str]] = {}
     for stage in stages:
-        if stage["why"]:
-            why = "for the same reason" if stage["why"] in told else stage["why"]
-            told.add(stage["why"])
-            lines += _wrapped(f"{stage['stage']}: {stage['state']}; ", why)
+        if stage["state"] in (STALE, FAILED):
+            causes.setdefault((stage["why"], ""), []).append(stage["stage"])
+        elif stage["why"]:
+            causes[stage["why"], stage["stage"]] = [stage["stage"]]
+    states = {stage["stage"]: stage["state"] for stage in stages}
+    for (why, _), (first, *others) in causes.items():
+        lines += _wrapped(
+            f"{first}: {states[first]}; ", why.removeprefix(f"stage {first!r} is out of date: it ")
+        )
+        lines += _wrapped("  for the same reason stale: ", ", ".join(others)) if others else []
     return lines
 
 

@@ -55,7 +55,7 @@ def test_a_stage_made_from_something_older_is_stale_with_the_command_that_helps(
     assert stages["seed"]["state"] == "fresh" and stages["cut"]["state"] == stages["pool"]["state"] == "stale"
     assert "cut" in stages["cut"]["why"] and found["next"] == "medqrels build"
     text = describe(found)
-    assert "stages: 1 of 3 fresh" in text and "pool: stale; for the same reason" in text
+    assert "stages: 1 of 3 fresh" in text and "for the same reason stale: pool" in text
     run(workspace, CUT)
     run(workspace, POOL)
     assert "stages: 3 of 3 fresh" in describe(status(workspace))

@@ -62,7 +62,7 @@ def test_first_start_says_how_to_log_in(label_studio: Server) -> None:
     assert (said["login"], said["password"]) == (label_studio.login, label_studio.password)
     assert said["password_file"] == str(folder / "secrets.json") and label_studio.token not in said.values()
     text = review_text.started(said)
-    assert label_studio.url in text and f"password: {label_studio.password} (shown this once)" in text
+    assert label_studio.url in text and f"password: {label_studio.password} (shown only this once)" in text
 
 
 def test_start_and_stop_by_command_line_through_a_kill(
