@@ -124,7 +124,7 @@ def test_the_opening_says_what_there_is_and_what_is_too_little(summary: dict[str
     main = of(summary, dimension="all", coefficient="krippendorff_alpha_ordinal")[0]
     assert "3 annotators answered 180 of 180 items" in text
     assert f"Krippendorff's ordinal α is {main['value']:.2f}" in text
-    assert "Alarm: A3 misses more items" in text
+    assert "Alarm: A3 misses more gold items" in text
     assert "Too little to say: " in text
     alarmed = [row for row in summary["gold"]["annotators"] if row["alarm_at"]]
     assert [row["annotator"] for row in alarmed] == ["A3"]

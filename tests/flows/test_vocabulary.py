@@ -268,8 +268,8 @@ def test_sources_can_be_left_out(made: Path) -> None:
 
 _KILLED = """
 import os, pathlib, signal, sys
-from flows.session import reporting
-from flows.progress import SilentReporter
+from flows.engine.session import reporting
+from flows.engine.progress import SilentReporter
 from flows.vocabulary import store
 from flows.vocabulary.verbs import add, mesh_reading, obo_reading
 left = [int(sys.argv[3])]
@@ -316,7 +316,7 @@ def test_vocabularies_are_found_by_name_path_or_hash(made: Path) -> None:
     with pytest.raises(UsageError, match="called"):
         find(workspace, "")  # two fit
     merged.table("names").write_bytes(b"cut short")
-    with pytest.raises(WorkspaceError, match="not whole"):
+    with pytest.raises(WorkspaceError, match="is incomplete"):
         current(workspace)
 
 

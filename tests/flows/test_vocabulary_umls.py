@@ -175,7 +175,7 @@ def test_a_folder_without_the_required_files_is_refused(tmp_path: Path) -> None:
         build(tmp_path / "ws", tmp_path / "absent")
     packed = write_metathesaurus(tmp_path / "META")
     (packed / "MRSTY.RRF.gz").write_bytes(gzip.compress(b""))
-    with pytest.raises(UsageError, match="twice"):
+    with pytest.raises(UsageError, match="more than one"):
         build(tmp_path / "ws", packed)
 
 
@@ -224,9 +224,9 @@ def test_a_file_that_is_no_rrf_is_refused_not_read_for_ever(tmp_path: Path) -> N
 _KILLED = """
 import os, pathlib, signal, sys
 from curation.vocabulary.umls import UmlsOptions
-from flows.progress import SilentReporter
+from flows.engine.progress import SilentReporter
 from flows.vocabulary import store, umls_build
-from flows.workspace import open_workspace
+from flows.engine.workspace import open_workspace
 left = [int(sys.argv[3])]
 step = store.Build.step
 def killed(self, name, make, path):

@@ -16,7 +16,7 @@ from schemas.errors import WorkspaceError
 HOLD = """
 import sys
 from pathlib import Path
-from flows.workspace import open_workspace
+from flows.engine.workspace import open_workspace
 with open_workspace(Path(sys.argv[1])).writing():
     print("held", flush=True)
     sys.stdin.readline()

@@ -74,7 +74,7 @@ def test_agreement_writes_a_page_and_figures_that_a_rerun_repeats(folder: Review
     assert made == [{**figures, "page": str(folder.path / "agreement.html")}]
     assert figures["scale"] == [0, 1, 2] and figures["counts"]["people"] == 3
     text = run("agreement", text=True)
-    assert "simulated/visual_context\n3 people answered 70 of 70 items" in text
+    assert "simulated/visual_context\n3 annotators answered 70 of 70 items" in text
     assert hashes(folder) == before
     assert "A1" in text + json.dumps(figures)
 
