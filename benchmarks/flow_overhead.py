@@ -21,8 +21,8 @@ ROUNDS = 5
 _TIMED = """
 import sys, time
 from flows.extract import extract
-from flows.engine.session import reporting
-from flows.engine.progress import SilentReporter
+from flows.session import reporting
+from flows.progress import SilentReporter
 with reporting(SilentReporter()):
     extract(sys.argv[1])
     for _ in range(int(sys.argv[2])):
@@ -33,8 +33,8 @@ with reporting(SilentReporter()):
 _BARE = """
 import sys, time
 from pathlib import Path
-from flows.engine.runner import Resource, plan
-from flows.engine.workspace import open_workspace
+from flows.runner import Resource, plan
+from flows.workspace import open_workspace
 from curation.extract.stage import EXTRACT
 from sources.stage import PARSE
 workspace = open_workspace(Path(sys.argv[1]))

@@ -42,7 +42,7 @@ class Sources(BaseModel):
         default=None, description="at most this many of the articles found"
     )
     folders: tuple[str, ...] = Field(
-        default=(), description="folders of JATS files with images beside them"
+        default=(), description="directories of JATS files with images beside them"
     )
     europepmc_ids: str | None = Field(default=None, description="file of PMCIDs to take from Europe PMC")
     litarch: tuple[str, ...] = Field(default=(), description="books of NCBI Bookshelf, by NBK accession")
@@ -142,7 +142,7 @@ class Review(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     single_reader: bool = Field(
-        default=False, description="whether the answer of one annotator alone may make an expert label"
+        default=False, description="whether the answer of one reader alone may make an expert label"
     )
     precision_floor: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.8, description="least precision (lower bound of its interval) of a rule that labels pairs"

@@ -30,9 +30,7 @@ def read_ids(path: Path) -> list[str]:
                     f"line {number}: {error.message}", file=str(path), hint=error.hint
                 ) from error
     if not found:
-        raise UsageError(
-            "the id file contains no article id", file=str(path), hint="write one PMCID per line"
-        )
+        raise UsageError("the id file names no article", file=str(path), hint="write one PMCID a line")
     return found
 
 

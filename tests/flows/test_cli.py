@@ -162,7 +162,7 @@ def test_id_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="line 2"):
         read_ids(path)
     path.write_text("# nothing\n", "utf-8")
-    with pytest.raises(UsageError, match="contains no article id"):
+    with pytest.raises(UsageError, match="names no article"):
         read_ids(path)
 
 

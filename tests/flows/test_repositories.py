@@ -247,7 +247,7 @@ def test_wikipedia_from_a_dump_and_from_the_server(workspace: Workspace, tmp_pat
         made = crawl.made
         assert crawl("wikimedia", str(local))[0] == ["wikimedia:enwiki/5"]
         assert crawl.made == made + 1
-    with pytest.raises(UsageError, match="no dump at this path"):
+    with pytest.raises(UsageError, match="no dump there"):
         preview_request(CrawlRequest("wikimedia", str(tmp_path / "none.bz2")), crawl.settings)
 
 

@@ -100,7 +100,7 @@ def _local_files(target: str) -> list[Path]:
     path = as_folder(target)
     found = sorted(path.glob("*.xml.gz")) + sorted(path.glob("*.xml")) if path.is_dir() else [path]
     if not found or not found[0].is_file():
-        raise UsageError("no PubMed file in this folder", file=str(path), hint="files end in .xml.gz or .xml")
+        raise UsageError("no PubMed file there", file=str(path), hint="files end in .xml.gz or .xml")
     return found
 
 
@@ -122,5 +122,5 @@ def read_pmids(path: Path) -> list[str]:
         if text:
             found.add(str(int(text)))
     if not found:
-        raise UsageError("the id file contains no PMID", file=str(path), hint="write one PMID per line")
+        raise UsageError("the id file names no record", file=str(path), hint="write one PMID a line")
     return sorted(found, key=int)

@@ -103,7 +103,7 @@ def _local_files(target: str) -> list[Path]:
     found = sorted(path.glob("*.xml.bz2")) + sorted(path.glob("*.xml")) if path.is_dir() else [path]
     if not found or not found[0].is_file():
         raise UsageError(
-            "no dump at this path",
+            "no dump there",
             file=str(path),
             hint="give a …-pages-articles.xml.bz2, a folder of them, or WIKI/YYYYMMDD (enwiki/20261101)",
         )
