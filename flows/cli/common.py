@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,13 +49,16 @@ DEFAULT = Common()
 
 
 def emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
-    """Print a result: JSON for machines, text for people."""
+    """Print a result: JSON for machines, text for people. A pipe closed early, by `| head`, is no error."""
     if common.json:
-        print(json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, default=str))
+        shown = json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, default=str)
     else:
         shown = text if isinstance(text, str) else text()
+    try:
         if shown:
-            print(shown)
+            print(shown, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit finds it writable
 
 
 def with_progress(common: Common, work: Callable[[], Any]) -> Any:
