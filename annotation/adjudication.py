@@ -11,16 +11,16 @@ from schemas.hashing import sha256_text
 from schemas.review import CANNOT_JUDGE, Allotment, ReviewAnnotation, ReviewCandidate
 
 DISPUTES: dict[Dispute, str] = {
-    "distant_grades": "The readers' grades are two or more apart.",
-    "cannot_judge": "One reader could not judge the item, another gave a grade.",
-    "gold_missed": "A reader's answer to an item with a known grade differs from it.",
+    "distant_grades": "The annotators' grades are two or more apart.",
+    "cannot_judge": "One annotator could not judge the item, another gave a grade.",
+    "gold_missed": "An annotator's answer to a gold item is wrong.",
 }
 """Why an item goes to a third person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """One item for a third person. `rationales` tell what the readers said, in an order that names nobody."""
+    """One item for an adjudicator. `rationales` quote the annotators, in an order that names nobody."""
 
     candidate_id: str
     task: str
@@ -32,12 +32,12 @@ class Disputed:
 def select(
     annotations: Iterable[ReviewAnnotation], candidates: Iterable[ReviewCandidate], terms: Terms
 ) -> list[Disputed]:
-    """Items that need a third person and have none's answer yet, by candidate id.
+    """Items that need an adjudicator's answer and have none yet, by candidate id.
 
     Args:
         annotations: answers of any state and role; only current ones of people count.
         candidates: what was asked.
-        terms: how many readers an item needs.
+        terms: how many annotators an item needs.
     """
     answers = counted(annotations)
     found = []
@@ -53,10 +53,10 @@ def select(
 
 
 def rationales(candidate_id: str, rows: Sequence[ReviewAnnotation]) -> tuple[str, ...]:
-    """What each reader answered and commented, without pseudonyms, in an order drawn from the item's hash."""
+    """Each annotator's answer and comment, without pseudonyms, in an order drawn from the item's hash."""
     drawn = sorted(rows, key=lambda row: sha256_text(f"{candidate_id}\x00{row.annotator}\x00{row.id}"))
     return tuple(
-        f"Reader {number}: {_answer(row)}" + (f" — {comment}" if (comment := row.comment.strip()) else "")
+        f"Annotator {number}: {_answer(row)}" + (f" — {comment}" if (comment := row.comment.strip()) else "")
         for number, row in enumerate(drawn, start=1)
     )
 

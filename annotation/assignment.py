@@ -69,7 +69,7 @@ def read_people(text: str, file: str = "") -> list[Person]:
     try:
         body = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"the list of annotators is no TOML: {error}", file=file) from error
+        raise UsageError(f"the list of annotators is not TOML: {error}", file=file) from error
     rows = body.get("annotator", [])
     if set(body) != {"annotator"} or not isinstance(rows, list):
         raise UsageError("the list of annotators holds [[annotator]] tables and nothing else", file=file)
@@ -121,7 +121,7 @@ def assign(
     readers = [person for person in people if not person.adjudicates]
     if not 1 <= per_item <= len(readers):
         raise UsageError(
-            f"{per_item} readers per item, but {len(readers)} people read",
+            f"{per_item} annotators per item, but there are only {len(readers)}",
             hint="name more people with --annotators, or choose a smaller --per-item",
         )
     items = sorted(candidates, key=lambda item: item.id)

@@ -11,6 +11,7 @@ import pytest
 
 from curation.tasks.registry import TASKS
 from scripts import make_docs
+from scripts.command_docs import commands, grouped
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
@@ -25,19 +26,35 @@ def test_generated_pages_are_current() -> None:
 def test_every_command_is_documented_and_has_help() -> None:
     page = (ROOT / "docs/commands.md").read_text("utf-8")
     readme = (ROOT / "README.md").read_text("utf-8")
-    names = [name for name, _ in make_docs.commands()]
-    assert len(names) >= 12
-    for name, command in make_docs.commands():
-        assert f"## {name}\n" in page
-        assert name in readme
+    names = [name for name, _ in commands()]
+    assert len(names) >= 12 and sorted(names) == sorted(
+        name for group in grouped().values() for name, _ in group
+    )
+    for name, command in commands():
+        assert f"### {name}\n" in page
+        assert re.search(rf"^\| `{name}[ `]", readme, re.M), name
         assert command.help.strip(), name
         for argument in command.assemble_argument_collection():
             assert not argument.show or argument.parameter.help, f"{name} {argument.name} has no help"
 
 
+def test_tables_of_commands_are_sound_markdown() -> None:
+    """No cell breaks its row, and no default or choice is shown as Python writes it."""
+    for name in ("README.md", "docs/commands.md"):
+        text = (ROOT / name).read_text("utf-8")
+        assert not re.search(r"<class|inspect\._empty|typing\.|PosixPath|<factory>", text), name
+        for block in re.findall(r"(?:^\|.*\n)+", text, re.M):
+            widths = {len(re.split(r"(?<!\\)\|", line)) for line in block.splitlines()}
+            assert len(widths) == 1, f"{name}: {block.splitlines()[0]}"
+    page = (ROOT / "docs/commands.md").read_text("utf-8")
+    head, _, rest = page.partition("## Maintainer")
+    for option in ("--json", "--workspace", "--log-level", "--dry-run"):
+        assert f"| `{option}` |" in head and f"| `{option}` |" not in rest
+
+
 def test_every_command_named_in_the_documentation_exists() -> None:
     groups = {"crawl", "review", "vocabulary", "vocabulary add"}
-    known = {name.removeprefix("medqrels ") for name, _ in make_docs.commands()} | groups
+    known = {name.removeprefix("medqrels ") for name, _ in commands()} | groups
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         blocks = re.findall(r"```(?:\w*)\n(.*?)```|`([^`\n]+)`", path.read_text("utf-8"), re.S)
         for block in (first or second for first, second in blocks):
@@ -53,11 +70,14 @@ def test_every_relative_link_leads_somewhere() -> None:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
-def test_the_page_of_a_task_says_what_the_code_says() -> None:
-    page = (ROOT / "docs/visual_context.md").read_text("utf-8")
+def test_the_task_pages_say_what_the_code_says() -> None:
+    own = (ROOT / "docs/visual_context.md").read_text("utf-8")
     task = TASKS["visual_context"]
-    assert all(grade.definition in page for grade in task.grades if grade.score)
-    assert all(f"| `{code}` | {text} |" in page for code, text in task.exclusions.items())
+    assert all(grade.definition in own for grade in task.grades if grade.score)
+    assert all(f"| `{code}` | {text} |" in own for code, text in task.exclusions.items())
+    page = (ROOT / "docs/tasks.md").read_text("utf-8")
+    for name in TASKS:
+        assert re.search(rf"^\| `{name}` \| .*Retrieval: ", page, re.M), f"{name}: no source is stated"
 
 
 def test_readme_shows_the_two_commands_and_the_makefile_has_them() -> None:

@@ -107,15 +107,17 @@ def task_in(demo: tuple[Path, dict[str, Any]], task: str = TASK) -> Path:
 
 
 @pytest.mark.timeout(400)
-def test_demo_makes_a_release_of_every_task(demo: tuple[Path, dict[str, Any]]) -> None:
+def test_demo_makes_a_release_of_every_task(demo: tuple[Path, dict[str, Any]], repository: Path) -> None:
     _, made = demo
     assert {item["task"]: item["audit"] for item in made["releases"]} == dict.fromkeys(TASKS, "clean")
     assert not any(item["publishable"] for item in made["releases"]), "the sample is synthetic"
     said = describe(made)
+    readme = (repository / "README.md").read_text("utf-8")
     for task, counts in made["loaded"].items():
         assert min(counts["queries"], counts["corpus"], counts["qrels"]) >= 1, task
         cells = [task, *(str(counts[name]) for name in ("queries", "corpus", "qrels")), "clean"]
         assert cells in [line.split() for line in said.splitlines()]
+        assert cells in [line.split() for line in readme.splitlines()], "README shows what the demo prints"
 
 
 @pytest.mark.parametrize("task", sorted(TASKS))

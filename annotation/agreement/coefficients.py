@@ -133,7 +133,7 @@ def tabulate(ratings: ArrayLike, scale: Sequence[int] = SCALE) -> Table:
     """
     array, grades = np.asarray(ratings, dtype=np.float64), np.unique(np.asarray(scale, dtype=np.int64))
     if array.ndim != 2:
-        raise InputError(f"ratings must be items × raters, not of {array.ndim} dimensions")
+        raise InputError(f"ratings must be an array of items × annotators, not of {array.ndim} dimensions")
     if len(grades) < 2:
         raise InputError(f"a scale needs two grades, not {list(scale)}")
     known = ~np.isnan(array)

@@ -103,7 +103,7 @@ class Client:
         try:
             return email.utils.parsedate_to_datetime(said).astimezone(UTC)
         except (TypeError, ValueError) as error:
-            raise FetchError("the review server does not tell the time", file=self.url) from error
+            raise FetchError("the review server does not state its time", file=self.url) from error
 
     # Projects
 
@@ -282,7 +282,7 @@ class Client:
         self._http.submit_form(page, {"email": login, "password": password})
         if login.lower() not in self.accounts():
             raise UsageError(
-                "the review server made no account",
+                "the review server could not create the account",
                 record=login,
                 hint="use an e-mail address and a password of at least eight characters",
             )

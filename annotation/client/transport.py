@@ -127,7 +127,7 @@ class Transport:
         repeat: bool,
         note: Callable[[Mapping[str, str]], None] | None = None,
     ) -> T:
-        problem: FetchError = FetchError("the review server was not asked", file=self._url)
+        problem: FetchError = FetchError("the review server was not contacted", file=self._url)
         renewed = False
         for attempt in range(self._patience.attempts):
             asked = ""
@@ -207,7 +207,7 @@ class Transport:
             raise UsageError(
                 "the review server is at another address: it redirects",
                 file=self._url,
-                hint="set LABEL_STUDIO_URL to the address the browser ends at",
+                hint="set LABEL_STUDIO_URL to the address the browser is redirected to",
             )
         raise UsageError(f"the review server answers {code}{self._detail(answer)}", file=self._url)
 
@@ -227,7 +227,7 @@ class Transport:
 
     def _problem(self, message: str) -> FetchError:
         return FetchError(
-            f"the review server {message}", file=self._url, hint="the same command goes on from here"
+            f"the review server {message}", file=self._url, hint="the same command continues from here"
         )
 
     def _unreachable(self, error: requests.RequestException) -> FetchError:
@@ -247,7 +247,7 @@ def check_address(url: str, allow_plain_http: bool) -> None:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError("LABEL_STUDIO_URL is no http(s) address", hint="e.g. https://label.example.org")
+        raise UsageError("LABEL_STUDIO_URL is not an http(s) address", hint="e.g. https://label.example.org")
     if parts.username or parts.password or parts.query:
         raise UsageError(
             "LABEL_STUDIO_URL holds more than an address", hint="put the token into LABEL_STUDIO_API_KEY"

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 
 from annotation.report import plots, words
+from schemas.wording import counted
 
 MAX_PAIRS = 12
 """Heat maps shown; of more pairs those that agree least. The JSON holds all."""
@@ -36,7 +37,7 @@ def render(summary: Mapping[str, Any], figures: str = "agreement.json") -> str:
         reason=lambda code: words.REASONS.get(code, code),
     )
     environment.globals.update(
-        interval=words.interval, group_name=words.group_name, counted=words.counted, stacked=plots.stacked
+        interval=words.interval, group_name=words.group_name, counted=counted, stacked=plots.stacked
     )
     axis = plots.agreement_axis([row["low"] for row in summary["figures"] if row["low"] is not None])
     return environment.get_template("report.html.jinja").render(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemas.review import CANNOT_JUDGE
+from schemas.wording import counted
 
 COEFFICIENTS = {
     "percent_agreement": "Percent agreement",
@@ -45,7 +46,7 @@ SHORT_REASONS = {
 LEFT_OUT = {
     "superseded": "to an earlier form of an item",
     "withdrawn": "to withdrawn items",
-    "conflict": "in conflict with another answer of the same person",
+    "conflict": "in conflict with another answer of the same annotator",
     "unknown_candidate": "to items that are no longer in the pool",
 }
 RARE = 0.8
@@ -84,11 +85,6 @@ def percent(value: float | None) -> str:
     return f"{max(1, whole) if value > 0 else whole}{_SPACE}%"
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """`1 item`, `2,000 items`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def reason_of_ungraded(code: str) -> str:
     """Why an item was left without a grade, as the layouts say it."""
     return CANNOT_JUDGE.get(code, code)
@@ -124,7 +120,7 @@ def _size(counts: Mapping[str, Any]) -> list[str]:
     if not counts["answers"]:
         return [f"Nobody has answered any of the {counted(counts['items'], 'item')} yet."]
     text = (
-        f"{counted(counts['people'], 'person', 'people')} answered {counts['items_answered']:,} of "
+        f"{counted(counts['people'], 'annotator')} answered {counts['items_answered']:,} of "
         f"{counted(counts['items'], 'item')} and gave {counted(counts['grades'], 'grade')}"
     )
     if counts["cannot_judge"]:
@@ -155,7 +151,7 @@ def _main(summary: Mapping[str, Any]) -> list[str]:
         reach = interval(found["low"], found["high"])
         text = f"{name} is {number(found['value'])} ({level}{_SPACE}% interval {reach})."
     if same["value"] is not None:
-        text += f" Two people give an item the same grade in {percent(same['value'])} of cases."
+        text += f" Two annotators give an item the same grade in {percent(same['value'])} of cases."
     return [text]
 
 
@@ -200,4 +196,4 @@ def _gold(gold: Mapping[str, Any]) -> list[str]:
     if not alarms:
         return []
     verb = "misses" if len(alarms) == 1 else "miss"
-    return [f"Alarm: {', '.join(alarms)} {verb} more items with a known grade than is accepted."]
+    return [f"Alarm: {', '.join(alarms)} {verb} more gold items than is accepted."]

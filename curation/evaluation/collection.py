@@ -175,7 +175,7 @@ def read_head(directory: Path) -> Head:
         return Head(**chosen)
     except FileNotFoundError as error:
         raise ReleaseError(
-            "not a release: no release.json", file=str(path), hint="name a task directory of a release"
+            "not a release: no release.json", file=str(path), hint="name a task folder of a release"
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReleaseError(f"release.json cannot be read: {error!r}", file=str(path)) from error

@@ -163,7 +163,7 @@ def run(
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Everything a spec asks for: crawl, extract, ground, build, release, audit."""
+    """Do everything a spec asks for: crawl, extract, ground, build, release, audit."""
     from flows.specs import parse_overrides, read_dataset
 
     wanted = read_dataset(spec, parse_overrides(overrides))
@@ -212,7 +212,7 @@ def show(
 
 @app.command
 def status(*, common: Common = DEFAULT) -> int:
-    """What the workspace holds, what was dropped and why."""
+    """Show what is fresh, stale or failed, what was dropped and why, and what to run next."""
     from flows.engine.session import read_session
     from flows.inspect.status import describe
     from flows.inspect.status import status as read_status
@@ -254,7 +254,7 @@ def run_cli(arguments: list[str] | None = None) -> int:
         if _SIGINT.is_set():  # Ctrl-C also ends Prefect's private server, and its calls fail first
             return _interrupted(as_json)
         logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
-        hint = "a defect of medqrels; --log-level DEBUG shows where, the same command goes on from here"
+        hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
         message = f"{type(error).__name__}: {error}"
         _fail(as_json, {"error": type(error).__name__, "message": message, "hint": hint})
         _let_go(error)
@@ -272,7 +272,7 @@ def _let_go(error: BaseException | None) -> None:
 def _interrupted(as_json: bool) -> int:
     _fail(
         as_json,
-        {"error": "Interrupted", "message": "interrupted", "hint": "the same command goes on from here"},
+        {"error": "Interrupted", "message": "interrupted", "hint": "the same command continues from here"},
     )
     return INTERRUPTED
 

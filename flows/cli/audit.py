@@ -31,12 +31,13 @@ def audit(
     report: Annotated[
         Path | None,
         Parameter(
-            help="Also write the page here; of several tasks NAME-TASK.html each. With --against, nothing is "
-            "written beside the release."
+            help="Also write the page here; of several tasks, NAME-TASK.html each. With --against, nothing "
+            "is written beside the release."
         ),
     ] = None,
     verify: Annotated[
-        Path | None, Parameter(help="Compare with this audit.json instead of writing one (one task only).")
+        Path | None,
+        Parameter(help="Recompute the audit and compare it with this audit.json (one task only)."),
     ] = None,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
@@ -85,7 +86,7 @@ def _pages(report: Path, directories: list[Path]) -> dict[Path, Path]:
         names = [f"{directory.parent.name}-{directory.name}" for directory in whole]
     if len(set(names)) < len(names):
         raise UsageError(
-            "--report cannot tell these tasks apart: their folders bear the same names",
+            "--report would give several tasks the same page: their folders have the same names",
             hint="audit them one by one",
         )
     suffix = report.suffix or ".html"
@@ -170,7 +171,7 @@ def hashlist(
         return OK
     if dataset is None or out is None:
         raise UsageError(
-            "a dataset and the file to write are needed", hint="medqrels audit hashlist DATASET OUT"
+            "audit hashlist needs a dataset and an output file", hint="medqrels audit hashlist DATASET OUT"
         )
     if dry_run:
         emit(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,26 +42,27 @@ Spec = Annotated[Path | None, Parameter(help="A dataset's spec.toml.")]
 Overrides = Annotated[
     tuple[str, ...],
     Parameter(
-        name="--set", negative="", help="Change a key of the spec, key=value; recorded in the release."
+        name="--set", negative="", help="Override a key of the spec, key=value; recorded in the release."
     ),
 ]
 Version = Annotated[
     str | None,
-    Parameter(
-        help="MAJOR.MINOR.PATCH; when not given it follows from what changed since the newest release."
-    ),
+    Parameter(help="MAJOR.MINOR.PATCH; by default it follows from what changed since the newest release."),
 ]
 DEFAULT = Common()
 
 
 def emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
-    """Print a result: JSON for machines, text for people."""
+    """Print a result: JSON for machines, text for people. A pipe closed early, by `| head`, is no error."""
     if common.json:
-        print(json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, default=str))
+        shown = json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, default=str)
     else:
         shown = text if isinstance(text, str) else text()
+    try:
         if shown:
-            print(shown)
+            print(shown, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit finds it writable
 
 
 def emit_plan(

@@ -32,7 +32,7 @@ def evaluate(
     split: Annotated[str, Parameter(help="Split of the queries.")] = "test",
     subset: Annotated[
         str,
-        Parameter(help="Only a part of the split test: nano, or the name of a balanced subset."),
+        Parameter(help="Only a part of split test: nano, or the name of a balanced subset."),
     ] = "",
     k: Annotated[int, Parameter(help="Depth of the rankings.")] = 100,
     out: Annotated[Path | None, Parameter(help="Folder for results, run files and the page.")] = None,
@@ -40,10 +40,11 @@ def evaluate(
     b: Annotated[float, Parameter(help="BM25's b.")] = 0.4,
     query_prompt: Annotated[
         str | None,
-        Parameter(help="Put before queries for st: and clip: models; else the model's own prompt."),
+        Parameter(help="Prefix of queries for st: and clip: models; by default the model's own prompt."),
     ] = None,
     document_prompt: Annotated[
-        str | None, Parameter(help="Put before documents for st: and clip: models; else the model's own.")
+        str | None,
+        Parameter(help="Prefix of documents for st: and clip: models; by default the model's own."),
     ] = None,
     dry_run: DryRun = False,
     common: Common = DEFAULT,

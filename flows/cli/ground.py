@@ -21,14 +21,14 @@ from flows.cli.common import (
 
 Backend = Annotated[
     Literal["native", "quickumls", "scispacy"],
-    Parameter(help="What finds concepts; all but native are extras."),
+    Parameter(help="What finds concepts; quickumls and scispacy are extras."),
 ]
 
 
 def ground(
     *,
     backend: Backend = "native",
-    overlaps: Annotated[bool, Parameter(negative="", help="Names inside longer names too.")] = False,
+    overlaps: Annotated[bool, Parameter(negative="", help="Also find names inside longer names.")] = False,
     text: Annotated[str | None, Parameter(help="Ground this text and print it.")] = None,
     input: Annotated[
         Path | None, Parameter(help='JSON Lines of {"id", "text"[, "language"]} to ground instead.')

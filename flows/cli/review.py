@@ -9,22 +9,24 @@ from cyclopts import App, Parameter
 
 from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
 
-review_app = App(name="review", help="Have people judge candidates in Label Studio.", help_format="plaintext")
+review_app = App(
+    name="review", help="Have annotators judge candidates in Label Studio.", help_format="plaintext"
+)
 AllowHttp = Annotated[
     bool, Parameter(negative="", help="Send the token over plain http; only on a network you trust.")
 ]
 PerItem = Annotated[
-    int | None, Parameter(help="People who read each item; 2, then what the first push said.")
+    int | None, Parameter(help="Annotators per item; 2 unless the first push said otherwise.")
 ]
 Stratify = Annotated[
     str, Parameter(help="Draw in proportion by these, comma-separated: specialty, language, tier.")
 ]
 Annotators = Annotated[
-    Path | None, Parameter(help="TOML of people (docs/review.md); A1, A2, … when not given.")
+    Path | None, Parameter(help="TOML of annotators (docs/review.md); by default A1, A2, …")
 ]
-Restore = Annotated[bool, Parameter(negative="", help="Send tasks again that were deleted on the server.")]
+Restore = Annotated[bool, Parameter(negative="", help="Send again tasks that were deleted on the server.")]
 DrawOnly = Annotated[
-    bool, Parameter(negative="", help="Draw and give out, send nothing yet: `review judge` comes first.")
+    bool, Parameter(negative="", help="Draw and assign, but send nothing yet: `review judge` comes first.")
 ]
 ByDoubt = Annotated[
     bool, Parameter(negative="", help="Send what the judge is least sure of first (docs/review.md).")
@@ -34,7 +36,9 @@ ByDoubt = Annotated[
 @review_app.command
 def start(
     *,
-    port: Annotated[int, Parameter(help="Port on loopback; 0 for that of the last start or a free one.")] = 0,
+    port: Annotated[
+        int, Parameter(help="Port on loopback; 0 takes that of the last start, or a free one.")
+    ] = 0,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
@@ -69,7 +73,7 @@ def start(
 
 @review_app.command
 def stop(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
-    """Stop the local Label Studio; what is in it stays."""
+    """Stop the local Label Studio; its data stay."""
     from flows.engine.settings import load_settings
     from flows.engine.workspace import open_workspace
     from flows.review.label_studio import running
@@ -94,7 +98,9 @@ def push(
     /,
     *,
     per_item: PerItem = None,
-    sample: Annotated[int | None, Parameter(help="Items to draw; all, then what the last push said.")] = None,
+    sample: Annotated[
+        int | None, Parameter(help="Items to draw; all at first, then as in the last push.")
+    ] = None,
     stratify: Stratify = "",
     annotators: Annotators = None,
     restore: Restore = False,
@@ -104,7 +110,7 @@ def push(
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Draw candidates of a release, give them to people, and bring their queues to the server."""
+    """Draw candidates of a release, assign them to annotators, and send their queues to the server."""
     from flows.review import text as review_text
     from flows.review.verbs import Push, push_release
 
@@ -130,14 +136,14 @@ def pull(
     accept: Annotated[
         bool,
         Parameter(
-            negative="", help="End conflicts: what the server holds last counts, earlier answers stay."
+            negative="", help="Resolve conflicts: the server's last answer counts, earlier ones are kept."
         ),
     ] = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Bring new answers into the workspace."""
+    """Fetch new answers into the workspace."""
     from flows.review import text as review_text
     from flows.review.verbs import pull_reviews
 
@@ -155,7 +161,7 @@ def status(
     *,
     common: Common = DEFAULT,
 ) -> int:
-    """Say where each person is: given, done, cannot judge, conflicts."""
+    """Show each annotator's progress: assigned, done, cannot judge, conflicts."""
     from flows.review import text as review_text
     from flows.review.verbs import status_of
 

@@ -23,16 +23,17 @@ def judge(
     variant: Annotated[
         Variant, Parameter(help="umbrela: one score 0-3. two-axis: topic and need, asked in both orders.")
     ] = "umbrela",
-    budget: Annotated[str, Parameter(help="Most that all runs on this task may cost together.")] = "5.00",
+    budget: Annotated[str, Parameter(help="Limit on the cost of all runs on this task together.")] = "5.00",
     price_in: Annotated[
-        str | None, Parameter(help="Price of a million tokens of prompt, in the budget's currency.")
+        str | None, Parameter(help="Price of a million prompt tokens, in the budget's currency.")
     ] = None,
-    price_out: Annotated[str | None, Parameter(help="Price of a million tokens of answer.")] = None,
+    price_out: Annotated[str | None, Parameter(help="Price of a million answer tokens.")] = None,
     concurrency: Annotated[
-        int, Parameter(help="Calls at a time.", validator=validators.Number(gte=1, lte=64))
+        int, Parameter(help="Concurrent calls.", validator=validators.Number(gte=1, lte=64))
     ] = 4,
     sample: Annotated[
-        int | None, Parameter(help="Judge only so many candidates.", validator=validators.Number(gte=1))
+        int | None,
+        Parameter(help="Number of candidates to judge; all by default.", validator=validators.Number(gte=1)),
     ] = None,
     images: Annotated[
         bool, Parameter(negative="", help="Send images too; without it, candidates with images are left out.")
@@ -40,7 +41,7 @@ def judge(
     max_tokens: Annotated[
         int,
         Parameter(
-            help="Most tokens of an answer; more for models that reason.",
+            help="Token limit of an answer; raise it for models that reason.",
             validator=validators.Number(gte=16, lte=65_536),
         ),
     ] = 512,

@@ -34,7 +34,7 @@ def agreement(
     ] = None,
     common: Common = DEFAULT,
 ) -> int:
-    """Say how far annotators agree, with intervals, as a page and as JSON."""
+    """Report how far annotators agree, with intervals, as a page and as JSON."""
     from flows.engine.settings import load_settings
     from flows.engine.workspace import open_workspace
     from flows.review.agreement import describe, report_all
@@ -51,32 +51,35 @@ def agreement(
 
 def plan(
     review: Annotated[
-        str, Parameter(help="DATASET/TASK under review: its answers so far say what is not given here.")
+        str,
+        Parameter(help="DATASET/TASK under review; what is not given is estimated from its answers so far."),
     ] = "",
     /,
     *,
-    half_width: Annotated[float, Parameter(help="Wanted half of the interval's width.")] = 0.05,
+    half_width: Annotated[float, Parameter(help="Desired half width of the interval.")] = 0.05,
     measure: Annotated[
         Measure,
         Parameter(help="The figure to estimate; proportion is a share, such as a rule's precision."),
     ] = "krippendorff_alpha_ordinal",
     prior: Annotated[
         float | None,
-        Parameter(help="Expected value of the figure; else 0.7, of a proportion 0.95."),
+        Parameter(help="Expected value of the figure; by default 0.7, for a proportion 0.95."),
     ] = None,
     prevalence: Annotated[
         tuple[float, ...],
         Parameter(help="Expected shares of the grades from 0 up, as many as there are grades.", negative=""),
     ] = (),
-    per_item: Annotated[int, Parameter(help="Annotators of each item.")] = 2,
-    annotators: Annotated[int | None, Parameter(help="People who share the work.")] = None,
-    seconds_per_item: Annotated[float | None, Parameter(help="Time of one answer; else 45.")] = None,
-    gold_share: Annotated[float, Parameter(help="Share of items with a known grade.")] = 0.05,
-    pool: Annotated[int | None, Parameter(help="Items there are, when a large part may be read.")] = None,
-    confidence: Annotated[float, Parameter(help="Of the interval.")] = 0.95,
+    per_item: Annotated[int, Parameter(help="Annotators per item.")] = 2,
+    annotators: Annotated[int | None, Parameter(help="Annotators who share the work.")] = None,
+    seconds_per_item: Annotated[float | None, Parameter(help="Seconds per answer; by default 45.")] = None,
+    gold_share: Annotated[float, Parameter(help="Share of gold items.")] = 0.05,
+    pool: Annotated[
+        int | None, Parameter(help="Number of items, if a large part of them may be graded.")
+    ] = None,
+    confidence: Annotated[float, Parameter(help="Confidence level of the interval.")] = 0.95,
     common: Common = DEFAULT,
 ) -> int:
-    """Say how many items to review for an interval of a given width, and how long that takes."""
+    """Compute how many items to review for an interval of a given width, and how long that takes."""
     from flows.engine.settings import load_settings
     from flows.engine.workspace import open_workspace
     from flows.review.agreement import Assumptions, describe_plan, plan_review
@@ -106,13 +109,13 @@ def adjudicate(
     *,
     annotators: Annotated[
         Path | None,
-        Parameter(help="TOML of people, as for push; else whoever adjudicated before, or ADJ1."),
+        Parameter(help="TOML of annotators, as for push; by default whoever adjudicated before, or ADJ1."),
     ] = None,
     spec: Spec = None,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Give disputed items to a third person; write verdicts and the log they replay from."""
+    """Give disputed items to an adjudicator; write verdicts and the log they replay from."""
     from flows.engine.settings import load_settings
     from flows.engine.workspace import open_workspace
     from flows.review.adjudication import adjudicate_all, describe

@@ -18,7 +18,7 @@ add_app = App(
 )
 vocabulary_app.command(add_app)
 
-Release = Annotated[str, Parameter(help="Its release, where the file does not say it.")]
+Release = Annotated[str, Parameter(help="Release of the source, if the file does not state it.")]
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def vocabulary_info(
     *,
     common: Common = DEFAULT,
 ) -> int:
-    """Say what a vocabulary holds: concepts, names, types, relations, licences, ambiguous names."""
+    """Show what a vocabulary contains: concepts, names, types, relations, licences, ambiguous names."""
     from flows.vocabulary.describing import info
     from flows.vocabulary.shown import info_text
 
@@ -146,13 +146,13 @@ def vocabulary_info(
 
 @vocabulary_app.command(name="diff")
 def vocabulary_diff(
-    old: Annotated[str, Parameter(help="The vocabulary of before, by name, path or beginning of its hash.")],
-    new: Annotated[str, Parameter(help="The one to compare, by default the one in use.")] = "current",
+    old: Annotated[str, Parameter(help="The earlier one, by name, path or beginning of its hash.")],
+    new: Annotated[str, Parameter(help="The later one; by default the one in use.")] = "current",
     /,
     *,
     common: Common = DEFAULT,
 ) -> int:
-    """Say what another vocabulary changes: concepts, names, merges, retired ids, grounded articles."""
+    """Show how two vocabularies differ: concepts, names, merges, retired ids, grounded articles."""
     from flows.vocabulary.describing import diff
     from flows.vocabulary.shown import diff_text
 

@@ -100,7 +100,7 @@ def select_query(
     )
     if not result.pmcids:
         raise UsageError(
-            "no article answers the query",
+            "no article matches the query",
             record=result.term,
             hint="widen the query or its dates; only open access articles of the profile's licences count",
         )
@@ -141,7 +141,7 @@ def selected_pmcids(workspace: Workspace) -> list[str]:
     )
     if not found:
         raise UsageError(
-            "nothing of PMC is selected in this workspace yet",
+            "no PMC article has been selected in this workspace yet",
             file=str(workspace.root),
             hint="medqrels crawl pmc --ids FILE, or --query '…'",
         )
@@ -170,6 +170,6 @@ def _read(path: Path) -> RecordedQuery:
         ) from error
     if path.stem != found.name or found.name != found.asked.name:
         raise WorkspaceError(
-            "a recorded query is not the one its name says", file=str(path), hint="crawl with --refresh"
+            "a recorded query does not match its file name", file=str(path), hint="crawl with --refresh"
         )
     return found

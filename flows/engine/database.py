@@ -40,7 +40,9 @@ def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterat
                 },
             )
         except duckdb.Error as error:
-            raise MedqrelsError(f"no database under memory limit {memory_limit!r}: {error}") from error
+            raise MedqrelsError(
+                f"DuckDB does not start with memory limit {memory_limit!r}: {error}"
+            ) from error
         try:
             connection.execute("SET enable_progress_bar = false")  # it would go to stdout, amid --json
             connection.create_function(
@@ -101,7 +103,7 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 def _conform(array: pa.Array, field: pa.Field) -> pa.Array:
     if array.null_count and not field.nullable:
-        raise MedqrelsError(f"column {field.name}: {array.null_count} nulls where none may be")
+        raise MedqrelsError(f"column {field.name}: {array.null_count} nulls in a column that may not be null")
     wanted = field.type
     if array.type == wanted:
         return array

@@ -17,6 +17,7 @@ from flows.engine.leash import end_with
 from flows.engine.manifest import Manifest
 from flows.engine.runner import Job, execute
 from schemas.errors import MedqrelsError
+from schemas.wording import counted
 
 MANY_TABLES = 8
 
@@ -58,9 +59,11 @@ class StageSummary:
     def line(self) -> str:
         """One line for people."""
         tables = self.to_dict()["rows"]
-        if len(tables) > MANY_TABLES:  # most are steps on the way
-            tables = {name: count for name, count in tables.items() if count}
         rows = ", ".join(f"{count:,} {name}" for name, count in tables.items())
+        if len(tables) > MANY_TABLES and self.units:  # most are steps on the way; --json has them
+            rows = ", ".join(
+                f"{counts['kept']:,} of {counted(counts['in'], unit)}" for unit, counts in self.units.items()
+            )
         lost = collections.Counter(self.dropped)
         tail = f"; dropped {lost.total():,}" if lost else ""
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in lost.most_common(4))

@@ -110,7 +110,7 @@ def load_settings(**overrides: Any) -> Settings:
     """
     path = config_path()
     if CONFIG_VARIABLE in os.environ and not path.is_file():
-        raise UsageError(f"{CONFIG_VARIABLE} names a file that is not there", file=str(path))
+        raise UsageError(f"{CONFIG_VARIABLE} names a file that does not exist", file=str(path))
     _refuse_unknown_variables()
     try:
         return Settings(**{key: value for key, value in overrides.items() if value is not None})
@@ -146,6 +146,4 @@ def _refuse_unknown_variables() -> None:
     for variable in sorted(os.environ):
         name = variable.upper().partition("__")[0]
         if name.startswith("MEDQRELS_") and name not in known:
-            raise UsageError(
-                f"no setting is called {variable}", hint="see docs/settings.md for every setting"
-            )
+            raise UsageError(f"unknown setting {variable}", hint="see docs/settings.md for every setting")

@@ -150,7 +150,7 @@ def _given(path: Path, collection: Collection, k: int) -> Measured:
     """A run file as a system: excluded pairs taken out, cut to k, repairs told."""
     found = read_run(path, [query.id for query in collection.queries], collection.corpus_ids)
     if not found.run:  # a run that failed is no system that found nothing
-        raise ReleaseError("the run holds no line", file=str(path), hint="make the run file again")
+        raise ReleaseError("the run file is empty", file=str(path), hint="make the run file again")
     run, removed, cut = {}, 0, 0
     for query, ranking in found.run.items():
         whole = without(ranking, collection.left_out.get(query), len(ranking))
@@ -172,13 +172,15 @@ def _check_names(systems: Sequence[str]) -> None:
     names = [file_stem(system) for system in systems]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"two systems or runs are called {twice[0]!r}", hint="rename the run file")
+        raise UsageError(f"two systems or runs are named {twice[0]!r}", hint="rename the run file")
 
 
 def _check_out(out: Path) -> None:
     check_outside_releases(out, "an --out")
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / RESULTS).is_file())):
-        raise UsageError("this folder holds something else", file=str(out), hint="choose an empty --out")
+        raise UsageError(
+            "this folder contains something other than results", file=str(out), hint="choose an empty --out"
+        )
 
 
 def _states(directory: Path) -> list[tuple[str, int, int]]:
@@ -213,7 +215,7 @@ def targets(
     if runs and len(directories) != 1:
         raise UsageError("--run takes one task folder", hint="name a single task folder")
     if options.k < 1 or options.k1 < 0 or not 0 <= options.b <= 1:
-        raise UsageError("out of range: k is at least 1, k1 at least 0, b between 0 and 1")
+        raise UsageError("out of range: --k must be at least 1, --k1 at least 0 and --b between 0 and 1")
     found = []
     for directory in directories:
         head = read_head(directory)

@@ -303,7 +303,9 @@ def describe(results: Sequence[AuditReport]) -> str:
                 )
                 lines += [f"    {finding.message}" for finding in rule.findings[:3]]
         lines += [
-            f"  missed canary  {item.rule}: {item.canary}" for item in result.canaries if not item.is_found
+            f"  planted defect not found  {item.rule}: {item.canary}"
+            for item in result.canaries
+            if not item.is_found
         ]
         if not result.publishable and result.inputs and result.inputs[0].kind == "release":
             lines.append(f"  not publishable: {' '.join(result.not_publishable_because)}")

@@ -38,7 +38,7 @@ def trace(workspace: Workspace, record_id: str) -> dict[str, Any]:
                     tables.setdefault(f"{stage}.{name.lstrip('_')}", []).extend(rows)
     if not tables:
         raise UsageError(
-            f"nothing here is called {article!r}",
+            f"no record {article!r} in this workspace",
             record=record_id,
             file=str(workspace.root),
             hint="medqrels status lists what was crawled; ids look like pmc:PMC123.1",

@@ -10,7 +10,6 @@ from typing import Any
 
 from annotation.adjudication import DISPUTES, Disputed
 from annotation.assignment import Person, read_people
-from annotation.report.words import counted
 from annotation.verdicts import RULES
 from flows.engine.workspace import Workspace
 from flows.review.store import ReviewFolder, review_folders
@@ -19,6 +18,7 @@ from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import UsageError
 from schemas.review import Allotment
 from schemas.spec import Review
+from schemas.wording import counted
 
 DISPUTED = "disputed.json"
 """What an adjudicator is shown of the readers' answers, by candidate; no pseudonyms."""
@@ -133,13 +133,13 @@ def describe(made: dict[str, Any]) -> str:
     if made["without_grade"]:
         lines.append(f"  {made['without_grade']:,} of them without a grade: nobody could judge the item.")
     reasons = Counter(row["reason"] for row in made["disputed"])
-    lines.append(f"{counted(len(made['disputed']), 'item')} for a third person")
+    lines.append(f"{counted(len(made['disputed']), 'item')} for an adjudicator")
     lines += [f"  {count:,} {reason}: {DISPUTES[reason]}" for reason, count in sorted(reasons.items())]
     new = counted(made["new_allotments"], "item")
     if made["new_allotments"]:
         lines.append(f"  {new} {tense} an adjudicator; medqrels review push {made['review']} sends them.")
     if made["nobody_left"]:
         lines.append(
-            f"  nobody is left to read {counted(len(made['nobody_left']), 'item')}: name more people."
+            f"  nobody is left to adjudicate {counted(len(made['nobody_left']), 'item')}: name more people."
         )
     return "\n".join(lines)

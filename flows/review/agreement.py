@@ -14,12 +14,13 @@ from annotation.agreement.intervals import CONFIDENCE
 from annotation.agreement.planner import SECONDS_PER_ITEM, plan
 from annotation.report.render import render
 from annotation.report.summary import summarise
-from annotation.report.words import COEFFICIENTS, counted, figure, opening, percent
+from annotation.report.words import COEFFICIENTS, figure, opening, percent
 from flows.engine.workspace import Workspace, write_atomic
 from flows.review.store import ReviewFolder, review_folders
 from flows.review.tasks import offered
 from schemas.errors import UsageError, WorkspaceError
 from schemas.review import ReviewCandidate
+from schemas.wording import counted
 
 PAGE = "agreement.html"
 PUSH = "medqrels review push RELEASE/TASK"
@@ -169,7 +170,7 @@ def describe_plan(made: dict[str, Any]) -> str:
     """A plan in words, with everything it assumes."""
     name = {"proportion": "a share", **COEFFICIENTS}[made["measure"]]
     level = round(100 * made["confidence"])
-    known = f", {percent(made['gold_share'])} of them with a known grade" if made["gold_share"] else ""
+    known = f", {percent(made['gold_share'])} of them gold items" if made["gold_share"] else ""
     origins = {"given": "given", "answers": "from the answers so far", "default": "default"}
     lines = [
         f"{made['items']:,} items with {counted(made['per_item'], 'annotator')} each give a {level} % "

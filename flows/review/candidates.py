@@ -107,7 +107,7 @@ def prepare(
         ReleaseError: the directory is no task of a release.
     """
     if (options.sample is not None and options.sample < 1) or not 0 <= options.gold_share <= 0.5:
-        raise UsageError("a sample has at least one item, and known items are at most half of it")
+        raise UsageError("a sample has at least one item, and at most half of it are gold items")
     run = query()
     task = Published(directory, run, options.depth)
     head = task.manifest

@@ -191,7 +191,7 @@ def for_adjudicator(config: str) -> str:
     names = [child.get("className", "") for child in root]
     where = names.index("mq-answer") if "mq-answer" in names else len(names)
     block = ElementTree.Element("View", className="mq-readers")
-    ElementTree.SubElement(block, "Header", value="What the readers answered", size="5")
+    ElementTree.SubElement(block, "Header", value="What the annotators answered", size="5")
     ElementTree.SubElement(block, "HyperText", name=READERS, value=f"${READERS}", inline="true")
     root.insert(where, block)
     return ElementTree.tostring(root, encoding="unicode")

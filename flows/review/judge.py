@@ -205,7 +205,7 @@ def _ask(
     if prices is None:
         if not server.is_local:
             raise UsageError(
-                "a budget needs prices",
+                "the budget needs prices",
                 hint="give --price-in and --price-out per million tokens; 0 for a server that costs nothing",
             )
         prices = Prices(Decimal(0), Decimal(0))

@@ -29,11 +29,11 @@ def describe(result: Mapping[str, Any]) -> str:
     if run["outcomes"]:
         lines.append("  outcomes " + _listed(run["outcomes"]))
     if held := result["skipped"].get("needs_images"):
-        lines.append(f"  {held} show an image: --images sends it too, to a model that reads images")
+        lines.append(f"  {held} have an image: --images sends it too, to a model that reads images")
     if run["outcomes"].get("finish_length"):
-        lines.append("  answers were cut at the limit of tokens: raise --max-tokens")
+        lines.append("  answers were cut off at the token limit: raise --max-tokens")
     if run["stopped"] == "budget":
-        lines.append(f"  stopped: the budget is used up ({run['detail']}); raise --budget to go on")
+        lines.append(f"  stopped: the budget is used up ({run['detail']}); raise --budget to continue")
     for item in result["circular"]:
         shared = f" (family {', '.join(item['families'])})" if item["families"] else ""
         lines.append(f"  circular: {item['system']} shaped the pool and is of the judge's family{shared}")

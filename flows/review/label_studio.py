@@ -168,7 +168,7 @@ def _launch(folder: Path, port: int, program: Path) -> Server:
             return _server(folder, process.pid, chosen, hidden)
         _end(process.pid)
         write_private(folder / "process.json", {"pid": 0, "port": 0})
-    raise MedqrelsError("no port was free long enough", hint="medqrels review start --port PORT")
+    raise MedqrelsError("no free port was found", hint="medqrels review start --port PORT")
 
 
 def running(folder: Path) -> Server | None:
@@ -297,7 +297,7 @@ def _await_health(url: str, folder: Path, is_alive: Callable[[], bool]) -> bool:
         if "Trying to start at" in said or "port is already in use" in said:
             return False
         if not alive:
-            raise MedqrelsError("Label Studio ended at its start", file=str(log), hint="the log says why")
+            raise MedqrelsError("Label Studio exited while starting", file=str(log), hint="the log says why")
         if _is_healthy(url):
             return True
         time.sleep(_POLL)

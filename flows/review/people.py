@@ -86,7 +86,7 @@ def _read(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     if os.name == "posix" and path.stat().st_mode & 0o077:
-        raise WorkspaceError("others may read this file", file=str(path), hint=f"chmod 600 {path}")
+        raise WorkspaceError("other users can read this file", file=str(path), hint=f"chmod 600 {path}")
     try:
         content = json.loads(path.read_text("utf-8"))
         return {str(name): str(value) for name, value in content.items()}

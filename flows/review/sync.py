@@ -132,7 +132,7 @@ def _push_queue(
             return _report(client, queue, project, first, plan.conflicts)
         restore = False  # what is deleted while we push is somebody's wish
     raise MedqrelsError(
-        f"the project {queue.title!r} keeps changing while it is pushed",
+        f"the project {queue.title!r} kept changing during the push",
         file=client.url,
         hint="medqrels review push, when nobody else pushes",
     )

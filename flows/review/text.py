@@ -1,4 +1,4 @@
-"""Results of the review verbs as text for people."""
+"""Results of the review commands as text for people."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def started(made: Mapping[str, Any]) -> str:
     """Where the server is and how to log in; the password only the first time."""
     lines = [f"Label Studio runs at {made['url']}", f"  login: {made['login']}"]
     if "password" in made:
-        lines.append(f"  password: {made['password']} (shown this once)")
+        lines.append(f"  password: {made['password']} (shown only this once)")
     lines.append(f"  password file: {made['password_file']}")
-    lines.append("next: medqrels review push RELEASE/TASK; medqrels review stop ends the server")
+    lines.append("next: medqrels review push RELEASE/TASK; medqrels review stop stops the server")
     return "\n".join(lines)
 
 
@@ -50,7 +50,7 @@ def pushed(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
             held = sum(item["held_back"].values())
             lines.append(
                 f"  {item['candidates']:,} candidates, {item['new']:,} new, {item['outdated']:,} outdated, "
-                f"{held:,} held back, {item['short']:,} with too few people"
+                f"{held:,} held back, {item['short']:,} with too few annotators"
             )
         if dry_run and not item["queues"]:
             lines += [f"  {name}: {count:,} to send" for name, count in item["allotted"].items()]
@@ -77,7 +77,7 @@ def pulled(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
     for found in made:
         lines.append(f"review {found['review']}")
         if dry_run:
-            lines.append("  would ask the server for new answers")
+            lines.append("  would fetch new answers from the server")
         for item in found["people"]:
             if item["project"] is None:
                 lines.append(f"  {item['annotator']}: no project on the server; next: medqrels review push")
@@ -86,7 +86,7 @@ def pulled(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
             if item["conflicts"]:
                 lines.append(
                     f"    {item['conflicts']:,} conflicts: answers were changed or deleted after they were "
-                    "taken; pull --accept lets the server's last answer count"
+                    "fetched; pull --accept lets the server's last answer count"
                 )
             lines += [
                 f"    {count:,} set aside, {reason}: {QUARANTINE[reason]}"
@@ -101,7 +101,7 @@ def standing(made: Mapping[str, Any]) -> str:
     lines = [f"server: {server}" if server else "server: none running here"]
     for found in made["reviews"]:
         lines.append(f"review {found['review']}")
-        lines.append("  person        given     done  cannot judge  conflicts  set aside")
+        lines.append("  annotator  assigned     done  cannot judge  conflicts  set aside")
         for item in found["people"]:
             name = item["annotator"] + (" (adj.)" if item["role"] == "adjudicator" else "")
             lines.append(

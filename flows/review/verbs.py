@@ -137,7 +137,7 @@ def _readers_per_item(folder: ReviewFolder, asked: Push) -> int:
     chosen = asked.per_item if asked.per_item is not None else int(before or Options().per_item)
     if before is not None and chosen != before:
         raise UsageError(
-            f"each item of this review has {before} readers, not {chosen}",
+            f"each item of this review has {before} annotators, not {chosen}",
             file=str(folder.path),
             hint=f"leave out --per-item, or give {before}: it holds for the whole review",
         )

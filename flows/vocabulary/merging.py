@@ -61,7 +61,7 @@ def merge_sources(
         UsageError: no source.
     """
     if not sources:
-        raise UsageError("a vocabulary needs a source", hint="medqrels vocabulary add hpo")
+        raise UsageError("a vocabulary needs at least one source", hint="medqrels vocabulary add hpo")
     ordered = sorted(sources, key=lambda item: item.folder.name)
     identity = merged_identity(ordered)
     folder = home(workspace) / f"merged-{fingerprint(identity)[:12]}"

@@ -96,7 +96,7 @@ def current(workspace: Workspace) -> Vocabulary | None:
     except (ValueError, KeyError, TypeError) as error:
         raise WorkspaceError("current.json is damaged", file=str(path), hint=_REBUILD) from error
     if found is None:
-        raise WorkspaceError(f"the vocabulary {name} is not whole", file=str(path), hint=_REBUILD)
+        raise WorkspaceError(f"the vocabulary {name} is incomplete", file=str(path), hint=_REBUILD)
     return found
 
 

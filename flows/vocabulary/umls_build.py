@@ -17,8 +17,8 @@ from flows.engine.progress import Reporter, Steps
 from flows.engine.workspace import Workspace
 from flows.vocabulary.opened import Connection, opened
 from flows.vocabulary.ranges import bounds, select_ranges, told
-from flows.vocabulary.rrf import Part, add_file_view, find_parts, readable, release_of, stage_file
 from flows.vocabulary.store import Build, Vocabulary, fingerprint, home, read_vocabulary, write_batches
+from flows.vocabulary.umls_files import Part, add_file_view, find_parts, readable, release_of, stage_file
 from schemas.errors import InputError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import arrow_schema, to_table
@@ -115,7 +115,9 @@ def _tables(
     names = build.table("names", lambda path: _names(connection, options, build.scratch, path, steps))
     if not names.rows:
         raise InputError(
-            "no name is left of this Metathesaurus", file=str(build.folder), hint="other options"
+            "no name of this Metathesaurus passes the options",
+            file=str(build.folder),
+            hint="choose other --languages, --sources or --types",
         )
     steps.advance(note=f"{names.rows} names")
     add_view(connection, "names", [build.folder / "names.parquet"], TABLES["names"].row)

@@ -91,7 +91,7 @@ def full_term(query: str, profile: licences.Profile) -> str:
         depth += {"(": 1, ")": -1}.get(character, 0)
         lowest = min(lowest, depth)
     if '"' in outside or depth or lowest < 0:
-        raise UsageError("quotes or parentheses of the query do not close", record=query)
+        raise UsageError("the query has an unclosed quote or parenthesis", record=query)
     return f"({query}) AND {OPEN_ACCESS} AND ({' OR '.join(profile_filters(profile))})"
 
 

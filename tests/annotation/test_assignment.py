@@ -145,5 +145,5 @@ def test_the_list_of_people_is_read_and_refused(tmp_path: object) -> None:
             read_people(text)
     with pytest.raises(UsageError, match="two annotators"):
         read_people("[[annotator]]\npseudonym='A'\n[[annotator]]\npseudonym='A'")
-    with pytest.raises(UsageError, match="3 readers per item, but 2 people"):
+    with pytest.raises(UsageError, match="3 annotators per item, but there are only 2"):
         assign([item(1)], numbered(2), [], 3)

@@ -122,9 +122,9 @@ def test_rows_that_cannot_be_are_refused() -> None:
 def test_the_opening_says_what_there_is_and_what_is_too_little(summary: dict[str, Any]) -> None:
     text = "\n".join(words.opening(summary))
     main = of(summary, dimension="all", coefficient="krippendorff_alpha_ordinal")[0]
-    assert "3 people answered 180 of 180 items" in text
+    assert "3 annotators answered 180 of 180 items" in text
     assert f"Krippendorff's ordinal α is {main['value']:.2f}" in text
-    assert "Alarm: A3 misses more items" in text
+    assert "Alarm: A3 misses more gold items" in text
     assert "Too little to say: " in text
     alarmed = [row for row in summary["gold"]["annotators"] if row["alarm_at"]]
     assert [row["annotator"] for row in alarmed] == ["A3"]
@@ -133,7 +133,7 @@ def test_the_opening_says_what_there_is_and_what_is_too_little(summary: dict[str
     nobody = words.opening(summarise(items, [], SCALE))
     assert nobody == ["Nobody has answered any of the 40 items yet."]
     alone = words.opening(summarise(items, [answer(item, "A1", 2, n) for n, item in enumerate(items)], SCALE))
-    assert "1 person answered 40 of 40 items" in alone[0] and "No item has two grades" in alone[0]
+    assert "1 annotator answered 40 of 40 items" in alone[0] and "No item has two grades" in alone[0]
     assert alone[1] == "Krippendorff's ordinal α is undefined: fewer than two annotators gave a grade."
     skewed = [
         answer(item, name, 1 if number == 3 and name == "A2" else 2, number)

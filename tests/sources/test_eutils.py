@@ -253,9 +253,9 @@ def test_counts_that_never_settle_end_in_an_error(site: Eutils) -> None:
     ("query", "message"),
     [
         ("", "query is empty"),
-        ("case) OR (all", "do not close"),
-        ("(case", "do not close"),
-        ('"case', "do not close"),
+        ("case) OR (all", "unclosed quote"),
+        ("(case", "unclosed quote"),
+        ('"case', "unclosed quote"),
         ("case AND xyzzyq", "does not know 'xyzzyq'"),
         ("case AND nothing_such[filter]", r"does not know 'nothing_such\[filter\]'"),
     ],

@@ -20,6 +20,7 @@ from curation.published.manifest import ReleaseManifest, read_manifest
 from curation.release.facts import views
 from schemas.audit import AuditInput, AuditReport, CanaryResult, Coverage, RuleResult
 from schemas.tables import TABLES
+from schemas.wording import counted
 
 _PRESSING = ("error", "unproven", "not run", "warning", "declared")
 """Statuses that get an article of their own, in the order the articles come."""
@@ -118,7 +119,7 @@ def _environment() -> jinja2.Environment:
         visible=wording.visible,
         shortened=wording.shortened,
         breakable=wording.breakable,
-        plural=wording.plural,
+        plural=counted,
     )
     return environment
 

@@ -15,7 +15,7 @@ LONGEST_NOTE = 600
 
 @dataclass(frozen=True, slots=True)
 class VerdictWords:
-    """A verdict, what it means, and what its reader should do."""
+    """A verdict, what it means, and what to do about it."""
 
     word: str
     meaning: str
@@ -37,7 +37,7 @@ VERDICTS = {
     "findings": VerdictWords(
         "Findings",
         "At least one rule found an error.",
-        "Do not use or publish these files as they are: look at the errors below, correct them, run again.",
+        "Do not use or publish these files as they are: correct the errors below and run the audit again.",
     ),
     "incomplete": VerdictWords(
         "Incomplete",
@@ -53,7 +53,7 @@ VERDICTS = {
 }
 STATUSES = {
     "error": "the rule found violations that must not be there",
-    "warning": "the rule found something a person should look at; it is no error for this task",
+    "warning": "the rule found something a person should look at; it is not an error for this task",
     "unproven": "a defect planted for this rule was not found, so what it says is worth nothing",
     "not run": "the rule should have run and could not; it never counts as passed",
     "declared": "found and stated by the publisher; it forbids publication, not local use",
@@ -76,7 +76,7 @@ KINDS = {
     "mteb": "MTEB or Hugging Face layout",
     "beir": "BEIR layout",
     "jsonl": "file of records",
-    "images": "pictures",
+    "images": "images",
     "hashlist": "hash list, without texts",
 }
 TABLES = {
@@ -89,7 +89,7 @@ TABLES = {
 
 
 def state(result: RuleResult) -> str:
-    """The word a reader sees for a rule's status; a failed warning is a warning, not an error."""
+    """The word shown for a rule's status; a failed warning is a warning, not an error."""
     if result.status == "failed":
         return "warning" if result.severity == "warn" else "error"
     return result.status.replace("_", " ")
@@ -104,11 +104,6 @@ def breakable(text: str) -> Markup:
 def number(value: object) -> str:
     """A count with thousands separators; anything else as it is."""
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def visible(value: object) -> str:

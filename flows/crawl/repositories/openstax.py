@@ -121,7 +121,7 @@ def _locators(checkout: Checkout) -> list[str]:
     if not found:
         unread = _unread(checkout)
         raise UsageError(
-            f"no book in it{': ' + unread if unread else ''}",
+            f"no book in this repository{': ' + unread if unread else ''}",
             file=str(checkout.origin),
             hint="an OpenStax repository holds META-INF/books.xml, collections/ and modules/",
         )

@@ -213,3 +213,20 @@ def test_light_verbs_do_not_import_prefect(built: Path) -> None:
         "    assert not found, f'{verb} imports {found}'\n"
     )
     subprocess.run([sys.executable, "-c", code, json.dumps(verbs)], check=True, timeout=240, cwd=ROOT)
+
+
+def test_a_pipe_that_closes_early_is_no_error() -> None:
+    """`medqrels … | head` ends quietly."""
+    program = (
+        "import sys\nfrom flows.cli.common import DEFAULT, emit\n"
+        "sys.stdin.readline()\nemit(DEFAULT, None, 'line\\n' * 100_000)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdin and started.stdout and started.stderr
+        started.stdout.close()
+        started.stdin.write(b"go\n")
+        started.stdin.close()
+        said = started.stderr.read()
+    assert (started.returncode, said) == (0, b"")

@@ -133,10 +133,10 @@ def test_dates_and_limit_reach_the_search(workspace: Workspace, site: Eutils) ->
 def test_an_empty_answer_is_refused_and_not_recorded(workspace: Workspace, site: Eutils) -> None:
     site.articles.append(Article(1, date(2024, 1, 1), is_open=False, words=frozenset({"closed"})))
     asked = PmcQuery("closed")
-    with pytest.raises(UsageError, match="no article answers"):
+    with pytest.raises(UsageError, match="no article matches"):
         select_query(workspace, asked, context_of(site))
     assert recorded(workspace, asked) is None
-    with pytest.raises(UsageError, match="nothing of PMC is selected"):
+    with pytest.raises(UsageError, match="no PMC article has been selected"):
         selected_pmcids(workspace)
 
 
@@ -157,7 +157,7 @@ def test_a_record_under_another_name_is_refused(workspace: Workspace, site: Euti
     made = select_query(workspace, ASKED, context_of(site))
     path = workspace.stage(STAGE) / QUERIES / f"{made.name}.json"
     path.rename(path.with_name(f"{PmcQuery('other').name}.json"))
-    with pytest.raises(WorkspaceError, match="not the one its name says"):
+    with pytest.raises(WorkspaceError, match="does not match its file name"):
         recorded(workspace, PmcQuery("other"))
 
 

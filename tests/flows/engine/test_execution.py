@@ -168,6 +168,9 @@ def test_summaries_add_up(workspace: Workspace) -> None:
     assert summary.line().startswith(f"cut: {body['rows']['words']} words; dropped ")
     assert "(up to date)" not in summary.line()
     assert StageSummary("cut").line() == "cut: no rows (up to date)"
+    summary.rows |= {f"step_{number}": 7 for number in range(9)}
+    word = body["units"]["word"]
+    assert summary.line().startswith(f"cut: {word['kept']} of {word['in']} words; dropped ")
 
 
 def test_done_and_waiting_are_told_apart(workspace: Workspace) -> None:

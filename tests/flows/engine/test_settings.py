@@ -52,7 +52,7 @@ def test_the_file_can_be_named(clean: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("MEDQRELS_CONFIG", str(other))
     assert load_settings().workers == 7
     monkeypatch.setenv("MEDQRELS_CONFIG", str(clean / "absent.toml"))
-    with pytest.raises(UsageError, match="MEDQRELS_CONFIG names a file that is not there") as caught:
+    with pytest.raises(UsageError, match="MEDQRELS_CONFIG names a file that does not exist") as caught:
         load_settings()
     assert caught.value.file.endswith("absent.toml") and caught.value.exit_code == 2
 

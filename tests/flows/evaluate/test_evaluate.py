@@ -286,7 +286,7 @@ def test_wrong_run_files_are_refused(tmp_path: Path, run: Callable[..., Any]) ->
     with pytest.raises(ReleaseError, match="not in this split"):
         run(str(folder), "--run", str(path))
     path.write_text("q1 Q0 d1 1 1 t\n")
-    with pytest.raises(UsageError, match="two systems or runs are called 'bm25'"):
+    with pytest.raises(UsageError, match="two systems or runs are named 'bm25'"):
         run(str(folder), "--system=bm25", "--run", str(path))
 
 
@@ -296,7 +296,7 @@ def test_an_empty_run_is_no_system_that_found_nothing(
 ) -> None:
     path = tmp_path / "failed.trec"
     path.write_text(text)
-    with pytest.raises(ReleaseError, match="holds no line"):
+    with pytest.raises(ReleaseError, match="run file is empty"):
         run(str(toy().write(tmp_path)), "--run", str(path), "--out", str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
@@ -463,7 +463,7 @@ def test_results_never_go_into_the_release_or_over_other_files(
     other = tmp_path / "thesis"
     other.mkdir()
     (other / "chapter.txt").write_text("mine")
-    with pytest.raises(UsageError, match="holds something else"):
+    with pytest.raises(UsageError, match="contains something other than results"):
         run(str(folder), "--out", str(other))
     assert (other / "chapter.txt").read_text() == "mine"
     run(str(folder), "--out", str(tmp_path / "out"))

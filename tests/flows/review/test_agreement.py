@@ -74,7 +74,7 @@ def test_agreement_writes_a_page_and_figures_that_a_rerun_repeats(folder: Review
     assert made == [{**figures, "page": str(folder.path / "agreement.html")}]
     assert figures["scale"] == [0, 1, 2] and figures["counts"]["people"] == 3
     text = run("agreement", text=True)
-    assert "simulated/visual_context\n3 people answered 70 of 70 items" in text
+    assert "simulated/visual_context\n3 annotators answered 70 of 70 items" in text
     assert hashes(folder) == before
     assert "A1" in text + json.dumps(figures)
 
@@ -148,14 +148,14 @@ def test_adjudication_gives_disputes_to_a_third_person_once(folder: ReviewFolder
     assert {row.candidate_id for row in third} == {row["candidate_id"] for row in made[0]["disputed"]}
     assert sorted(row.place for row in third) == list(range(1, len(third) + 1))
     shown = json.dumps(folder.json(DISPUTED))
-    assert "Reader 1: " in shown and not any(f'"{name}' in shown for name in CONFUSION)
+    assert "Annotator 1: " in shown and not any(f'"{name}' in shown for name in CONFUSION)
 
     after = hashes(folder)
     again = run("adjudicate")
     assert hashes(folder) == after
     assert (again[0]["new_allotments"], again[0]["new_log_lines"]) == (0, 0)
     text = run("adjudicate", text=True)
-    assert f"{len(third)} items for a third person" in text and "got an adjudicator" not in text
+    assert f"{len(third)} items for an adjudicator" in text and "got an adjudicator" not in text
 
 
 def test_the_third_person_decides_and_the_log_replays(folder: ReviewFolder) -> None:

@@ -340,7 +340,7 @@ def test_images_come_from_the_release_or_the_candidate_is_left_out(
     with OpenAIServer() as server:
         plain = run(directory, workspace, server, options())
         assert plain["skipped"] == {"needs_images": 3} and plain["judged"] == 2
-        assert "3 show an image: --images" in describe(plain)
+        assert "3 have an image: --images" in describe(plain)
         poor = run(directory, workspace, server, options(images=True, budget="0.09"))  # 40,000 tokens: 0.1
         assert poor["run"]["unasked"] == 2 and poor["run"]["calls"] == 0 and poor["judged"] == 2
         result = run(directory, workspace, server, options(images=True))

@@ -59,7 +59,7 @@ def test_command_line(
         with pytest.raises(UsageError, match="EXTRAS=llm"):
             cli(workspace, directory)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://models.example.org/v1")
-    with pytest.raises(UsageError, match="a budget needs prices"):
+    with pytest.raises(UsageError, match="the budget needs prices"):
         cli(workspace, directory)
 
 

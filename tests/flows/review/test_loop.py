@@ -241,7 +241,7 @@ def adjudicated(loop: Loop) -> None:
     }
     for row in tasks:
         text = row["data"]["readers"]
-        assert text.count("<li>Reader ") == 3 and not any(name in text for name in CONFUSION)
+        assert text.count("<li>Annotator ") == 3 and not any(name in text for name in CONFUSION)
         loop.third[row["data"]["candidate_id"]] = loop.draw.choice((0, 1, 2))
     person.submit({name: (grade, "") for name, grade in loop.third.items()})
     pull(loop.folder, loop.client(), loop.accounts())

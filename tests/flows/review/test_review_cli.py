@@ -142,7 +142,7 @@ def test_readers_per_item_hold_for_the_whole_review(workspace: Workspace, medqre
     before = folder.path.joinpath("allotments.parquet").read_bytes()
     for other in ("2", "4"):
         code, _, error = medqrels(*push, "10", "--per-item", other)
-        assert code == 2 and f"has 3 readers, not {other}" in error and "leave out --per-item" in error
+        assert code == 2 and f"has 3 annotators, not {other}" in error and "leave out --per-item" in error
     assert folder.path.joinpath("allotments.parquet").read_bytes() == before
     code, text, _ = medqrels(*push, "10")
     assert code == 0 and "A3: 10 to send" in text and folder.json("frame.json")["per_item"] == 3
@@ -197,7 +197,7 @@ def test_a_server_that_stops_answering_mid_way(
         monkeypatch.setenv(URL_VARIABLE, url)
         state.lose = lambda method, path: sum("/import" in path for path in state.paths) > 1
         code, _, error = medqrels(*push)
-    assert code == 3 and "cannot be reached" in error and "the same command goes on from here" in error
+    assert code == 3 and "cannot be reached" in error and "the same command continues from here" in error
     assert server.token not in error and state.lost > 1
     monkeypatch.setenv(URL_VARIABLE, server.url)
     made = told(medqrels(*push, "--json"))[0]["queues"][0]

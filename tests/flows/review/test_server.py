@@ -62,7 +62,7 @@ def test_first_start_says_how_to_log_in(label_studio: Server) -> None:
     assert (said["login"], said["password"]) == (label_studio.login, label_studio.password)
     assert said["password_file"] == str(folder / "secrets.json") and label_studio.token not in said.values()
     text = review_text.started(said)
-    assert label_studio.url in text and f"password: {label_studio.password} (shown this once)" in text
+    assert label_studio.url in text and f"password: {label_studio.password} (shown only this once)" in text
 
 
 def test_start_and_stop_by_command_line_through_a_kill(
@@ -125,6 +125,6 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     broken.parent.mkdir(parents=True)
     broken.write_text("#!/bin/sh\necho no database >&2\nexit 1\n")
     broken.chmod(0o755)
-    with pytest.raises(MedqrelsError, match="ended at its start") as caught:
+    with pytest.raises(MedqrelsError, match="exited while starting") as caught:
         servers.start(tmp_path / "server", venv=tmp_path / "venv")
     assert "no database" in Path(caught.value.file).read_text()

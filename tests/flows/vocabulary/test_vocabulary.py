@@ -316,7 +316,7 @@ def test_vocabularies_are_found_by_name_path_or_hash(made: Path) -> None:
     with pytest.raises(UsageError, match="called"):
         find(workspace, "")  # two fit
     merged.table("names").write_bytes(b"cut short")
-    with pytest.raises(WorkspaceError, match="not whole"):
+    with pytest.raises(WorkspaceError, match="is incomplete"):
         current(workspace)
 
 

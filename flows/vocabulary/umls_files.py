@@ -75,7 +75,7 @@ def find_parts(place: Path) -> dict[str, list[Part]]:
             found.setdefault(named.group(1).upper(), []).append(part)
     for name, parts in found.items():
         if len({part.name.lower().removesuffix(".gz") for part in parts}) < len(parts):
-            raise UsageError(f"{name}.RRF is there twice", file=str(place))
+            raise UsageError(f"more than one {name}.RRF", file=str(place))
     missing = [f"{name}.RRF" for name in REQUIRED if name not in found]
     if missing:
         raise UsageError(
@@ -137,7 +137,7 @@ def readable(name: str, parts: Sequence[Part], scratch: Path) -> list[Path]:
             free = shutil.disk_usage(scratch).free
             if size * 2 > free:
                 raise UsageError(
-                    f"{part.name} needs {size * 2 >> 20} MiB to be written out, {free >> 20} MiB are free",
+                    f"{part.name} needs {size * 2 >> 20} MiB to be unpacked, {free >> 20} MiB are free",
                     file=str(scratch),
                     hint="unpack it elsewhere and give that folder to --umls",
                 )
