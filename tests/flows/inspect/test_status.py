@@ -106,4 +106,4 @@ def test_content_that_forbids_publishing_and_emptiness_are_told(workspace: Works
     text = describe(status(workspace))
     assert "visual_context: empty, audit not audited, not publishable" in text
     (empty / "release.json").write_text("{}", "utf-8")
-    assert "release.json is not of format 2 or 3" in describe(status(workspace))
+    assert "release.json is of format None" in describe(status(workspace))
