@@ -172,4 +172,4 @@ def test_content_that_forbids_publishing_and_emptiness_are_told(workspace: Works
     text = describe(status(workspace))
     assert re.search(r"visual_context +0 +0 +0 +0  empty", text) and "not publishable" in text
     (empty / "release.json").write_text("{}", "utf-8")
-    assert "release.json is " in describe(status(workspace))
+    assert "release.json is of format None" in describe(status(workspace))
