@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ class Crawler:
             row.id for row in from_table(RawArticle, read_table(self.workspace, "crawl.raw", RawArticle))
         )
 
-    def drops(self) -> dict[str, Reason]:
+    def drops(self) -> dict[str, StrEnum]:
         rows = from_table(Drop, read_table(self.workspace, "crawl._dropped", Drop))
         return {row.id: row.reason for row in rows}
 
