@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ class Crawler:
     def kept(self) -> list[str]:
         return sorted(row.id for row in read_rows(RawArticle, table_files(self.workspace, "crawl.raw")))
 
-    def drops(self) -> dict[str, Reason]:
+    def drops(self) -> dict[str, StrEnum]:
         rows = read_rows(Drop, table_files(self.workspace, "crawl._dropped"))
         return {row.id: row.reason for row in rows}
 
