@@ -17,7 +17,8 @@ from curation.audit.copying import Copy, Unusable, clone, cut, invent
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.mending import empty
-from curation.audit.rule import SECONDS, Canary, Context, Rows, Rule
+from curation.audit.rule import SECONDS, Canary, Context, Defect, Proof, Rows, Rule
+from curation.published.query import Database, Sandbox, UnknownNameError
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
@@ -37,7 +38,7 @@ def run(rules: Sequence[Rule], context: Context, run_rule: RunRule) -> tuple[Can
         results: list[CanaryResult] = []
         for rule in rules:
             results += field.results(rule)
-            if not rule.canaries:
+            if not rule.defects:
                 note = "the rule names no defect that it must find"
                 results.append(CanaryResult(rule=rule.id, canary="none", is_found=False, note=note))
         return tuple(results)
@@ -53,7 +54,7 @@ def again(
     """
     if all(item.is_found for item in planted):
         return tuple(planted)
-    known = {(rule.id, canary.name): (rule, canary) for rule in rules for canary in rule.canaries}
+    known = {(rule.id, proof.name): (of, proof) for rule in rules for of, proof in _each(rule)}
     with _field(context, run_rule, takes_own=False) as field:
         return tuple(
             item
@@ -63,14 +64,26 @@ def again(
         )
 
 
+def _each(rule: Rule) -> Iterator[tuple[Rule, Proof]]:
+    """Every defect of a rule, with the rule reduced to the one check that must find it."""
+    for canary in rule.canaries:
+        yield rule, canary
+    for check in rule.checks:
+        alone = dataclasses.replace(rule, checks=(check,), canaries=())
+        for proof in check.defects:
+            yield alone, proof
+
+
 @contextlib.contextmanager
 def _field(context: Context, run_rule: RunRule, *, takes_own: bool = True) -> Iterator[_Field]:
     folder = context.scratch / "canaries"
     folder.mkdir(parents=True)
     small = dataclasses.replace(context, pool=SerialExecutor())  # a copy is too small to be shared out
+    field = _Field(small, run_rule, folder, takes_own)
     try:
-        yield _Field(small, run_rule, folder, takes_own)
+        yield field
     finally:
+        field.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -89,7 +102,9 @@ class _Field:
         self.context = context
         self.run_rule = run_rule
         self.folder = folder
-        self.before: dict[tuple[str, str, str], frozenset[Finding]] = {}
+        self._tables: Sandbox | None = None
+        self.before: dict[tuple[str, ...], frozenset[Finding]] = {}
+        self.stored: dict[str, Context] = {}
         self.sound: dict[str, Context] = {}
         self._invented: Copy | None = None
         self.own: Copy | None = None
@@ -104,6 +119,24 @@ class _Field:
             self.no_own = f"the release could not be copied: {self._reason(error)}"
 
     @property
+    def tables(self) -> Sandbox:
+        """Where the tables of the copies may be damaged, opened when first needed.
+
+        Raises:
+            TypeError: what runs SQL lends no sandbox.
+        """
+        if self._tables is None:
+            if not isinstance(self.context.query, Database):
+                raise TypeError("defects are planted in a sandbox of the database, and this one lends none")
+            self._tables = self.context.query.sandbox()
+        return self._tables
+
+    def close(self) -> None:
+        """Let go of the tables."""
+        if self._tables is not None:
+            self._tables.close()
+
+    @property
     def invented(self) -> Copy:
         """The invented release, made when first needed."""
         if self._invented is None:
@@ -112,6 +145,8 @@ class _Field:
 
     def results(self, rule: Rule) -> list[CanaryResult]:
         """Plant every canary of a rule: several at once where they cannot be mistaken, the others alone."""
+        if rule.checks:
+            return [self.alone(of, proof) for of, proof in _each(rule)]
         notes: dict[int, str] = {}
         for second in ("", *SECONDS):
             numbers = [
@@ -171,8 +206,8 @@ class _Field:
                 found.add(number)
         return found, without
 
-    def alone(self, rule: Rule, canary: Canary, why: str = "") -> CanaryResult:
-        """Plant one canary: in the release's own rows, else, and `why`, in invented ones."""
+    def alone(self, rule: Rule, canary: Proof, why: str = "") -> CanaryResult:
+        """Plant one defect: in the release's own rows, else, and `why`, in invented ones."""
         first = self._attempt(rule, canary, self.own) if self.own else _Attempt(None, why or self.no_own)
         if first.is_found is not None:
             return CanaryResult(rule=rule.id, canary=canary.name, is_found=first.is_found, note=first.note)
@@ -185,17 +220,49 @@ class _Field:
             rule=rule.id, canary=canary.name, is_found=bool(second.is_found), note=note[:_LONGEST_NOTE]
         )
 
-    def _attempt(self, rule: Rule, canary: Canary, base: Copy) -> _Attempt:
+    def _attempt(self, rule: Rule, canary: Proof, base: Copy) -> _Attempt:
         try:
-            ids, given = self._planted(canary, base)
-            if ids is None:
-                return _Attempt(None, _NOTHING)
-            if not ids:
-                return _Attempt(None, "the canary names no row")
-            result, _ = self.run_rule(rule, given)
-        except Exception as error:  # a canary that cannot be planted proves nothing; the reason is kept
+            if isinstance(canary, Defect):
+                with self._undone(base) as given:
+                    ids: Sequence[str] | None = canary.ids(self.tables) or None
+                    result, _ = self.run_rule(rule, self._beside(given, canary, ids)) if ids else (None, ())
+            else:
+                ids, given = self._planted(canary, base)
+                result, _ = self.run_rule(rule, given) if ids else (None, ())
+        except (
+            UnknownNameError
+        ) as error:  # there the release has no such column; the invented one has them all
+            return _Attempt(None, _NOTHING if base is self.own else self._reason(error))
+        except Exception as error:  # a defect that cannot be planted proves nothing; the reason is kept
             return _Attempt(None, f"could not be planted: {self._reason(error)}")
+        if ids is None or result is None:
+            return _Attempt(None, _NOTHING if ids is None else "the canary names no row")
         return self._compared(rule, canary, base, ids, result)
+
+    @contextlib.contextmanager
+    def _undone(self, base: Copy) -> Iterator[Context]:
+        """A copy's tables in the sandbox, whole; what is done to them is undone at the end."""
+        if base.name not in self.stored:
+            self.tables.load(base.name, base.tables())
+            self.stored[base.name] = self._context(base.stored(self.folder / "no-files"))
+        with self.tables.undone(base.name):
+            given = self.stored[base.name]
+            yield dataclasses.replace(given, query=self.tables)
+
+    def _beside(self, given: Context, defect: Defect, ids: Sequence[str]) -> Context:
+        """The tables with another release.json or other files beside them."""
+        subject = given.subject
+        if defect.stated:
+            subject = dataclasses.replace(
+                subject, manifest=dataclasses.replace(given.manifest, **defect.stated)
+            )
+        if defect.files:
+            directory = self.folder / "files"
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.mkdir()
+            defect.files(directory, ids)
+            subject = dataclasses.replace(subject, directory=directory)
+        return given if subject is given.subject else dataclasses.replace(given, subject=subject)
 
     def _planted(self, canary: Canary, base: Copy) -> tuple[Sequence[str] | None, Context]:
         """A damaged copy on disk, and the ids the rule must name."""
@@ -223,7 +290,7 @@ class _Field:
         return dataclasses.replace(self.context, subject=subject, scratch=scratch, siblings=(), against=())
 
     def _compared(
-        self, rule: Rule, canary: Canary, base: Copy, ids: Sequence[str], result: RuleResult
+        self, rule: Rule, canary: Proof, base: Copy, ids: Sequence[str], result: RuleResult
     ) -> _Attempt:
         """Whether findings that were not there before name every id."""
         said = f"{result.status} {result.note}".strip()
@@ -232,19 +299,24 @@ class _Field:
             note = f"not named: {', '.join(missing)}; the rule says: {said}"[:_LONGEST_NOTE]
             is_cut = result.found > len(result.findings)
             return _Attempt(None if is_cut or result.status in _DID_NOT_LOOK else False, note)
-        if not canary.files and not base.ids.intersection(ids):
+        if not _is_outside(canary) and not base.ids.intersection(ids):
             return _Attempt(True)
         before = self._before(rule, canary, base)
         if set(ids) <= _named([finding for finding in result.findings if finding not in before]):
             return _Attempt(True)
         return _Attempt(None, "the same was found before anything was planted")
 
-    def _before(self, rule: Rule, canary: Canary, base: Copy) -> frozenset[Finding]:
-        """What the rule finds in the undamaged copy."""
-        key = (rule.id, base.name, "files" if canary.files else canary.second)
+    def _before(self, rule: Rule, canary: Proof, base: Copy) -> frozenset[Finding]:
+        """What the rule, or its one check, finds in the undamaged copy."""
+        kind = "tables" if isinstance(canary, Defect) else "files" if canary.files else canary.second
+        key = (rule.id, *(check.name for check in rule.checks), base.name, kind)
         if key not in self.before:
-            given = self._undamaged(canary, base)
-            self.before[key] = frozenset(self.run_rule(rule, given)[0].findings)
+            if isinstance(canary, Defect):
+                with self._undone(base) as given:
+                    findings = self.run_rule(rule, given)[0].findings
+            else:
+                findings = self.run_rule(rule, self._undamaged(canary, base))[0].findings
+            self.before[key] = frozenset(findings)
         return self.before[key]
 
     def _undamaged(self, canary: Canary, base: Copy) -> Context:
@@ -267,6 +339,11 @@ class _Field:
         for place in (self.folder, self.context.directory):
             text = text.replace(str(place), ".")
         return f"{type(error).__name__}: {text}"[:_LONGEST_NOTE]
+
+
+def _is_outside(proof: Proof) -> bool:
+    """Whether the defect is, in part, none of the tables."""
+    return bool(proof.stated) if isinstance(proof, Defect) else proof.files is not None
 
 
 def _named(findings: Sequence[Finding]) -> set[str]:

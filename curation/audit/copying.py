@@ -17,13 +17,12 @@ import pyarrow.parquet as pq
 
 from curation.audit import invented
 from curation.audit.dataset import Dataset, open_release
+from curation.audit.derived import distractors_of, parts_of, pools_of
 from curation.audit.layouts.hashlist import open_hash_list, write_hash_list
 from curation.audit.mending import Content, Files, Tables, stamp, write_tables
 from curation.audit.rule import Context, Rows
-from curation.audit.rules.distractors_canaries import distractors_of
-from curation.audit.rules.pools_canaries import pools_of
-from curation.audit.rules.subsets_canaries import parts_of
 from curation.published.manifest import NAME, ReleaseManifest, hash_files
+from curation.published.query import Stored
 from curation.release import card, facts
 from schemas.audit import Kind, Role
 from schemas.published import Published
@@ -35,6 +34,7 @@ _PER_SPLIT = {"ends": 2, "chance": 8}
 _DOCUMENTS = {"qrels": 70, "excluded": 25, "": 25}
 _LONGEST_TEXT, _LARGEST_IMAGE = 100_000, 3_000_000
 _FEWEST_QUERIES, _FEWEST_DOCUMENTS = 2, 4
+_PLACED = pa.schema([(name, pa.string()) for name in ("tab", "q", "split")])
 _BY_NAME = {table.name: table for table in TABLES}
 _CHOSEN = """
     SELECT id FROM (
@@ -102,6 +102,37 @@ class Copy:
     def places(self) -> tuple[Path, ...]:
         """Folders of what is planted, for messages that shall not name them."""
         return self._beside("planted"), self._beside("damaged")
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Every published table as a sandbox has it, those the copy lacks without rows, and `placed`.
+
+        `placed` says in which split's file the rows of a query are: tab, q, split.
+        """
+        found = {table.name: self._table(table) for table in TABLES}
+        rows = [
+            {
+                "tab": table.name,
+                "q": str(row["id" if table.name == "queries" else "query-id"]),
+                "split": split,
+            }
+            for table in TABLES
+            if table.has_splits and table.name in self.schemas
+            for split, part in self._by_split(table, self.rows).items()
+            for row in part
+        ]
+        return found | {"placed": pa.Table.from_pylist(rows, schema=_PLACED)}
+
+    def _table(self, table: Published) -> pa.Table:
+        schema = self.schemas.get(table.name, table.schema)
+        return pa.Table.from_pylist(self.rows.get(table.name, []), schema=schema)
+
+    def stored(self, directory: Path) -> Dataset:
+        """The copy as a sandbox has it, and an empty folder for its files."""
+        directory.mkdir(exist_ok=True)
+        names = [*(table.name for table in TABLES if table.name in self.schemas), "placed"]
+        views = {name: Stored(f"{self.name}.{name}") for name in names}
+        manifest = self.manifest and dataclasses.replace(self.manifest, siblings=())
+        return Dataset(self.context.subject.name, "audited", self.kind, directory, "copy", views, manifest)
 
     def rows_to_damage(self) -> Draft:
         """The rows, to be changed at will."""
