@@ -173,7 +173,7 @@ def rules_page() -> str:
         per_task = "".join(f"; {severity} for {task}" for task, severity in sorted(rule.per_task.items()))
         lines += [f"## {rule.id}", "", f"**{rule.title}.** {rule.definition}", ""]
         lines += [f"Version {rule.version}, severity {rule.severity}{per_task}; counts {rule.unit}.", ""]
-        lines += [f"- {canary.name}" for canary in rule.canaries] + [""]
+        lines += [f"- {canary.name}" for canary in rule.defects] + [""]
     return "\n".join(lines)
 
 

@@ -13,10 +13,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from curation.audit.rules.diagnostics_canaries import invented_row
-from curation.audit.rules.distractors_canaries import distractors_of
-from curation.audit.rules.pools_canaries import pools_of
-from curation.audit.rules.subsets_canaries import parts_of
+from curation.audit.derived import distractors_of, invented_row, parts_of, pools_of
 from curation.published.manifest import FORMAT_VERSION, ReleaseManifest
 from curation.release.restricted import piece_hash
 from curation.release.target_names import names_rows

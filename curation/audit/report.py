@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from curation.audit import canaries
+from curation.audit.checks import run_checks
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.publishable import forbids
-from curation.audit.rule import CannotRun, Context, Outcome, Rule
+from curation.audit.rule import Canary, CannotRun, Context, Outcome, Rule
 from curation.audit.rules import (
     contamination,
     diagnostics,
@@ -266,7 +267,7 @@ def run_rule(rule: Rule, context: Context) -> Ran:
     status: RuleStatus = "not_run"
     outcome = Outcome(0, 0)
     try:
-        outcome = rule.check(context)
+        outcome = rule.check(context) if rule.check else run_checks(rule, context)
         note = ". ".join(part for part in (outcome.note, outcome.missed, outcome.nothing) if part)
         status = _status(rule, outcome, severity)
         if status in ("not_covered", "not_applicable") and not note:
@@ -306,7 +307,7 @@ def _status(rule: Rule, outcome: Outcome, severity: Severity) -> RuleStatus:
         return "not_covered"
     if outcome.compared:
         return "passed"
-    is_elsewhere = any(canary.second for canary in rule.canaries)
+    is_elsewhere = any(isinstance(proof, Canary) and proof.second for proof in rule.defects)
     return "not_covered" if is_elsewhere and not outcome.nothing else "not_applicable"
 
 

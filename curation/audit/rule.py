@@ -1,11 +1,14 @@
 """What a rule is, what it may look at, and how it reports.
 
 A rule reads published files through a Context and returns an Outcome; what it cannot read makes it not_run.
-Every rule says how to plant a defect it must find (its canaries): a rule without canaries proves nothing.
+It is a list of checks, and every check names a defect that this very check must find: one without cannot be
+made.
 """
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -14,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
 from curation.published.manifest import ReleaseManifest
-from curation.published.query import QueryRunner
+from curation.published.query import QueryRunner, Row, Sandbox, Stored, fetch
 from curation.similarity.text.sketch import Texts
 from schemas.audit import Coverage, Finding, OverlapCell, RuleStatus, Severity, Side
 from schemas.tables import PROVENANCE
@@ -26,6 +30,10 @@ MAX_EXAMPLES = 50
 MAX_QUOTE = 300
 OPTIONAL = frozenset(table.name for table in PROVENANCE if table.is_optional and table.step == "write")
 """Tables a release has only when its task needs them."""
+
+
+SPLITS = ("test", "dev")
+_NAME = re.compile(r"(?<![\w-])[a-z]\w*(?![\w-])")
 
 
 class CannotRun(Exception):  # noqa: N818 - a reason, not a fault
@@ -74,9 +82,6 @@ Rows = dict[str, list[dict[str, Any]]]
 """Table name -> rows of a small copy of the release, to be damaged in place."""
 
 
-SECONDS = ("sibling", "against", "hashlist")
-
-
 @dataclass(frozen=True, slots=True)
 class Canary:
     """One defect to plant.
@@ -91,13 +96,72 @@ class Canary:
     name: str
     plant: Callable[[Rows, Rows], Sequence[str] | None] | None = None
     second: str = ""
-    """'' when one dataset is enough, else the role of the second: one of `SECONDS`."""
+    """'' when one dataset is enough, else the role of the second: sibling, against or hashlist."""
     files: Callable[[Path], Sequence[str] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class Defect:
+    """One defect to plant into tables of a sandbox; what it changed is undone afterwards.
+
+    `plant` is SQL (UPDATE, INSERT, DELETE; several parted by semicolons) whose last statement returns the ids
+    that the check must name, or a function that does the same. No id: these tables have nothing it could be
+    planted in (it then counts as neither found nor missed, and is planted in invented ones).
+    """
+
+    name: str
+    plant: str | Callable[[Sandbox], Sequence[str] | None]
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of release.json as they are then."""
+    files: Callable[[Path, Sequence[str]], None] | None = None
+    """Writes files beside the tables, into an empty folder; it is told the ids."""
+
+    def ids(self, tables: Sandbox) -> list[str]:
+        """Plant it; the ids that must be named."""
+        if not isinstance(self.plant, str):
+            return list(self.plant(tables) or ())
+        rows = tables.run(self.plant)
+        return [str(value) for row in rows for value in row.values() if value is not None]
+
+
+Proof = Defect | Canary
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What must not be, how it is found, and the defect (or several) that this very check must find.
+
+    `name` is the message of a finding; `{column}` in it stands for a value of the row. `test` is SQL that
+    selects one violation a row (see `curation.audit.checks`), a function that gives such SQL ('' when these
+    files have nothing to check), or a function that gives an Outcome. With `of`, it is a condition on rows of
+    that SELECT, which all neighbours with the same `of` share in one scan.
+
+    Raises:
+        ValueError: no defect is named.
+    """
+
+    name: str
+    test: str | Callable[[Context], str | Outcome]
+    defect: Proof | tuple[Proof, ...]
+    of: str = ""
+    at_once: bool = False
+    """Whether its defects are in rows of their own, so that all can be planted before it runs once."""
+
+    def __post_init__(self) -> None:
+        if not self.defects:
+            raise ValueError(f"the check '{self.name}' names no defect that it must find")
+        if self.of and not isinstance(self.test, str):
+            raise ValueError(f"the check '{self.name}' is a function, not a condition on rows of a SELECT")
+
+    @property
+    def defects(self) -> tuple[Proof, ...]:
+        """Every defect it must find."""
+        return self.defect if isinstance(self.defect, tuple) else (self.defect,)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """One check. `unit` says what `compared` counts; `per_task` overrides the severity by task name.
+    """Some checks. `unit` says what `compared` counts; `per_task` overrides the severity by task name.
 
     A release is publishable only when every rule that `is_required` looked at it, or has nothing to say about
     its task. Rules that need what only their user can name (`--against`) are not.
@@ -109,10 +173,30 @@ class Rule:
     definition: str
     severity: Severity
     unit: str
-    check: Callable[[Context], Outcome]
+    check: Callable[[Context], Outcome] | None = None
+    """Of a rule that is not yet a list of checks, as `canaries`."""
     canaries: tuple[Canary, ...] = ()
     per_task: Mapping[str, Severity] = field(default_factory=dict)
     is_required: bool = True
+    checks: tuple[Check, ...] = ()
+    compared: str | Callable[[Context], str] = ""
+    """SQL that selects what is compared, a row each, or a function that gives it; '' when checks count it."""
+    tables: tuple[str, ...] = ()
+    """Tables it cannot do without."""
+    about: tuple[str, ...] = ()
+    """Tables it is about: without any of them it has nothing to say."""
+    holds: str = ""
+    """What they are, in words."""
+
+    def __post_init__(self) -> None:
+        names = [item.name for item in self.defects]
+        if len(names) != len(set(names)):
+            raise ValueError(f"rule {self.id} names two defects alike")
+
+    @property
+    def defects(self) -> tuple[Proof, ...]:
+        """Every defect it must find."""
+        return (*self.canaries, *(item for check in self.checks for item in check.defects))
 
     def severity_for(self, task: str) -> Severity:
         """Severity of its findings in one task."""
@@ -164,17 +248,39 @@ class Context:
             CannotRun: a table of a release is absent.
             NotCovered: the layout of the audited files has no such table.
         """
+        return self.query(text, self._asked(tables))
+
+    def _asked(self, tables: Sequence[str]) -> Mapping[str, Sequence[Path]]:
         absent = [name for name in tables if name not in self.views]
         if absent:
             listed = ", ".join(absent)
             if self.subject.kind == "release" and not OPTIONAL.issuperset(absent):
                 raise CannotRun(f"table absent: {listed}")
             raise NotCovered(f"table absent: {listed}")
-        return self.query(text, {name: self.views[name] for name in tables})
+        return {name: self.views[name] for name in tables}
 
-    def rows(self, text: str, *tables: str) -> list[dict[str, Any]]:
-        """All rows of a small result."""
-        return [row for batch in self.batches(text, *tables) for row in batch.to_pylist()]
+    def rows(self, text: str, *tables: str) -> list[Row]:
+        """All rows of a small result; errors as `batches`."""
+        return fetch(self.query, text, self._asked(tables))
+
+    def select(self, text: str) -> list[Row]:
+        """All rows of a small result; tables, and their files of one split (`qrels_test`), by their names."""
+        named = {name: self._by_name[name] for name in _names_in(text) if name in self._by_name}
+        return fetch(self.query, text, named)
+
+    def columns(self, table: str) -> list[str]:
+        """Names of a table's columns, in order; errors as `batches`."""
+        text = f"SELECT column_name AS name FROM (DESCRIBE SELECT * FROM {table})"
+        return [row["name"] for row in self.rows(text, table)]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Path]]:
+        found = dict(self.views)
+        for name, files in self.views.items():
+            for split in SPLITS:
+                if chosen := [path for path in files if path.name.startswith(f"{split}-")]:
+                    found[f"{name}_{split}"] = chosen
+        return found
 
     def count(self, table: str) -> int:
         """Number of rows of a table."""
@@ -198,7 +304,35 @@ class Context:
         """
         for _ in self.batches(f"SELECT id, text FROM {table} LIMIT 0", table):
             pass
-        return Texts(table, files=self.views[table], pool=self.pool)
+        return self.texts_of(self.subject, table, table)
+
+    def texts_of(self, dataset: Dataset, table: str, name: str) -> Texts:
+        """Texts of a table of any dataset."""
+        files = dataset.views[table]
+        if not isinstance(files, Stored):
+            return Texts(name, files=list(files), pool=self.pool)
+        batches = list(self.query("SELECT id, text FROM stored", {"stored": files}))
+        return Texts(name, lambda: iter(batches))
+
+    def on_disk(self, dataset: Dataset, *tables: str) -> dict[str, Sequence[Path]]:
+        """Files of those tables a dataset has, for engines that read files."""
+        found: dict[str, Sequence[Path]] = {}
+        for name in tables:
+            files = dataset.views.get(name, ())
+            if isinstance(files, Stored):
+                path = self.scratch / f"{files.name}.parquet"
+                rows = self.query("FROM stored", {"stored": files})
+                pq.write_table(pa.Table.from_batches(rows, files.schema), path)
+                files = [path]
+            if files:
+                found[name] = files
+        return found
+
+
+@functools.lru_cache(2_000)
+def _names_in(text: str) -> tuple[str, ...]:
+    """Words of a statement that may name a table; `corpus` of `"corpus-id"` is none."""
+    return tuple(sorted(set(_NAME.findall(text))))
 
 
 @dataclass

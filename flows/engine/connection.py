@@ -9,13 +9,14 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb  # used by its own name: another name for its classes here keeps it from ending cleanly
 import pyarrow as pa
 
 from flows.engine.database import ROW_GROUP, add_view, connect, literal
+from flows.engine.sandbox import TableSandbox
 from schemas.errors import MedqrelsError
 
 _HELD_BYTES, _HELD_TABLES = 1_000_000, 200
@@ -25,25 +26,34 @@ _Question = tuple[str, tuple[tuple[str, str], ...]]
 """A statement, and the tables its views stand for."""
 
 
-def query(
-    memory_limit: str = "4GB",
-) -> Callable[[str, Mapping[str, Sequence[Path]]], Iterator[pa.RecordBatch]]:
-    """A function that runs one SELECT over Parquet views, for code that may not open a database itself.
+def query(memory_limit: str = "4GB") -> Connection:
+    """A function that runs one SELECT over Parquet views, for code that may not open a database itself."""
+    return Connection(memory_limit)
 
-    One database serves all its calls, each with views of its own; it is closed with the function.
-    """
-    opened = contextlib.ExitStack()
-    shared: list[_Asked] = []
-    lock = threading.Lock()
 
-    def run(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
-        with lock:  # opening costs more than most questions
-            if not shared:
-                shared.append(_Asked(opened.enter_context(connect(memory_limit))))
-        yield from shared[0].answer(text, views)
+class Connection:
+    """`curation.published.query.Database`: one for all calls, opened by the first of them."""
 
-    weakref.finalize(run, opened.close)
-    return run
+    def __init__(self, memory_limit: str) -> None:
+        self._memory_limit = memory_limit
+        self._open = contextlib.ExitStack()
+        self._shared: list[_Asked] = []
+        self._lock = threading.Lock()
+        weakref.finalize(self, self._open.close)
+
+    def __call__(self, text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        """Run one SELECT, with views of its own."""
+        yield from self._asked().answer(text, views)
+
+    def sandbox(self) -> TableSandbox:
+        """Small tables in memory that may be damaged."""
+        return TableSandbox(self._asked().connection)
+
+    def _asked(self) -> _Asked:
+        with self._lock:  # opening costs more than most questions
+            if not self._shared:
+                self._shared.append(_Asked(self._open.enter_context(connect(self._memory_limit))))
+            return self._shared[0]
 
 
 class _Asked:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from curation.audit.rule import Collector, Context, NotApplicable, NotCovered, Outcome, Rule, SqlCheck, side
-from curation.audit.rules import diagnostics_canaries as planted
+from curation.audit.checks import placed
+from curation.audit.rule import SPLITS, Check, Collector, Context, Defect, NotCovered, Outcome, Rule, side
+from curation.audit.rules.planting import GONE, add_row, drop_row, set_row
 from curation.derived.diagnostics.conditions import CONDITIONS, NEEDS, PLACES, TOLERANCE
 from curation.derived.diagnostics.shortcuts import CUTOFF, SHORTCUTS
 from curation.derived.diagnostics.table import read_notes
@@ -33,66 +35,106 @@ _REACHES = f"({{0}} > 0 AND round({_BEST} - {{0}}, {PLACES}) <= {TOLERANCE})"
 _MARGIN = 2 * 10**-PLACES
 
 
-def _there(context: Context) -> None:
-    if _TABLE not in context.views:
-        raise NotApplicable("the files hold no diagnostics")
-
-
-def _outside(context: Context) -> Outcome:
-    _there(context)
-    wrong = " OR ".join(f'NOT "{name}" BETWEEN 0 AND 1' for name in _SHARES)
-    scores = f'(SELECT "query-id" AS q, unnest(shortcut_scores, recursive := true) FROM {_TABLE})'
-    hits = f'(SELECT "query-id" AS q, unnest(shortcuts) AS shortcut FROM {_TABLE})'
-    text = f"""
-        SELECT d."query-id" AS q, 'the query is not published' AS said FROM {_TABLE} d
-            ANTI JOIN queries o ON o.id = d."query-id"
-        UNION ALL SELECT id, 'the query has no diagnostics' FROM queries
-            ANTI JOIN {_TABLE} d ON d."query-id" = id
-        UNION ALL SELECT "query-id", 'the query has several rows' FROM {_TABLE}
-            GROUP BY "query-id" HAVING count(*) > 1
-        UNION ALL SELECT "query-id", 'a value is outside 0 to 1' FROM {_TABLE} WHERE {wrong}
-        UNION ALL SELECT DISTINCT q, 'the nDCG of a shortcut is outside 0 to 1' FROM {scores}
-            WHERE ndcg IS NULL OR NOT ndcg BETWEEN 0 AND 1
-        UNION ALL SELECT DISTINCT q, 'a shortcut is not a known one' FROM {scores}
-            WHERE shortcut IS NULL OR shortcut NOT IN ({_KNOWN})
-        UNION ALL SELECT DISTINCT q, 'a shortcut is first that was not measured'
-            FROM {hits} ANTI JOIN {scores} USING (q, shortcut)
-        UNION ALL SELECT "query-id", 'shortcuts are measured without chance or candidates' FROM {_TABLE}
-            WHERE (chance IS NULL) <> (chance_first IS NULL) OR candidates < 0
-                OR (len(shortcut_scores) > 0 AND (chance IS NULL OR candidates < 2))"""
-    return _found(context, "diagnostics", text, (_TABLE, "queries"))
-
-
-def _needs(context: Context) -> Outcome:
-    _there(context)
-    by_text, by_image = _REACHES.format("text_only"), _REACHES.format("image_only")
-    told = f"SELECT *, {by_text} AS by_text, {by_image} AS by_image FROM {_TABLE}"
-    text = f"""
-        SELECT "query-id" AS q, concat('needs is ''', needs, ''', its columns say ''', said, '''') AS said
-            FROM (SELECT *, {_NEEDS} AS said FROM ({told})) WHERE needs IS DISTINCT FROM said
-        UNION ALL SELECT "query-id", 'both was measured, one of the two alone was not' FROM {_TABLE}
-            WHERE text_and_image IS NOT NULL AND (text_only IS NULL OR image_only IS NULL)
-        UNION ALL SELECT "query-id", 'an image was exchanged that was not measured itself' FROM {_TABLE}
-            WHERE shuffled_image IS NOT NULL AND text_and_image IS NULL"""
-    return _found(context, "diagnostics_needs", text, (_TABLE,))
-
-
-def _found(context: Context, rule: str, text: str, tables: Sequence[str]) -> Outcome:
-    check = SqlCheck(
-        rule,
-        "error",
-        tuple(tables),
-        f"SELECT count(*) AS n FROM {_TABLE}",
-        f"SELECT * FROM ({text})",
-        "q, said",
-        lambda row: (row["said"], (side("queries", row["q"]),)),
-    )
-    return check(context)
+_Q = '"query-id"'
+_SCORES = f"(SELECT {_Q} AS q, unnest(shortcut_scores, recursive := true) FROM {_TABLE})"
+_SCORED = "shortcut_scores = [{{shortcut: '{}', ndcg: {}}}]"
+_PROPER = _SCORED.format("length/longest", 0.5)
+FIT = (
+    Check(
+        "the query is not published",
+        f"SELECT d.{_Q} AS q FROM {_TABLE} d ANTI JOIN queries o ON o.id = d.{_Q}",
+        Defect("diagnostics of a query that is not published", set_row(_TABLE, f"{_Q} = '{GONE}'")),
+    ),
+    Check(
+        "the query has no diagnostics",
+        f"SELECT id AS q FROM queries ANTI JOIN {_TABLE} d ON d.{_Q} = id",
+        Defect("a query without diagnostics", drop_row(_TABLE)),
+    ),
+    Check(
+        "the query has several rows",
+        f"SELECT {_Q} AS q FROM {_TABLE} GROUP BY {_Q} HAVING count(*) > 1",
+        Defect("a query with two rows", add_row(_TABLE)),
+    ),
+    Check(
+        "a value is outside 0 to 1",
+        f"""SELECT {_Q} AS q FROM {_TABLE}
+            WHERE {" OR ".join(f'NOT "{name}" BETWEEN 0 AND 1' for name in _SHARES)}""",
+        (
+            Defect("an nDCG above 1", set_row(_TABLE, "text_only = 1.5")),
+            Defect("a chance below 0", set_row(_TABLE, "chance_first = -0.1")),
+        ),
+    ),
+    Check(
+        "the nDCG of a shortcut is outside 0 to 1",
+        f"SELECT DISTINCT q FROM {_SCORES} WHERE ndcg IS NULL OR NOT ndcg BETWEEN 0 AND 1",
+        (
+            Defect("a shortcut's nDCG below 0", set_row(_TABLE, _SCORED.format("length/longest", -0.1))),
+            Defect("a shortcut without nDCG", set_row(_TABLE, _SCORED.format("length/longest", "null"))),
+        ),
+    ),
+    Check(
+        "a shortcut is not a known one",
+        f"SELECT DISTINCT q FROM {_SCORES} WHERE shortcut IS NULL OR shortcut NOT IN ({_KNOWN})",
+        Defect("an unknown shortcut", set_row(_TABLE, _SCORED.format("canary", 0.5))),
+    ),
+    Check(
+        "a shortcut is first that was not measured",
+        f"""SELECT DISTINCT q FROM (SELECT {_Q} AS q, unnest(shortcuts) AS shortcut FROM {_TABLE})
+            ANTI JOIN {_SCORES} USING (q, shortcut)""",
+        Defect("a shortcut first that was not measured", set_row(_TABLE, "shortcuts = ['canary']")),
+    ),
+    Check(
+        "shortcuts are measured without chance or candidates",
+        f"""SELECT {_Q} AS q FROM {_TABLE} WHERE (chance IS NULL) <> (chance_first IS NULL) OR candidates < 0
+            OR (len(shortcut_scores) > 0 AND (chance IS NULL OR candidates < 2))""",
+        (
+            Defect(
+                "a shortcut without chance",
+                set_row(_TABLE, f"chance = null, chance_first = null, {_PROPER}"),
+            ),
+            Defect("one of two chances", set_row(_TABLE, "chance = 0.5, chance_first = null")),
+            Defect("fewer candidates than none", set_row(_TABLE, "candidates = -1")),
+            Defect("a shortcut on one candidate", set_row(_TABLE, f"candidates = 1, {_PROPER}")),
+        ),
+    ),
+)
+_BY_TEXT, _BY_IMAGE = _REACHES.format("text_only"), _REACHES.format("image_only")
+_MEASURED = "text_only = 0.2, image_only = 0.2, text_and_image = 0.9"
+NEED = (
+    Check(
+        "needs is '{needs}', its columns say '{said}'",
+        f"""SELECT {_Q} AS q, needs, said FROM (SELECT *, {_NEEDS} AS said FROM (
+            SELECT *, {_BY_TEXT} AS by_text, {_BY_IMAGE} AS by_image FROM {_TABLE}))
+            WHERE needs IS DISTINCT FROM said""",
+        (
+            Defect(
+                "a query that needs both said to need text", set_row(_TABLE, f"needs = 'text', {_MEASURED}")
+            ),
+            Defect(
+                "a need where an image was not tried",
+                set_row(_TABLE, "needs = 'text', image_only = null, text_and_image = null"),
+            ),
+        ),
+    ),
+    Check(
+        "both was measured, one of the two alone was not",
+        f"""SELECT {_Q} AS q FROM {_TABLE}
+            WHERE text_and_image IS NOT NULL AND (text_only IS NULL OR image_only IS NULL)""",
+        Defect("both without one of the two", set_row(_TABLE, "image_only = null, text_and_image = 0.5")),
+    ),
+    Check(
+        "an image was exchanged that was not measured itself",
+        f"SELECT {_Q} AS q FROM {_TABLE} WHERE shuffled_image IS NOT NULL AND text_and_image IS NULL",
+        Defect(
+            "another image without the image itself",
+            set_row(_TABLE, "text_and_image = null, shuffled_image = 0.5"),
+        ),
+    ),
+)
 
 
 def _borne_out(context: Context) -> Outcome:
     """Compute the values of some queries again, from qrels, candidates and run files."""
-    _there(context)
     notes = read_notes(context.directory)
     found = Collector("diagnostics_values", "error")
     compared, looked_at = 0, {"chance"}
@@ -123,15 +165,10 @@ def _borne_out(context: Context) -> Outcome:
 
 def _sampled(context: Context) -> list[tuple[str, list[dict[str, Any]]]]:
     """The first rows of each split's files."""
-    text = f"""SELECT "query-id" AS q, text_only, bm25_solvable, candidates, chance, chance_first FROM rows
-        ORDER BY q LIMIT {SAMPLE}"""
-    files: dict[str, list[Path]] = {}
-    for path in context.views[_TABLE]:
-        files.setdefault(path.name.split("-")[0], []).append(path)
-    return [
-        (split, [row for batch in context.query(text, {"rows": paths}) for row in batch.to_pylist()])
-        for split, paths in sorted(files.items())
-    ]
+    files = placed(context, _TABLE)
+    text = f"""SELECT {_Q} AS q, text_only, bm25_solvable, candidates, chance, chance_first FROM {_TABLE}
+        WHERE {_Q} IN (SELECT q FROM ({files}) WHERE split = '{{}}') ORDER BY q LIMIT {SAMPLE}"""
+    return [(split, context.select(text.format(split))) for split in sorted(SPLITS) if files]
 
 
 def _grades(context: Context, queries: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -238,8 +275,39 @@ def _listed(values: Sequence[str]) -> str:
     return ", ".join("'" + value.replace("'", "''") + "'" for value in values) or "NULL"
 
 
+def _other_run(directory: Path, queries: Sequence[str]) -> None:
+    """A BM25 run that finds one unlabelled document for some queries."""
+    for split in SPLITS:
+        path = _run_file(directory, split, "bm25")
+        path.parent.mkdir(parents=True)
+        lines = "".join(f"{query} Q0 {GONE} 1 9.5 bm25\n" for query in queries)
+        path.write_bytes(gzip.compress(lines.encode(), mtime=0))
+
+
+VALUES = (
+    Check(
+        "values are not those that labels, candidates and runs give",
+        _borne_out,
+        (
+            Defect(
+                "chance put too high",
+                set_row(_TABLE, "candidates = 50, chance = 0.99, chance_first = 0.02"),
+            ),
+            Defect(
+                "a first place by chance put too high",
+                set_row(_TABLE, "candidates = 50, chance = 0.1, chance_first = 0.9"),
+            ),
+            Defect(
+                "a query solved that the run does not solve",
+                set_row(_TABLE, "bm25_solvable = true"),
+                files=_other_run,
+            ),
+        ),
+    ),
+)
+_rule = partial(Rule, severity="error", unit="queries", about=(_TABLE,), holds="diagnostics")
 RULES = (
-    Rule(
+    _rule(
         "diagnostics",
         1,
         "Diagnostics fit their queries",
@@ -247,12 +315,11 @@ RULES = (
             "Every query has one row of diagnostics and every row a query; values are from 0 to 1; shortcuts "
             "are known ones, measured against chance."
         ),
-        "error",
-        "queries",
-        _outside,
-        canaries=planted.FIT,
+        checks=FIT,
+        tables=("queries",),
+        compared=f"FROM {_TABLE}",
     ),
-    Rule(
+    _rule(
         "diagnostics_needs",
         1,
         "Needs follow from what was measured",
@@ -260,12 +327,10 @@ RULES = (
             f"What a query needs ({', '.join(NEEDS)}) is what its columns text_only, image_only and "
             f"text_and_image give, with a tolerance of {TOLERANCE}, and '' where one was not run."
         ),
-        "error",
-        "queries",
-        _needs,
-        canaries=planted.NEEDS,
+        checks=NEED,
+        compared=f"FROM {_TABLE}",
     ),
-    Rule(
+    _rule(
         "diagnostics_values",
         1,
         "Diagnostics can be computed again",
@@ -274,9 +339,6 @@ RULES = (
             "text_only and bm25_solvable from the published run files, the number of candidates from "
             "top_ranked, where these are published."
         ),
-        "error",
-        "queries",
-        _borne_out,
-        canaries=planted.VALUES,
+        checks=VALUES,
     ),
 )

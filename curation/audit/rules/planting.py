@@ -17,6 +17,7 @@ from schemas.tables import TABLES
 GONE = "canary:gone"
 """An id that no row has."""
 Plant = Callable[[Rows, Rows], Sequence[str] | None]
+_SCHEMAS = {table.name: table.schema for table in TABLES}
 _FOLDERS = {table.name: table.folder for table in TABLES}
 
 
@@ -25,6 +26,35 @@ def row_ids(row: dict[str, Any]) -> list[str]:
     if "id" in row:
         return [str(row["id"])]
     return [str(row["query-id"]), str(row["corpus-id"])]
+
+
+def ids_of(table: str) -> str:
+    """SQL: the columns a finding calls a row of a table by."""
+    names = _SCHEMAS[table].names
+    wanted = ("id",) if "id" in names else ("query-id", "corpus-id")
+    return ", ".join(f'"{name}"' for name in wanted if name in names)
+
+
+def set_row(table: str, values: str, at: int = 0, names: str = "") -> str:
+    """SQL: some cells (`column = value, …`) of row `at` of a table.
+
+    Its ids as they are then must be named, or the columns `names`.
+    """
+    return f"UPDATE {table} SET {values} WHERE rowid = {at} RETURNING {names or ids_of(table)}"
+
+
+def add_row(table: str, values: str = "", at: int = 0, names: str = "") -> str:
+    """SQL: row `at` of a table once more, with other `values` (`value AS column, …`)."""
+    replaced = f" REPLACE ({values})" if values else ""
+    return (
+        f"INSERT INTO {table} SELECT *{replaced} FROM {table} WHERE rowid = {at} "
+        f"RETURNING {names or ids_of(table)}"
+    )
+
+
+def drop_row(table: str, at: int = 0, names: str = "") -> str:
+    """SQL: row `at` of a table taken away."""
+    return f"DELETE FROM {table} WHERE rowid = {at} RETURNING {names or ids_of(table)}"
 
 
 def cell(table: str, column: str, value: object, names: Sequence[str] | None = None, *, at: int = 0) -> Plant:

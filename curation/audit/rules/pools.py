@@ -2,167 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.audit.rule import (
-    MAX_EXAMPLES,
-    CannotRun,
-    Collector,
-    Context,
-    NotApplicable,
-    Outcome,
-    Rule,
-    side,
-)
-from curation.audit.rules import pools_canaries as planted
+from curation.audit.checks import placed
+from curation.audit.rule import Check, Collector, Context, Defect, Outcome, Rule, side
+from curation.audit.rules.planting import GONE, add_row, drop_row, set_row
 from curation.derived.pools.checksums import corpus_digests, pool_checksum
 from curation.derived.pools.make import KINDS, UNJUDGED
 
 TABLES = ("top_ranked", "hard_negatives", "pools", "pool_checksums")
-_SPLITS = ("test", "dev")
 _RANKED = 'SELECT "query-id" AS q, unnest("corpus-ids") AS c FROM top_ranked'
 _POOLED = 'SELECT "query-id" AS q, "corpus-id" AS c FROM pools'
 _HARD = 'SELECT "query-id" AS q, "corpus-id" AS c FROM hard_negatives'
 _JUDGED = 'SELECT "query-id" AS q, "corpus-id" AS c FROM qrels'
-Check = tuple[str, str]
-"""What is wrong, and SQL that selects one violation a row as q and c; either may be null."""
+_EVERY = f"SELECT q, c FROM ({_RANKED} UNION ALL {_POOLED} UNION ALL {_HARD})"
+_UNJUDGED = 'ANTI JOIN qrels r ON r."query-id" = q AND r."corpus-id" = c'
+_Q, _PAIR = '"query-id"', '"query-id", "corpus-id"'
+_STRANGER = "canary:system"
+_STRANGE = f"list_append(systems, {{system: '{_STRANGER}', rank: 1}})"
 
 
-def _given(context: Context, *more: str) -> dict[str, Sequence[Path]]:
-    """The files a rule reads.
-
-    Raises:
-        NotApplicable: the release has no pools. CannotRun: it has some of their tables, or lacks another.
-    """
-    views = context.views
-    if not any(name in views for name in TABLES):
-        raise NotApplicable("the files hold no candidate pools")
-    absent = [name for name in (*TABLES, *more) if name not in views]
-    if absent:
-        raise CannotRun(f"table absent: {', '.join(absent)}")
-    return {name: views[name] for name in (*TABLES, *more)}
+def _of_kind(kind: str, values: str) -> str:
+    """SQL: cells of the first row of provenance/pools of one kind."""
+    first = f"(SELECT min(rowid) FROM pools WHERE kind = '{kind}')"
+    return f"UPDATE pools SET {values} WHERE rowid = {first} RETURNING {_PAIR}"
 
 
-def _number(context: Context, text: str, views: Mapping[str, Sequence[Path]]) -> int:
-    found = context.query(f"SELECT count(*) AS n FROM ({text})", views)
-    return int(next(iter(found)).to_pylist()[0]["n"])
+def _ids(values: str, *more: str) -> str:
+    """SQL: other candidates of the first pool that has two; its query must be named, and `more`."""
+    named = "".join(f", '{name}'" for name in more)
+    first = '(SELECT min(rowid) FROM top_ranked WHERE len("corpus-ids") > 1)'
+    return f'UPDATE top_ranked SET "corpus-ids" = {values} WHERE rowid = {first} RETURNING {_Q}{named}'
 
 
-def _run(
-    context: Context, rule: str, views: Mapping[str, Sequence[Path]], checks: Sequence[Check], compared: str
-) -> Outcome:
-    """Count the violations of several checks and describe the first of each; `compared` selects the pairs."""
-    found = Collector(rule, "error")
-    for message, text in checks:
-        count = _number(context, text, views)
-        shown = f"SELECT q, c FROM ({text}) ORDER BY q, c LIMIT {MAX_EXAMPLES}"
-        before = found.found
-        for batch in context.query(shown, views) if count else ():
-            for row in batch.to_pylist():
-                sides = [side("queries", row["q"]), *([side("corpus", row["c"])] if row["c"] else [])]
-                found.add(message, *sides)
-        found.found = before + count
-    return found.outcome(_number(context, compared, views))
+def _also_in(table: str, of: str, values: str) -> str:
+    """SQL: the first pair of a table stands in another one, too."""
+    return f"""INSERT INTO {table} BY NAME SELECT {_PAIR}, {values} FROM {of} WHERE rowid = 0
+        RETURNING {_PAIR}"""
 
 
-def _whole(context: Context) -> Outcome:
-    views = _given(context, "queries", "corpus", "provenance_queries")
-    kinds = ", ".join(f"'{kind}'" for kind in KINDS)
-    rising = 'list_sort(list_distinct("corpus-ids"))'
-    of_queries = """SELECT id AS q, 1 AS k FROM queries UNION ALL SELECT "query-id", 2 FROM top_ranked
-        UNION ALL SELECT "query-id", 3 FROM pool_checksums"""
-    once = " OR ".join(f"count(*) FILTER (k = {number}) <> 1" for number in (1, 2, 3))
-    checks: list[Check] = [
-        (
-            "a query has not one pool and one checksum, or a pool is of no query",
-            f"SELECT q, NULL AS c FROM ({of_queries}) GROUP BY q HAVING {once}",
-        ),
-        (
-            "candidates are not in id order, each once",
-            f"""SELECT "query-id" AS q, NULL AS c FROM top_ranked
-                WHERE "corpus-ids" IS DISTINCT FROM {rising}""",
-        ),
-        ("a candidate is not in the corpus", f"SELECT q, c FROM ({_RANKED}) ANTI JOIN corpus ON id = c"),
-        (
-            "top_ranked and provenance/pools do not have the candidate once each",
-            f"""SELECT q, c FROM (SELECT q, c, 1 AS k FROM ({_RANKED}) UNION ALL
-                SELECT q, c, 2 FROM ({_POOLED})) GROUP BY q, c
-                HAVING count(*) FILTER (k = 1) <> 1 OR count(*) FILTER (k = 2) <> 1""",
-        ),
-        (
-            "a candidate is of no known kind, or nothing or something impossible is said of who found it",
-            f"""{_POOLED} WHERE kind IS NULL OR kind NOT IN ({kinds}) OR systems IS NULL
-                OR (kind <> 'positive' AND len(systems) = 0)
-                OR len(list_distinct(list_transform(systems, lambda s: s.system))) <> len(systems)
-                OR coalesce(list_min(list_transform(systems, lambda s: s.rank)), 1) < 1""",
-        ),
-        ("a pool or hard negative is of another split than its query", _splits(context, views)),
-    ]
-    return _run(context, "pools", views, checks, _RANKED)
-
-
-def _splits(context: Context, views: dict[str, Sequence[Path]]) -> str:
-    """SQL for queries whose rows are in files of, or name, another split; adds a view per split and table."""
-    parts = [f'SELECT "query-id" AS q, split FROM {table}' for table in ("pools", "pool_checksums")]
-    for table in ("top_ranked", "hard_negatives"):
-        for split in _SPLITS:
-            files = [path for path in context.views[table] if path.name.startswith(f"{split}-")]
-            if files:
-                views[f"{table}_{split}"] = files
-                parts.append(f"""SELECT "query-id", '{split}' FROM {table}_{split}""")
-    return f"""SELECT DISTINCT q, NULL AS c FROM ({" UNION ALL ".join(parts)}) t
+def _other_split(context: Context) -> str:
+    """SQL for queries whose rows are in files of, or name, another split."""
+    named = [f"SELECT {_Q} AS q, split FROM {table}" for table in ("pools", "pool_checksums")]
+    files = placed(context, "top_ranked", "hard_negatives")
+    rows = " UNION ALL ".join(part for part in (*named, files) if part)
+    return f"""SELECT DISTINCT q, NULL AS c FROM ({rows}) t
         JOIN provenance_queries o ON o.id = q WHERE t.split IS DISTINCT FROM o.split"""
 
 
-def _positives(context: Context) -> Outcome:
-    views = _given(context, "qrels")
-    positive = f"{_JUDGED} WHERE score > 0"
-    called = f"{_POOLED} WHERE kind = 'positive'"
-    checks: list[Check] = [
-        ("a positive is not in its query's pool", f"{positive} EXCEPT {_RANKED}"),
-        ("a positive is not called one in provenance/pools", f"{positive} EXCEPT {called}"),
-        ("a candidate is called positive that is none", f"{called} EXCEPT {positive}"),
-    ]
-    return _run(context, "pool_positives", views, checks, positive)
-
-
-def _left_out(context: Context) -> Outcome:
-    views = _given(context, "qrels", "excluded", "provenance_queries", "provenance_corpus")
-    every = f"SELECT q, c FROM ({_RANKED} UNION ALL {_POOLED} UNION ALL {_HARD})"
-    unjudged = 'ANTI JOIN qrels r ON r."query-id" = q AND r."corpus-id" = c'
-    checks: list[Check] = [
+_KNOWN_KINDS = ", ".join(f"'{kind}'" for kind in KINDS)
+_ONCE = " OR ".join(f"count(*) FILTER (k = {number}) <> 1" for number in (1, 2, 3))
+WHOLE = (
+    Check(
+        "a query has not one pool and one checksum, or a pool is of no query",
+        f"""SELECT q, NULL AS c FROM (SELECT id AS q, 1 AS k FROM queries
+            UNION ALL SELECT {_Q}, 2 FROM top_ranked UNION ALL SELECT {_Q}, 3 FROM pool_checksums)
+            GROUP BY q HAVING {_ONCE}""",
         (
-            "an excluded pair is in a pool",
-            f'SELECT DISTINCT q, c FROM ({every}) SEMI JOIN excluded ON "query-id" = q AND "corpus-id" = c',
+            Defect("a query without a pool", drop_row("top_ranked")),
+            Defect("a checksum that stands twice", add_row("pool_checksums", at=1)),
+            Defect("a pool of no query", add_row("top_ranked", f"'{GONE}' AS {_Q}")),
         ),
+    ),
+    Check(
+        "candidates are not in id order, each once",
+        f"""SELECT {_Q} AS q, NULL AS c FROM top_ranked
+            WHERE "corpus-ids" IS DISTINCT FROM list_sort(list_distinct("corpus-ids"))""",
         (
-            "the query's own record is in its pool",
-            f"""SELECT DISTINCT q, c FROM ({every}) JOIN provenance_queries o ON o.id = q AND o.source_id = c
-                {unjudged}""",
+            Defect("candidates in another order", _ids('list_reverse("corpus-ids")')),
+            Defect("a candidate twice", _ids('list_sort(list_append("corpus-ids", "corpus-ids"[1]))')),
         ),
+    ),
+    Check(
+        "a candidate is not in the corpus",
+        f"SELECT q, c FROM ({_RANKED}) ANTI JOIN corpus ON id = c",
+        Defect("a candidate that is not in the corpus", _ids(f"list_append(\"corpus-ids\", '{GONE}')", GONE)),
+    ),
+    Check(
+        "top_ranked and provenance/pools do not have the candidate once each",
+        f"""SELECT q, c FROM (SELECT q, c, 1 AS k FROM ({_RANKED}) UNION ALL
+            SELECT q, c, 2 FROM ({_POOLED})) GROUP BY q, c
+            HAVING count(*) FILTER (k = 1) <> 1 OR count(*) FILTER (k = 2) <> 1""",
         (
-            "a record of the query's own patient is in its pool",
-            f"""SELECT DISTINCT q, c FROM ({every})
-                JOIN provenance_queries o ON o.id = q AND o.patient_id <> ''
-                JOIN provenance_corpus d ON d.id = c AND d.patient_id = o.patient_id {unjudged}""",
+            Defect("a candidate nobody says who found", drop_row("pools")),
+            Defect("a pair that is no candidate", _ids('"corpus-ids"[2:]')),
         ),
-    ]
-    return _run(context, "pool_exclusions", views, checks, _POOLED)
+    ),
+    Check(
+        "a candidate is of no known kind, or nothing or something impossible is said of who found it",
+        f"""{_POOLED} WHERE kind IS NULL OR kind NOT IN ({_KNOWN_KINDS}) OR systems IS NULL
+            OR (kind <> 'positive' AND len(systems) = 0)
+            OR len(list_distinct(list_transform(systems, lambda s: s.system))) <> len(systems)
+            OR coalesce(list_min(list_transform(systems, lambda s: s.rank)), 1) < 1""",
+        (
+            Defect("a kind that is none", set_row("pools", "kind = 'negative'")),
+            Defect("a candidate no system found", _of_kind("candidate", "systems = []")),
+            Defect("a system twice", set_row("pools", "systems = list_concat(systems, systems)")),
+            Defect("a rank of 0", set_row("pools", f"systems = [{{system: '{_STRANGER}', rank: 0}}]")),
+        ),
+    ),
+    Check(
+        "a pool or hard negative is of another split than its query",
+        _other_split,
+        (
+            Defect(
+                "a candidate of the other split",
+                set_row("pools", "split = if(split = 'test', 'dev', 'test')", names=_Q),
+            ),
+            *(
+                Defect(
+                    f"{table} in a file of the other split",
+                    f"""UPDATE placed SET split = if(split = 'test', 'dev', 'test')
+                        WHERE tab = '{table}' AND q = (SELECT min({_Q}) FROM {table}) RETURNING q""",
+                )
+                for table in ("top_ranked", "hard_negatives")
+            ),
+        ),
+    ),
+)
+_POSITIVE, _CALLED = f"{_JUDGED} WHERE score > 0", f"{_POOLED} WHERE kind = 'positive'"
+POSITIVES = (
+    Check(
+        "a positive is not in its query's pool",
+        f"{_POSITIVE} EXCEPT {_RANKED}",
+        Defect(
+            "a positive that is not in the pool",
+            f"""UPDATE top_ranked SET "corpus-ids" = [] WHERE {_Q} = (SELECT min({_Q}) FROM qrels
+                WHERE score > 0); SELECT {_PAIR} FROM qrels WHERE score > 0
+                AND {_Q} = (SELECT min({_Q}) FROM qrels WHERE score > 0)""",
+        ),
+    ),
+    Check(
+        "a positive is not called one in provenance/pools",
+        f"{_POSITIVE} EXCEPT {_CALLED}",
+        Defect("a positive called a candidate", _of_kind("positive", "kind = 'candidate'")),
+    ),
+    Check(
+        "a candidate is called positive that is none",
+        f"{_CALLED} EXCEPT {_POSITIVE}",
+        Defect("a candidate called positive", _of_kind("candidate", "kind = 'positive'")),
+    ),
+)
+_POOL = "(SELECT * FROM pools WHERE kind <> 'positive' AND kind IS NOT NULL ORDER BY rowid LIMIT 1)"
+"""Defects are planted around the first candidate that is not positive."""
+_PQ, _PD = f"(SELECT {_Q} FROM {_POOL})", f'(SELECT "corpus-id" FROM {_POOL})'
+LEFT_OUT = (
+    Check(
+        "an excluded pair is in a pool",
+        f'SELECT DISTINCT q, c FROM ({_EVERY}) SEMI JOIN excluded ON "query-id" = q AND "corpus-id" = c',
+        Defect("an excluded pair", _also_in("excluded", "pools", "'own_article' AS reason")),
+    ),
+    Check(
+        "the query's own record is in its pool",
+        f"""SELECT DISTINCT q, c FROM ({_EVERY}) JOIN provenance_queries o ON o.id = q AND o.source_id = c
+            {_UNJUDGED}""",
+        Defect(
+            "the query's own record",
+            f"UPDATE provenance_queries SET source_id = {_PD} WHERE id = {_PQ} RETURNING id, source_id",
+        ),
+    ),
+    Check(
+        "a record of the query's own patient is in its pool",
+        f"""SELECT DISTINCT q, c FROM ({_EVERY})
+            JOIN provenance_queries o ON o.id = q AND o.patient_id <> ''
+            JOIN provenance_corpus d ON d.id = c AND d.patient_id = o.patient_id {_UNJUDGED}""",
+        Defect(
+            "a record of the query's own patient",
+            f"""UPDATE provenance_queries SET patient_id = 'canary:patient' WHERE id = {_PQ};
+            UPDATE provenance_corpus SET patient_id = 'canary:patient' WHERE id = {_PD};
+            SELECT {_PAIR} FROM {_POOL}""",
+        ),
+    ),
+)
 
 
 def _checksums(context: Context) -> Outcome:
-    views = _given(context, "corpus")
     found = Collector("pool_checksums", "error")
-    known, made = corpus_digests(views["corpus"])
+    documents = context.batches("SELECT id, title, text FROM corpus", "corpus")
+    known, made = corpus_digests(documents)
     text = """SELECT t."query-id" AS q, t."corpus-ids" AS ids, s.pool_sha256 AS stated, s.candidates AS n
         FROM top_ranked t JOIN pool_checksums s ON s."query-id" = t."query-id" ORDER BY ALL"""
     compared = 0
-    for batch in context.query(text, views):
+    for batch in context.batches(text, "top_ranked", "pool_checksums"):
         compared += batch.num_rows
         places = pc.index_in(pc.list_flatten(batch.column("ids")).cast(pa.string()), value_set=known)
         sizes = np.asarray(pc.fill_null(pc.list_value_length(batch.column("ids")), 0))
@@ -176,114 +201,162 @@ def _checksums(context: Context) -> Outcome:
     return found.outcome(compared)
 
 
-def _hard(context: Context) -> Outcome:
-    views = _given(context, "qrels", "excluded")
-    numbered = 'row_number() OVER (PARTITION BY "query-id" ORDER BY rank, "corpus-id")'
-    checks: list[Check] = [
+CHECKSUMS = (
+    Check(
+        "a pool is not the one that was summed up",
+        _checksums,
         (
-            "a hard negative is judged or excluded",
-            f'{_HARD} INTERSECT ({_JUDGED} UNION ALL SELECT "query-id", "corpus-id" FROM excluded)',
+            Defect(
+                "a text that has changed",
+                f"""UPDATE corpus SET text = concat(text, ' (revised)')
+                    WHERE id = (SELECT "corpus-ids"[1] FROM top_ranked WHERE rowid = 0);
+                SELECT {_Q} FROM top_ranked WHERE rowid = 0 AND len("corpus-ids") > 0""",
+            ),
+            Defect("a candidate less", _ids('"corpus-ids"[2:]')),
+            Defect("a candidate exchanged", _ids(f"list_append(\"corpus-ids\"[2:], '{GONE}')")),
         ),
+    ),
+)
+_NUMBERED = f'row_number() OVER (PARTITION BY {_Q} ORDER BY rank, "corpus-id")'
+HARD = (
+    Check(
+        "a hard negative is judged or excluded",
+        f"{_HARD} INTERSECT ({_JUDGED} UNION ALL SELECT {_PAIR} FROM excluded)",
         (
-            "hard negatives are not those of provenance/pools, or found by other systems",
-            """SELECT coalesce(h."query-id", p."query-id") AS q, coalesce(h."corpus-id", p."corpus-id") AS c
-                FROM hard_negatives h FULL JOIN (SELECT * FROM pools WHERE kind = 'hard_negative') p
-                ON p."query-id" = h."query-id" AND p."corpus-id" = h."corpus-id"
-                WHERE h.systems IS DISTINCT FROM p.systems""",
+            Defect("a hard negative that is judged", _also_in("qrels", "hard_negatives", "1 AS score")),
+            Defect(
+                "a hard negative that is excluded",
+                _also_in("excluded", "hard_negatives", "'own_article' AS reason"),
+            ),
         ),
+    ),
+    Check(
+        "hard negatives are not those of provenance/pools, or found by other systems",
+        """SELECT coalesce(h."query-id", p."query-id") AS q, coalesce(h."corpus-id", p."corpus-id") AS c
+            FROM hard_negatives h FULL JOIN (SELECT * FROM pools WHERE kind = 'hard_negative') p
+            ON p."query-id" = h."query-id" AND p."corpus-id" = h."corpus-id"
+            WHERE h.systems IS DISTINCT FROM p.systems""",
         (
-            "hard negatives are not numbered from 1 on",
-            f"""SELECT q, c FROM (SELECT "query-id" AS q, "corpus-id" AS c, rank, {numbered} AS n
-                FROM hard_negatives) WHERE rank IS DISTINCT FROM n""",
+            Defect("a hard negative held back", _of_kind("hard_negative", "kind = 'likely_positive'")),
+            Defect("a hard negative nobody held", drop_row("hard_negatives")),
+            Defect("a hard negative found by others", set_row("hard_negatives", f"systems = {_STRANGE}")),
         ),
-        (
-            "a hard negative is not called unjudged",
-            f"{_HARD} WHERE label_status IS DISTINCT FROM '{UNJUDGED}'",
-        ),
-    ]
-    return _run(context, "hard_negatives", views, checks, _HARD)
+    ),
+    Check(
+        "hard negatives are not numbered from 1 on",
+        f"""SELECT q, c FROM (SELECT {_Q} AS q, "corpus-id" AS c, rank, {_NUMBERED} AS n
+            FROM hard_negatives) WHERE rank IS DISTINCT FROM n""",
+        Defect("ranks with a gap", set_row("hard_negatives", "rank = rank + 10")),
+    ),
+    Check(
+        "a hard negative is not called unjudged",
+        f"{_HARD} WHERE label_status IS DISTINCT FROM '{UNJUDGED}'",
+        Defect("a hard negative called wrong", set_row("hard_negatives", "label_status = 'negative'")),
+    ),
+)
+_SYSTEMS = " UNION ALL ".join(f"SELECT unnest(systems).system AS system FROM {name}" for name in TABLES[1:3])
 
 
 def _shaped(context: Context) -> Outcome:
-    views = _given(context)
     found = Collector("pool_systems", "error")
     stated = set(context.manifest.shaped_by)
-    text = " UNION ALL ".join(f"SELECT unnest(systems).system AS system FROM {name}" for name in TABLES[1:3])
-    count = f"SELECT system, count(*) AS n FROM ({text}) GROUP BY system ORDER BY system"
-    for batch in context.query(count, views):
-        for row in batch.to_pylist():
-            if row["system"] not in stated:
-                message = (
-                    f"release.json does not say that {row['system']} shaped the pools ({row['n']} candidates)"
-                )
-                found.add(message, side("release.json", row["system"]))
-    if not stated and not found.found:
+    rows = context.select(f"SELECT system, count(*) AS n FROM ({_SYSTEMS}) GROUP BY system ORDER BY system")
+    for row in rows:
+        if row["system"] not in stated:
+            message = (
+                f"release.json does not say that {row['system']} shaped the pools ({row['n']} candidates)"
+            )
+            found.add(message, side("release.json", row["system"]))
+    return found.outcome(sum(row["n"] for row in rows))
+
+
+def _nobody(context: Context) -> Outcome:
+    found = Collector("pool_systems", "error")
+    if not context.manifest.shaped_by and not context.select(f"{_SYSTEMS} LIMIT 1"):
         found.add("release.json names no system that shaped the pools", side("release.json", "shaped_by"))
-    return found.outcome(_number(context, text, views))
+    return found.outcome(0)
 
 
+SYSTEMS = (
+    Check(
+        "release.json does not name a system that shaped the pools",
+        _shaped,
+        (
+            *(
+                Defect(
+                    f"a system of {what} that is not named",
+                    set_row(table, f"systems = {_STRANGE}", names=f"'{_STRANGER}'"),
+                )
+                for what, table in (("the pools", "pools"), ("hard negatives", "hard_negatives"))
+            ),
+            Defect("no system named", f"SELECT min(system) FROM ({_SYSTEMS})", stated={"shaped_by": ()}),
+        ),
+    ),
+    Check(
+        "release.json names no system that shaped the pools",
+        _nobody,
+        Defect(
+            "pools that nobody shaped",
+            "UPDATE pools SET systems = []; UPDATE hard_negatives SET systems = []; SELECT 'shaped_by'",
+            stated={"shaped_by": ()},
+        ),
+    ),
+)
+_rule = partial(Rule, severity="error", unit="pairs", about=TABLES, holds="candidate pools")
 RULES = (
-    Rule(
+    _rule(
         "pools",
         1,
         "Pools are whole",
         "Every query has one pool in its split's files: published documents in id order, each once, the "
         "pairs of provenance/pools and no other, each of a known kind and with the systems that found it.",
-        "error",
-        "pairs",
-        _whole,
-        canaries=planted.WHOLE,
+        checks=WHOLE,
+        tables=("queries", "corpus", "provenance_queries"),
+        compared=_RANKED,
     ),
-    Rule(
+    _rule(
         "pool_positives",
         1,
         "Positives are in their pools",
         "Every positive is in its query's pool and is called one; nothing else is.",
-        "error",
-        "pairs",
-        _positives,
-        canaries=planted.POSITIVES,
+        checks=POSITIVES,
+        tables=("qrels",),
+        compared=_POSITIVE,
     ),
-    Rule(
+    _rule(
         "pool_exclusions",
         1,
         "Excluded pairs and own records are in no pool",
         "No pool and no hard negative is an excluded pair, the record the query was made from or an unjudged "
         "document of the query's own patient.",
-        "error",
-        "pairs",
-        _left_out,
-        canaries=planted.LEFT_OUT,
+        checks=LEFT_OUT,
+        tables=("qrels", "excluded", "provenance_queries", "provenance_corpus"),
+        compared=_POOLED,
     ),
-    Rule(
+    _rule(
         "pool_checksums",
         1,
         "Pools are unchanged",
         "The checksum of every pool recomputes from the ids, titles and texts of its candidates.",
-        "error",
-        "pools",
-        _checksums,
-        canaries=planted.CHECKSUMS,
+        unit="pools",
+        checks=CHECKSUMS,
+        tables=("corpus",),
     ),
-    Rule(
+    _rule(
         "hard_negatives",
         1,
         "Hard negatives are unjudged candidates",
         "Hard negatives are those of provenance/pools, by the same systems, ranked 1 to n; none has a label "
         "or is excluded, and all are called unjudged.",
-        "error",
-        "pairs",
-        _hard,
-        canaries=planted.HARD,
+        checks=HARD,
+        tables=("qrels", "excluded"),
+        compared=_HARD,
     ),
-    Rule(
+    _rule(
         "pool_systems",
         1,
         "Who shaped the pools is said",
         "shaped_by in release.json names every system that gave candidates or hard negatives.",
-        "error",
-        "pairs",
-        _shaped,
-        canaries=planted.SYSTEMS,
+        checks=SYSTEMS,
     ),
 )

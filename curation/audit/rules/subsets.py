@@ -2,214 +2,237 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 
-import pyarrow.parquet as pq
-
-from curation.audit.rule import (
-    MAX_EXAMPLES,
-    CannotRun,
-    Collector,
-    Context,
-    NotApplicable,
-    Outcome,
-    Rule,
-    side,
-)
-from curation.audit.rules import subsets_canaries as planted
+from curation.audit.rule import Check, Collector, Context, Defect, Outcome, Rule, side
+from curation.audit.rules.planting import GONE, add_row, drop_row, set_row
 from curation.derived.subsets.balance import FACETS, MODALITY, WITH, WITHOUT
 from curation.evaluation.variants import NANO_NAME, SPLIT
-from schemas.audit import Side
 from schemas.tables import NANO, SUBSETS
 
-Views = Mapping[str, Sequence[Path]]
-Check = tuple[str, str]
-"""What is wrong, and SQL that selects one violation a row as a and b, of which b may be null."""
 _NANO = tuple(table.name for table in NANO)
 _NAMES = ", ".join(f"'{name}'" for name in (MODALITY, *FACETS))
-_PAIR = '"query-id" AS a, "corpus-id" AS b'
-_TOLD = {"q": "queries", "d": "corpus", "s": "subsets"}
+_PAIR = '"query-id", "corpus-id"'
+_WHOLE = (("corpus", "c"), ("queries", "q"))
+"""Tables the nano variant has rows of, and what a finding calls their rows."""
 
 
-def _given(context: Context, mine: Sequence[str], what: str, *more: str) -> Views:
-    """The files a rule reads.
-
-    Raises:
-        NotApplicable: the release has none of `mine`. CannotRun: it has some of them, or lacks another.
-    """
-    views = context.views
-    if not any(name in views for name in mine):
-        raise NotApplicable(f"the files hold no {what}")
-    absent = [name for name in (*mine, *more) if name not in views]
-    if absent:
-        raise CannotRun(f"table absent: {', '.join(absent)}")
-    return {name: views[name] for name in (*mine, *more)}
-
-
-def _number(context: Context, text: str, views: Views) -> int:
-    found = context.query(f"SELECT count(*) AS n FROM ({text})", views)
-    return int(next(iter(found)).to_pylist()[0]["n"])
-
-
-def _run(context: Context, found: Collector, views: Views, checks: Sequence[Check], tables: str) -> None:
-    """Count the violations of several checks and describe the first of each.
-
-    Args:
-        context: what is audited.
-        found: where they go.
-        views: the tables.
-        checks: what is looked for.
-        tables: what a and b name, a letter each: q, d or s for a query, a document or a subset.
-    """
-    for message, text in checks:
-        count = _number(context, text, views)
-        shown = f"SELECT a, b FROM ({text}) ORDER BY a, b LIMIT {MAX_EXAMPLES}"
-        before = found.found
-        for batch in context.query(shown, views) if count else ():
-            for row in batch.to_pylist():
-                found.add(message, *_sides(row, tables))
-        found.found = before + count
-
-
-def _sides(row: Mapping[str, str | None], tables: str) -> list[Side]:
-    named = zip(tables, ("a", "b"), strict=False)
-    return [side(_TOLD[table], row[name]) for table, name in named if row[name] is not None]
-
-
-def _rows(context: Context) -> Outcome:
-    more = ("corpus", "queries", "provenance_corpus", "provenance_queries")
-    views = _given(context, _NANO, "nano variant", *more)
+def _other_columns(context: Context) -> Outcome:
     found = Collector("nano_rows", "error")
-    for whole, letter in (("corpus", "d"), ("queries", "q")):
+    for whole, _ in _WHOLE:
         small = f"{NANO_NAME}_{whole}"
-        names, others = _columns(views[small]), _columns(views[whole])
-        for column in sorted(set(names) ^ set(others)):
+        for column in sorted(set(context.columns(small)) ^ set(context.columns(whole))):
             found.add(f"{small} and {whole} do not both have column {column}", side(small, column))
-        of_small = f"SELECT id AS a, NULL AS b FROM {small}"
-        checks: list[Check] = [
-            (f"a row of {small} is not in {whole}", f"{of_small} ANTI JOIN {whole} USING (id)"),
-            (f"a row of {small} stands twice", f"{of_small} GROUP BY id HAVING count(*) > 1"),
-            (
-                f"a row of {small} is not as in {whole}",
-                f"""SELECT n.id AS a, NULL AS b FROM {small} n JOIN {whole} w ON w.id = n.id
-                    LEFT JOIN provenance_{whole} o ON o.id = n.id
-                    WHERE {_differs([name for name in names if name in others])}""",
-            ),
-        ]
-        _run(context, found, views, checks, letter)
-    compared = sum(_number(context, f"SELECT 1 FROM {name}", views) for name in _NANO[:2])
-    return found.outcome(compared)
+    return found.outcome(0)
 
 
-def _differs(names: Sequence[str]) -> str:
+def _differs(small: str, whole: str, c: str) -> Callable[[Context], str]:
     """SQL: row n is not row w in one of some columns; an image not the one whose hash o has."""
-    told = [f'n."{name}" IS DISTINCT FROM w."{name}"' for name in names if name not in ("id", "image")]
-    if "image" in names:
-        told.append("n.image.path IS DISTINCT FROM w.image.path")
-        told.append("sha256(n.image.bytes) IS DISTINCT FROM o.image_sha256")
-    return " OR ".join(told) or "false"
+
+    def text(context: Context) -> str:
+        names = [name for name in context.columns(small) if name in context.columns(whole)]
+        told = [f'n."{name}" IS DISTINCT FROM w."{name}"' for name in names if name not in ("id", "image")]
+        if "image" in names:
+            told.append("n.image.path IS DISTINCT FROM w.image.path")
+            told.append("sha256(n.image.bytes) IS DISTINCT FROM o.image_sha256")
+        return f"""SELECT n.id AS {c} FROM {small} n JOIN {whole} w ON w.id = n.id
+            LEFT JOIN provenance_{whole} o ON o.id = n.id WHERE {" OR ".join(told) or "false"}"""
+
+    return text
 
 
-def _columns(files: Sequence[Path]) -> list[str]:
-    return list(pq.read_schema(files[0]).names)
+def _pictured(small: str) -> str:
+    """SQL: the first row with an image has other bytes, or another file name."""
+    first = f"(SELECT min(rowid) FROM {small} WHERE image.bytes IS NOT NULL)"
+    return f"UPDATE {small} SET image = {{}} WHERE rowid = {first} RETURNING id"
 
 
-def _pairs(context: Context) -> Outcome:
-    views = _given(context, _NANO, "nano variant", "qrels", "excluded", "provenance_queries")
-    found = Collector("nano_pairs", "error")
-    of_query = 'SEMI JOIN nano_queries nq ON nq.id = r."query-id"'
-    of_both = f'{of_query} SEMI JOIN nano_corpus nd ON nd.id = r."corpus-id"'
-    of_queries: list[Check] = [
-        (
-            f"a query of the nano variant is not of split {SPLIT}",
-            f"""SELECT n.id AS a, NULL AS b FROM nano_queries n LEFT JOIN provenance_queries o ON o.id = n.id
-                WHERE o.split IS DISTINCT FROM '{SPLIT}'""",
+_BYTES = "{bytes: image.bytes || '\\x01'::BLOB, path: image.path}"
+_PATH = "{bytes: image.bytes, path: 'canary.png'}"
+
+
+def _of_table(whole: str, c: str) -> tuple[Check, ...]:
+    small = f"{NANO_NAME}_{whole}"
+    kind = "document" if whole == "corpus" else "query"
+    return (
+        Check(
+            f"a row of {small} is not in {whole}",
+            f"SELECT id AS {c} FROM {small} ANTI JOIN {whole} USING (id)",
+            Defect(f"a {kind} the whole does not have", set_row(small, f"id = '{GONE}'")),
         ),
-        (
-            "a query of the nano variant has no positive in it",
-            """SELECT id AS a, NULL AS b FROM nano_queries
-                ANTI JOIN (SELECT * FROM nano_qrels WHERE score > 0) r ON r."query-id" = id""",
+        Check(
+            f"a row of {small} stands twice",
+            f"SELECT id AS {c} FROM {small} GROUP BY id HAVING count(*) > 1",
+            Defect(f"a {kind} that stands twice", add_row(small, at=1)),
         ),
-    ]
-    of_pairs: list[Check] = [
-        (
-            "a positive of the whole is not in the nano corpus",
-            f"""SELECT {_PAIR} FROM qrels r {of_query} ANTI JOIN nano_corpus d ON d.id = r."corpus-id"
-                WHERE r.score > 0""",
-        )
-    ]
-    for name in ("qrels", "excluded"):
-        shared = [column for column in _columns(views[name]) if column in _columns(views[f"nano_{name}"])]
-        listed = ", ".join(f'"{column}"' for column in shared)
-        small = f"nano_{name}"
-        mine, theirs = f"SELECT {listed} FROM {small}", f"SELECT {listed} FROM {name} r {of_both}"
-        of_pairs += [
-            (f"a row of {name} is missing in {small}", f"SELECT {_PAIR} FROM ({theirs} EXCEPT ALL {mine})"),
-            (f"a row of {small} is not in {name}", f"SELECT {_PAIR} FROM ({mine} EXCEPT ALL {theirs})"),
-        ]
-    _run(context, found, views, of_queries, "q")
-    _run(context, found, views, of_pairs, "qd")
-    return found.outcome(sum(_number(context, f"SELECT 1 FROM {name}", views) for name in _NANO[2:]))
+        Check(
+            f"a row of {small} is not as in {whole}",
+            _differs(small, whole, c),
+            (
+                Defect(f"a {kind} with another text", set_row(small, "text = 'canary'")),
+                Defect(f"a {kind} with another licence", set_row(small, "license = 'CC0-1.0'", at=1)),
+                Defect(f"a {kind} with another image", _pictured(small).format(_BYTES)),
+                Defect(f"a {kind} whose image has another name", _pictured(small).format(_PATH)),
+            ),
+        ),
+    )
 
 
-def _resolve(context: Context) -> Outcome:
-    views = _given(context, (SUBSETS.name,), "subsets", "queries", "corpus", "qrels", "provenance_queries")
-    found = Collector("subsets", "error")
-    row = "SELECT id AS a, subset AS b FROM subsets"
-    mine = "(SELECT subset, id FROM subsets WHERE kind = 'query')"
-    positive = '(SELECT "query-id" AS q, "corpus-id" AS d FROM qrels WHERE score > 0)'
-    listed = "(SELECT subset, id FROM subsets WHERE kind = 'document')"
-    of_queries: list[Check] = [
-        (
-            f"a subset has a query that is not one of split {SPLIT}",
-            f"""SELECT id AS a, subset AS b FROM {mine} ANTI JOIN (SELECT id FROM queries SEMI JOIN (
-                SELECT id FROM provenance_queries WHERE split = '{SPLIT}') USING (id)) USING (id)""",
-        ),
-        (
-            "a query of a subset has no positive",
-            f"SELECT id AS a, subset AS b FROM {mine} ANTI JOIN {positive} ON q = id",
-        ),
-        (
-            "a subset is of no known name, or a row is neither query nor document",
-            f"""{row} WHERE coalesce(subset, '') NOT IN ({_NAMES})
-                OR coalesce(kind, '') NOT IN ('query', 'document')""",
-        ),
-        ("a row stands twice", f"{row} GROUP BY subset, kind, id HAVING count(*) > 1"),
-    ]
-    of_documents: list[Check] = [
-        (
-            "a subset has a document that is not in the corpus",
-            f"SELECT id AS a, subset AS b FROM {listed} ANTI JOIN corpus USING (id)",
-        ),
-        (
-            "a subset has documents without a query",
-            f"SELECT id AS a, subset AS b FROM {listed} ANTI JOIN {mine} q USING (subset)",
-        ),
-    ]
-    of_pairs: list[Check] = [
-        (
-            "a positive of a query is not among the documents of its subset",
-            f"""SELECT q AS a, d AS b FROM {positive} JOIN {mine} m ON m.id = q
-                SEMI JOIN {listed} s ON s.subset = m.subset
-                ANTI JOIN {listed} l ON l.subset = m.subset AND l.id = d""",
-        )
-    ]
-    _run(context, found, views, of_queries, "qs")
-    _run(context, found, views, of_documents, "ds")
-    _run(context, found, views, of_pairs, "qd")
-    return found.outcome(_number(context, row, views))
+ROWS = (
+    Check(
+        "the nano variant has not the columns of the whole",
+        _other_columns,
+        Defect("a column left out", "ALTER TABLE nano_queries DROP COLUMN language; SELECT 'language'"),
+    ),
+    *(check for whole, c in _WHOLE for check in _of_table(whole, c)),
+)
+_ANSWERED = "(SELECT * FROM {} WHERE score > 0)"
+_OF_QUERY = 'SEMI JOIN nano_queries nq ON nq.id = r."query-id"'
+_OF_BOTH = f'{_OF_QUERY} SEMI JOIN nano_corpus nd ON nd.id = r."corpus-id"'
+_LAST = "(SELECT * FROM nano_qrels WHERE score > 0 ORDER BY rowid DESC LIMIT 1)"
+"""Defects are planted around the last positive of the nano variant."""
 
 
-def _balanced(context: Context) -> Outcome:
-    views = _given(context, (SUBSETS.name,), "subsets", "queries", "provenance_queries", "provenance_corpus")
-    found = Collector("subsets_balanced", "error")
+def _of_dev(table: str, where: str = "true") -> str:
+    """SQL: the first query of a table is one of the other split."""
+    first = f"(SELECT id FROM {table} WHERE {where} ORDER BY rowid LIMIT 1)"
+    return f"UPDATE provenance_queries SET split = 'dev' WHERE id = {first} RETURNING id"
+
+
+def _same(name: str, nouns: tuple[str, str]) -> tuple[Check, ...]:
+    """A table of pairs of the nano variant holds those of the whole between its rows, and no other."""
+    small = f"{NANO_NAME}_{name}"
+
+    def compare(one: str, other: str) -> Callable[[Context], str]:
+        def text(context: Context) -> str:
+            theirs = context.columns(small)
+            listed = ", ".join(f'"{column}"' for column in context.columns(name) if column in theirs)
+            rows = {name: f"{name} r {_OF_BOTH}", small: small}
+            first, second = (f"SELECT {listed} FROM {rows[table]}" for table in (one, other))
+            return f'SELECT "query-id" AS q, "corpus-id" AS c FROM ({first} EXCEPT ALL {second})'
+
+        return text
+
+    lost, further = nouns
+    return (
+        Check(
+            f"a row of {name} is missing in {small}",
+            compare(name, small),
+            Defect(f"{lost} left out", drop_row(small)),
+        ),
+        Check(
+            f"a row of {small} is not in {name}",
+            compare(small, name),
+            Defect(f"{further} the whole does not have", add_row(small, f"'{GONE}' AS \"corpus-id\"")),
+        ),
+    )
+
+
+PAIRS = (
+    Check(
+        f"a query of the nano variant is not of split {SPLIT}",
+        f"""SELECT n.id AS q FROM nano_queries n LEFT JOIN provenance_queries o ON o.id = n.id
+            WHERE o.split IS DISTINCT FROM '{SPLIT}'""",
+        Defect("a query of the other split", _of_dev("nano_queries")),
+    ),
+    Check(
+        "a query of the nano variant has no positive in it",
+        f'SELECT id AS q FROM nano_queries ANTI JOIN {_ANSWERED.format("nano_qrels")} r ON r."query-id" = id',
+        Defect(
+            "a query without a positive",
+            """DELETE FROM nano_qrels WHERE "query-id" = (SELECT id FROM nano_queries WHERE rowid = 0);
+            SELECT id FROM nano_queries WHERE rowid = 0""",
+        ),
+    ),
+    Check(
+        "a positive of the whole is not in the nano corpus",
+        f"""SELECT "query-id" AS q, "corpus-id" AS c FROM qrels r {_OF_QUERY}
+            ANTI JOIN nano_corpus d ON d.id = r."corpus-id" WHERE r.score > 0""",
+        Defect(
+            "a positive that is not in the corpus",
+            f"""DELETE FROM nano_corpus WHERE id = (SELECT "corpus-id" FROM {_LAST});
+            SELECT {_PAIR} FROM {_LAST}""",
+        ),
+    ),
+    *_same("qrels", ("a label", "a label")),
+    *_same("excluded", ("an excluded pair", "an exclusion")),
+)
+_MINE = "(SELECT subset, id FROM subsets WHERE kind = 'query')"
+_LISTED = "(SELECT subset, id FROM subsets WHERE kind = 'document')"
+_POSITIVE = '(SELECT "query-id" AS q, "corpus-id" AS d FROM qrels WHERE score > 0)'
+_SUBSET_OF = f"{_POSITIVE} p JOIN {_MINE} m ON m.id = q JOIN {_LISTED} l ON l.subset = m.subset"
+
+
+def _further(**row: str) -> str:
+    """SQL: a row of a subset that should not be there."""
+    values = ", ".join(f"'{value}' AS {name}" for name, value in row.items())
+    return add_row("subsets", values, names="id")
+
+
+RESOLVE = (
+    Check(
+        f"a subset has a query that is not one of split {SPLIT}",
+        f"""SELECT id AS q, subset AS subsets FROM {_MINE} ANTI JOIN (SELECT id FROM queries SEMI JOIN (
+            SELECT id FROM provenance_queries WHERE split = '{SPLIT}') USING (id)) USING (id)""",
+        (
+            Defect("a query that is not published", _further(kind="query", id=GONE)),
+            Defect("a query of the other split", _of_dev("subsets", "kind = 'query'")),
+        ),
+    ),
+    Check(
+        "a query of a subset has no positive",
+        f"SELECT id AS q, subset AS subsets FROM {_MINE} ANTI JOIN {_POSITIVE} ON q = id",
+        Defect("a query without a positive", _further(kind="query", id=GONE)),
+    ),
+    Check(
+        "a subset is of no known name, or a row is neither query nor document",
+        f"""SELECT id AS q, subset AS subsets FROM subsets WHERE coalesce(subset, '') NOT IN ({_NAMES})
+            OR coalesce(kind, '') NOT IN ('query', 'document')""",
+        (
+            Defect("a row that is neither query nor document", _further(kind="canary", id=GONE)),
+            Defect("a subset of an unknown name", _further(subset="canary", id=GONE)),
+        ),
+    ),
+    Check(
+        "a row stands twice",
+        """SELECT id AS q, subset AS subsets FROM subsets GROUP BY subset, kind, id HAVING count(*) > 1""",
+        Defect("a row that stands twice", add_row("subsets")),
+    ),
+    Check(
+        "a subset has a document that is not in the corpus",
+        f"SELECT id AS c, subset AS subsets FROM {_LISTED} ANTI JOIN corpus USING (id)",
+        Defect("a document that is not in the corpus", _further(kind="document", id=GONE)),
+    ),
+    Check(
+        "a subset has documents without a query",
+        f"SELECT id AS c, subset AS subsets FROM {_LISTED} ANTI JOIN {_MINE} q USING (subset)",
+        Defect("documents nobody asks for", _further(kind="document", subset="canary", id=GONE)),
+    ),
+    Check(
+        "a positive of a query is not among the documents of its subset",
+        f"""SELECT q, d AS c FROM {_POSITIVE} JOIN {_MINE} m ON m.id = q
+            SEMI JOIN {_LISTED} s ON s.subset = m.subset
+            ANTI JOIN {_LISTED} l ON l.subset = m.subset AND l.id = d""",
+        Defect(
+            "a positive that is not listed",
+            f"""UPDATE subsets SET id = 'canary:' || id WHERE kind = 'document'
+                AND id = (SELECT min(d) FROM {_SUBSET_OF} AND l.id = d);
+            SELECT q, d FROM {_SUBSET_OF} AND l.id = 'canary:' || d""",
+        ),
+    ),
+)
+
+
+def _valued(context: Context) -> str:
+    """SQL: rows of subsets and what they are balanced by."""
     image = f"CASE WHEN o.image_sha256 IS NULL THEN '{WITHOUT}' ELSE '{WITH}' END AS value"
+    held = context.columns("queries")
     parts = [
         f"""SELECT s.subset, s.id, q."{facet}" AS value FROM subsets s JOIN queries q ON q.id = s.id
             WHERE s.subset = '{facet}' AND s.kind = 'query'"""
         for facet in FACETS
-        if facet in _columns(views["queries"])
+        if facet in held
     ]
     listed = f"SELECT count(*) FROM subsets WHERE subset = '{MODALITY}' AND kind = 'document'"
     for kind, whole, when in (("query", "queries", "= 0"), ("document", "corpus", "> 0")):
@@ -217,61 +240,101 @@ def _balanced(context: Context) -> Outcome:
             f"""SELECT s.subset, s.id, {image} FROM subsets s JOIN provenance_{whole} o ON o.id = s.id
                 WHERE s.subset = '{MODALITY}' AND s.kind = '{kind}' AND ({listed}) {when}"""
         )
-    valued = " UNION ALL ".join(parts)
-    undecided = f"SELECT id AS a, subset AS b FROM ({valued}) WHERE coalesce(value, '') = ''"
-    counts = f"SELECT subset, value, count(*) AS n FROM ({valued}) WHERE value <> '' GROUP BY ALL"
-    unequal = f"""SELECT subset AS a, NULL AS b FROM ({counts}) GROUP BY subset
+    return " UNION ALL ".join(parts)
+
+
+def _undecided(context: Context) -> str:
+    return f"SELECT id AS q, subset AS subsets FROM ({_valued(context)}) WHERE coalesce(value, '') = ''"
+
+
+def _unequal(context: Context) -> str:
+    counts = f"SELECT subset, value, count(*) AS n FROM ({_valued(context)}) WHERE value <> '' GROUP BY ALL"
+    return f"""SELECT subset AS subsets FROM ({counts}) GROUP BY subset
         HAVING min(n) <> max(n) OR count(*) < 2"""
-    _run(context, found, views, [("a query of a balanced subset has no value", undecided)], "qs")
-    _run(context, found, views, [("a subset has not equally many of two or more values", unequal)], "s")
-    return found.outcome(_number(context, f"SELECT 1 FROM ({valued})", views))
 
 
+_TEST = f"(SELECT id FROM provenance_queries WHERE split = '{SPLIT}')"
+
+
+def _by_facet(facet: str, value: str) -> str:
+    """SQL: a subset of all test queries, the first with one `value` of a facet, all others with another."""
+    first = f"(SELECT min(id) FROM {_TEST})"
+    return f"""UPDATE queries SET {facet} = if(id = {first}, '{value}', 'canary') WHERE id IN {_TEST};
+        DELETE FROM subsets WHERE subset = '{facet}';
+        INSERT INTO subsets BY NAME SELECT '{facet}' AS subset, 'query' AS kind, id FROM {_TEST};
+        SELECT {f"'{facet}'" if value else first} WHERE (SELECT count(*) FROM {_TEST}) > 2"""
+
+
+def _pictured_less(kind: str, table: str) -> str:
+    """SQL: one document, or query, with an image less in the subset that has as many without."""
+    first = f"""(SELECT min(id) FROM subsets SEMI JOIN (SELECT id FROM {table}
+        WHERE image_sha256 IS NOT NULL) USING (id) WHERE kind = '{kind}' AND subset = '{MODALITY}')"""
+    return f"DELETE FROM subsets WHERE kind = '{kind}' AND id = {first} RETURNING '{MODALITY}'"
+
+
+BALANCED = (
+    Check(
+        "a query of a balanced subset has no value",
+        _undecided,
+        Defect("a query of no region", _by_facet("region", "")),
+    ),
+    Check(
+        "a subset has not equally many of two or more values",
+        _unequal,
+        (
+            Defect("a specialty with more queries", _by_facet("specialty", "canary:first")),
+            Defect("an image less", _pictured_less("document", "provenance_corpus")),
+        ),
+    ),
+)
+_rule = partial(Rule, severity="error")
+_nano_rule = partial(_rule, about=_NANO, holds="nano variant")
+_subset_rule = partial(_rule, about=(SUBSETS.name,), holds="subsets")
 RULES = (
-    Rule(
+    _nano_rule(
         "nano_rows",
         1,
         "The nano variant is part of the whole",
         "Every document and query of the nano variant stands in it once and is the row of the whole release "
         "of that id, in every column; images are compared by the hash in provenance.",
-        "error",
-        "rows",
-        _rows,
-        canaries=planted.ROWS,
+        unit="rows",
+        checks=ROWS,
+        tables=("corpus", "queries", "provenance_corpus", "provenance_queries"),
+        compared=" UNION ALL ".join(f"SELECT 1 FROM {name}" for name in _NANO[:2]),
     ),
-    Rule(
+    _nano_rule(
         "nano_pairs",
         1,
         "The nano variant has all its labels",
         f"Queries of the nano variant are of split {SPLIT} and have a positive; every positive of theirs is "
         "in its corpus; its qrels and excluded pairs are those of the whole between its queries and "
         "documents, and no other.",
-        "error",
-        "pairs",
-        _pairs,
-        canaries=planted.PAIRS,
+        unit="pairs",
+        checks=PAIRS,
+        tables=("qrels", "excluded", "provenance_queries"),
+        compared=" UNION ALL ".join(f"SELECT 1 FROM {name}" for name in _NANO[2:]),
     ),
-    Rule(
+    _subset_rule(
         "subsets",
         1,
         "Subsets resolve",
         f"Rows of subsets are published queries of split {SPLIT} that have a positive, or documents of the "
         "corpus, each once, in subsets of known names; a subset that lists documents has queries and holds "
         "every positive of theirs.",
-        "error",
-        "rows",
-        _resolve,
-        canaries=planted.SUBSETS,
+        unit="rows",
+        checks=RESOLVE,
+        tables=("queries", "corpus", "qrels", "provenance_queries"),
+        compared="FROM subsets",
     ),
-    Rule(
+    _subset_rule(
         "subsets_balanced",
         1,
         "Subsets are balanced",
         f"A subset has equally many queries for each of two or more values of what it is named after; "
         f"{MODALITY}: with and without an image, of documents where it lists some.",
-        "error",
-        "rows",
-        _balanced,
-        canaries=planted.BALANCED,
+        unit="rows",
+        checks=BALANCED,
+        tables=("queries", "provenance_queries", "provenance_corpus"),
+        compared=_valued,
     ),
 )

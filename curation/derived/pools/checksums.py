@@ -7,7 +7,7 @@ over the digests (32 bytes each) of its candidates in id order.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +32,24 @@ def joined(parts: Iterable[bytes]) -> Digests:
     return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, SIZE)
 
 
-def corpus_digests(files: Sequence[Path]) -> tuple[pa.Array, Digests]:
-    """Ids and digests of every document of a corpus table, in file order."""
+def corpus_digests(batches: Iterable[pa.RecordBatch]) -> tuple[pa.Array, Digests]:
+    """Ids and digests of every document of a corpus table: columns id, title and text, in any order."""
     ids: list[pa.Array] = []
     parts: list[Digests] = []
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_BATCH, columns=["id", "title", "text"]):
-                ids.append(batch.column("id").cast(pa.string()))
-                parts.append(joined(map(document_digest, batch.to_pylist())))
+    for batch in batches:
+        ids.append(batch.column("id").cast(pa.string()))
+        parts.append(joined(map(document_digest, batch.to_pylist())))
     return (
         pa.concat_arrays([pa.array([], pa.string()), *ids]),
         np.concatenate([np.empty((0, SIZE), np.uint8), *parts]),
     )
+
+
+def read_documents(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    """What `corpus_digests` needs of a corpus table, in file order."""
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=_BATCH, columns=["id", "title", "text"])
 
 
 def pool_checksum(candidates: Digests) -> str:

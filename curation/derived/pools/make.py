@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.derived.pools.checksums import Digests, corpus_digests, pool_checksum
+from curation.derived.pools.checksums import Digests, corpus_digests, pool_checksum, read_documents
 from curation.derived.pools.margin import PairScorer, likely_positives
 from curation.derived.pools.pairs import Pairs, collect
 from curation.evaluation.collection import Collection
@@ -166,7 +166,8 @@ def _write(
         write_table(HARD_NEGATIVES, rows.hard_negatives(mine), out, split=collection.split)
     everyone = np.arange(len(pairs.query_ids))
     write_table(POOLS, rows.pools(everyone), out)
-    write_table(POOL_CHECKSUMS, rows.checksums(everyone, corpus_digests(CORPUS.files(out))[1]), out)
+    _, digests = corpus_digests(read_documents(CORPUS.files(out)))
+    write_table(POOL_CHECKSUMS, rows.checksums(everyone, digests), out)
 
 
 class _Rows:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from curation.audit.dataset import Dataset
+from curation.audit.derived import invented_row
 from curation.audit.rules.diagnostics import RULES
-from curation.audit.rules.diagnostics_canaries import invented_row
 from curation.derived.diagnostics.conditions import needs
 from tests.curation.audit.small import check, dataset, named, qrels, queries, rule_of, texts
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from curation.audit.dataset import Dataset
+from curation.audit.derived import distractors_of
 from curation.audit.rules.distractors import RULES
-from curation.audit.rules.distractors_canaries import distractors_of
 from tests.curation.audit.small import check, dataset, named, planted, qrels, queries, rule_of, texts
 
 Rows = dict[str, list[dict[str, Any]]]

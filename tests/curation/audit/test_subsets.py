@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.audit.dataset import Dataset
+from curation.audit.derived import parts_of
 from curation.audit.rules.subsets import RULES
-from curation.audit.rules.subsets_canaries import parts_of
 from schemas.hashing import sha256_bytes
 from schemas.tables import CORPUS, QUERIES
 from tests.curation.audit.small import check, dataset, named, planted, qrels, queries, rule_of, texts

@@ -16,6 +16,7 @@ from PIL import Image
 
 from curation.partition.records import Withheld
 from curation.published.manifest import BuildRecord, ReleaseManifest, Retention, StageRecord
+from curation.published.query import Sandbox
 from curation.release.card import OF_DATASET, OF_TASK, load_prose
 from curation.release.seal import aside, seal
 from curation.release.write import Inputs, Written, write
@@ -67,11 +68,19 @@ STAGES = ("crawl", "extract", "visual_context", "visual_context_all", "partition
 _QUERY = asking.query("1GB")
 
 
-def run_sql(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+class _InTinyBatches:
     """The product's runner, in tiny batches: whoever reads rows reads more than one of them."""
-    for batch in _QUERY(text, views):
-        for start in range(0, max(batch.num_rows, 1), 3):
-            yield batch.slice(start, 3)
+
+    def __call__(self, text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+        for batch in _QUERY(text, views):
+            for start in range(0, max(batch.num_rows, 1), 3):
+                yield batch.slice(start, 3)
+
+    def sandbox(self) -> Sandbox:
+        return _QUERY.sandbox()
+
+
+run_sql = _InTinyBatches()
 
 
 def noise_image(kind: str, seed: int, mode: str = "RGB") -> bytes:

@@ -1,0 +1,125 @@
+"""Runs the checks of a rule: the one way SQL tests become findings.
+
+SQL of a check selects one violation a row. A column named like a published table or release.json is a side of
+the finding: the id of a row there, left out when null (`q` and `c` are short for `queries` and `corpus`). A
+column `text` is what the first side quotes. Others may stand in the message. Findings come in the order of
+the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from curation.audit.rule import (
+    MAX_EXAMPLES,
+    SPLITS,
+    CannotRun,
+    Check,
+    Collector,
+    Context,
+    NotApplicable,
+    NotCovered,
+    Outcome,
+    Rule,
+    side,
+)
+from curation.published.manifest import NAME
+from schemas.audit import Side
+from schemas.tables import TABLES
+
+_SIDES = {table.name: table.name for table in TABLES} | {NAME: NAME, "q": "queries", "c": "corpus"}
+
+
+def run_checks(rule: Rule, context: Context) -> Outcome:
+    """All checks of a rule, one after the other.
+
+    Raises:
+        NotApplicable: the files have none of the tables it is about.
+        CannotRun: a release lacks a table. NotCovered: another layout has no such table.
+    """
+    _require(rule, context)
+    found = Collector(rule.id, rule.severity)
+    own: list[Outcome] = []
+    for of, checks in groupby(rule.checks, key=lambda check: check.of):
+        if of:
+            _conditions(list(checks), of, context, found)
+            continue
+        for check in checks:
+            test = check.test if isinstance(check.test, str) else check.test(context)
+            if isinstance(test, Outcome):
+                own.append(test)
+                _take(test, found)
+            elif test:
+                _violations(check, test, _count(context, test), context, found)
+    text = rule.compared if isinstance(rule.compared, str) else rule.compared(context)
+    compared = _count(context, text) if text else sum(item.compared for item in own)
+    return Outcome(
+        compared,
+        found.found,
+        tuple(found.kept),
+        ". ".join(item.note for item in own if item.note),
+        tuple(covered for item in own for covered in item.coverage),
+        "; ".join(item.missed for item in own if item.missed),
+        tuple(cell for item in own for cell in item.matrix),
+        "; ".join(item.nothing for item in own if item.nothing),
+    )
+
+
+def _require(rule: Rule, context: Context) -> None:
+    if rule.about and not any(name in context.views for name in rule.about):
+        raise NotApplicable(f"the files hold no {rule.holds}")
+    absent = [name for name in (*rule.about, *rule.tables) if name not in context.views]
+    if absent:
+        is_ours = rule.about or context.subject.kind == "release"
+        raise (CannotRun if is_ours else NotCovered)(f"table absent: {', '.join(absent)}")
+
+
+def _count(context: Context, text: str) -> int:
+    return int(context.select(f"SELECT count(*) AS n FROM ({text})")[0]["n"])
+
+
+def _conditions(checks: Sequence[Check], of: str, context: Context, found: Collector) -> None:
+    """Checks that are conditions on the rows of one SELECT: counted in one scan."""
+    counts = ", ".join(f"count(*) FILTER ({check.test}) AS n{place}" for place, check in enumerate(checks))
+    counted = context.select(f"SELECT {counts} FROM ({of})")[0]
+    for place, check in enumerate(checks):
+        _violations(check, f"SELECT * FROM ({of}) WHERE {check.test}", counted[f"n{place}"], context, found)
+
+
+def _violations(check: Check, text: str, count: int, context: Context, found: Collector) -> None:
+    """Describe the first violations and count all."""
+    before = found.found
+    for row in context.select(f"SELECT * FROM ({text}) ORDER BY ALL LIMIT {MAX_EXAMPLES}") if count else ():
+        message = check.name.format_map(row) if "{" in check.name else check.name
+        found.add(message, *_sides(row))
+    found.found = before + count
+
+
+def _sides(row: Mapping[str, Any]) -> Iterator[Side]:
+    quote = row.get("text", "")
+    for name, value in row.items():
+        if name in _SIDES and value is not None:
+            yield side(_SIDES[name], value, quote)
+            quote = ""
+
+
+def _take(outcome: Outcome, found: Collector) -> None:
+    """Findings of a function."""
+    found.found += outcome.found
+    found.kept += outcome.findings[: MAX_EXAMPLES - len(found.kept)]
+
+
+def placed(context: Context, *tables: str) -> str:
+    """SQL for the split whose files rows are in: q (query) and split; '' where no file says it."""
+    if "placed" in context.views:
+        listed = ", ".join(f"'{name}'" for name in tables)
+        return f"SELECT q, split FROM placed WHERE tab IN ({listed})"
+    parts = []
+    for table in tables:
+        query = "id" if table == "queries" else '"query-id"'
+        for split in SPLITS:
+            if any(path.name.startswith(f"{split}-") for path in context.views.get(table, ())):
+                parts.append(f"SELECT {query} AS q, '{split}' AS split FROM {table}_{split}")
+    return " UNION ALL ".join(parts)

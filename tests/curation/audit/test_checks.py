@@ -1,0 +1,186 @@
+"""Checks: none without a defect, each proven by its own alone, and one that breaks harms no other."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from curation.audit import RULES, audit, canaries
+from curation.audit.checks import run_checks
+from curation.audit.dataset import open_release
+from curation.audit.executor import SerialExecutor
+from curation.audit.report import run_rule
+from curation.audit.rule import Canary, Check, Collector, Context, Defect, NotApplicable, Outcome, Rule, side
+from curation.audit.rules.planting import add_row, drop_row, set_row
+from schemas.audit import CanaryResult
+from schemas.errors import MedqrelsError
+from tests.curation.audit.small import check, dataset, named, qrels, queries, texts
+from tests.curation.release.known import run_sql
+
+UNTITLED = Check(
+    "untitled",
+    "SELECT id AS c FROM corpus WHERE title = ''",
+    Defect("a title lost", set_row("corpus", "title = ''")),
+)
+TWICE = Check(
+    "{n} times there",
+    "SELECT id AS q, count(*) AS n FROM queries GROUP BY id HAVING count(*) > 1",
+    Defect("a query twice", add_row("queries")),
+)
+BLIND = dataclasses.replace(TWICE, test="SELECT id AS q FROM queries WHERE false")
+BROKEN = Check("broken", "SELECT nothing FROM nowhere", Defect("a query lost", drop_row("queries")))
+
+
+def rule(*checks: Check, **more: object) -> Rule:
+    return Rule("some", 1, "Some", "Some rule.", "error", "rows", checks=checks, **more)  # type: ignore[arg-type]
+
+
+def proven(directory: Path, scratch: Path, *rules: Rule) -> dict[str, CanaryResult]:
+    context = Context(open_release(directory), run_sql, scratch / "scratch", SerialExecutor())
+    return {item.canary: item for item in canaries.run(rules, context, run_rule)}
+
+
+def test_a_check_without_a_defect_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match="defect"):
+        Check("unproven", "SELECT 1")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="'unproven' names no defect"):
+        Check("unproven", "SELECT 1", ())
+    with pytest.raises(ValueError, match="two defects alike"):
+        rule(TWICE, TWICE)
+
+
+def test_each_check_is_proven_by_its_own_defect_alone(known: Path, tmp_path: Path) -> None:
+    found = proven(known, tmp_path, rule(UNTITLED, TWICE))
+    assert {name: (item.is_found, item.note) for name, item in found.items()} == {
+        "a title lost": (True, ""),
+        "a query twice": (True, ""),
+    }
+
+
+def test_no_other_check_of_the_rule_speaks_for_a_blind_one(known: Path, tmp_path: Path) -> None:
+    other = Check("there again", TWICE.test, Defect("the second query twice", add_row("queries", at=1)))
+    report = audit(known, run_sql, rules=[rule(BLIND, other)])
+    assert {item.canary: item.is_found for item in report.canaries} == {
+        "a query twice": False,
+        "the second query twice": True,
+    }
+    assert (report.verdict, report.rules[0].status) == ("invalid", "unproven")
+
+
+def test_every_check_that_is_blind_makes_the_audit_invalid(known: Path, tmp_path: Path) -> None:
+    """Whatever is left out of a rule's SQL: here all of it, of each check of every rule."""
+    blind = [
+        dataclasses.replace(
+            item,
+            id=f"{item.id}-{place}",
+            checks=(dataclasses.replace(check, test=lambda given: Outcome(1, 0), of=""),),
+        )
+        for item in RULES
+        for place, check in enumerate(item.checks)
+        if all(isinstance(proof, Defect) for proof in check.defects)
+    ]
+    context = Context(open_release(known), run_sql, tmp_path / "scratch", SerialExecutor())
+    found = canaries.run(blind, context, run_rule)
+    assert len(found) >= len(blind) > 50
+    assert [item for item in found if item.is_found] == []
+
+
+def test_a_check_that_breaks_is_said_and_harms_no_other(known: Path, tmp_path: Path) -> None:
+    found = proven(known, tmp_path, rule(BROKEN, TWICE))
+    assert not found["a query lost"].is_found
+    assert "not_run" in found["a query lost"].note and "nowhere" in found["a query lost"].note
+    assert found["a query twice"].is_found and found["a query twice"].note == ""
+
+
+def test_a_defect_that_breaks_or_has_no_place_is_said(known: Path, tmp_path: Path) -> None:
+    found = proven(
+        known,
+        tmp_path,
+        rule(
+            dataclasses.replace(
+                TWICE,
+                defect=(
+                    Defect("no such column", "UPDATE queries SET canary = 1 RETURNING id"),
+                    Defect("no row", "UPDATE queries SET text = '' WHERE false RETURNING id"),
+                    Defect("half planted", "DELETE FROM queries; SELECT error('on purpose')"),
+                    Defect("whole", add_row("queries")),
+                ),
+            )
+        ),
+    )
+    assert {name: item.is_found for name, item in found.items()} == {
+        "no such column": False, "no row": False, "half planted": False, "whole": True,
+    }  # fmt: skip
+    assert "on purpose" in found["half planted"].note
+    assert found["no row"].note.startswith("nothing there")
+    assert "canary" in found["no such column"].note
+
+
+def test_what_was_planted_is_undone_in_tables_and_views(known: Path) -> None:
+    sandbox = run_sql.sandbox()
+    given = open_release(known)
+    rows = [{"id": name} for name in "abc"]
+    sandbox.load("own", {"queries": pa.Table.from_pylist(rows), "beside": pa.table({"n": [1]})})
+    sandbox.load("other", {"queries": pa.Table.from_pylist(rows[:1])})
+    for _ in range(2):
+        with pytest.raises(MedqrelsError), sandbox.undone("own"):
+            assert sandbox.run(drop_row("queries")) == [{"id": "a"}]
+            sandbox.insert("queries", [{"id": "d"}])
+            assert sandbox.run("SELECT count(*) AS n FROM queries") == [{"n": 3}]
+            assert sandbox.fetch("FROM asked", {"asked": given.views["qrels"]})
+            sandbox.run("SELECT nothing")
+        with sandbox.undone("own"):
+            assert sandbox.run("FROM queries") == rows
+        with sandbox.undone("other"):
+            assert sandbox.run("FROM queries") == rows[:1]
+    sandbox.close()
+
+
+def test_conditions_on_one_select_are_counted_in_one_scan(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def noting(text: str, views: object) -> object:
+        asked.append(text)
+        return run_sql(text, views)  # type: ignore[arg-type]
+
+    of = "SELECT id AS c, length(text) AS n, text FROM corpus"
+    defect = Defect("a text lost", set_row("corpus", "text = ''"))
+    short = Check("{n} letters", "n < 3", defect, of)
+    missing = Check("no text", "n IS NULL", dataclasses.replace(defect, name="another"), of)
+    subject = dataset(tmp_path, {"corpus": texts(("d1", "ab"), ("d2", "abc"), ("d3", ""))})
+    result = check(rule(short, missing, compared="FROM corpus"), subject, tmp_path, noting)
+    assert [(item.message, item.sides[0].id, item.sides[0].quote) for item in result.findings] == [
+        ("2 letters", "d1", "ab"), ("0 letters", "d3", ""),
+    ]  # fmt: skip
+    assert (result.found, result.compared, len(asked)) == (2, 3, 3)
+
+
+def test_what_a_rule_needs_is_said(tmp_path: Path) -> None:
+    subject = dataset(tmp_path, {"queries": queries(("q1", "One?")), "qrels": qrels(("q1", "d1"))})
+    about = rule(TWICE, about=("pools",), holds="pools")
+    assert check(about, subject, tmp_path).note == "the files hold no pools"
+    result = check(rule(TWICE, tables=("corpus",), compared="FROM queries"), subject, tmp_path)
+    assert (result.status, result.note) == ("not_run", "table absent: corpus")
+    foreign = dataclasses.replace(subject, kind="beir", manifest=None)
+    assert check(rule(TWICE, tables=("corpus",)), foreign, tmp_path).status == "not_covered"
+    with pytest.raises(NotApplicable):
+        run_checks(about, Context(subject, run_sql, tmp_path, SerialExecutor()))
+    assert named(result) == set()
+
+
+def test_a_file_may_be_damaged_for_a_check_too(known: Path, tmp_path: Path) -> None:
+    def lost(directory: Path) -> list[str]:
+        (directory / "README.md").unlink()
+        return ["README.md"]
+
+    def card(context: Context) -> Outcome:
+        found = Collector("some", "error")
+        if not (context.directory / "README.md").is_file():
+            found.add("lost", side("README.md", "README.md"))
+        return found.outcome(1)
+
+    found = proven(known, tmp_path, rule(Check("no card", card, Canary("a card lost", files=lost))))
+    assert found["a card lost"].is_found and found["a card lost"].note == ""
