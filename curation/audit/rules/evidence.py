@@ -324,5 +324,6 @@ RULES = (
         "error",
         "quotes",
         checks=_EVIDENCE,
+        tables=(*_TABLES, "qrels"),
     ),
 )
