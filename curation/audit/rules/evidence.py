@@ -11,8 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit.rule import MAX_EXAMPLES, MAX_QUOTE, Canary, Collector, Context, Outcome, Rows, Rule, side
-from curation.audit.rules.planting import Plant, row_ids
+from curation.audit.rule import (
+    MAX_EXAMPLES,
+    MAX_QUOTE,
+    Check,
+    Collector,
+    Context,
+    Defect,
+    Outcome,
+    Rule,
+    side,
+)
+from curation.audit.rules.planting import set_row
 from schemas.audit import Coverage
 from schemas.hashing import normalise_text, sha256_text
 
@@ -33,7 +43,7 @@ _QUOTES = "SELECT coalesce(sum(len(evidence)), 0)::BIGINT AS n FROM provenance_q
 _WITHOUT = """SELECT o."query-id" AS q, o."corpus-id" AS c FROM provenance_qrels o
     LEFT JOIN qrels r ON r."query-id" = o."query-id" AND r."corpus-id" = o."corpus-id"
     WHERE coalesce(len(o.evidence), 0) = 0
-        AND coalesce(r.label_status, '') NOT IN ('expert', 'adjudicated') ORDER BY q, c"""
+        AND coalesce(r.label_status, '') NOT IN ('expert', 'adjudicated')"""
 """Labels of people rest on their answers, see the rule review_labels."""
 _PLACED = """
     WITH spans AS (SELECT "query-id" AS q, "corpus-id" AS c, unnest(evidence) AS e FROM provenance_qrels),
@@ -139,11 +149,10 @@ def _source_texts(context: Context) -> Outcome:
     return found.outcome(compared)
 
 
-def _spans(context: Context) -> Outcome:
+def _quotes(context: Context) -> Outcome:
+    """Quotes that do not stand where they should."""
     found = Collector("evidence", "error")
     compared = context.rows(_QUOTES, "provenance_qrels")[0]["n"]
-    for row in context.rows(_WITHOUT, "provenance_qrels", "qrels"):
-        found.add("the label has no evidence", side("queries", row["q"]), side("corpus", row["c"]))
     wrong, unpublished = _wrong(context)
     for q, c, start, end, words, is_query, text in sorted(_labelled(context, wrong)):
         found.add(
@@ -202,75 +211,94 @@ def _stands(source: str | None, start: int | None, end: int | None, words: str) 
     return 0 <= start < end <= len(source) and source[start:end] == words
 
 
-def _rewritten(table: str) -> Plant:
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows[table] or not rows[f"provenance_{table}"]:
-            return None
-        rows[table][0]["text"] = "Somebody wrote this by hand after the release was made."
-        return [rows[table][0]["id"]]
-
-    return plant
-
-
-def _other_change(rows: Rows, second: Rows) -> Sequence[str] | None:
-    """A change recorded where none was made."""
-    if not rows["provenance_corpus"]:
-        return None
-    row = rows["provenance_corpus"][-1]
-    row["transforms"] = [{"start": 0, "end": 0, "original": "canary ", "rule": "canary"}]
-    return [row["id"]]
-
-
-def _impossible_change(rows: Rows, second: Rows) -> Sequence[str] | None:
-    """A change outside the text."""
-    if not rows["provenance_queries"]:
-        return None
-    row = rows["provenance_queries"][-1]
-    row["transforms"] = [{"start": 10**9, "end": 10**9, "original": "", "rule": "canary"}]
-    return [row["id"]]
-
-
-def _evidence(change: dict[str, Any], *, at: int) -> Plant:
-    """The first span of a pair whose passage is published, changed."""
-
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        for row in rows["provenance_qrels"][at:]:
-            if row["evidence"] and row["evidence"][0]["text_id"] == row["corpus-id"]:
-                span = dict(row["evidence"][0]) | change
-                if "start" in change:
-                    span["start"] = row["evidence"][0]["start"] + change["start"]
-                row["evidence"] = [span, *row["evidence"][1:]]
-                return [row["query-id"], row["corpus-id"]]
-        return None
-
-    return plant
+_BY_HAND = "text = 'Somebody wrote this by hand after the release was made.'"
+_NOT_MADE, _OUTSIDE = (
+    f"{{'start': {at}, 'end': {at}, 'original': 'canary ', 'rule': 'canary'}}" for at in (0, 10**9)
+)
+_SOURCE_TEXTS = Check(
+    "undoing the recorded changes does not give the source text",
+    _source_texts,
+    tuple(
+        defect
+        for kind, (table, origin) in zip(("query", "document"), _ORIGINS, strict=True)
+        for defect in (
+            Defect(f"a {kind} rewritten by hand", set_row(table, _BY_HAND)),
+            Defect(f"a {kind} without the hash of its source", set_row(origin, "text_sha256 = NULL")),
+            Defect(
+                f"a recorded change of a {kind} that was not made",
+                set_row(origin, f"transforms = [{_NOT_MADE}]"),
+            ),
+            Defect(
+                f"a recorded change outside the text of a {kind}",
+                set_row(origin, f"transforms = [{_OUTSIDE}]"),
+            ),
+            Defect(
+                f"two recorded changes of a {kind} that were not made",
+                set_row(origin, f"transforms = [{_NOT_MADE}, {_NOT_MADE}]"),
+            ),
+            Defect(
+                f"two recorded changes of a {kind}, one outside its text",
+                set_row(origin, f"transforms = [{_NOT_MADE}, {_OUTSIDE}]"),
+            ),
+        )
+    ),
+)
+_OF_DOCUMENT, _OF_QUERY = 'e.text_id = "corpus-id"', 'e.text_id = source_id AND source_id <> "corpus-id"'
 
 
-def _query_quote(rows: Rows, _: Rows) -> Sequence[str] | None:
-    """A quote from the query's own passage, moved by a character."""
-    own = {row["id"]: row["source_id"] for row in rows["provenance_queries"]}
-    for row in reversed(rows["provenance_qrels"]):
-        spans = row["evidence"] or []
-        for number, span in enumerate(spans):
-            if span["text_id"] == own.get(row["query-id"]) and span["text_id"] != row["corpus-id"]:
-                moved = span | {"start": span["start"] + 1}
-                row["evidence"] = [*spans[:number], moved, *spans[number + 1 :]]
-                return row_ids(row)
-    return None
+def _changed(name: str, change: str, of: str = _OF_DOCUMENT, before: str = "") -> Defect:
+    """The first label with a quote of its document, or query, with this quote changed."""
+    both = 'FROM provenance_qrels o JOIN provenance_queries p ON p.id = o."query-id"'
+    first = f"(SELECT min(o.rowid) {both} WHERE len(list_filter(evidence, lambda e: {of})) > 0)"
+    return Defect(
+        name,
+        f"""{before.format(first=first)} UPDATE provenance_qrels o SET evidence = list_transform(
+            evidence, lambda e: if({of}, struct_update(e, {change}), e)) FROM provenance_queries p
+        WHERE p.id = o."query-id" AND o.rowid = {first} RETURNING "query-id", "corpus-id" """,
+    )
 
 
-def _bare(rows: Rows, _: Rows) -> Sequence[str] | None:
+_AS_IT_STANDS = """UPDATE provenance_corpus SET transforms = []
+    WHERE id = (SELECT "corpus-id" FROM provenance_qrels WHERE rowid = {first});"""
+"""The text of the first label's document is its source text."""
+_LATER = '"start" := e."start" + 1'
+
+
+def _bare(name: str, evidence: str) -> Defect:
     """A rule's label loses its evidence; a label of people is called a rule's for this."""
-    if not rows["provenance_qrels"]:
-        return None
-    row = rows["provenance_qrels"][0]
-    row["evidence"] = []
-    for label in rows["qrels"]:
-        if row_ids(label) == row_ids(row) and "label_status" in label:
-            label["label_status"] = "structural"
-    return row_ids(row)
+    return Defect(
+        name,
+        f"""UPDATE qrels SET label_status = 'structural' WHERE ("query-id", "corpus-id") = (
+            SELECT ("query-id", "corpus-id") FROM provenance_qrels WHERE rowid = 0);
+        {set_row("provenance_qrels", f"evidence = {evidence}")}""",
+    )
 
 
+_EVIDENCE = (
+    Check(
+        "the label has no evidence",
+        _WITHOUT,
+        (_bare("a label without evidence", "[]"), _bare("a label that says nothing of evidence", "NULL")),
+    ),
+    Check(
+        "a quote does not stand in its passage",
+        _quotes,
+        (
+            _changed("a quote one character off", _LATER),
+            _changed("a quote one character off in an unchanged text", _LATER, before=_AS_IT_STANDS),
+            _changed("a quote of other words", "text := 'canary'"),
+            _changed(
+                "a quote of other words in an unchanged text",
+                "text := 'canary'",
+                before=_AS_IT_STANDS,
+            ),
+            _changed("a quote without words", "text := ''"),
+            _changed("a quote without a place", '"start" := NULL::BIGINT'),
+            _changed("a quote of the query one character off", _LATER, _OF_QUERY),
+            _changed("a quote of the query of other words", "text := 'canary'", _OF_QUERY),
+        ),
+    ),
+)
 RULES = (
     Rule(
         "source_texts",
@@ -282,13 +310,7 @@ RULES = (
         ),
         "error",
         "texts",
-        _source_texts,
-        canaries=(
-            Canary("a query rewritten by hand", _rewritten("queries")),
-            Canary("a document rewritten by hand", _rewritten("corpus")),
-            Canary("a recorded change that was not made", _other_change),
-            Canary("a recorded change outside the text", _impossible_change),
-        ),
+        checks=(_SOURCE_TEXTS,),
     ),
     Rule(
         "evidence",
@@ -301,13 +323,7 @@ RULES = (
         ),
         "error",
         "quotes",
-        _spans,
-        canaries=(
-            Canary("a label without evidence", _bare),
-            Canary("a quote one character off", _evidence({"start": 1}, at=1)),
-            Canary("a quote of other words", _evidence({"text": "words nobody wrote"}, at=2)),
-            Canary("a quote without words", _evidence({"text": ""}, at=3)),
-            Canary("a quote of the query one character off", _query_quote),
-        ),
+        checks=_EVIDENCE,
+        tables=(*_TABLES, "qrels"),
     ),
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,19 +11,22 @@ import pyarrow.parquet as pq
 from curation.audit.rule import (
     MAX_EXAMPLES,
     Canary,
+    Check,
     Collector,
     Context,
-    NotApplicable,
+    Defect,
     NotCovered,
     Outcome,
-    Rows,
     Rule,
     side,
 )
-from curation.published.parquet import column_names
+from curation.audit.rules.planting import GONE, set_row, table_file
 from schemas.tables import ANNOTATIONS
 
+_ANSWERS = ANNOTATIONS.name
+_TABLES = ("qrels", _ANSWERS, "excluded", "queries", "corpus")
 _PEOPLE = "label_status IN ('expert', 'adjudicated')"
+_LABELS = f'SELECT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE {_PEOPLE}'
 _READ, _THIRD = "FILTER (a.role = 'annotator')", "FILTER (a.role = 'adjudicator')"
 _ANSWERED = f"""
     SELECT k.q, k.c, k.score, k.rule, k.status, count(DISTINCT a.rule) AS rules, min(a.rule) AS named,
@@ -51,89 +53,169 @@ _FOLLOWS = """
                 WHEN 'review/majority' THEN readers > 2 AND 2 * same > readers
                 ELSE false END
         END"""
-_WRONG_LABELS = f"""
-    SELECT q, c, 'the label does not follow from the answers to this pair' AS what
-    FROM ({_ANSWERED.format(pairs=_LABELLED)}) WHERE NOT coalesce({_FOLLOWS}, false)"""
+_WRONG_LABELS = f"""SELECT q, c FROM ({_ANSWERED.format(pairs=_LABELLED)})
+    WHERE NOT coalesce({_FOLLOWS}, false)"""
 _UNUSED = f"""
-    SELECT DISTINCT "query-id" AS q, "corpus-id" AS c,
-        'answers to a pair that no label rests on and that is not excluded' AS what
-    FROM annotations AS a
-    ANTI JOIN (SELECT "query-id", "corpus-id" FROM qrels WHERE {_PEOPLE}
-        UNION ALL SELECT "query-id", "corpus-id" FROM excluded) AS k
-    ON k."query-id" = a."query-id" AND k."corpus-id" = a."corpus-id" """
-_JUDGED_ALL_THE_SAME = f"""
-    SELECT q, c, 'excluded as cannot_judge, although the answers do not say so' AS what
-    FROM ({_ANSWERED.format(pairs=_UNJUDGED)})
+    SELECT DISTINCT "query-id" AS q, "corpus-id" AS c FROM annotations AS a
+    ANTI JOIN ({_LABELS} UNION ALL SELECT "query-id", "corpus-id" FROM excluded) AS k
+    ON k.q = a."query-id" AND k.c = a."corpus-id" """
+_JUDGED_ALL_THE_SAME = f"""SELECT q, c FROM ({_ANSWERED.format(pairs=_UNJUDGED)})
     WHERE CASE WHEN thirds > 0 THEN settled = thirds ELSE readers = 0 OR grades > 0 END"""
-_OUTSIDE = """
-    SELECT DISTINCT "query-id" AS q, "corpus-id" AS c, 'an answer names a row that is not there' AS what
-    FROM annotations WHERE "query-id" NOT IN (SELECT id FROM queries)
-        OR "corpus-id" NOT IN (SELECT id FROM corpus)"""
+_OUTSIDE = """SELECT DISTINCT "query-id" AS q, "corpus-id" AS c FROM annotations
+    WHERE "query-id" NOT IN (SELECT id FROM queries) OR "corpus-id" NOT IN (SELECT id FROM corpus)"""
 
 
-def _labels(context: Context) -> Outcome:
-    found = Collector("review_labels", "error")
+def _unanswered(context: Context) -> Outcome:
+    """Labels of people in files that hold no answers."""
     if "qrels" not in context.views:
         raise NotCovered("table absent: qrels")
-    if "label_status" not in column_names(context.views["qrels"]):
-        raise NotCovered("nothing says who judged the pairs")
-    by_people = int(context.rows(f"SELECT count(*) AS n FROM qrels WHERE {_PEOPLE}", "qrels")[0]["n"])
-    if "annotations" not in context.views:
-        if not by_people:
-            raise NotApplicable("no label is by people")
-        text = f"""SELECT "query-id" AS q, "corpus-id" AS c,
-            'a label by people, and no answers are published' AS what FROM qrels WHERE {_PEOPLE}"""
-        _add(context, found, text, ("qrels",))
-        return found.outcome(by_people)
-    parts = [_WRONG_LABELS, _UNUSED, _JUDGED_ALL_THE_SAME, _OUTSIDE]
-    for text in parts:
-        _add(context, found, text, ("qrels", "annotations", "excluded", "queries", "corpus"))
-    return found.outcome(by_people, f"{context.count('annotations')} answers are published")
+    if "label_status" not in context.columns("qrels"):
+        raise NotCovered("who judged the pairs is not stated")
+    if _ANSWERS in context.views:
+        answers = context.rows("SELECT count(*) AS n FROM annotations", *_TABLES)[0]["n"]
+        return Outcome(0, 0, note=f"{answers} answers are published")
+    found = Collector("review_labels", "error")
+    count = int(context.rows(f"SELECT count(*) AS n FROM ({_LABELS})", "qrels")[0]["n"])
+    for row in context.rows(f"{_LABELS} ORDER BY q, c LIMIT {MAX_EXAMPLES}", "qrels"):
+        sides = side("queries", row["q"]), side("corpus", row["c"])
+        found.add("a label by people, and no answers are published", *sides)
+    return Outcome(count, count, tuple(found.kept), nothing="" if count else "no label is by people")
 
 
-def _add(context: Context, found: Collector, text: str, tables: Sequence[str]) -> None:
-    count = int(context.rows(f"SELECT count(*) AS n FROM ({text})", *tables)[0]["n"])
-    for row in context.rows(f"{text} ORDER BY q, c LIMIT {MAX_EXAMPLES}", *tables) if count else ():
-        found.add(row["what"], side("queries", row["q"]), side("corpus", row["c"]))
-    found.found += max(0, count - MAX_EXAMPLES)
+def _with_answers(text: str) -> Callable[[Context], str]:
+    return lambda context: text if _ANSWERS in context.views else ""
 
 
-def _claim(rows: Rows, _: Rows) -> Sequence[str] | None:
-    """A label called an expert's by a rule that there is not."""
-    if not rows["qrels"] or "label_status" not in rows["qrels"][0]:
+def _without_answers(directory: Path) -> Sequence[str] | None:
+    """A label called an expert's where no answers are published."""
+    path = table_file(directory, "qrels")
+    if path is None or not len(labels := pq.read_table(path)) or "label_status" not in labels.column_names:
         return None
-    row = rows["qrels"][0]
-    row |= {"label_status": "expert", "rule": "review/canary@1"}
-    return [str(row["query-id"]), str(row["corpus-id"])]
+    for answers in ANNOTATIONS.files(directory):
+        answers.unlink()
+    rows = labels.to_pylist()
+    rows[0]["label_status"] = "expert"
+    pq.write_table(pa.Table.from_pylist(rows, schema=labels.schema), path)
+    return [rows[0]["query-id"], rows[0]["corpus-id"]]
 
 
-def _stray(directory: Path) -> Sequence[str] | None:
-    """An answer to a pair nobody asked."""
-    files = sorted((directory / "queries").glob("*.parquet"))
-    documents = sorted((directory / "corpus").glob("*.parquet"))
-    if not files or not documents or not (ids := pq.read_table(files[0], columns=["id"]).column("id")):
-        return None
-    answer: dict[str, Any] = {
-        "query-id": ids[0].as_py(),
-        "corpus-id": "canary:unasked",
-        "annotator": "A1",
-        "role": "annotator",
-        "grade": 2,
-        "reason": "",
-        "seconds": 1.0,
-        "rule": "review/unanimous@1",
-    }
-    folder = directory / ANNOTATIONS.folder
-    folder.mkdir(exist_ok=True)
-    before = [pq.read_table(path) for path in ANNOTATIONS.files(directory)]
-    planted = pa.Table.from_pylist([answer], schema=ANNOTATIONS.schema)
-    for path in ANNOTATIONS.files(directory):
-        path.unlink()
-    whole = pa.concat_tables([*(table.cast(ANNOTATIONS.schema) for table in before), planted])
-    pq.write_table(whole, folder / "test-00000-of-00001.parquet")
-    return [answer["query-id"], "canary:unasked"]
+Answer = tuple[str, int | None]
+"""Role, and grade; None for one who could not judge."""
+_READS, _SETTLES = "annotator", "adjudicator"
 
 
+def _answer(of: str, rule: str, *answers: Answer) -> str:
+    """SQL: answers to the first pair of a table, the only ones to it."""
+    pair = f'SELECT "query-id", "corpus-id" FROM {of} WHERE rowid = 0'
+    listed = ", ".join(
+        f"('A{number}', '{role}', {'NULL' if grade is None else grade}, '{rule}')"
+        for number, (role, grade) in enumerate(answers)
+    )
+    gone = f"""DELETE FROM annotations a USING ({pair}) p
+        WHERE a."query-id" = p."query-id" AND a."corpus-id" = p."corpus-id" """
+    if not answers:
+        return gone
+    return f"""{gone}; INSERT INTO annotations BY NAME
+        FROM ({pair}), (VALUES {listed}) a(annotator, role, grade, rule)"""
+
+
+def _label(
+    name: str, rule: str, score: int, *answers: Answer, status: str = "expert", by: str = ""
+) -> Defect:
+    """The first label, called one of people that follows by a rule from answers, which name the rule `by`."""
+    stated = f"label_status = '{status}', rule = 'review/{rule}@1', score = {score}"
+    answered = _answer("qrels", f"review/{by or rule}@1", *answers)
+    return Defect(name, f"{answered}; {set_row('qrels', stated)}")
+
+
+def _excluded(name: str, *answers: Answer) -> Defect:
+    """The first excluded pair, called one that nobody could judge."""
+    answered = _answer("excluded", "review/cannot@1", *answers)
+    judged = set_row("excluded", "reason = 'cannot_judge'")
+    return Defect(name, f"{answered}; {judged}")
+
+
+def _stray(name: str, query: str, document: str) -> Defect:
+    """An answer to a pair."""
+    return Defect(
+        name,
+        f"""INSERT INTO annotations BY NAME SELECT {query} AS "query-id", {document} AS "corpus-id",
+        'A1' AS annotator, 'annotator' AS role, 2 AS grade, 'review/unanimous@1' AS rule
+        FROM queries q, corpus c WHERE q.rowid = 0 AND c.rowid = 0 RETURNING "query-id", "corpus-id" """,
+    )
+
+
+_CHECKS = (
+    Check(
+        "a label by people, and no answers are published",
+        _unanswered,
+        Canary("a label of people without any answers", files=_without_answers),
+    ),
+    Check(
+        "the label does not follow from the answers to this pair",
+        _with_answers(_WRONG_LABELS),
+        (
+            Defect(
+                "a rule's label called an expert's",
+                set_row("qrels", "label_status = 'expert', rule = 'review/canary@1'"),
+            ),
+            _label("a unanimous label of an adjudicator alone", "unanimous", 2, (_SETTLES, 2)),
+            _label("a unanimous label with another answer", "unanimous", 2, (_READS, 2), (_READS, 1)),
+            _label("an adjacent label with answers far apart", "adjacent", 1, (_READS, 1), (_READS, 3)),
+            _label("an adjacent label of the higher grade", "adjacent", 2, (_READS, 1), (_READS, 2)),
+            _label(
+                "an adjacent label one could not judge",
+                "adjacent",
+                1,
+                (_READS, 1),
+                (_READS, 2),
+                (_READS, None),
+            ),
+            _label("a majority of two", "majority", 2, (_READS, 2), (_READS, 2)),
+            _label("a majority of one in three", "majority", 2, (_READS, 2), (_READS, 1), (_READS, 0)),
+            _label("a single label of two answers", "single", 2, (_READS, 2), (_READS, 2)),
+            _label("a single label of another grade", "single", 2, (_READS, 1)),
+            _label(
+                "an adjudicated label of another grade", "adjudicated", 2, (_SETTLES, 1), status="adjudicated"
+            ),
+            _label("an adjudicated label called an expert's", "adjudicated", 2, (_SETTLES, 2)),
+            _label("an expert's label called adjudicated", "single", 2, (_READS, 2), status="adjudicated"),
+            _label("answers that name another rule", "unanimous", 2, (_READS, 2), (_READS, 2), by="majority"),
+        ),
+    ),
+    Check(
+        "answers to a pair that no label rests on and that is not excluded",
+        _with_answers(_UNUSED),
+        (
+            _stray("an answer to a pair that was never asked", "q.id", "'canary:unasked'"),
+            _label(
+                "answers to a pair with a rule's label",
+                "unanimous",
+                2,
+                (_READS, 2),
+                (_READS, 2),
+                status="structural",
+            ),
+        ),
+    ),
+    Check(
+        "excluded as cannot_judge, although the answers do not say so",
+        _with_answers(_JUDGED_ALL_THE_SAME),
+        (
+            _excluded("a pair excluded that an annotator judged", (_READS, None), (_READS, 1)),
+            _excluded("a pair excluded that an adjudicator judged", (_READS, None), (_SETTLES, 1)),
+            _excluded("a pair excluded that nobody answered to"),
+        ),
+    ),
+    Check(
+        "an answer names a row that is not there",
+        _with_answers(_OUTSIDE),
+        (
+            _stray("an answer to a query that is not there", f"'{GONE}'", "c.id"),
+            _stray("an answer to a document that is not there", "q.id", f"'{GONE}'"),
+        ),
+    ),
+)
 RULES = (
     Rule(
         "review_labels",
@@ -143,10 +225,7 @@ RULES = (
         "annotations; every answer is to a pair that is labelled by people or excluded.",
         "error",
         "pairs",
-        _labels,
-        canaries=(
-            Canary("a rule's label called an expert's", _claim),
-            Canary("an answer to a pair that was never asked", files=_stray),
-        ),
+        checks=_CHECKS,
+        compared=_with_answers(f"FROM qrels WHERE {_PEOPLE}"),
     ),
 )

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from curation.audit.rule import (
-    Canary,
-    Collector,
-    Context,
-    Outcome,
-    Rows,
-    Rule,
-    SqlCheck,
-    side,
-)
-from curation.audit.rules.planting import cell, manifest
+from curation.audit.rule import Check, Collector, Context, Defect, Outcome, Rule, side
+from curation.audit.rules.planting import set_row
+from curation.audit.rules.text_rows import literal
+from curation.published.manifest import NAME
 from curation.release.rights import combined_family
 from schemas.audit import Coverage
 from schemas.licences import PROFILES, Profile, is_allowed, terms
 
-_LICENCES = """SELECT tab, license, min(id) AS id, count(*) AS n FROM (
-    SELECT 'queries' AS tab, license, id FROM queries UNION ALL SELECT 'corpus', license, id FROM corpus)
-    GROUP BY tab, license ORDER BY tab, license"""
-_COUNT = "SELECT (SELECT count(*) FROM queries) + (SELECT count(*) FROM corpus) AS n"
+_SIDES = (("queries", "q", "query"), ("corpus", "c", "document"))
+_ROWS = "SELECT license FROM queries UNION ALL SELECT license FROM corpus"
+_ORIGINS = ("provenance_queries", "provenance_corpus")
 _CHANGED_IMAGES = """SELECT tab, license, image_transform, min(id) AS id, count(*) AS n FROM (
         SELECT 'queries' AS tab, q.id, q.license, p.image_transform FROM queries q
         JOIN provenance_queries p ON p.id = q.id
@@ -39,35 +31,99 @@ def _profile(context: Context) -> Profile:
     return "noncommercial" if context.manifest.licence_profile == "noncommercial" else "open"
 
 
-def _licence_of_rows(context: Context) -> Outcome:
-    found = Collector("licence_of_rows", "error")
+def _checked(text: str, *tables: str) -> Callable[[Context], str]:
+    """SQL for releases only: other layouts do not say what it asks for."""
+
+    def test(context: Context) -> str:
+        _hold(context, *tables)
+        return text
+
+    return test
+
+
+def _hold(context: Context, *tables: str) -> None:
+    _ = context.manifest
+    context.rows("SELECT 1 LIMIT 0", *tables)
+
+
+def _unknown_profile(context: Context) -> str:
+    _hold(context, "queries", "corpus", *_ORIGINS)
     name = context.manifest.licence_profile
-    if name not in PROFILES:
-        found.add(
-            f"release.json names an unknown licence profile: {name!r}",
-            side("release.json", "licence_profile"),
+    found = f"""SELECT 'licence_profile' AS "{NAME}", {literal(name)} AS profile"""
+    return "" if name in PROFILES else found
+
+
+def _forbidden(table: str, c: str) -> Callable[[Context], str]:
+    """SQL: licences of a table's rows that the release's profile does not allow."""
+
+    def test(context: Context) -> str:
+        profile = _profile(context)
+        stated = [row["license"] for row in context.rows(f"SELECT DISTINCT license FROM {table}", table)]
+        listed = ", ".join(
+            literal(name) for name in sorted(filter(None, stated)) if not is_allowed(name, profile)
         )
-    profile = _profile(context)
-    for row in context.rows(_LICENCES, "queries", "corpus"):
-        if not row["license"]:
-            found.add(
-                f"{row['n']} rows of {row['tab']} state no licence, first {row['id']}",
-                side(row["tab"], row["id"]),
+        return (
+            listed
+            and f"""SELECT license, min(id) AS {c}, license AS text, '{profile}' AS profile, min(id) AS id,
+            count(*) AS n FROM {table} WHERE license IN ({listed}) GROUP BY license"""
+        )
+
+    return test
+
+
+def _of_rows(table: str, c: str, kind: str) -> tuple[Check, ...]:
+    return (
+        Check(
+            f"{{n}} rows of {table} state no licence, first {{id}}",
+            f"""SELECT min(id) AS {c}, min(id) AS id, count(*) AS n FROM {table}
+            WHERE coalesce(license, '') = '' GROUP BY license""",
+            (
+                Defect(f"a {kind} without a licence", set_row(table, "license = NULL")),
+                Defect(f"a {kind} with an empty licence", set_row(table, "license = ''")),
+            ),
+        ),
+        Check(
+            f"{{n}} rows of {table} are under {{license}}, "
+            "which profile '{profile}' does not allow, first {id}",
+            _forbidden(table, c),
+            (
+                Defect(
+                    f"a {kind} under a no-derivatives licence", set_row(table, "license = 'CC-BY-NC-ND-4.0'")
+                ),
+                Defect(
+                    f"a {kind} under an unknown licence", set_row(table, "license = 'LicenseRef-unknown'")
+                ),
+            ),
+        ),
+    )
+
+
+LICENCE_OF_ROWS = (
+    Check(
+        "release.json names an unknown licence profile: {profile!r}",
+        _unknown_profile,
+        Defect(
+            "an unknown profile in release.json",
+            "SELECT 'licence_profile'",
+            stated={"licence_profile": "canary"},
+        ),
+    ),
+    *(check for one in _SIDES for check in _of_rows(*one)),
+    Check(
+        "where this row's licence was read is not stated",
+        """SELECT NULL AS provenance_corpus, id AS provenance_queries FROM provenance_queries
+            WHERE coalesce(license_evidence, '') = ''
+        UNION ALL SELECT id, NULL FROM provenance_corpus WHERE coalesce(license_evidence, '') = ''""",
+        tuple(
+            Defect(
+                f"a {kind}'s licence read {where}",
+                set_row(f"provenance_{table}", f"license_evidence = {said}"),
             )
-        elif not is_allowed(row["license"], profile):
-            found.add(
-                f"{row['n']} rows of {row['tab']} are under {row['license']}, "
-                f"which profile '{profile}' does not allow, "
-                f"first {row['id']}",
-                side(row["tab"], row["id"], row["license"]),
-            )
-    evidence = """SELECT tab, id FROM (
-        SELECT 'provenance_queries' AS tab, id, license_evidence FROM provenance_queries
-        UNION ALL SELECT 'provenance_corpus', id, license_evidence FROM provenance_corpus)
-        WHERE coalesce(license_evidence, '') = '' ORDER BY tab, id"""
-    for row in context.rows(evidence, "provenance_queries", "provenance_corpus"):
-        found.add("nothing says where this row's licence was read", side(row["tab"], row["id"]))
-    return found.outcome(context.rows(_COUNT, "queries", "corpus")[0]["n"])
+            for table, _, kind in _SIDES
+            for where, said in (("nowhere", "''"), ("in no file", "NULL"))
+        ),
+    ),
+)
 
 
 def _licence_of_evidence(context: Context) -> Outcome:
@@ -109,127 +165,114 @@ def _derived_images(context: Context) -> Outcome:
     return found.outcome(compared)
 
 
-def _licence_combination(context: Context) -> Outcome:
-    found = Collector("licence_combination", "error")
-    stated_whole = context.manifest.license
-    stated = [row["license"] or "" for row in context.rows(_LICENCES, "queries", "corpus")]
-    combined = combined_family(stated)
-    if combined is None:
-        found.add(
-            f"no licence fits all rows together: {', '.join(sorted(set(stated)))}",
-            side("release.json", "license"),
-        )
-    elif combined != stated_whole:
-        found.add(
-            f"release.json says {stated_whole}; its rows combine to {combined}",
-            side("release.json", "license"),
-        )
-    return found.outcome(len(set(stated)))
+def _combined(context: Context) -> tuple[list[str], str | None]:
+    """Licences of the rows, and the one that fits all."""
+    stated_whole = context.rows(
+        f"SELECT DISTINCT coalesce(license, '') AS name FROM ({_ROWS})", "queries", "corpus"
+    )
+    stated = sorted(row["name"] for row in stated_whole)
+    return stated, combined_family(stated)
 
 
-_retracted = SqlCheck(
-    "retracted",
-    "error",
-    ("sources",),
-    "SELECT count(*) AS n FROM sources",
-    "SELECT id, title FROM sources WHERE is_retracted IS DISTINCT FROM false",
-    "id",
-    lambda row: ("a source article is retracted", (side("sources", row["id"], row["title"]),)),
+def _unfit(context: Context) -> str:
+    _ = context.manifest
+    stated, combined = _combined(context)
+    found = f"""SELECT 'license' AS "{NAME}", {literal(", ".join(stated))} AS listed"""
+    return found if combined is None else ""
+
+
+def _other_licence(context: Context) -> str:
+    stated = context.manifest.license
+    combined = _combined(context)[1]
+    found = f"""SELECT 'license' AS "{NAME}", {literal(stated)} AS stated, '{combined}' AS combined"""
+    return "" if combined in (None, stated) else found
+
+
+LICENCE_COMBINATION = (
+    Check(
+        "no licence fits all rows together: {listed}",
+        _unfit,
+        (
+            Defect(
+                "licences that no licence fits",
+                set_row("queries", "license = 'CC-BY-NC-ND-4.0'", names="'license'"),
+            ),
+            Defect(
+                "share-alike beside non-commercial",
+                f"""{set_row("queries", "license = 'CC-BY-SA-4.0'")};
+                {set_row("corpus", "license = 'CC-BY-NC-4.0'", names="'license'")}""",
+            ),
+        ),
+    ),
+    Check(
+        "release.json says {stated}; its rows combine to {combined}",
+        _other_licence,
+        Defect("another licence in release.json", "SELECT 'license'", stated={"license": "canary"}),
+    ),
 )
-_SYNTHETIC = """SELECT * FROM (
-    SELECT 'queries' AS tab, id, text FROM queries WHERE is_synthetic IS DISTINCT FROM false
-    UNION ALL SELECT 'corpus', id, text FROM corpus WHERE is_synthetic IS DISTINCT FROM false)"""
-_marked = SqlCheck(
-    "synthetic",
-    "declared",
-    ("queries", "corpus"),
-    _COUNT,
-    _SYNTHETIC,
-    "tab, id",
-    lambda row: ("the row was made from synthetic input", (side(row["tab"], row["id"], row["text"]),)),
+_SYNTHETIC = """SELECT NULL AS c, id AS q, text FROM queries WHERE is_synthetic IS DISTINCT FROM false
+    UNION ALL SELECT id, NULL, text FROM corpus WHERE is_synthetic IS DISTINCT FROM false"""
+_OF_SYNTHETIC = """
+    SELECT NULL AS c, q.id AS q FROM queries q JOIN provenance_queries p ON p.id = q.id
+    JOIN sources s ON s.id = p.article_id WHERE s.is_synthetic AND q.is_synthetic IS DISTINCT FROM true
+    UNION ALL SELECT d.id, NULL FROM corpus d JOIN provenance_corpus p ON p.id = d.id
+    JOIN sources s ON s.id = p.article_id WHERE s.is_synthetic AND d.is_synthetic IS DISTINCT FROM true"""
+
+
+def _declared(context: Context) -> str:
+    text = f"""SELECT 'publishable_by_content' AS "{NAME}", count(*) AS n FROM ({_SYNTHETIC})
+        HAVING count(*) > 0"""
+    return text if context.manifest.publishable_by_content else ""
+
+
+def _changed_image(table: str, kind: str) -> Defect:
+    return Defect(
+        f"a changed image of a {kind} under a no-derivatives licence",
+        f"""UPDATE provenance_{table} SET image_transform = 'png'
+            WHERE id = (SELECT id FROM {table} WHERE rowid = 0);
+        {set_row(table, "license = 'CC-BY-ND-4.0'")}""",
+    )
+
+
+def _unmarked(table: str, name: str, mark: str) -> Defect:
+    first = f"(SELECT * FROM provenance_{table} WHERE rowid = 0)"
+    return Defect(
+        name,
+        f"""UPDATE sources SET is_synthetic = true WHERE id = (SELECT article_id FROM {first});
+        UPDATE {table} SET is_synthetic = {mark} WHERE id = (SELECT id FROM {first}) RETURNING id""",
+    )
+
+
+_QUOTED_ARTICLE = """UPDATE sources SET license = 'LicenseRef-unknown' WHERE id = (
+    SELECT min(s.id) FROM (SELECT unnest(evidence) AS e FROM provenance_qrels)
+    JOIN sources s ON s.id = split_part(e.text_id, '#', 1)) RETURNING id"""
+"""The licence of the article a quote stands in, changed where the rows' own licences are not."""
+SYNTHETIC_DECLARED = (
+    Check(
+        "a row of a synthetic article is not marked synthetic",
+        _checked(_OF_SYNTHETIC, "queries", "corpus", *_ORIGINS, "sources"),
+        tuple(
+            defect
+            for table, _, kind in _SIDES
+            for defect in (
+                _unmarked(table, f"an unmarked {kind} of a synthetic article", "false"),
+                _unmarked(table, f"a {kind} of a synthetic article without a mark", "NULL"),
+            )
+        ),
+    ),
+    Check(
+        "release.json says publishable by content although {n} rows are synthetic",
+        _declared,
+        tuple(
+            Defect(
+                f"a synthetic {kind} in a publishable release",
+                set_row(table, "is_synthetic = true", names="'publishable_by_content'"),
+                stated={"publishable_by_content": True},
+            )
+            for table, _, kind in _SIDES
+        ),
+    ),
 )
-
-
-def _synthetic(context: Context) -> Outcome:
-    _ = context.manifest  # other layouts mark nothing
-    return _marked(context)
-
-
-def _declaration(context: Context) -> Outcome:
-    found = Collector("synthetic_declared", "error")
-    is_publishable = context.manifest.publishable_by_content
-    marked = context.rows(f"SELECT count(*) AS n FROM ({_SYNTHETIC})", "queries", "corpus")[0]["n"]
-    origins = context.rows(
-        """SELECT tab, id FROM (
-            SELECT 'queries' AS tab, q.id FROM queries q JOIN provenance_queries p ON p.id = q.id
-            JOIN sources s ON s.id = p.article_id
-            WHERE s.is_synthetic AND q.is_synthetic IS DISTINCT FROM true
-            UNION ALL SELECT 'corpus', d.id FROM corpus d JOIN provenance_corpus p ON p.id = d.id
-            JOIN sources s ON s.id = p.article_id
-            WHERE s.is_synthetic AND d.is_synthetic IS DISTINCT FROM true
-        ) ORDER BY tab, id""",
-        "queries", "corpus", "provenance_queries", "provenance_corpus", "sources",
-    )  # fmt: skip
-    for row in origins:
-        found.add("a row of a synthetic article is not marked synthetic", side(row["tab"], row["id"]))
-    if marked and is_publishable:
-        found.add(
-            f"release.json says publishable by content although {marked} rows are synthetic",
-            side("release.json", "publishable_by_content"),
-        )
-    return found.outcome(context.rows(_COUNT, "queries", "corpus")[0]["n"])
-
-
-def _changed_image(table: str) -> Canary:
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows[table] or not rows[f"provenance_{table}"]:
-            return None
-        row = min(rows[table], key=lambda item: str(item["id"]))
-        row["license"] = "CC-BY-ND-4.0"
-        for origin in rows[f"provenance_{table}"]:
-            if origin["id"] == row["id"]:
-                origin["image_transform"] = "png"
-        return [row["id"]]
-
-    part = "query" if table == "queries" else "document"
-    return Canary(f"a changed image of a {part} under a no-derivatives licence", plant)
-
-
-def _quoted_article(rows: Rows, second: Rows) -> Sequence[str] | None:
-    """The licence of the article a quote stands in, changed where the rows' own licences are not."""
-    spans = [span for row in rows["provenance_qrels"] for span in row["evidence"] or ()]
-    quoted = {span["text_id"].partition("#")[0] for span in spans}
-    for row in rows["sources"]:
-        if row["id"] in quoted:
-            row["license"] = "LicenseRef-unknown"
-            return [row["id"]]
-    return None
-
-
-def _unmarked(table: str) -> Canary:
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows[f"provenance_{table}"]:
-            return None
-        origin = rows[f"provenance_{table}"][0]
-        for row in rows["sources"]:
-            if row["id"] == origin["article_id"]:
-                row["is_synthetic"] = True
-        for row in rows[table]:
-            if row["id"] == origin["id"]:
-                row["is_synthetic"] = False
-        return [origin["id"]]
-
-    part = "query" if table == "queries" else "document"
-    return Canary(f"an unmarked {part} of a synthetic article", plant)
-
-
-def _first_synthetic(rows: Rows, second: Rows) -> Sequence[str] | None:
-    """A release that has synthetic rows says already that it is not publishable: nothing to plant there."""
-    if any(row["is_synthetic"] for name in ("queries", "corpus") for row in rows[name]):
-        return None
-    return cell("corpus", "is_synthetic", True, ["publishable_by_content"])(rows, second)
-
-
 RULES = (
     Rule(
         "licence_of_rows",
@@ -241,14 +284,8 @@ RULES = (
         ),
         "error",
         "rows",
-        _licence_of_rows,
-        canaries=(
-            Canary("a document under a no-derivatives licence", cell("corpus", "license", "CC-BY-NC-ND-4.0")),
-            Canary("a query under an unknown licence", cell("queries", "license", "LicenseRef-unknown")),
-            Canary("a query without a licence", cell("queries", "license", None, at=1)),
-            Canary("a licence read nowhere", cell("provenance_corpus", "license_evidence", "", at=1)),
-            Canary("an unknown profile in release.json", files=manifest(licence_profile="canary")),
-        ),
+        checks=LICENCE_OF_ROWS,
+        compared=_ROWS,
     ),
     Rule(
         "licence_of_evidence",
@@ -257,8 +294,13 @@ RULES = (
         "The article that a label's quote stands in is under a licence that the release's profile allows.",
         "error",
         "quotes",
-        _licence_of_evidence,
-        canaries=(Canary("a quote from an article under an unknown licence", _quoted_article),),
+        checks=(
+            Check(
+                "a quote is from an article under a licence that the profile does not allow",
+                _licence_of_evidence,
+                Defect("a quote from an article under an unknown licence", _QUOTED_ARTICLE),
+            ),
+        ),
     ),
     Rule(
         "derived_images",
@@ -267,8 +309,13 @@ RULES = (
         "No image was resized, converted or cropped under a licence that forbids derivatives.",
         "error",
         "changed images",
-        _derived_images,
-        canaries=(_changed_image("queries"), _changed_image("corpus")),
+        checks=(
+            Check(
+                "an image was changed under a licence that forbids it",
+                _derived_images,
+                tuple(_changed_image(table, kind) for table, _, kind in _SIDES),
+            ),
+        ),
     ),
     Rule(
         "licence_combination",
@@ -277,13 +324,8 @@ RULES = (
         "The licence of the whole is the one the compatibility table gives for all rows together.",
         "error",
         "licences",
-        _licence_combination,
-        canaries=(
-            Canary(
-                "licences that no licence fits", cell("queries", "license", "CC-BY-NC-ND-4.0", ["license"])
-            ),
-            Canary("another licence in release.json", files=manifest(license="canary")),
-        ),
+        checks=LICENCE_COMBINATION,
+        compared=f"SELECT DISTINCT coalesce(license, '') FROM ({_ROWS})",
     ),
     Rule(
         "retracted",
@@ -292,11 +334,21 @@ RULES = (
         "No source article was retracted when the release was built.",
         "error",
         "articles",
-        _retracted,
-        canaries=(
-            Canary("a retracted article", cell("sources", "is_retracted", True)),
-            Canary("an article of which nothing is said", cell("sources", "is_retracted", None, at=1)),
+        checks=(
+            Check(
+                "a source article is retracted",
+                "SELECT id AS sources, title AS text FROM sources WHERE is_retracted IS DISTINCT FROM false",
+                (
+                    Defect("a retracted article", set_row("sources", "is_retracted = true")),
+                    Defect(
+                        "an article without a retraction status",
+                        set_row("sources", "is_retracted = NULL", at=1),
+                    ),
+                ),
+            ),
         ),
+        tables=("sources",),
+        compared="FROM sources",
     ),
     Rule(
         "synthetic",
@@ -305,11 +357,21 @@ RULES = (
         "Rows made from synthetic input are counted; a release that has any may not be published.",
         "declared",
         "rows",
-        _synthetic,
-        canaries=(
-            Canary("a synthetic query", cell("queries", "is_synthetic", True)),
-            Canary("a document that says nothing of it", cell("corpus", "is_synthetic", None)),
+        checks=(
+            Check(
+                "the row was made from synthetic input",
+                _checked(_SYNTHETIC, "queries", "corpus"),
+                tuple(
+                    defect
+                    for table, _, kind in _SIDES
+                    for defect in (
+                        Defect(f"a synthetic {kind}", set_row(table, "is_synthetic = true")),
+                        Defect(f"a {kind} without a synthetic mark", set_row(table, "is_synthetic = NULL")),
+                    )
+                ),
+            ),
         ),
+        compared=_ROWS,
     ),
     Rule(
         "synthetic_declared",
@@ -321,11 +383,7 @@ RULES = (
         ),
         "error",
         "rows",
-        _declaration,
-        canaries=(
-            _unmarked("queries"),
-            _unmarked("corpus"),
-            Canary("a synthetic row in a publishable release", _first_synthetic),
-        ),
+        checks=SYNTHETIC_DECLARED,
+        compared=_ROWS,
     ),
 )

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from curation.audit.rule import MAX_EXAMPLES, Canary, Collector, Context, Outcome, Rows, Rule
-from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, add_document, positive, set_text
-from curation.audit.rules.text_rows import both_sides, by_id, rows_of, write_pairs
+from curation.audit.rule import MAX_EXAMPLES, Check, Collector, Context, Defect, Outcome, Rule
+from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED
+from curation.audit.rules.planting import add_row, set_row
+from curation.audit.rules.text_rows import both_sides, by_id, literal, rows_of, write_pairs
 from curation.similarity.text.candidates import COMMON
 from curation.similarity.text.engine import SPAN, Match, copied_in, copied_spans, standing_in
 from schemas.audit import Coverage, Side
@@ -98,28 +99,26 @@ def _unjudged(context: Context, pairs: Sequence[Match]) -> list[Match]:
     return [pair for pair in pairs if (pair.one, pair.other) not in judged]
 
 
-def _copied_answer(query_text: str, document_text: str) -> Canary:
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        pair = positive(rows)
-        if pair is None:
-            return None
-        set_text(rows, "queries", pair[0], query_text)
-        set_text(rows, "corpus", pair[1], document_text)
-        return list(pair)
-
-    return Canary(f"a query copied from its answer: {query_text[:40]}…", plant)
+_POSITIVE = """SELECT "query-id", "corpus-id" FROM qrels WHERE rowid = (SELECT min(r.rowid) FROM qrels r
+    JOIN queries q ON q.id = r."query-id" JOIN corpus c ON c.id = r."corpus-id" WHERE r.score > 0)"""
 
 
-def _copied_elsewhere(query_text: str, document_text: str) -> Canary:
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows["queries"] or not rows["corpus"]:
-            return None
-        query = rows["queries"][0]["id"]
-        set_text(rows, "queries", query, query_text)
-        add_document(rows, rows["corpus"][0]["id"], "canary:document", document_text)
-        return [query, "canary:document"]
+def _copied_answer(query_text: str, document_text: str) -> Defect:
+    return Defect(
+        f"a query copied from its answer: {query_text[:40]}…",
+        f"""UPDATE queries SET text = {literal(query_text)} WHERE id = (SELECT "query-id" FROM ({_POSITIVE}));
+        UPDATE corpus SET text = {literal(document_text)} WHERE id = (SELECT "corpus-id" FROM ({_POSITIVE}));
+        {_POSITIVE}""",
+    )
 
-    return Canary(f"words of a query in an unjudged document: {query_text[:40]}…", plant)
+
+def _copied_elsewhere(query_text: str, document_text: str) -> Defect:
+    further = f"'canary:document' AS id, {literal(document_text)} AS text"
+    return Defect(
+        f"words of a query in an unjudged document: {query_text[:40]}…",
+        f"""{set_row("queries", f"text = {literal(query_text)}")}; {add_row("corpus", further)};
+        SELECT q.id, c.id AS c FROM queries q, corpus c WHERE q.rowid = 0 AND c.id = 'canary:document'""",
+    )
 
 
 _RUN = " ".join(LONG.split()[:SPAN])
@@ -139,11 +138,16 @@ RULES = (
         ),
         "error",
         "positive pairs",
-        _self_match,
-        canaries=(
-            _copied_answer(_IN_QUERY, _IN_DOCUMENT),
-            _copied_answer(SHORT, f"We saw {SHORT.lower()}, then rain fell."),
-            _copied_answer(_SIGN_QUERY, _SIGN_DOCUMENT),
+        checks=(
+            Check(
+                "query and positive document share a run of words",
+                _self_match,
+                (
+                    _copied_answer(_IN_QUERY, _IN_DOCUMENT),
+                    _copied_answer(SHORT, f"We saw {SHORT.lower()}, then rain fell."),
+                    _copied_answer(_SIGN_QUERY, _SIGN_DOCUMENT),
+                ),
+            ),
         ),
     ),
     Rule(
@@ -157,10 +161,15 @@ RULES = (
         ),
         "warn",
         "pairs",
-        _copied_span,
-        canaries=(
-            _copied_elsewhere(_IN_QUERY, _IN_DOCUMENT),
-            _copied_elsewhere(_SIGN_QUERY, _SIGN_DOCUMENT),
+        checks=(
+            Check(
+                "an unjudged document shares a run of words with the query",
+                _copied_span,
+                (
+                    _copied_elsewhere(_IN_QUERY, _IN_DOCUMENT),
+                    _copied_elsewhere(_SIGN_QUERY, _SIGN_DOCUMENT),
+                ),
+            ),
         ),
     ),
 )

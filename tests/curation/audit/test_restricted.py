@@ -103,7 +103,7 @@ def test_made_texts_are_compared_with_hashes_of_restricted_names(tmp_path: Path)
     edit(directory, "queries", plant)
     result = one(directory)
     assert result.status == "failed" and world.queries[0].id in named(result)
-    assert any("only restricted sources give" in finding.message for finding in result.findings)
+    assert any("only restricted sources have" in finding.message for finding in result.findings)
 
 
 def test_a_list_that_lacks_what_release_json_counts_is_an_error(tmp_path: Path) -> None:
