@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from curation.audit.copying import Copy, Unusable, clone, cut, invent
+from curation.audit.copying import SIBLING, Copy, Unusable, cut, invent, second, second_tables
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
-from curation.audit.mending import empty
-from curation.audit.rule import SECONDS, Canary, Context, Defect, Proof, Rows, Rule
+from curation.audit.rule import MAX_EXAMPLES, Canary, Context, Defect, Proof, Rule
 from curation.published.query import Database, Sandbox, UnknownNameError
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
 _LONGEST_NOTE = 300
+_AT_ONCE = MAX_EXAMPLES - 10
+"""Fewer than a rule quotes."""
 _NOTHING, _INVENTED = "nothing there it could be planted in", "planted in invented rows: "
-_SCRATCH, _UNDAMAGED = "scratch", "scratch-undamaged"
 _DID_NOT_LOOK = frozenset({"not_run", "not_covered", "not_asked", "not_applicable"})
 
 
@@ -59,7 +60,7 @@ def again(
         return tuple(
             item
             if item.is_found or (item.rule, item.canary) not in known
-            else field.alone(*known[item.rule, item.canary], why=f"the release has errors: {item.note}")
+            else field.result(*known[item.rule, item.canary], why=f"the release has errors: {item.note}")
             for item in planted
         )
 
@@ -96,16 +97,16 @@ class _Attempt:
 
 
 class _Field:
-    """The copies of one run, and what each rule says of them before anything is planted."""
+    """The copies of one run, and what each check says of them before anything is planted."""
 
     def __init__(self, context: Context, run_rule: RunRule, folder: Path, takes_own: bool) -> None:
         self.context = context
         self.run_rule = run_rule
         self.folder = folder
-        self._tables: Sandbox | None = None
+        self.folders = itertools.count()
         self.before: dict[tuple[str, ...], frozenset[Finding]] = {}
-        self.stored: dict[str, Context] = {}
-        self.sound: dict[str, Context] = {}
+        self.whole: dict[str, Context] = {}
+        self._tables: Sandbox | None = None
         self._invented: Copy | None = None
         self.own: Copy | None = None
         self.no_own = ""
@@ -144,153 +145,146 @@ class _Field:
         return self._invented
 
     def results(self, rule: Rule) -> list[CanaryResult]:
-        """Plant every canary of a rule: several at once where they cannot be mistaken, the others alone."""
-        if rule.checks:
-            return [self.alone(of, proof) for of, proof in _each(rule)]
-        notes: dict[int, str] = {}
-        for second in ("", *SECONDS):
-            numbers = [
-                number for number, item in enumerate(rule.canaries) if item.plant and item.second == second
-            ]
-            if len(numbers) < 2:
-                continue
-            why = self.no_own
-            if self.own:
-                found, numbers = self._together(rule, numbers, self.own)
-                notes |= dict.fromkeys(found, "")
-                why = _NOTHING
-            if len(numbers) > 1:
-                found, _ = self._together(rule, numbers, self.invented)
-                notes |= dict.fromkeys(found, f"{_INVENTED}{why}"[:_LONGEST_NOTE])
+        """Every defect of a rule, each alone but for those of a check that takes many at once."""
+        found: set[str] = set()
+        for check in rule.checks:
+            if check.at_once and self.own:
+                alone = dataclasses.replace(rule, checks=(check,))
+                for start in range(0, len(check.defects), _AT_ONCE):
+                    found |= self._at_once(alone, check.defects[start : start + _AT_ONCE], self.own)
         return [
-            CanaryResult(rule=rule.id, canary=canary.name, is_found=True, note=notes[number])
-            if number in notes
-            else self.alone(rule, canary)
-            for number, canary in enumerate(rule.canaries)
+            CanaryResult(rule=rule.id, canary=proof.name, is_found=True)
+            if proof.name in found
+            else self.result(of, proof)
+            for of, proof in _each(rule)
         ]
 
-    def _together(self, rule: Rule, numbers: Sequence[int], base: Copy) -> tuple[set[int], list[int]]:
-        """Numbers of the canaries found when all that name different rows are planted in one copy.
+    def _at_once(self, rule: Rule, proofs: Sequence[Proof], base: Copy) -> set[str]:
+        """Names of the defects that are found when all are planted.
 
-        A canary counts only by findings that were not there before and name no other canary's row. Beside
-        them, the numbers of those that this copy has no place for.
+        Each counts only by findings that were not there before and name no row of another.
         """
-        rows, other = base.rows_to_damage(), base.no_rows()
-        wanted: dict[int, frozenset[str]] = {}
-        without: list[int] = []
-        for number in numbers:
-            trial, beside = rows.fork(), clone(other)
-            try:
-                plant = rule.canaries[number].plant
-                planted = plant(trial, beside) if plant else None
-            except Exception:  # it is planted alone later, and its reason kept
-                continue
-            ids = frozenset(planted or ())
-            if planted is None:
-                without.append(number)
-            elif ids and not any(ids & taken for taken in wanted.values()):
-                wanted[number], rows, other = ids, trial, beside
-        if not wanted:
-            return set(), without
-        first = rule.canaries[numbers[0]]
+        wanted: dict[str, set[str]] = {}
         try:
-            result, _ = self.run_rule(rule, self._given(first, base, rows, other))
-            before = self._before(rule, first, base)
-        except Exception:
-            return set(), without
+            with self._undone(base):
+                for proof in proofs:
+                    wanted[proof.name] = set(self._planted(proof, base) or ())
+                result = self.run_rule(rule, self._given(proofs[0], base, ()))[0]
+            before = self._before(rule, proofs[0], base)
+        except UnknownNameError:  # the others without the one that has no place here
+            return self._at_once(rule, [item for item in proofs if item.name in wanted], base)
+        except Exception:  # each is planted alone later, and the reason kept
+            return set()
         new = [_named([finding]) for finding in result.findings if finding not in before]
-        found: set[int] = set()
-        for number, ids in wanted.items():
-            others = frozenset().union(*(item for of, item in wanted.items() if of != number))
-            if ids <= frozenset().union(*(names for names in new if not names & others)):
-                found.add(number)
-        return found, without
+        found = set()
+        for name, ids in wanted.items():
+            others = set().union(*(rows for of, rows in wanted.items() if of != name))
+            if ids and ids <= set().union(*(names for names in new if not names & others)):
+                found.add(name)
+        return found
 
-    def alone(self, rule: Rule, canary: Proof, why: str = "") -> CanaryResult:
+    def result(self, rule: Rule, proof: Proof, why: str = "") -> CanaryResult:
         """Plant one defect: in the release's own rows, else, and `why`, in invented ones."""
-        first = self._attempt(rule, canary, self.own) if self.own else _Attempt(None, why or self.no_own)
+        first = self._attempt(rule, proof, self.own) if self.own else _Attempt(None, why or self.no_own)
         if first.is_found is not None:
-            return CanaryResult(rule=rule.id, canary=canary.name, is_found=first.is_found, note=first.note)
-        second = self._attempt(rule, canary, self.invented)
+            return CanaryResult(rule=rule.id, canary=proof.name, is_found=first.is_found, note=first.note)
+        second = self._attempt(rule, proof, self.invented)
         if second.is_found:
             note = f"{_INVENTED}{first.note}"[:_LONGEST_NOTE]
         else:
             note = f"{second.note} (in the release's own rows: {first.note})"
         return CanaryResult(
-            rule=rule.id, canary=canary.name, is_found=bool(second.is_found), note=note[:_LONGEST_NOTE]
+            rule=rule.id, canary=proof.name, is_found=bool(second.is_found), note=note[:_LONGEST_NOTE]
         )
 
-    def _attempt(self, rule: Rule, canary: Proof, base: Copy) -> _Attempt:
+    def _attempt(self, rule: Rule, proof: Proof, base: Copy) -> _Attempt:
         try:
-            if isinstance(canary, Defect):
-                with self._undone(base) as given:
-                    ids: Sequence[str] | None = canary.ids(self.tables) or None
-                    result, _ = self.run_rule(rule, self._beside(given, canary, ids)) if ids else (None, ())
+            if isinstance(proof, Canary) and proof.files:
+                directory = base.files_to_damage()
+                ids = proof.files(directory)
+                given = self._context(base.reopened(directory))
+                result = self.run_rule(rule, given)[0] if ids else None
             else:
-                ids, given = self._planted(canary, base)
-                result, _ = self.run_rule(rule, given) if ids else (None, ())
-        except (
-            UnknownNameError
-        ) as error:  # there the release has no such column; the invented one has them all
+                with self._undone(base, _second_of(proof)):
+                    ids = self._planted(proof, base)
+                    result = self.run_rule(rule, self._given(proof, base, ids))[0] if ids else None
+        except UnknownNameError as error:  # there the release has no such column; the invented one has them
             return _Attempt(None, _NOTHING if base is self.own else self._reason(error))
         except Exception as error:  # a defect that cannot be planted proves nothing; the reason is kept
             return _Attempt(None, f"could not be planted: {self._reason(error)}")
         if ids is None or result is None:
             return _Attempt(None, _NOTHING if ids is None else "the canary names no row")
-        return self._compared(rule, canary, base, ids, result)
+        return self._compared(rule, proof, base, ids, result)
 
     @contextlib.contextmanager
-    def _undone(self, base: Copy) -> Iterator[Context]:
+    def _undone(self, base: Copy, role: str = "") -> Iterator[Context]:
         """A copy's tables in the sandbox, whole; what is done to them is undone at the end."""
-        if base.name not in self.stored:
+        if base.name not in self.whole:
             self.tables.load(base.name, base.tables())
-            self.stored[base.name] = self._context(base.stored(self.folder / "no-files"))
-        with self.tables.undone(base.name):
-            given = self.stored[base.name]
-            yield dataclasses.replace(given, query=self.tables)
-
-    def _beside(self, given: Context, defect: Defect, ids: Sequence[str]) -> Context:
-        """The tables with another release.json or other files beside them."""
-        subject = given.subject
-        if defect.stated:
-            subject = dataclasses.replace(
-                subject, manifest=dataclasses.replace(given.manifest, **defect.stated)
+            nowhere = self.folder / "nowhere"
+            nowhere.mkdir(exist_ok=True)
+            self.whole[base.name] = dataclasses.replace(
+                self._context(base.stored(nowhere)), query=self.tables
             )
-        if defect.files:
-            directory = self.folder / "files"
-            shutil.rmtree(directory, ignore_errors=True)
-            directory.mkdir()
-            defect.files(directory, ids)
-            subject = dataclasses.replace(subject, directory=directory)
-        return given if subject is given.subject else dataclasses.replace(given, subject=subject)
+        if role and "second" not in self.whole:
+            self.tables.load("second", second_tables(base.no_rows()))
+            self.whole["second"] = self.whole[base.name]
+        with self.tables.undone(base.name):
+            yield self.whole[base.name]
 
-    def _planted(self, canary: Canary, base: Copy) -> tuple[Sequence[str] | None, Context]:
-        """A damaged copy on disk, and the ids the rule must name."""
-        if canary.files:
-            ids = canary.files(base.files_to_damage())
-            return ids, self._context(base.reopened())
+    def _planted(self, proof: Proof, base: Copy) -> Sequence[str] | None:
+        """Plant a defect in the tables; the ids that must be named."""
+        if isinstance(proof, Defect):
+            return proof.ids(self.tables) or None
         rows, other = base.rows_to_damage(), base.no_rows()
-        ids = canary.plant(rows, other) if canary.plant else None
-        return ids, self.context if not ids else self._given(canary, base, rows, other)
+        ids = proof.plant(rows, other) if proof.plant else None
+        for name, table in base.changed(rows).items() if ids else ():
+            self.tables.replace(name, table)
+        planted = {name: rows for name, rows in other.items() if rows and ids}
+        for name, table in second_tables(planted).items():
+            self.tables.replace(f"second.{name}", table)
+        return ids
 
-    def _given(self, canary: Canary, base: Copy, rows: Rows, other: Rows, folder: str = _SCRATCH) -> Context:
-        """Rows written out, with the dataset beside them that the canary needs."""
-        given = self._context(base.write(rows, canary.second), folder)
-        if not canary.second:
+    def _given(self, proof: Proof, base: Copy, ids: Sequence[str]) -> Context:
+        """The tables as they are, with what the defect put beside them."""
+        given = self._fresh(self.whole[base.name])
+        subject = given.subject
+        role = _second_of(proof)
+        if role == "sibling" and subject.manifest is not None:
+            subject = dataclasses.replace(
+                subject, manifest=dataclasses.replace(subject.manifest, siblings=(SIBLING,))
+            )
+        if isinstance(proof, Defect) and proof.stated:
+            subject = dataclasses.replace(
+                subject, manifest=dataclasses.replace(given.manifest, **proof.stated)
+            )
+        if isinstance(proof, Defect) and proof.files:
+            directory = self._folder()
+            proof.files(directory, ids)
+            subject = dataclasses.replace(subject, directory=directory)
+        given = dataclasses.replace(given, subject=subject)
+        if not role:
             return given
-        second = base.write_second(other, canary.second)
-        if canary.second == "sibling":
-            return dataclasses.replace(given, siblings=(second,))
-        return dataclasses.replace(given, against=(second,))
+        other = (second(base, self.tables, role, given),)
+        if role == "sibling":
+            return dataclasses.replace(given, siblings=other)
+        return dataclasses.replace(given, against=other)
 
-    def _context(self, subject: Dataset, folder: str = _SCRATCH) -> Context:
+    def _folder(self) -> Path:
+        """An empty folder no other attempt has: files are never changed where a reader may know them."""
+        folder = self.folder / f"scratch-{next(self.folders)}"
+        folder.mkdir()
+        return folder
+
+    def _context(self, subject: Dataset) -> Context:
         """A copy to run one rule on, and an empty folder for what it writes."""
-        scratch = self.folder / folder
-        empty(scratch)
-        return dataclasses.replace(self.context, subject=subject, scratch=scratch, siblings=(), against=())
+        return self._fresh(dataclasses.replace(self.context, subject=subject, siblings=(), against=()))
+
+    def _fresh(self, context: Context) -> Context:
+        return dataclasses.replace(context, scratch=self._folder())
 
     def _compared(
-        self, rule: Rule, canary: Proof, base: Copy, ids: Sequence[str], result: RuleResult
+        self, rule: Rule, proof: Proof, base: Copy, ids: Sequence[str], result: RuleResult
     ) -> _Attempt:
         """Whether findings that were not there before name every id."""
         said = f"{result.status} {result.note}".strip()
@@ -299,46 +293,42 @@ class _Field:
             note = f"not named: {', '.join(missing)}; the rule says: {said}"[:_LONGEST_NOTE]
             is_cut = result.found > len(result.findings)
             return _Attempt(None if is_cut or result.status in _DID_NOT_LOOK else False, note)
-        if not _is_outside(canary) and not base.ids.intersection(ids):
+        if not _is_outside(proof) and not base.ids.intersection(ids):
             return _Attempt(True)
-        before = self._before(rule, canary, base)
+        before = self._before(rule, proof, base)
         if set(ids) <= _named([finding for finding in result.findings if finding not in before]):
             return _Attempt(True)
         return _Attempt(None, "the same was found before anything was planted")
 
-    def _before(self, rule: Rule, canary: Proof, base: Copy) -> frozenset[Finding]:
+    def _before(self, rule: Rule, proof: Proof, base: Copy) -> frozenset[Finding]:
         """What the rule, or its one check, finds in the undamaged copy."""
-        kind = "tables" if isinstance(canary, Defect) else "files" if canary.files else canary.second
+        in_files = isinstance(proof, Canary) and proof.files is not None
+        kind = "files" if in_files else _second_of(proof)
         key = (rule.id, *(check.name for check in rule.checks), base.name, kind)
         if key not in self.before:
-            if isinstance(canary, Defect):
-                with self._undone(base) as given:
+            if in_files:
+                given = self._context(base.reopened(base.files_to_damage()))
+                findings = self.run_rule(rule, given)[0].findings
+            elif kind:
+                with self._undone(base, kind):
+                    given = self._given(Canary("nothing", second=kind), base, ())
                     findings = self.run_rule(rule, given)[0].findings
             else:
-                findings = self.run_rule(rule, self._undamaged(canary, base))[0].findings
+                with self._undone(base) as given:  # shares what rules have read of it
+                    findings = self.run_rule(rule, given)[0].findings
             self.before[key] = frozenset(findings)
         return self.before[key]
-
-    def _undamaged(self, canary: Canary, base: Copy) -> Context:
-        """The undamaged copy; where its files stay as they are, rules share what they have read of it."""
-        if canary.files:
-            base.files_to_damage()
-            return self._context(base.reopened(), _UNDAMAGED)
-        if canary.second:
-            return self._given(canary, base, base.rows, base.no_rows(), _UNDAMAGED)
-        if base.name not in self.sound:
-            self.sound[base.name] = self._context(base.write(base.rows), f"{_SCRATCH}-{base.name}")
-        return self.sound[base.name]
 
     def _reason(self, error: Exception) -> str:
         """Type and first line of an error, without the folders of this machine."""
         text = (str(error).splitlines() or [""])[0]
-        for copy in (self.own, self._invented):
-            for place in copy.places if copy else ():
-                text = text.replace(str(place), "./planted")
         for place in (self.folder, self.context.directory):
             text = text.replace(str(place), ".")
         return f"{type(error).__name__}: {text}"[:_LONGEST_NOTE]
+
+
+def _second_of(proof: Proof) -> str:
+    return proof.second if isinstance(proof, Canary) else ""
 
 
 def _is_outside(proof: Proof) -> bool:

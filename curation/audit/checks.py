@@ -2,8 +2,8 @@
 
 SQL of a check selects one violation a row. A column named like a published table or release.json is a side of
 the finding: the id of a row there, left out when null (`q` and `c` are short for `queries` and `corpus`). A
-column `text` is what the first side quotes. Others may stand in the message. Findings come in the order of the
-columns.
+column `text` is what the first side quotes. Others may stand in the message. Findings come in the order of
+the columns.
 """
 
 from __future__ import annotations

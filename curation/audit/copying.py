@@ -7,6 +7,8 @@ and unjudged for them, and everything that hangs on those rows; what is left out
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +21,11 @@ from curation.audit import invented
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.derived import distractors_of, parts_of, pools_of
 from curation.audit.layouts.hashlist import open_hash_list, write_hash_list
-from curation.audit.mending import Content, Files, Tables, stamp, write_tables
 from curation.audit.rule import Context, Rows
 from curation.published.manifest import NAME, ReleaseManifest, hash_files
-from curation.published.query import Stored
+from curation.published.query import Sandbox, Stored
 from curation.release import card, facts
-from schemas.audit import Kind, Role
+from schemas.audit import Kind
 from schemas.published import Published
 from schemas.tables import TABLES
 
@@ -35,6 +36,8 @@ _DOCUMENTS = {"qrels": 70, "excluded": 25, "": 25}
 _LONGEST_TEXT, _LARGEST_IMAGE = 100_000, 3_000_000
 _FEWEST_QUERIES, _FEWEST_DOCUMENTS = 2, 4
 _PLACED = pa.schema([(name, pa.string()) for name in ("tab", "q", "split")])
+SECOND = {table.name: table.schema for table in TABLES} | invented.SCHEMAS
+"""Columns of the dataset beside a copy."""
 _BY_NAME = {table.name: table for table in TABLES}
 _CHOSEN = """
     SELECT id FROM (
@@ -87,28 +90,14 @@ class Copy:
         self.ids = frozenset(
             str(row[name]) for rows in self.rows.values() for row in rows for name in columns if name in row
         )
-        written = [table for table in TABLES if table.name in self.schemas]
-        write_tables(self.directory, self._content(self.rows, written))
-        beside = self._beside("planted")
-        self._planted = Tables(self.directory, beside / "copy", [table.folder for table in written])
-        self._second = Tables(beside / "nothing", beside / "other", [table.folder for table in TABLES])
-        self._damaged: Files | None = None
-
-    def _beside(self, name: str) -> Path:
-        """A folder of this copy beside its own."""
-        return self.directory.with_name(f"{self.directory.name}-{name}")
-
-    @property
-    def places(self) -> tuple[Path, ...]:
-        """Folders of what is planted, for messages that shall not name them."""
-        return self._beside("planted"), self._beside("damaged")
+        self._numbers = itertools.count()
 
     def tables(self) -> dict[str, pa.Table]:
-        """Every published table as a sandbox has it, those the copy lacks without rows, and `placed`.
+        """Its tables as a sandbox has them, and `placed`.
 
         `placed` says in which split's file the rows of a query are: tab, q, split.
         """
-        found = {table.name: self._table(table) for table in TABLES}
+        found = {table.name: self._table(table) for table in TABLES if table.name in self.schemas}
         rows = [
             {
                 "tab": table.name,
@@ -122,17 +111,25 @@ class Copy:
         ]
         return found | {"placed": pa.Table.from_pylist(rows, schema=_PLACED)}
 
-    def _table(self, table: Published) -> pa.Table:
-        schema = self.schemas.get(table.name, table.schema)
-        return pa.Table.from_pylist(self.rows.get(table.name, []), schema=schema)
+    def _table(self, table: Published, rows: Rows | None = None) -> pa.Table:
+        found = (self.rows if rows is None else rows).get(table.name, [])
+        return _as_table(found, self.schemas.get(table.name, table.schema))
+
+    def changed(self, rows: Rows) -> dict[str, pa.Table]:
+        """Tables that a canary changed, as a sandbox has them."""
+        changed = (name for name in rows if rows[name] != self.rows.get(name, []))
+        return {name: self._table(_BY_NAME[name], rows) for name in changed}
 
     def stored(self, directory: Path) -> Dataset:
-        """The copy as a sandbox has it, and an empty folder for its files."""
-        directory.mkdir(exist_ok=True)
-        names = [*(table.name for table in TABLES if table.name in self.schemas), "placed"]
-        views = {name: Stored(f"{self.name}.{name}") for name in names}
+        """The copy as a sandbox has it; its files would be in a folder."""
+        views = {name: Stored(f"{self.name}.{name}", self.schemas[name]) for name in self.schemas}
+        views["placed"] = Stored(f"{self.name}.placed", _PLACED)
         manifest = self.manifest and dataclasses.replace(self.manifest, siblings=())
-        return Dataset(self.context.subject.name, "audited", self.kind, directory, "copy", views, manifest)
+        return Dataset(self._title, "audited", self.kind, directory, "copy", views, manifest)
+
+    @property
+    def _title(self) -> str:
+        return self.context.subject.name if self.name == "own" else "invented"
 
     def rows_to_damage(self) -> Draft:
         """The rows, to be changed at will."""
@@ -143,81 +140,39 @@ class Copy:
         return {table.name: [] for table in TABLES}
 
     def files_to_damage(self) -> Path:
-        """The whole directory as published, with card and release.json, in files of its own.
+        """The whole directory as published, with card and release.json, in files of its own each time."""
+        sound = self.directory / "sound"
+        if not sound.exists():
+            self._write(sound)
+        damaged = self.directory / f"damaged-{next(self._numbers)}"
+        shutil.copytree(sound, damaged)
+        return damaged
 
-        There is one such folder: what was done to it before is undone.
-        """
-        if self._damaged is None:
-            if self.manifest is not None:
-                self._write_head(self.manifest)
-            self._damaged = Files(self.directory, self._beside("damaged") / "copy")
-        self._damaged.mend()
-        return self._damaged.directory
+    def reopened(self, directory: Path) -> Dataset:
+        """A folder of `files_to_damage`, as it is now."""
+        if self.manifest is not None:
+            return open_release(directory)
+        found = {name: files for name, files in facts.views(directory).items() if files}
+        return Dataset(self._title, "audited", self.kind, directory, "copy", found)
 
-    def reopened(self) -> Dataset:
-        """The folder of `files_to_damage`, as it is now."""
-        target = self._beside("damaged") / "copy"
-        if self._damaged is not None:
-            self._damaged.stamp()
-        return open_release(target) if self.manifest is not None else self._dataset(target, None)
-
-    def write(self, rows: Rows, second: str = "") -> Dataset:
-        """Rows as a dataset like the audited one, in one folder for all but the rows as they were.
-
-        The manifest knows the sibling when there is one.
-        """
-        target = self.directory
-        if rows is not self.rows:
-            changed = [table for table in TABLES if table.name in self.schemas]
-            changed = [table for table in changed if not self._is_same(rows, table.name)]
-            self._planted.show(self._content(rows, changed))
-            target = self._planted.directory
-        manifest = self.manifest
-        if manifest is not None:
-            siblings = (SIBLING,) if second == "sibling" else ()
-            manifest = dataclasses.replace(manifest, siblings=siblings)
-        return self._dataset(target, manifest)
-
-    def _dataset(self, target: Path, manifest: ReleaseManifest | None) -> Dataset:
-        found = {name: files for name, files in facts.views(target).items() if files}
-        subject = self.context.subject
-        name = subject.name if self.name == "own" else "invented"
-        return Dataset(name, "audited", self.kind, target, "copy", found, manifest)
-
-    def write_second(self, rows: Rows, role: str) -> Dataset:
-        """The dataset beside the copy, one folder for all: sibling task, other benchmark, or its hashes."""
-        if not self._second.sound.exists():
-            write_tables(self._second.sound, self._content(self.no_rows(), TABLES))
-        self._second.show(self._content(rows, [table for table in TABLES if rows[table.name]]))
-        target = self._second.directory
-        found = facts.views(target)
-        if role == "sibling":
-            one = self.manifest or invented.manifest()
-            manifest = dataclasses.replace(one, task=SIBLING, siblings=(one.task,))
-            return Dataset(SIBLING, "sibling", "release", target, SIBLING, found, manifest)
-        kept = {name: found[name] for name in found if rows[name]}
-        place: Role = "against"
-        other = Dataset(SIBLING, place, "beir", target, SIBLING, kept)
-        if role != "hashlist":
-            return other
-        hashes = self._beside("planted") / "hashes.parquet"
-        write_hash_list(other, hashes, self.context.pool)
-        return open_hash_list(hashes)
-
-    def _content(self, rows: Rows, tables: Iterable[Published]) -> Content:
-        """Some tables' rows as they are written: one file per table and split."""
-        found: dict[str, dict[str, pa.Table]] = {}
-        for table in tables:
-            schema = self.schemas.get(table.name, table.schema)
-            found[table.folder] = {
-                f"{split}-00000-of-00001.parquet": pa.Table.from_pylist(part, schema=_widened(schema, part))
-                for split, part in self._by_split(table, rows).items()
-            }
-        return found
-
-    def _is_same(self, rows: Rows, name: str) -> bool:
-        is_untouched = isinstance(rows, Draft) and name not in rows
-        return is_untouched or rows[name] == self.rows[name]
+    def _write(self, directory: Path) -> None:
+        """Tables, one file each of every split; card and release.json, true to the rows."""
+        for table in (table for table in TABLES if table.name in self.schemas):
+            (directory / table.folder).mkdir(parents=True)
+            for split, part in self._by_split(table, self.rows).items():
+                path = directory / table.folder / f"{split}-00000-of-00001.parquet"
+                pq.write_table(pa.Table.from_pylist(part, schema=self.schemas[table.name]), path)
+        if self.manifest is None:
+            return
+        numbers = facts.compute(directory, self.context.query)
+        head = dataclasses.replace(
+            self.manifest, counts=numbers["counts"], files={}, release_hash="", siblings=()
+        )
+        text = card.render(head, numbers, self.prose)
+        (directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
+        head = dataclasses.replace(head, files=hash_files(directory))
+        head = dataclasses.replace(head, release_hash=head.computed_hash())
+        (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
 
     def _by_split(self, table: Published, rows: Rows) -> dict[str, list[dict[str, Any]]]:
         """Rows of a table by their file's split: the one they were cut from, else that of their query."""
@@ -235,27 +190,37 @@ class Copy:
             found.setdefault(split if split in ("test", "dev") else "test", []).append(row)
         return dict(sorted(found.items(), reverse=True))
 
-    def _write_head(self, manifest: ReleaseManifest) -> None:
-        """Card and release.json, true to the rows."""
-        numbers = facts.compute(self.directory, self.context.query)
-        head = dataclasses.replace(manifest, counts=numbers["counts"], files={}, release_hash="", siblings=())
-        text = card.render(head, numbers, self.prose)
-        (self.directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
-        head = dataclasses.replace(head, files=hash_files(self.directory))
-        head = dataclasses.replace(head, release_hash=head.computed_hash())
-        (self.directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
-        for name in ("README.md", NAME):
-            stamp(self.directory / name)
+
+def second(one: Copy, sandbox: Sandbox, role: str, context: Context) -> Dataset:
+    """What was planted beside a copy in schema `second`: a sibling task, another benchmark, or its hashes."""
+    views = {name: Stored(f"second.{name}", schema) for name, schema in SECOND.items()}
+    directory = context.directory
+    if role == "sibling":
+        head = one.manifest or invented.manifest()
+        manifest = dataclasses.replace(head, task=SIBLING, siblings=(head.task,))
+        return Dataset(SIBLING, "sibling", "release", directory, SIBLING, views, manifest)
+    kept = {name: files for name, files in views.items() if sandbox.run(f"FROM second.{name} LIMIT 1")}
+    other = Dataset(SIBLING, "against", "beir", directory, SIBLING, kept)
+    if role != "hashlist":
+        return other
+    files = dataclasses.replace(other, views=context.on_disk(other, *kept))
+    hashes = context.scratch / "hashes.parquet"
+    write_hash_list(files, hashes, context.pool)
+    return open_hash_list(hashes)
+
+
+def second_tables(rows: Rows) -> dict[str, pa.Table]:
+    """Rows of the dataset beside a copy, as a sandbox has them."""
+    return {name: _as_table(found, SECOND[name]) for name, found in rows.items()}
 
 
 def invent(context: Context, directory: Path) -> Copy:
     """The invented release."""
     rows = invented.rows()
-    schemas = {table.name: table.schema for table in TABLES} | invented.SCHEMAS
     splits = {row["id"]: row["split"] for row in rows["provenance_queries"]}
     prose = dict.fromkeys(card.PROSE, "Invented.")
     of = {table.name: splits for table in TABLES if table.has_splits}
-    return Copy("invented", "release", rows, schemas, of, invented.manifest(), prose, directory, context)
+    return Copy("invented", "release", rows, SECOND, of, invented.manifest(), prose, directory, context)
 
 
 def cut(context: Context, directory: Path) -> Copy:
@@ -407,11 +372,11 @@ def _settle(rows: Rows) -> None:
         rows[name] = [row for row in rows[name] if row["query-id"] in kept]
 
 
-def _widened(schema: pa.Schema, rows: Iterable[Mapping[str, Any]]) -> pa.Schema:
-    """Columns a canary added are strings."""
+def _as_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Rows under a schema; columns a canary added are strings."""
     for name in sorted({name for row in rows for name in row} - set(schema.names)):
         schema = schema.append(pa.field(name, pa.string()))
-    return schema
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def clone(value: Any) -> Any:

@@ -63,7 +63,7 @@ def features_of(context: Context, dataset: Dataset) -> ImageFeatures:
     held = _held(context, dataset)
     key = _features_key(dataset)
     if key not in held:
-        held[key] = features(dataset.views, context.pool)
+        held[key] = features(context.on_disk(dataset, "queries", "corpus"), context.pool)
     found: ImageFeatures = _ready(held[key])
     return found
 

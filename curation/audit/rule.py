@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
 from curation.published.manifest import ReleaseManifest
-from curation.published.query import QueryRunner, Row, Sandbox, fetch
+from curation.published.query import QueryRunner, Row, Sandbox, Stored, fetch
 from curation.similarity.text.sketch import Texts
 from schemas.audit import Coverage, Finding, OverlapCell, RuleStatus, Severity, Side
 
@@ -145,6 +146,8 @@ class Check:
     test: str | Callable[[Context], str | Outcome]
     defect: Proof | tuple[Proof, ...]
     of: str = ""
+    at_once: bool = False
+    """Whether its defects are in rows of their own, so that all can be planted before it runs once."""
 
     def __post_init__(self) -> None:
         if not self.defects:
@@ -303,7 +306,29 @@ class Context:
         """
         for _ in self.batches(f"SELECT id, text FROM {table} LIMIT 0", table):
             pass
-        return Texts(table, files=self.views[table], pool=self.pool)
+        return self.texts_of(self.subject, table, table)
+
+    def texts_of(self, dataset: Dataset, table: str, name: str) -> Texts:
+        """Texts of a table of any dataset."""
+        files = dataset.views[table]
+        if not isinstance(files, Stored):
+            return Texts(name, files=list(files), pool=self.pool)
+        batches = list(self.query("SELECT id, text FROM stored", {"stored": files}))
+        return Texts(name, lambda: iter(batches))
+
+    def on_disk(self, dataset: Dataset, *tables: str) -> dict[str, Sequence[Path]]:
+        """Files of those tables a dataset has, for engines that read files."""
+        found: dict[str, Sequence[Path]] = {}
+        for name in tables:
+            files = dataset.views.get(name, ())
+            if isinstance(files, Stored):
+                path = self.scratch / f"{files.name}.parquet"
+                rows = self.query("FROM stored", {"stored": files})
+                pq.write_table(pa.Table.from_batches(rows, files.schema), path)
+                files = [path]
+            if files:
+                found[name] = files
+        return found
 
 
 @functools.lru_cache(2_000)

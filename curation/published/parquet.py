@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+
+from curation.published.query import Stored
 
 _FOOTERS = 16
 """Held at a time; one of 5,000 row groups takes some 20 MB."""
@@ -24,6 +27,12 @@ def footer(path: Path | str) -> pq.FileMetaData:
     if known.st_size < _SMALL:  # copies that canaries change are written faster than a clock ticks
         return pq.read_metadata(path)
     return _footer(str(path), known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
+
+
+def column_names(files: Sequence[Path]) -> list[str]:
+    """Columns of a table's first file, or of a table in a sandbox."""
+    schema = files.schema if isinstance(files, Stored) else pq.read_schema(files[0])
+    return list(schema.names)
 
 
 def open_parquet(path: Path | str, **options: Any) -> pq.ParquetFile:

@@ -19,11 +19,12 @@ class Stored(tuple[Path, ...]):
     """A table of a sandbox where a view else has files: `schema.table`. No file can be opened by it."""
 
     name: str
+    schema: pa.Schema
 
-    def __new__(cls, name: str) -> Stored:
-        """A view of this table."""
+    def __new__(cls, name: str, schema: pa.Schema) -> Stored:
+        """A view of this table; `schema` is that of its rows."""
         made = super().__new__(cls, (Path(name),))
-        made.name = name
+        made.name, made.schema = name, schema
         return made
 
 
@@ -66,6 +67,9 @@ class Sandbox(QueryRunner, Protocol):
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
         """Further rows of a table; columns they lack are null."""
+
+    def replace(self, table: str, rows: pa.Table) -> None:
+        """Another table in the place of one, columns too."""
 
     def fetch(self, text: str, views: Views) -> list[Row]:
         """All rows of a SELECT."""

@@ -32,11 +32,7 @@ class TableSandbox:
         place = f"{self._name}.{schema}"
         self._run(f"DROP SCHEMA IF EXISTS {place} CASCADE; CREATE SCHEMA {place}")
         for name, table in tables.items():
-            self._connection.register(_ARRIVED, table)
-            try:
-                self._run(f'CREATE TABLE {place}."{name}" AS FROM {_ARRIVED}')
-            finally:
-                self._connection.unregister(_ARRIVED)
+            self._arrive(f'CREATE TABLE {place}."{name}" AS', table)
 
     @contextlib.contextmanager
     def undone(self, schema: str) -> Iterator[None]:
@@ -59,19 +55,22 @@ class TableSandbox:
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
         """Further rows of a table."""
-        if not rows:
-            return
-        arrived = pa.Table.from_pylist(list(rows), schema=self._schema_of(table, rows))
-        self._connection.register(_ARRIVED, arrived)
+        if rows:
+            known = self._connection.sql(f"FROM {table} LIMIT 0").to_arrow_table().schema
+            named = {name for row in rows for name in row}
+            schema = pa.schema([field for field in known if field.name in named])
+            self._arrive(f"INSERT INTO {table} BY NAME", pa.Table.from_pylist(list(rows), schema=schema))
+
+    def replace(self, table: str, rows: pa.Table) -> None:
+        """Another table in the place of one."""
+        self._arrive(f"CREATE OR REPLACE TABLE {table} AS", rows)
+
+    def _arrive(self, statement: str, rows: pa.Table) -> None:
+        self._connection.register(_ARRIVED, rows)
         try:
-            self._run(f"INSERT INTO {table} BY NAME FROM {_ARRIVED}")
+            self._run(f"{statement} FROM {_ARRIVED}")
         finally:
             self._connection.unregister(_ARRIVED)
-
-    def _schema_of(self, table: str, rows: Sequence[Row]) -> pa.Schema:
-        known = self._connection.sql(f"FROM {table} LIMIT 0").to_arrow_table().schema
-        named = {name for row in rows for name in row}
-        return pa.schema([field for field in known if field.name in named])
 
     def fetch(self, text: str, views: Views) -> list[Row]:
         """All rows of a SELECT."""

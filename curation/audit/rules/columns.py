@@ -10,9 +10,23 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit.rule import Canary, CannotRun, Collector, Context, NotCovered, Outcome, Rows, Rule, side
+from curation.audit.checks import placed
+from curation.audit.rule import (
+    SPLITS,
+    Canary,
+    CannotRun,
+    Check,
+    Collector,
+    Context,
+    Defect,
+    NotCovered,
+    Outcome,
+    Rule,
+    side,
+)
 from curation.audit.rules import planting
 from curation.derived.diagnostics.conditions import CONDITIONS
+from curation.published.query import Stored
 from schemas.published import Published
 from schemas.tables import TABLES
 
@@ -21,7 +35,6 @@ _IMAGE = ("image", "image_source_sha256", "image_sha256", "image_width", "image_
 _MEASURED = (*CONDITIONS, "bm25_solvable", "chance", "chance_first")
 _ANSWERED = ("grade",)
 _MAY_BE_NULL = frozenset((*_OUTSIDE, *_IMAGE, *_MEASURED, *_ANSWERED))
-_SPLITS = ("test", "dev")
 _SHARD = re.compile(r"^(?P<of>.*?)-?\d+(?:-of-\d+)?\.parquet$")
 
 
@@ -40,9 +53,16 @@ def _schema(context: Context) -> Outcome:
             allowed = (table.schema, *table.other)
             if not any(actual.equals(schema, check_metadata=False) for schema in allowed):
                 _compare(found, table, name, actual, _nearest(actual, allowed))
-    for table in TABLES:
-        _find_nulls(context, found, table)
     return found.outcome(files)
+
+
+def _nulls(context: Context) -> Outcome:
+    found = Collector("schema", "error")
+    _ = context.manifest
+    for table in TABLES:
+        if table.name in context.views:
+            _find_nulls(context, found, table)
+    return found.outcome(0)
 
 
 def _nearest(actual: pa.Schema, allowed: Sequence[pa.Schema]) -> pa.Schema:
@@ -77,7 +97,7 @@ def _compare(found: Collector, table: Published, name: str, actual: pa.Schema, w
 def _find_nulls(context: Context, found: Collector, table: Published) -> None:
     """Rows without a value where one must be; read only where the files' statistics count some."""
     for column in table.schema.names:
-        if column in _MAY_BE_NULL or not _may_have_nulls(table.files(context.directory), column):
+        if column in _MAY_BE_NULL or not _may_have_nulls(context.views[table.name], column):
             continue
         named = ["id"] if "id" in table.schema.names else [name for name in table.key if name != "dimension"]
         listed = ", ".join(f'"{name}"' for name in named)
@@ -87,6 +107,8 @@ def _find_nulls(context: Context, found: Collector, table: Published) -> None:
 
 
 def _may_have_nulls(files: Sequence[Path], column: str) -> bool:
+    if isinstance(files, Stored):
+        return column in files.schema.names
     for path in files:
         meta = pq.read_metadata(path)
         places = [place for place in range(meta.num_columns) if meta.schema.column(place).path == column]
@@ -159,47 +181,47 @@ def _differences(one: pa.Schema, other: pa.Schema) -> Iterator[tuple[str, str]]:
                 yield column, "may hold nulls in one of them"
 
 
-def _splits(context: Context) -> Outcome:
+def _other_names(context: Context) -> Outcome:
+    """Splits that are none, in files' names."""
     found = Collector("splits", "error")
     if "provenance_queries" not in context.views:
         raise (CannotRun if context.subject.kind == "release" else NotCovered)(
             "nothing says which split a query is in: no provenance_queries"
         )
-    compared = 0
-    origin = context.views["provenance_queries"]
-    for row in context.rows(
-        f"SELECT id, split FROM provenance_queries WHERE split IS NULL OR split NOT IN {_SPLITS} ORDER BY id",
-        "provenance_queries",
-    ):
-        found.add(f"split {row['split']!r} is neither test nor dev", side("provenance_queries", row["id"]))
-    for table in (table for table in TABLES if table.has_splits and table.name in context.views):
-        column = "id" if table.name == "queries" else "query-id"
-        for split, files in _by_split(context.views[table.name]):
-            if split not in _SPLITS:
-                found.add(f"files of {table.name} are of split {split!r}", side(table.name, split))
-                continue
-            views = {"rows": files, "origins": origin}
-            compared += _first(context, "SELECT count(*) AS n FROM rows", {"rows": files})
-            text = f"""SELECT DISTINCT r."{column}" AS id, o.split FROM rows r
-                JOIN origins o ON o.id = r."{column}" WHERE o.split IS DISTINCT FROM '{split}' ORDER BY ALL"""
-            for batch in context.query(text, views):
-                for row in batch.to_pylist():
-                    found.add(
-                        f"the row is in a {split} file of {table.name}; its query is in {row['split']!r}",
-                        side(table.name, row["id"]),
-                    )
-    return found.outcome(compared)
+    for table in _SPLIT_TABLES:
+        files = context.views.get(table.name, ())
+        names = set() if isinstance(files, Stored) else {path.name.split("-")[0] for path in files}
+        for split in sorted(names.difference(SPLITS)):
+            found.add(f"files of {table.name} are of split {split!r}", side(table.name, split))
+    return found.outcome(0)
 
 
-def _by_split(files: Sequence[Path]) -> list[tuple[str, list[Path]]]:
-    found: dict[str, list[Path]] = {}
-    for path in files:
-        found.setdefault(path.name.split("-")[0], []).append(path)
-    return sorted(found.items())
+def _of_split(table: Published) -> Check:
+    """Rows of a table stand in files of their query's split."""
+
+    def text(context: Context) -> str:
+        rows = placed(context, table.name)
+        return (
+            rows
+            and f"""SELECT DISTINCT r.q AS {table.name}, r.split AS "of", o.split FROM ({rows}) r
+            JOIN provenance_queries o ON o.id = r.q WHERE o.split IS DISTINCT FROM r.split"""
+        )
+
+    return Check(
+        f"the row is in a {{of}} file of {table.name}; its query is in {{split!r}}",
+        text,
+        Defect(
+            f"{table.name} in a file of the other split",
+            f"""UPDATE placed SET split = if(split = 'test', 'dev', 'test') WHERE tab = '{table.name}'
+                AND q = (SELECT min(q) FROM placed WHERE tab = '{table.name}') RETURNING q""",
+        ),
+    )
 
 
-def _first(context: Context, text: str, views: dict[str, list[Path]]) -> int:
-    return int(next(iter(context.query(text, views))).to_pylist()[0]["n"])
+def _rows_of_splits(context: Context) -> str:
+    return " UNION ALL ".join(
+        f"SELECT 1 FROM {table.name}" for table in _SPLIT_TABLES if table.name in context.views
+    )
 
 
 def _without_file(directory: Path) -> list[str] | None:
@@ -211,24 +233,32 @@ def _without_file(directory: Path) -> list[str] | None:
     return ["excluded"]
 
 
-def _in_other_split(rows: Rows, second: Rows) -> Sequence[str] | None:
-    if not rows["provenance_queries"]:
-        return None
-    row = rows["provenance_queries"][0]
-    row["split"] = "dev" if row["split"] == "test" else "test"
-    return [row["id"]]
-
-
-def _qrels_in_other_split(directory: Path) -> Sequence[str] | None:
-    """One query's qrels written into a file of the other split."""
+def _of_a_third_split(directory: Path) -> list[str] | None:
     path = planting.table_file(directory, "qrels")
-    if path is None or not pq.read_metadata(path).num_rows:
+    if path is None:
         return None
-    split = "dev" if path.name.startswith("test") else "test"
-    pq.write_table(pq.read_table(path).slice(0, 1), path.with_name(f"{split}-00007-of-00008.parquet"))
-    return [pq.read_table(path, columns=["query-id"]).column(0)[0].as_py()]
+    path.rename(path.with_name(f"train-{path.name.partition('-')[2]}"))
+    return ["train"]
 
 
+_SPLIT_TABLES = tuple(table for table in TABLES if table.has_splits)
+SPLIT_FILES = (
+    Check(
+        "files are of a split that is none",
+        _other_names,
+        Canary("a split of that name", files=_of_a_third_split),
+    ),
+    Check(
+        "split {split!r} is neither test nor dev",
+        f"""SELECT id AS provenance_queries, split FROM provenance_queries
+            WHERE split IS NULL OR split NOT IN {SPLITS}""",
+        (
+            Defect("a split that is none", planting.set_row("provenance_queries", "split = 'train'")),
+            Defect("no split", planting.set_row("provenance_queries", "split = null")),
+        ),
+    ),
+    *(_of_split(table) for table in _SPLIT_TABLES),
+)
 RULES = (
     Rule(
         "schema",
@@ -240,36 +270,51 @@ RULES = (
         ),
         "error",
         "files",
-        _schema,
-        canaries=(
-            Canary(
-                "a column of another type",
-                files=planting.columns("qrels", planting.retyped("score", pa.float64()), "score"),
-            ),
-            Canary(
-                "an unknown column",
-                files=planting.columns(
-                    "corpus", lambda table: table.append_column("canary", table.column("id")), "canary"
+        checks=(
+            Check(
+                "a file does not have the declared columns",
+                _schema,
+                (
+                    Canary(
+                        "a column of another type",
+                        files=planting.columns("qrels", planting.retyped("score", pa.float64()), "score"),
+                    ),
+                    Canary(
+                        "an unknown column",
+                        files=planting.columns(
+                            "corpus",
+                            lambda table: table.append_column("canary", table.column("id")),
+                            "canary",
+                        ),
+                    ),
+                    Canary(
+                        "a column missing",
+                        files=planting.columns(
+                            "queries", lambda table: table.drop_columns(["language"]), "language"
+                        ),
+                    ),
+                    Canary(
+                        "a column of other nullability",
+                        files=planting.columns("corpus", planting.not_null("id"), "id"),
+                    ),
+                    Canary(
+                        "columns in another order",
+                        files=planting.columns(
+                            "excluded",
+                            lambda table: table.select(table.column_names[::-1]),
+                            "",
+                        ),
+                    ),
+                    Canary("a table without files", files=_without_file),
                 ),
             ),
-            Canary(
-                "a column missing",
-                files=planting.columns("queries", lambda table: table.drop_columns(["language"]), "language"),
-            ),
-            Canary(
-                "a column of other nullability",
-                files=planting.columns("corpus", planting.not_null("id"), "id"),
-            ),
-            Canary(
-                "columns in another order",
-                files=planting.columns(
-                    "excluded",
-                    lambda table: table.select(table.column_names[::-1]),
-                    "",
+            Check(
+                "a value is null where one must be",
+                _nulls,
+                Defect(
+                    "a null where a value must be", planting.set_row("provenance_corpus", "article_id = null")
                 ),
             ),
-            Canary("a table without files", files=_without_file),
-            Canary("a null where a value must be", planting.cell("provenance_corpus", "article_id", None)),
         ),
     ),
     Rule(
@@ -279,18 +324,23 @@ RULES = (
         "All files of a table have the same columns and types; a reader casts or drops what differs.",
         "error",
         "files",
-        _shards,
-        canaries=(
-            Canary(
-                "a file in which a column has another type",
-                files=planting.columns(
-                    "corpus", planting.retyped("title", pa.binary()), "title", beside=True
-                ),
-            ),
-            Canary(
-                "a file in which a column is missing",
-                files=planting.columns(
-                    "queries", lambda table: table.drop_columns(["text"]), "text", beside=True
+        checks=(
+            Check(
+                "two files of a table differ",
+                _shards,
+                (
+                    Canary(
+                        "a file in which a column has another type",
+                        files=planting.columns(
+                            "corpus", planting.retyped("title", pa.binary()), "title", beside=True
+                        ),
+                    ),
+                    Canary(
+                        "a file in which a column is missing",
+                        files=planting.columns(
+                            "queries", lambda table: table.drop_columns(["text"]), "text", beside=True
+                        ),
+                    ),
                 ),
             ),
         ),
@@ -305,11 +355,7 @@ RULES = (
         ),
         "error",
         "rows",
-        _splits,
-        canaries=(
-            Canary("a query whose provenance states the other split", _in_other_split),
-            Canary("a split that is none", planting.cell("provenance_queries", "split", "train", at=1)),
-            Canary("qrels in a file of the other split", files=_qrels_in_other_split),
-        ),
+        checks=SPLIT_FILES,
+        compared=_rows_of_splits,
     ),
 )

@@ -103,7 +103,7 @@ def _compare(context: Context, own: ImageFeatures, other: Dataset) -> tuple[list
         listed = read_hash_list(other.views["hashes"][0])
         hits = sorted(set(_with_list(own, listed)), key=_order)
         return hits, _sound(own) * len(listed.images.ids), int((~own.is_ok).sum())
-    theirs = features(other.views, context.pool)
+    theirs = features(context.on_disk(other, "queries", "corpus"), context.pool)
     if not len(theirs):
         return [], 0, 0
     hits = [

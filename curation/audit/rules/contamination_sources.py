@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow.parquet as pq
-
 from curation.audit.dataset import Dataset
 from curation.audit.rule import Context
+from curation.published.parquet import column_names
 
 _PMC, _DOI = r"(?i)PMC[0-9]+", r"10\.[0-9]{4,9}/[^\s,;#]+"
 _AS_PMC = f"'pmc:' || upper(regexp_extract(COLUMN, '{_PMC}'))"
@@ -41,7 +40,7 @@ def _keys(dataset: Dataset) -> Iterator[tuple[str, str]]:
     for table in (
         ("hashes", "sources") if {"hashes", "sources"} & set(dataset.views) else ("queries", "corpus")
     ):
-        for name in pq.read_schema(dataset.views[table][0]).names if table in dataset.views else ():
+        for name in column_names(dataset.views[table]) if table in dataset.views else ():
             column = f'CAST("{name}" AS VARCHAR)'
             if name in _NAMED:
                 yield table, _NAMED[name].replace("COLUMN", column)

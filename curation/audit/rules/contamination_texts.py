@@ -95,7 +95,7 @@ def ours(context: Context) -> dict[str, Texts]:
 
 def of_table(context: Context, dataset: Dataset, table: str) -> Texts:
     """Texts of a table, read from its files."""
-    return Texts(dataset.name, files=list(dataset.views[table]), pool=context.pool)
+    return context.texts_of(dataset, table, dataset.name)
 
 
 def positives(context: Context, dataset: Dataset) -> frozenset[str] | None:

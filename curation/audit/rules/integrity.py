@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from curation.audit.rule import OPTIONAL, Collector, Context, Describe, Outcome, Rule, SqlCheck, side
 from curation.audit.rules import columns
 from curation.audit.rules import integrity_canaries as planted
+from curation.published.parquet import column_names
 from schemas.audit import Side
 from schemas.tables import TABLES
 
@@ -154,7 +153,7 @@ def _texts_sql(context: Context) -> str:
     """Id and text of every row that must have words: a picture may stand alone, except as our own query."""
     parts = []
     for name in ("queries", "corpus"):
-        has_image = "image" in pq.read_schema(context.views[name][0]).names
+        has_image = "image" in column_names(context.views[name])
         may_be_bare = has_image and (name == "corpus" or context.subject.kind != "release")
         where = " WHERE image IS NULL OR image.bytes IS NULL" if may_be_bare else ""
         parts.append(f"SELECT '{name}' AS tab, id, text FROM {name}{where}")

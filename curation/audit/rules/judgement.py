@@ -23,6 +23,7 @@ from curation.audit.rule import (
 )
 from curation.audit.rules import reviewed
 from curation.audit.rules.planting import manifest as edited
+from curation.published.parquet import column_names
 
 RANKED = ("top_ranked", "runs")
 """Optional folders of ranked candidates: columns query-id, and corpus-id or a list corpus-ids."""
@@ -31,7 +32,7 @@ _LABELS = frozenset({"silver", "expert"})
 
 
 def _columns(files: Sequence[Path]) -> set[str]:
-    return set.intersection(*(set(pq.read_schema(path).names) for path in files))
+    return set.intersection(*(set(column_names([path])) for path in files))
 
 
 def _unjudged_negative(context: Context) -> Outcome:
@@ -42,7 +43,7 @@ def _unjudged_negative(context: Context) -> Outcome:
     negative = int(
         context.rows("SELECT count(*) AS n FROM qrels WHERE score <= 0 OR score IS NULL", "qrels")[0]["n"]
     )
-    if "label_status" not in _columns(context.views["qrels"]):
+    if "label_status" not in column_names(context.views["qrels"]):
         if negative:
             raise NotCovered(f"{negative} pairs are scored 0 or less, and nothing says who judged them")
         return found.outcome(compared, "no pair is scored 0 or less")

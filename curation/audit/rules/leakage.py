@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from curation.audit.rule import (
     MAX_EXAMPLES,
     Canary,
@@ -211,9 +209,7 @@ def _gold_columns(context: Context) -> Outcome:
     found = Collector("gold_columns", "error")
     if "queries" not in context.views:
         raise NotCovered("table absent: queries")
-    columns = sorted(
-        {name for path in context.views["queries"] for name in pq.read_schema(path).names} - _DECLARED
-    )
+    columns = sorted(set(context.columns("queries")) - _DECLARED)
     for column in columns:
         spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()
         if column not in _HARMLESS and _TELLING.search(spaced):

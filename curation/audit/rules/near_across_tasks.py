@@ -91,7 +91,7 @@ def _texts(context: Context, sibling: Dataset) -> Texts:
     key = ("query texts", sibling.name, sibling.sha256, str(sibling.directory))
     known: Texts | None = context.shared.get(key)
     if known is None:
-        known = Texts("queries", files=sibling.views["queries"], pool=context.pool)
+        known = context.texts_of(sibling, "queries", "queries")
         if is_hashed(sibling):
             context.shared[key] = known
     return known

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
 from curation.audit.rule import CannotRun, Context, NotCovered
+from curation.published.query import Stored
 from schemas.overlap_policy import Dimension
 
 OWN, POSITIVE, PUBLISHED = 0, 1, 2
@@ -127,7 +128,7 @@ def _has_images(dataset: Dataset, table: str) -> bool:
     files = dataset.views.get(table)
     if not files:
         return False
-    schema = pq.read_schema(files[0])
+    schema = files.schema if isinstance(files, Stored) else pq.read_schema(files[0])
     return "image" in schema.names and pa.types.is_struct(schema.field("image").type)
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from curation.audit.rule import Collector, Context, NotCovered, Outcome, Rule, side
+from curation.audit.rule import Check, Collector, Context, NotCovered, Outcome, Rule, side
 from curation.audit.rules import privacy_canaries
 from curation.privacy import CERTAIN, HINTS, Pattern, hits, masked, nominated
 from schemas.audit import Severity
@@ -117,8 +117,14 @@ RULES = (
         "and samples are left out.",
         "error",
         "texts",
-        _check("phi_identifiers", "error", CERTAIN),
-        canaries=privacy_canaries.CERTAIN,
+        checks=(
+            Check(
+                "a text holds an identifier",
+                _check("phi_identifiers", "error", CERTAIN),
+                privacy_canaries.CERTAIN,
+                at_once=True,
+            ),
+        ),
     ),
     Rule(
         "phi_hints",
@@ -133,7 +139,13 @@ RULES = (
         "are published with consent or are an author's.",
         "warn",
         "texts",
-        _check("phi_hints", "warn", HINTS),
-        canaries=privacy_canaries.HINTS,
+        checks=(
+            Check(
+                "a text holds a hint",
+                _check("phi_hints", "warn", HINTS),
+                privacy_canaries.HINTS,
+                at_once=True,
+            ),
+        ),
     ),
 )

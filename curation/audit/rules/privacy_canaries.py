@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from curation.audit.rule import Canary, Rows
+from curation.audit.rule import Defect
+from curation.audit.rules.planting import add_row, set_row
 
 _CERTAIN: Mapping[str, Mapping[str, str]] = {
     "a record number": {
@@ -116,51 +117,48 @@ _HINTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def _text(text: str, number: int) -> Callable[[Rows, Rows], Sequence[str] | None]:
-    """A further document or query, so that no two canaries share a row."""
-    table = ("corpus", "queries")[number % 2]
-
-    def plant(rows: Rows, _: Rows) -> Sequence[str] | None:
-        if not rows[table]:
-            return None
-        row = dict(rows[table][0]) | {"id": f"planted-phi-{number}", "text": text}
-        if "image" in row:
-            row["image"] = None
-        rows[table].append(row)
-        return [str(row["id"])]
-
-    return plant
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
-def _column(table: str, column: str, text: str) -> Callable[[Rows, Rows], Sequence[str] | None]:
-    """The text in another column; of a list of quotes or transforms, in its first item."""
-
-    def plant(rows: Rows, _: Rows) -> Sequence[str] | None:
-        for row in rows[table]:
-            if column not in ("evidence", "transforms"):
-                row[column] = text
-            elif row.get(column):
-                key = "text" if column == "evidence" else "original"
-                row[column] = [{**row[column][0], key: text}, *row[column][1:]]
-            else:
-                continue
-            return [str(row.get("id", row.get("query-id")))]
-        return None
-
-    return plant
-
-
-def _of(planted: Mapping[str, Mapping[str, str]]) -> Sequence[Canary]:
+def _of(planted: Mapping[str, Mapping[str, str]]) -> Iterator[Defect]:
+    """Further documents and queries, so that no two defects share a row."""
     listed = [(f"{kind} ({language})", text) for kind, of in planted.items() for language, text in of.items()]
-    return [Canary(name, _text(text, number)) for number, (name, text) in enumerate(listed)]
+    for number, (name, text) in enumerate(listed):
+        row = f"'planted-phi-{number}' AS id, {_literal(text)} AS text"
+        yield Defect(name, add_row(("corpus", "queries")[number % 2], row))
 
 
-_SAID = _CERTAIN["a record number"]["en"]
-CERTAIN: tuple[Canary, ...] = (
+_SAID = _literal(_CERTAIN["a record number"]["en"])
+_QUOTE = f"[{{text_id: '', start: 0, 'end': 0, text: {_SAID}}}]"
+_CHANGE = f"[{{start: 0, 'end': 0, original: {_SAID}, rule: ''}}]"
+CERTAIN: tuple[Defect, ...] = (
     *_of(_CERTAIN),
-    Canary("a record number in a title", _column("corpus", "title", _SAID)),
-    Canary("a record number in an article's title", _column("sources", "title", _SAID)),
-    Canary("a record number in a quote", _column("provenance_qrels", "evidence", _SAID)),
-    Canary("a record number in a replaced text", _column("provenance_corpus", "transforms", _SAID)),
+    Defect("a record number in a title", set_row("corpus", f"title = {_SAID}")),
+    Defect("a record number in an article's title", set_row("sources", f"title = {_SAID}")),
+    Defect(
+        "a record number in a licence statement", set_row("sources", f"license_statement = {_SAID}", at=1)
+    ),
+    Defect("a record number in evidence of scope", set_row("sources", f"scope_evidence = [{_SAID}]", at=2)),
+    Defect(
+        "a record number in a quote",
+        set_row("provenance_qrels", f"evidence = {_QUOTE}", names='"query-id"'),
+    ),
+    Defect(
+        "a record number in a replaced text", set_row("provenance_corpus", f"transforms = {_CHANGE}", at=1)
+    ),
+    Defect(
+        "a record number in a query's replaced text",
+        set_row("provenance_queries", f"transforms = {_CHANGE}", at=1),
+    ),
+    Defect(
+        "a record number in an answer's reason",
+        f"""INSERT INTO annotations BY NAME SELECT 'planted-phi-answer' AS "query-id", {_SAID} AS reason
+            RETURNING "query-id" """,
+    ),
+    Defect(
+        "a record number in a dropped row's detail",
+        f"INSERT INTO drops BY NAME SELECT 'planted-phi-drop' AS id, {_SAID} AS detail RETURNING id",
+    ),
 )
-HINTS: tuple[Canary, ...] = tuple(_of(_HINTS))
+HINTS: tuple[Defect, ...] = tuple(_of(_HINTS))

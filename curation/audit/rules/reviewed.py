@@ -21,6 +21,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
+from curation.published.parquet import column_names
 from schemas.tables import ANNOTATIONS
 
 _PEOPLE = "label_status IN ('expert', 'adjudicated')"
@@ -74,7 +75,7 @@ def _labels(context: Context) -> Outcome:
     found = Collector("review_labels", "error")
     if "qrels" not in context.views:
         raise NotCovered("table absent: qrels")
-    if "label_status" not in pq.read_schema(context.views["qrels"][0]).names:
+    if "label_status" not in column_names(context.views["qrels"]):
         raise NotCovered("nothing says who judged the pairs")
     by_people = int(context.rows(f"SELECT count(*) AS n FROM qrels WHERE {_PEOPLE}", "qrels")[0]["n"])
     if "annotations" not in context.views:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.audit.rule import Context, side
+from curation.published.parquet import column_names
 from curation.similarity.text.engine import Match, Texts, locate
 from curation.similarity.text.tokens import I64
 from schemas.audit import Side
@@ -27,7 +28,7 @@ def images(context: Context, table: str, ids: Iterable[str]) -> dict[str, str]:
     view = f"provenance_{table}"
     if view in context.views:
         hashed, source = "t.image_sha256", view
-    elif "image" in pq.read_schema(context.views[table][0]).names:
+    elif "image" in column_names(context.views[table]):
         hashed, source = "sha256(t.image.bytes)", table
     else:
         return {}

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from curation.audit import audit, render_page
-from curation.audit.rule import MAX_EXAMPLES
 from curation.audit.rules import privacy_canaries
 from curation.audit.rules.privacy import PLACES, RULES
 from curation.audit.verify import to_bytes
 from curation.privacy import CERTAIN, HINTS, hits
-from schemas.tables import TABLES
+from schemas.tables import CORPUS, TABLES, TEXT_QUERIES
 from tests.curation.audit.small import check, dataset, named, queries, rule_of, texts
 from tests.curation.release.known import run_sql
 
@@ -260,21 +260,26 @@ def test_every_text_column_that_people_wrote_is_a_place() -> None:
 
 
 def test_each_canary_is_one_find_and_one_row() -> None:
-    """Planted together, they must fit among the examples a rule keeps."""
+    """Planted together, none may be mistaken for another."""
     for rule, patterns in ((STRONG, CERTAIN), (WEAK, HINTS)):
         planted = privacy_canaries.CERTAIN if rule is STRONG else privacy_canaries.HINTS
-        assert rule.canaries == planted
-        rows: Any = {"queries": queries(("q1", "fine")), "corpus": texts(("d1", "fine"))}
-        made = [item.plant(rows, {}) for item in planted[:-4] if item.plant]
-        assert len({name for ids in made for name in ids or ()}) == len(made)
-        written = [row["text"] for table in rows.values() for row in table if row["text"] != "fine"]
-        spans = [list(hits(text, patterns)) for text in written]
-        assert all(spans) and sum(len(found) for found in spans) <= MAX_EXAMPLES
+        assert rule.defects == planted
+        tables = run_sql.sandbox()
+        columns = {"queries": TEXT_QUERIES.schema, "corpus": CORPUS.schema}
+        rows = {"queries": queries(("q1", "fine")), "corpus": texts(("d1", "fine"))}
+        tables.load("own", {name: pa.Table.from_pylist(rows[name], columns[name]) for name in rows})
+        with tables.undone("own"):
+            made = [item.ids(tables) for item in planted if item.name.endswith(")")]
+            found = tables.run("SELECT id, text FROM queries UNION ALL SELECT id, text FROM corpus")
+        tables.close()
+        assert len({name for ids in made for name in ids}) == len(made) > 10
+        spans = [list(hits(row["text"], patterns)) for row in found if row["text"] != "fine"]
+        assert len(spans) == len(made) and all(spans)
 
 
 def test_planted_languages_are_those_of_the_corpora() -> None:
     languages = {"en", "es", "fr", "de", "zh", "ja", "ar", "ru"}
-    names = [item.name for rule in RULES for item in rule.canaries]
+    names = [item.name for rule in RULES for item in rule.defects]
     for kind in ("a record number", "a date of birth", "a named patient", "a day of an event"):
         assert {name[-3:-1] for name in names if name.startswith(f"{kind} (")} >= languages, kind
 
