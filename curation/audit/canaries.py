@@ -104,6 +104,7 @@ class _Field:
         self.run_rule = run_rule
         self.folder = folder
         self.folders = itertools.count()
+        self.empty: Path | None = None
         self.before: dict[tuple[str, ...], frozenset[Finding]] = {}
         self.whole: dict[str, Context] = {}
         self._tables: Sandbox | None = None
@@ -229,6 +230,7 @@ class _Field:
         if role and "second" not in self.whole:
             self.tables.load("second", second_tables(base.no_rows()))
             self.whole["second"] = self.whole[base.name]
+        self.whole[base.name].scratch = self._folder()
         with self.tables.undone(base.name):
             yield self.whole[base.name]
 
@@ -247,7 +249,7 @@ class _Field:
 
     def _given(self, proof: Proof, base: Copy, ids: Sequence[str]) -> Context:
         """The tables as they are, with what the defect put beside them."""
-        given = self._fresh(self.whole[base.name])
+        given = self.whole[base.name]
         subject = given.subject
         role = _second_of(proof)
         if role == "sibling" and subject.manifest is not None:
@@ -262,7 +264,7 @@ class _Field:
             directory = self._folder()
             proof.files(directory, ids)
             subject = dataclasses.replace(subject, directory=directory)
-        given = dataclasses.replace(given, subject=subject)
+        given = self._fresh(dataclasses.replace(given, subject=subject))
         if not role:
             return given
         other = (second(base, self.tables, role, given),)
@@ -271,10 +273,11 @@ class _Field:
         return dataclasses.replace(given, against=other)
 
     def _folder(self) -> Path:
-        """An empty folder no other attempt has: files are never changed where a reader may know them."""
-        folder = self.folder / f"scratch-{next(self.folders)}"
-        folder.mkdir()
-        return folder
+        """An empty folder: one that was written to is left, as a reader may know its files."""
+        if self.empty is None or any(self.empty.iterdir()):
+            self.empty = self.folder / f"scratch-{next(self.folders)}"
+            self.empty.mkdir()
+        return self.empty
 
     def _context(self, subject: Dataset) -> Context:
         """A copy to run one rule on, and an empty folder for what it writes."""
@@ -307,7 +310,7 @@ class _Field:
         key = (rule.id, *(check.name for check in rule.checks), base.name, kind)
         if key not in self.before:
             if in_files:
-                given = self._context(base.reopened(base.files_to_damage()))
+                given = self._context(base.reopened(base.files()))
                 findings = self.run_rule(rule, given)[0].findings
             elif kind:
                 with self._undone(base, kind):

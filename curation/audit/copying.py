@@ -63,10 +63,6 @@ class Draft(dict[str, list[dict[str, Any]]]):
         self[name] = clone(self.base[name])
         return self[name]
 
-    def fork(self) -> Draft:
-        """The same rows once more."""
-        return Draft(self.base, clone(dict(self)))
-
 
 @dataclass
 class Copy:
@@ -141,12 +137,16 @@ class Copy:
 
     def files_to_damage(self) -> Path:
         """The whole directory as published, with card and release.json, in files of its own each time."""
+        damaged = self.directory / f"damaged-{next(self._numbers)}"
+        shutil.copytree(self.files(), damaged)
+        return damaged
+
+    def files(self) -> Path:
+        """The same directory whole, to be read only."""
         sound = self.directory / "sound"
         if not sound.exists():
             self._write(sound)
-        damaged = self.directory / f"damaged-{next(self._numbers)}"
-        shutil.copytree(sound, damaged)
-        return damaged
+        return sound
 
     def reopened(self, directory: Path) -> Dataset:
         """A folder of `files_to_damage`, as it is now."""

@@ -81,9 +81,6 @@ Rows = dict[str, list[dict[str, Any]]]
 """Table name -> rows of a small copy of the release, to be damaged in place."""
 
 
-SECONDS = ("sibling", "against", "hashlist")
-
-
 @dataclass(frozen=True, slots=True)
 class Canary:
     """One defect to plant.
@@ -98,7 +95,7 @@ class Canary:
     name: str
     plant: Callable[[Rows, Rows], Sequence[str] | None] | None = None
     second: str = ""
-    """'' when one dataset is enough, else the role of the second: one of `SECONDS`."""
+    """'' when one dataset is enough, else the role of the second: sibling, against or hashlist."""
     files: Callable[[Path], Sequence[str] | None] | None = None
 
 

@@ -214,16 +214,6 @@ def write(audited: Audited, directory: Path) -> None:
         write_atomic(directory / PAGE, audited.page.encode("utf-8", "surrogatepass"))
 
 
-def audit_directory(
-    directory: Path, *, memory_limit: str = "2GB", workers: int = 1, reporter: Reporter | None = None
-) -> AuditReport:
-    """Audit one task directory with the siblings beside it, and write report and page."""
-    with auditor(memory_limit=memory_limit, workers=workers, reporter=reporter) as machine:
-        done = machine.audit(directory)
-        write(done, directory)
-        return done.report
-
-
 def _siblings(subject: Dataset, directory: Path, given: Sequence[Path]) -> list[Path]:
     """Folders of the other tasks of the same release: named in the command, or beside this one."""
     if subject.manifest is None:

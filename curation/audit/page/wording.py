@@ -79,13 +79,6 @@ KINDS = {
     "images": "pictures",
     "hashlist": "hash list, without texts",
 }
-TABLES = {
-    "queries": "Queries",
-    "corpus": "Documents",
-    "qrels": "Judged pairs",
-    "excluded": "Excluded pairs",
-    "sources": "Source articles",
-}
 
 
 def state(result: RuleResult) -> str:

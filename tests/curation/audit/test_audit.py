@@ -430,14 +430,17 @@ def test_a_quote_of_the_query_is_looked_for_in_the_query(copy: Path) -> None:
 
 
 def test_a_release_whose_only_flaw_is_a_rule_not_run_is_incomplete(known: Path) -> None:
-    def broken(text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
-        if "unnest(evidence)" in text and any(
-            path.is_relative_to(known) for path in views["provenance_qrels"]
-        ):
-            raise OSError(f"disk gone under {known}")
-        yield from run_sql(text, views)
+    class Broken:
+        sandbox = staticmethod(run_sql.sandbox)
 
-    report = audit(known, broken, rules=evidence.RULES)
+        def __call__(self, text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
+            if "unnest(evidence)" in text and any(
+                path.is_relative_to(known) for path in views["provenance_qrels"]
+            ):
+                raise OSError(f"disk gone under {known}")
+            yield from run_sql(text, views)
+
+    report = audit(known, Broken(), rules=evidence.RULES)
     assert report.verdict == "incomplete"
     assert result(report, "evidence").note == "OSError: disk gone under ."
 
