@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-from curation.audit.rule import MAX_EXAMPLES, Collector, Context, Outcome, Rule, side
-from curation.audit.rules import duplicate_canaries as planted
-from curation.audit.rules.text_rows import About, about, both_sides, by_id, differ, images, write_pairs
-from curation.similarity.text.engine import NEAR, SPAN, Match, Texts, exact_rows, near_pairs
+from curation.audit.rule import MAX_EXAMPLES, Check, Collector, Context, Defect, Outcome, Rule, side
+from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, near
+from curation.audit.rules.text_rows import (
+    About,
+    about,
+    both_sides,
+    by_id,
+    differ,
+    images,
+    literal,
+    write_pairs,
+)
+from curation.similarity.text.engine import NEAR, SPAN, Match, exact_rows, near_pairs
 from curation.similarity.text.ngrams import GRAM
 from schemas.audit import Coverage
 
@@ -27,9 +37,10 @@ NEAR_TEXT = (
 _SPLITS = "SELECT id, split FROM provenance_queries ORDER BY id, split"
 
 
-def _exact(context: Context, table: str, texts: Texts, message: str) -> Outcome:
+def _exact(table: str, context: Context) -> Outcome:
     """Rows with the same words in the same order and the same picture."""
-    found = Collector(f"duplicate_{'documents' if table == 'corpus' else table}", "error")
+    rows, texts = ("documents", context.corpus) if table == "corpus" else ("queries", context.queries)
+    found = Collector(f"duplicate_{rows}", "error")
     groups = [sorted(texts.names(rows)) for rows in exact_rows(texts)]
     pictures = images(context, table, (name for group in groups for name in group)) if groups else {}
     pairs: list[tuple[str, str]] = []
@@ -43,30 +54,20 @@ def _exact(context: Context, table: str, texts: Texts, message: str) -> Outcome:
     quoted = by_id(texts, (name for pair in pairs[:MAX_EXAMPLES] for name in pair))
     for one, other in pairs:
         sides = (side(table, name, quoted.get(name, "")) for name in (one, other))
-        found.add(message, *sides)
+        found.add(f"two {rows} have the same normalised text and picture", *sides)
     alike = sum(len(group) - 1 for group in groups) - len(pairs)
     empty = int((texts.sketch.counts == 0).sum())
     outcome = found.outcome(len(texts) - empty)
-    rows = [Coverage(compared_with="", compared=len(texts) - empty, unit="texts")]
+    coverage = [Coverage(compared_with="", compared=len(texts) - empty, unit="texts")]
     if empty:
         why = "no letter or digit in the text"
-        rows.append(Coverage(compared_with="", compared=0, unit="texts", skipped=empty, why=why))
+        coverage.append(Coverage(compared_with="", compared=0, unit="texts", skipped=empty, why=why))
     if alike > 0:
         why = "same text with another picture: not a duplicate"
-        rows.append(Coverage(compared_with="", compared=alike, unit="texts with another picture", why=why))
-    return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=tuple(rows))
-
-
-def _duplicate_documents(context: Context) -> Outcome:
-    return _exact(
-        context, "corpus", context.corpus, "two documents have the same normalised text and picture"
-    )
-
-
-def _duplicate_queries(context: Context) -> Outcome:
-    return _exact(
-        context, "queries", context.queries, "two queries have the same normalised text and picture"
-    )
+        coverage.append(
+            Coverage(compared_with="", compared=alike, unit="texts with another picture", why=why)
+        )
+    return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=tuple(coverage))
 
 
 def _near_documents(context: Context) -> Outcome:
@@ -193,67 +194,150 @@ def _across_splits(context: Context) -> Outcome:
     return outcome
 
 
+_LIKE = "(SELECT id FROM queries WHERE rowid = 0)"
+_POSITIVE = """(SELECT "query-id" AS q, "corpus-id" AS c FROM qrels SEMI JOIN corpus d ON d.id = "corpus-id"
+    SEMI JOIN queries o ON o.id = "query-id" WHERE score > 0 ORDER BY qrels.rowid LIMIT 1)"""
+
+
+def _again(table: str, like: str, name: str, text: str, changed: str, origin: str = "") -> str:
+    """SQL: a row has `text`, and one `name` like it has `changed`, with its provenance but for `origin`."""
+    more = f", {origin}" if origin else ""
+    return f"""INSERT INTO provenance_{table} SELECT * REPLACE ('{name}' AS id{more})
+        FROM provenance_{table} WHERE id = {like} LIMIT 1;
+    UPDATE {table} SET text = {literal(text)} WHERE id = {like};
+    INSERT INTO {table} SELECT * REPLACE ('{name}' AS id, {literal(changed)} AS text)
+        FROM {table} WHERE id = {like} LIMIT 1 RETURNING id"""
+
+
+def _near_document(text: str, changed: str, grade: int | None = None) -> Defect:
+    """A near copy of a positive, unjudged or with another grade."""
+    graded = f"""INSERT INTO qrels SELECT * REPLACE ('canary:near' AS "corpus-id", score + {grade} AS score)
+        FROM qrels SEMI JOIN {_POSITIVE} ON q = "query-id" AND c = "corpus-id";"""
+    return Defect(
+        f"a near copy of a positive {'unjudged' if grade is None else 'with another grade'}: "
+        f"{len(text.split())} words",
+        f"""{_again("corpus", f"(SELECT c FROM {_POSITIVE})", "canary:near", text, changed)};
+        {"" if grade is None else graded} SELECT q, c, 'canary:near' FROM {_POSITIVE}""",
+    )
+
+
+def _near_query(name: str, text: str, changed: str) -> Defect:
+    """A near copy of the first query, in its split."""
+    planted = _again("queries", _LIKE, "canary:query", text, changed, "'' AS family")
+    return Defect(name, f"{planted}; SELECT id, 'canary:query' FROM queries WHERE rowid = 0")
+
+
+def _far_query(name: str, text: str, changed: str) -> Defect:
+    """A near copy of the first query, in the other split."""
+    origin = "'' AS family, if(split = 'test', 'dev', 'test') AS split"
+    planted = _again("queries", _LIKE, "canary:query", text, changed, origin)
+    return Defect(name, f"{planted}; SELECT id, 'canary:query' FROM provenance_queries WHERE id = {_LIKE}")
+
+
+_LESS = SHORT.replace("lanterns", "lantern")
+_rule = partial(Rule, severity="error", unit="pairs of queries")
 RULES = (
-    Rule(
+    _rule(
         "duplicate_documents",
         2,
         "No duplicate document",
-        (
-            "No two documents have the same words in the same order and the same picture, once case, width, "
-            "punctuation and spacing are folded."
+        "No two documents have the same words in the same order and the same picture, once case, width, "
+        "punctuation and spacing are folded.",
+        unit="documents",
+        checks=(
+            Check(
+                "two documents have the same normalised text and picture",
+                partial(_exact, "corpus"),
+                Defect(
+                    "a document again, in capitals and with dashes",
+                    _again(
+                        "corpus",
+                        "(SELECT id FROM corpus WHERE rowid = 0)",
+                        "canary:document",
+                        LONG,
+                        f"  {LONG.upper().replace(' ', ' - ')}!",
+                    ),
+                ),
+            ),
         ),
-        "error",
-        "documents",
-        _duplicate_documents,
-        canaries=planted.DUPLICATE_DOCUMENTS,
     ),
-    Rule(
+    _rule(
         "near_duplicate_documents",
         1,
         "Near-duplicate documents share labels",
-        (
-            "A document that is nearly the same as a positive one, with the same picture if any, has the "
-            f"same grade for that query or is excluded. {NEAR_TEXT}"
+        "A document that is nearly the same as a positive one, with the same picture if any, has the "
+        f"same grade for that query or is excluded. {NEAR_TEXT}",
+        unit="pairs of documents",
+        checks=(
+            Check(
+                "a document nearly the same as a positive one is neither labelled alike nor excluded",
+                _near_documents,
+                (
+                    _near_document(LONG, near(LONG)),
+                    _near_document(SHORT, _LESS),
+                    _near_document(LONG, near(LONG), grade=1),
+                ),
+            ),
         ),
-        "error",
-        "pairs of documents",
-        _near_documents,
-        canaries=planted.NEAR_DOCUMENTS,
     ),
-    Rule(
+    _rule(
         "duplicate_queries",
         2,
         "No duplicate query",
         "No two queries have the same words in the same order and the same picture.",
-        "error",
-        "queries",
-        _duplicate_queries,
-        canaries=planted.DUPLICATE_QUERIES,
+        unit="queries",
+        checks=(
+            Check(
+                "two queries have the same normalised text and picture",
+                partial(_exact, "queries"),
+                Defect(
+                    "a query again, in title case",
+                    _again("queries", _LIKE, "canary:query", LONG, f"{LONG.title()}.", "'' AS family"),
+                ),
+            ),
+        ),
     ),
-    Rule(
+    _rule(
         "near_duplicate_queries",
         1,
         "No near-duplicate query",
-        (
-            "No two queries of a split are nearly the same, unless they are of one family, have other "
-            f"pictures or ask about target concepts of which they share none. {NEAR_TEXT}"
+        "No two queries of a split are nearly the same, unless they are of one family, have other "
+        f"pictures or ask about target concepts of which they share none. {NEAR_TEXT}",
+        severity="warn",
+        checks=(
+            Check(
+                "two queries of a split are nearly the same",
+                _within_split,
+                (
+                    _near_query("a query of 25 words with three changed", LONG, near(LONG)),
+                    _near_query("a short query with one letter less", SHORT, _LESS),
+                    _near_query(
+                        "the words of a short query in another order",
+                        SHORT,
+                        "with broken lanterns harbour lighthouses",
+                    ),
+                    _near_query(
+                        "a query without spaces, two characters changed", UNSPACED, UNSPACED[:-2] + "消し"
+                    ),
+                ),
+            ),
         ),
-        "warn",
-        "pairs of queries",
-        _within_split,
-        canaries=planted.NEAR_QUERIES,
     ),
-    Rule(
+    _rule(
         "near_queries_across_splits",
         1,
         "No near-duplicate query across splits",
-        (
-            "No query of one split is nearly the same as a query of another, unless they are of one family, "
-            f"have other pictures or ask about target concepts of which they share none. {NEAR_TEXT}"
+        "No query of one split is nearly the same as a query of another, unless they are of one family, "
+        f"have other pictures or ask about target concepts of which they share none. {NEAR_TEXT}",
+        checks=(
+            Check(
+                "a query of one split is nearly the same as one of another",
+                _across_splits,
+                (
+                    _far_query("a query of 25 words, three changed, in the other split", LONG, near(LONG)),
+                    _far_query("a short query in the other split", SHORT, SHORT[:-1]),
+                ),
+            ),
         ),
-        "error",
-        "pairs of queries",
-        _across_splits,
-        canaries=planted.NEAR_ACROSS,
     ),
 )

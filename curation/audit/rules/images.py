@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from curation.audit.pictures import features_of, pairs_of
 from curation.audit.rule import (
     MAX_EXAMPLES,
     CannotRun,
+    Check,
     Collector,
     Context,
     NotApplicable,
@@ -23,12 +27,15 @@ from curation.audit.rule import (
 )
 from curation.audit.rules import images_canaries as canaries
 from curation.audit.rules.images_overlap import OVERLAP
+from curation.published.query import Row, fetch
 from curation.similarity.image import ImageFeatures, ImagePair, confirm
 from schemas.audit import Coverage, Finding, Severity
 from schemas.stages import Reason
 
 _ORIGINS = {"queries": "provenance_queries", "corpus": "provenance_corpus"}
 _HOW = {"bytes": "with equal bytes", "rescaled": "re-encoded or rescaled", "cropped": "cropped"}
+_LOOKED = "_images_looked"
+"""Under this name what is wrong with images is kept with the context."""
 _PAIRS = pa.schema(
     [("place", pa.int64()), ("one", pa.string()), ("other", pa.string()), ("how", pa.string())]
 )
@@ -62,21 +69,38 @@ def left_out(seen: ImageFeatures) -> tuple[int, str]:
     return broken + flat, " and ".join(part for part in why if part)
 
 
-def _whole(context: Context) -> Outcome:
-    """Decode every released image and compare its bytes with the recorded hash."""
+_NO_BYTES, _OTHER_BYTES = "the image has no bytes", "the image's bytes are not those provenance records"
+_UNDECODED, _LOST = "the image does not decode", "the image that provenance records is missing"
+
+
+def _decoded(context: Context) -> Outcome:
+    """Images that do not decode; also how many there are, and whether no hash of them is recorded."""
+    seen, missed, _ = _looked(context)
+    outcome = _told(_UNDECODED, context)
+    return dataclasses.replace(outcome, compared=int((seen.sha256 != "").sum()), missed=missed)
+
+
+def _told(kind: str, context: Context) -> Outcome:
+    """Images of which one thing is wrong."""
     found = Collector("images", "error")
-    recorded, missed = _recorded(context)
-    if context.subject.kind == "release" and not any(any(rows.values()) for rows in recorded.values()):
-        seen = features_of(context, context.subject)
-        if not len(seen):
-            raise NotApplicable("the release has no image")
-    else:
+    for table, name, message in _looked(context)[2]:
+        if message.startswith(kind):
+            found.add(message, side(table, name))
+    return found.outcome(0)
+
+
+def _looked(context: Context) -> tuple[ImageFeatures, str, list[tuple[str, str, str]]]:
+    """Every released image, decoded; what is not compared; table, id and what is wrong, for all checks."""
+    held = vars(context)
+    if _LOOKED not in held:
+        recorded, missed = _recorded(context)
         seen = features_of(context, context.subject) if recorded else require_images(context)
-    told = _messages(seen, recorded)
-    for table, name, message in sorted(told):
-        found.add(message, side(table, name))
-    outcome = found.outcome(int((seen.sha256 != "").sum()))
-    return Outcome(outcome.compared, outcome.found, outcome.findings, missed=missed)
+        is_recorded = any(any(rows.values()) for rows in recorded.values())
+        if context.subject.kind == "release" and not is_recorded and not len(seen):
+            raise NotApplicable("the release has no image")
+        held[_LOOKED] = seen, missed, sorted(_messages(seen, recorded))
+    found: tuple[ImageFeatures, str, list[tuple[str, str, str]]] = held[_LOOKED]
+    return found
 
 
 def _recorded(context: Context) -> tuple[dict[str, dict[str, str | None]], str]:
@@ -105,47 +129,46 @@ def _messages(
         stated = wanted[table].pop(name, recorded[table].get(name)) if table in wanted else digest
         if problem == Reason.IMAGE_MISSING.value:
             if stated or not recorded:
-                yield table, name, "the image has no bytes"
+                yield table, name, _NO_BYTES
             continue
         if digest != stated:
-            yield table, name, "the image's bytes are not those provenance records"
+            yield table, name, _OTHER_BYTES
         if problem:
-            yield table, name, f"the image does not decode: {problem}"
+            yield table, name, f"{_UNDECODED}: {problem}"
     for table, rows in wanted.items():
         for name in rows:
-            yield table, name, "the image that provenance records is missing"
+            yield table, name, _LOST
 
 
+@dataclass(frozen=True, slots=True)
 class _Duplicates:
-    """Same pictures whose labels differ; `hows` are the kinds of copies this rule speaks of."""
+    """Same pictures in one table whose labels differ; `hows` are the kinds of copies the rule speaks of."""
 
-    def __init__(self, rule: str, severity: Severity, hows: frozenset[str]) -> None:
-        self.rule, self.severity, self.hows = rule, severity, hows
+    rule: str
+    severity: Severity
+    hows: frozenset[str]
+    table: str
 
     def __call__(self, context: Context) -> Outcome:
-        """Pairs of queries, and of documents, of which one's label is unjudged for the other."""
+        """Pairs of queries, or of documents, of which one's label is unjudged for the other."""
         seen = require_images(context)
         if "qrels" not in context.views:
             raise (CannotRun if context.subject.kind == "release" else NotCovered)("table absent: qrels")
         pairs = [pair for pair in pairs_of(context) if pair.how in self.hows]
-        told: list[tuple[str, str, str, Finding]] = []
-        for number, table in enumerate(_ORIGINS):
-            chosen = [pair for pair in pairs if seen.table[pair.one] == seen.table[pair.other] == number]
-            chosen = [pair for pair in chosen if seen.ids[pair.one] != seen.ids[pair.other]]
-            told += self._unjudged(context, seen, table, chosen)
-        told.sort(key=lambda item: item[:3])
+        number = list(_ORIGINS).index(self.table)
+        chosen = [pair for pair in pairs if seen.table[pair.one] == seen.table[pair.other] == number]
+        chosen = [pair for pair in chosen if seen.ids[pair.one] != seen.ids[pair.other]]
+        rows = self._unjudged(context, seen, chosen) if chosen else []
+        findings = tuple(self._finding(row) for row in rows[:MAX_EXAMPLES])
+        if number:
+            return Outcome(0, len(rows), findings)
         skipped, why = left_out(seen)
         covered = (Coverage(compared_with="", compared=len(seen), unit="images", skipped=skipped, why=why),)
-        findings = tuple(item[3] for item in told[:MAX_EXAMPLES])
         note = f"{len(pairs)} pairs of the same picture" if pairs else ""
-        return Outcome(len(seen), len(told), findings, note, covered)
+        return Outcome(len(seen), len(rows), findings, note, covered)
 
-    def _unjudged(
-        self, context: Context, seen: ImageFeatures, table: str, pairs: list[ImagePair]
-    ) -> Iterator[tuple[str, str, str, Finding]]:
-        if not pairs:
-            return
-        path = context.scratch / f"{self.rule}-{table}.parquet"
+    def _unjudged(self, context: Context, seen: ImageFeatures, pairs: list[ImagePair]) -> list[Row]:
+        path = context.scratch / f"{self.rule}-{self.table}.parquet"
         rows = [
             {"place": place, "one": str(seen.ids[one]), "other": str(seen.ids[other]), "how": pair.how}
             for place, pair in enumerate(pairs)
@@ -153,22 +176,18 @@ class _Duplicates:
         ]
         pq.write_table(pa.Table.from_pylist(rows, schema=_PAIRS), path)
         views = {name: files for name, files in context.views.items() if name in _JUDGED}
-        whose = "query-id" if table == "queries" else "corpus-id"
+        whose = "query-id" if self.table == "queries" else "corpus-id"
         text = _UNJUDGED.format(
             whose=whose,
-            its="corpus-id" if table == "queries" else "query-id",
-            text=table,
+            its="corpus-id" if self.table == "queries" else "query-id",
+            text=self.table,
             excluded=_EXCLUDED if "excluded" in views else "",
-            apart=_APART if table == "queries" and "provenance_queries" in views else "",
+            apart=_APART if self.table == "queries" and "provenance_queries" in views else "",
         )
-        found = [
-            row for batch in context.query(text, {**views, "pairs": [path]}) for row in batch.to_pylist()
-        ]
-        for row in found:
-            yield row["one"], row["other"], table, self._finding(table, row)
+        return fetch(context.query, text, {**views, "pairs": [path]})
 
-    def _finding(self, table: str, row: Mapping[str, Any]) -> Finding:
-        if table == "queries":
+    def _finding(self, row: Row) -> Finding:
+        if self.table == "queries":
             message = (
                 f"two queries show the same picture ({_HOW[row['how']]}), but {row['count']} of the first's "
                 f"positives are neither labelled nor excluded for the second"
@@ -179,9 +198,9 @@ class _Duplicates:
                 "the first is positive and the second neither labelled nor excluded"
             )
         sides = (
-            side(table, row["one"], row["one_text"]),
-            side(table, row["other"], row["other_text"]),
-            side("corpus" if table == "queries" else "queries", row["label"]),
+            side(self.table, row["one"], row["one_text"]),
+            side(self.table, row["other"], row["other_text"]),
+            side("corpus" if self.table == "queries" else "queries", row["label"]),
         )
         return Finding(rule=self.rule, severity=self.severity, message=message, sides=sides)
 
@@ -268,52 +287,57 @@ def _labels(context: Context, pairs: Sequence[Named]) -> tuple[set[Named], dict[
     return excluded, {(row["q"], row["c"]): row["score"] for row in found["qrels"]}
 
 
+def _alike(
+    rule: str, severity: Severity, hows: Sequence[str], planted: Mapping[str, Any]
+) -> tuple[Check, ...]:
+    """A check of queries and one of documents, with what is planted in each."""
+    return tuple(
+        Check(
+            f"two {what} show the same picture, and a label of one is missing from the other",
+            _Duplicates(rule, severity, frozenset(hows), table),
+            planted[table],
+        )
+        for what, table in (("queries", "queries"), ("documents", "corpus"))
+    )
+
+
+_rule = partial(Rule, severity="error", unit="images")
 RULES = (
-    Rule(
+    _rule(
         "images",
         2,
         "Images decode",
         "Every image that provenance records is there, has the recorded hash, and decodes whole.",
-        "error",
-        "images",
-        _whole,
-        canaries.WHOLE,
+        checks=(
+            Check(_UNDECODED, _decoded, canaries.UNDECODED),
+            Check(_OTHER_BYTES, partial(_told, _OTHER_BYTES), canaries.OTHER_BYTES),
+            Check(_NO_BYTES, partial(_told, _NO_BYTES), canaries.NO_BYTES),
+            Check(_LOST, partial(_told, _LOST), canaries.LOST),
+        ),
     ),
-    Rule(
+    _rule(
         "image_duplicates",
         1,
         "Equal pictures share their labels",
-        (
-            f"Where two queries of one split, or two documents, show {SAME}, what is positive for one is "
-            "labelled or excluded for the other."
-        ),
-        "error",
-        "images",
-        _Duplicates("image_duplicates", "error", frozenset({"bytes", "rescaled"})),
-        canaries.DUPLICATES,
+        f"Where two queries of one split, or two documents, show {SAME}, what is positive for one is "
+        "labelled or excluded for the other.",
+        checks=_alike("image_duplicates", "error", ("bytes", "rescaled"), canaries.DUPLICATES),
     ),
-    Rule(
+    _rule(
         "image_crops",
         1,
         "Cut pictures share their labels",
-        (
-            "The same for pictures of which one is a cut of the other, or both of a third: the common area "
-            f"is at least {confirm.MIN_COMMON:.0%} of one of them."
-        ),
-        "warn",
-        "images",
-        _Duplicates("image_crops", "warn", frozenset({"cropped"})),
-        canaries.CROPS,
+        "The same for pictures of which one is a cut of the other, or both of a third: the common area "
+        f"is at least {confirm.MIN_COMMON:.0%} of one of them.",
+        severity="warn",
+        checks=_alike("image_crops", "warn", ("cropped",), canaries.CROPS),
     ),
-    Rule(
+    _rule(
         "image_self_match",
         1,
         "No query finds its own picture",
         f"No document that a query is scored against shows {SAME}, whole or cut; excluded pairs may.",
-        "error",
-        "images",
-        _self_match,
-        canaries.SELF_MATCH,
+        checks=(Check("the query's own picture is a document", _self_match, canaries.SELF_MATCH),),
     ),
     OVERLAP,
 )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from curation.audit.rule import Canary, Rows
+from curation.audit.rule import Canary, Defect, Rows
 from schemas.hashing import sha256_bytes
 
 _SIZE = (320, 256)
@@ -131,13 +131,21 @@ def _document_truncated(rows: Rows, second: Rows) -> Sequence[str] | None:
 
 _GOOD = encoded(drawn(10))
 _HTML = b"<!DOCTYPE html><html><body>Forbidden</body></html>"
-WHOLE = (
+UNDECODED = (
     _damaged("an image cut short", _GOOD[: len(_GOOD) // 2], _GOOD[: len(_GOOD) // 2]),
     _damaged("an error page instead of an image: HTML", _HTML, _HTML),
     _damaged("an image of 60,000 x 60,000 pixels in 100 bytes: bomb", bomb(), bomb()),
-    _damaged("another picture than the one recorded: other", encoded(drawn(12)), _GOOD),
-    _damaged("a recorded image that is missing", None, _GOOD),
     Canary("a document's image cut in half", _document_truncated),
+)
+OTHER_BYTES = _damaged("another picture than the one recorded: other", encoded(drawn(12)), _GOOD)
+NO_BYTES = _damaged("a recorded image without a byte: empty", b"", _GOOD)
+LOST = (
+    _damaged("a recorded image that is missing", None, _GOOD),
+    Defect(
+        "a recorded image of a row that is missing",
+        """UPDATE provenance_corpus SET image_sha256 = repeat('0', 64) WHERE rowid = 0;
+    DELETE FROM corpus WHERE id = (SELECT id FROM provenance_corpus WHERE rowid = 0) RETURNING id""",
+    ),
 )
 
 
@@ -171,26 +179,34 @@ def _equal(made: Callable[[Rows, int, Change], Sequence[str] | None], seed: int,
     return plant
 
 
-def _byte_copies(rows: Rows, second: Rows) -> Sequence[str] | None:
-    table = _table_with_images(rows)
-    if table is None:
-        return None
+def _byte_copies(table: str) -> Any:
     made = _pair_of_queries if table == "queries" else _pair_of_documents
-    names = made(rows, 20, same)
-    if names is not None:
-        rows[table][-1]["image"] = rows[table][-2]["image"]
-    return names
+
+    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
+        names = made(rows, 20, same)
+        if names is not None:
+            rows[table][-1]["image"] = rows[table][-2]["image"]
+        return names
+
+    return plant
 
 
-DUPLICATES = (
-    Canary("two rows with equal image bytes and different labels", _byte_copies),
-    Canary("two queries, one picture at 0.6 of its size", _equal(_pair_of_queries, 21, rescaled)),
-    Canary("two documents, one picture at 0.6 of its size", _equal(_pair_of_documents, 22, rescaled)),
-)
-CROPS = (
-    Canary("two queries, one picture cut to four fifths", _equal(_pair_of_queries, 23, cropped)),
-    Canary("two documents, one picture cut to four fifths", _equal(_pair_of_documents, 24, cropped)),
-)
+DUPLICATES = {
+    "queries": (
+        Canary("two queries with equal image bytes and different labels", _byte_copies("queries")),
+        Canary("two queries, one picture at 0.6 of its size", _equal(_pair_of_queries, 21, rescaled)),
+    ),
+    "corpus": (
+        Canary("two documents with equal image bytes and different labels", _byte_copies("corpus")),
+        Canary("two documents, one picture at 0.6 of its size", _equal(_pair_of_documents, 22, rescaled)),
+    ),
+}
+CROPS = {
+    "queries": Canary("two queries, one picture cut to four fifths", _equal(_pair_of_queries, 23, cropped)),
+    "corpus": Canary(
+        "two documents, one picture cut to four fifths", _equal(_pair_of_documents, 24, cropped)
+    ),
+}
 
 
 def _self(seed: int, change: Change, quality: int) -> Any:

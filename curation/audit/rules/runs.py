@@ -2,218 +2,322 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+import gzip
+from collections.abc import Sequence
+from functools import partial, reduce
+from operator import getitem
 
-from curation.audit.rule import CannotRun, Collector, Context, NotApplicable, Outcome, Rule, side
-from curation.audit.rules import runs_canaries as planted
-from curation.audit.rules.runs_expected import (
-    MISSING,
-    TOLERANCE,
-    Difference,
-    Json,
-    by_pair,
-    differences,
-    facets_of,
-    of_derived,
-    of_split,
+from curation.audit.rule import Check, Defect, Rule
+from curation.audit.rules import runs_expected as expected
+from curation.audit.rules import runs_looked as looking
+from curation.audit.rules import runs_reading as reading
+from curation.audit.rules.planting import GONE
+from curation.audit.rules.runs_expected import TOLERANCE
+from curation.audit.rules.runs_looked import (
+    broken,
+    faults_of,
+    listed_systems,
+    lost_splits,
+    part_of,
+    pools_of,
+    strange_splits,
 )
-from curation.audit.rules.runs_reading import TABLES, Faults, Split, Tally, corpus_ids, read, split_of
-from curation.evaluation.measures import names
-from curation.evaluation.runs import SUFFIX, file_stem
-from curation.release.results import read as read_json
-from schemas.errors import ReleaseError
-from schemas.hashing import sha256_file
-
-FOLDER, RESULTS, DERIVED = "runs", "results.json", "derived.json"
-DEEPEST = 10_000
-_OTHERS = frozenset({f"{FOLDER}/{name}" for name in (RESULTS, DERIVED, "diagnostics.json")})
-
-
-@dataclass(slots=True)
-class _Looked:
-    """What the run files of a release say; `tallies` by split and system, for the runs that could be read."""
-
-    results: Json
-    derived: Json
-    splits: dict[str, tuple[Split, list[Path]]] = field(default_factory=dict)
-    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
-    files: list[tuple[str, Faults]] = field(default_factory=list)
-    lines: int = 0
+from curation.audit.rules.runs_made import (
+    DERIVED,
+    RESULTS,
+    Damage,
+    Line,
+    Runs,
+    in_lines,
+    in_results,
+    in_table,
+    planted,
+)
+from curation.evaluation.runs import SUFFIX
+from curation.published.query import Sandbox
 
 
-def _looked(context: Context) -> _Looked:
-    """Everything both rules need, read once.
+def _cells(column: int, value: str) -> Damage:
+    """A cell of the last line of a ranking."""
 
-    Raises:
-        NotApplicable: there are no runs. CannotRun: a table is absent. ReleaseError: a file is no JSON.
-    """
-    if not (context.directory / FOLDER).is_dir():
-        raise NotApplicable("the files hold no runs")
-    _ = context.manifest  # the runs of another layout are not ours
-    key = ("runs", str(context.directory), context.subject.sha256)
-    if key not in context.shared:
-        context.shared[key] = _look(context)
-    found: _Looked = context.shared[key]
-    return found
+    def change(listed: list[Line]) -> Sequence[str]:
+        listed[-1][column] = value
+        return [value] if value == GONE else []
+
+    return in_lines(change)
 
 
-def _look(context: Context) -> _Looked:
-    absent = [name for name in TABLES if name not in context.views]
-    if absent:
-        raise CannotRun(f"table absent: {', '.join(absent)}")
-    looked = _Looked(*read_json(context.directory))
-    if not looked.results:
-        fault = Faults()
-        fault.add("there are runs, but no results of them")
-        looked.files.append((f"{FOLDER}/{RESULTS}", fault))
-    corpus = corpus_ids(context)
-    files: dict[str, list[Path]] = {}
-    for path in context.views["queries"]:
-        files.setdefault(path.name.split("-")[0], []).append(path)
-    for split, paths in sorted(files.items()):
-        looked.splits[split] = (split_of(context, paths, corpus), paths)
-        for name, system in _systems(looked.results.get(split)).items():
-            if system.get("status") == "measured":
-                _read_run(context.directory, split, name, looked)
-    _unnamed(context.directory, looked)
-    return looked
+def _twice(listed: list[Line]) -> Sequence[str]:
+    listed[-1][2] = listed[0][2]
+    return [listed[0][2]]
 
 
-def _systems(summary: Any) -> dict[str, Json]:
-    """Systems of one split by name, as far as they are what they should be."""
-    listed = summary.get("systems") if isinstance(summary, dict) else None
-    systems = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-    return {str(item.get("name")): item for item in systems}
+def _stranger(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    lines = made.lines()
+    made.set_lines({**lines, GONE: [[GONE, *line[1:]] for line in next(iter(lines.values()))]})
+    return [GONE]
 
 
-def _depth(summary: Json) -> int:
-    """Depth of the rankings, 0 where none is stated that could be."""
-    k = summary.get("k")
-    return k if isinstance(k, int) and 0 < k <= DEEPEST else 0
+def _in_parts(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
+    lines = made.lines()
+    first = next(iter(lines))
+    if len(lines) < 2:
+        return None
+    made.set_lines({**lines, "again": [[*lines[first].pop()[:3], "1", "1.0", "canary"]]})
+    return [first]
 
 
-def _run_name(split: str, system: str) -> str:
-    return f"{FOLDER}/{split}/{file_stem(system)}{SUFFIX}"
+def _too_long(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    made.summary["k"] = 1
+    return [next(query for query, listed in made.lines().items() if len(listed) > 1)]
 
 
-def _read_run(directory: Path, split: str, system: str, looked: _Looked) -> None:
-    """One run file that results.json names: its place, its hash, its lines."""
-    summary = looked.results[split]
-    stated, name = _systems(summary)[system], _run_name(split, system)
-    faults, path = Faults(), directory / name
-    looked.files.append((name, faults))
-    if stated.get("run_file") != name:
-        faults.add(f"results.json says the run file is {str(stated.get('run_file'))[:100]!r}")
-    if not path.is_file():
-        faults.add("the run file is missing")
-        return
-    if sha256_file(path) != stated.get("run_sha256"):
-        faults.add("the run file is not the one whose hash results.json states")
-    tally = read(path, looked.splits[split][0], _depth(summary) or DEEPEST, faults)
-    if tally is not None:
-        looked.lines += tally.lines
-        looked.tallies[split, system] = tally
+def _too_many(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    lines = 2 * made.summary["k"] * len(made.data.queries) + reading.SPARE
+    made.set_content(gzip.compress(b"q Q d 1 1 x\n" * 1_000, mtime=0) * (lines // 1_000 + 1))
+    return [made.name]
 
 
-def _unnamed(directory: Path, looked: _Looked) -> None:
-    """Files beside the run files that no result names."""
-    known = _OTHERS | {name for name, _ in looked.files}
-    for path in sorted((directory / FOLDER).rglob("*")):
-        name = path.relative_to(directory).as_posix()
-        if path.is_file() and name not in known:
-            faults = Faults()
-            faults.add("results.json names no such file")
-            looked.files.append((name, faults))
+def _bytes(name: str, content: bytes | None) -> Damage:
+    """A file beside those there are, or in the place of one."""
+
+    def damage(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+        made.files[name] = content
+        return [name]
+
+    return damage
 
 
-def _files(context: Context) -> Outcome:
-    found = Collector("run_files", "error")
-    try:
-        looked = _looked(context)
-    except ReleaseError as error:
-        return _unreadable(found, error)
-    for name, faults in looked.files:
-        for message, query, document in faults.kept:
-            sides = [side("runs", name)]
-            sides += [side("queries", query)] if query else []
-            sides += [side("corpus", document)] if document else []
-            found.add(message, *sides)
-        found.found += faults.found - len(faults.kept)
-    return found.outcome(looked.lines, f"{len(looked.tallies)} run files read")
+def _lost(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    made.files[made.name] = None
+    return [made.name]
 
 
-def _unreadable(found: Collector, error: ReleaseError) -> Outcome:
-    name = str(getattr(error, "file", "") or FOLDER)
-    found.add(f"a file on the runs cannot be read: {str(error).splitlines()[0][:200]}", side("runs", name))
-    return found.outcome(0)
+def _other_bytes(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    made.files[made.name] = made.content + gzip.compress(b"", mtime=0)
+    return [made.name]
 
 
-def _results(context: Context) -> Outcome:
-    found = Collector("run_results", "error")
-    try:
-        looked = _looked(context)
-    except ReleaseError as error:
-        return _unreadable(found, error)
-    compared = 0
-    unread: list[str] = []
-    for split in sorted({*looked.splits, *looked.results}):
-        if split not in looked.splits:
-            found.add("the release has no such split", side(RESULTS, split))
-            continue
-        summary = looked.results.get(split)
-        if not isinstance(summary, dict) or not _depth(summary):
-            found.add("there are no results of this split, or without depth k", side(RESULTS, split))
-            continue
-        named = _systems(summary)
-        listed = summary.get("systems")
-        if not isinstance(listed, list) or len(listed) != len(named):
-            found.add("systems are no list of objects with names of their own", side(RESULTS, split))
-        stated = {**summary, "systems": named, "comparisons": by_pair(summary.get("comparisons"))}
-        wanted = _expected(context, looked, split, named)
-        compared += _add_all(found, differences(stated, wanted, split), RESULTS)
-        unread += [
-            f"{split}/{name}"
-            for name, item in named.items()
-            if item.get("status") == "measured" and (split, name) not in looked.tallies
-        ]
-    pools = of_derived(context.manifest, looked.results, _systems)
-    compared += _add_all(found, differences(looked.derived, pools, DERIVED), DERIVED)
-    outcome = found.outcome(compared, "not computed again: intervals and p-values")
-    missed = f"runs that could not be read: {', '.join(unread)}" if unread else ""
-    return dataclasses.replace(outcome, missed=missed)
+def _cut(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    made.set_content(made.content[:-12])
+    return [made.name]
 
 
-def _expected(context: Context, looked: _Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:
-    """What results.json must say of one split."""
-    data, files = looked.splits[split]
-    measures = names(_depth(looked.results[split]))
-    values = {
-        name: looked.tallies[split, name].values(measures)
-        for name in named
-        if (split, name) in looked.tallies
-    }
-    facets = facets_of(context, data, files)
-    return {"split": split, **of_split(context.manifest, data, facets, values, named, measures)}
+def _other_name(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    name, made.ran["run_file"] = made.name, f"runs/test/canary{SUFFIX}"
+    return [name]
 
 
-def _add_all(found: Collector, compared: Iterator[Difference], table: str) -> int:
-    """Report what differs; returns how many values were compared."""
-    count = 0
-    for place, stated, expected, message in compared:
-        count += 1
-        if message:
-            found.add(message, side(table, place, _shown(stated)), side("data", place, _shown(expected)))
-    return count
+_Q, _C = "'{q}'", "'{c}'"
+_MINE = "patient_id = 'canary:patient' WHERE id ="
+_BROKEN = "a file on the runs cannot be read"
+FILES = (
+    Check(
+        _BROKEN,
+        partial(broken, "run_files"),
+        (
+            planted("results that are no JSON", _bytes(RESULTS, b"{")),
+            planted("notes on derived tables that are no JSON", _bytes(DERIVED, b"[]")),
+        ),
+    ),
+    *(
+        Check(kind, partial(faults_of, kind), planted(name, damage))
+        for kind, name, damage in (
+            (looking.NO_RESULTS, "runs without results", _bytes(RESULTS, None)),
+            (looking.OTHER_NAME, "another run file named", _other_name),
+            (looking.LOST, "a run file that is missing", _lost),
+            (looking.OTHER_HASH, "a run file of another hash", _other_bytes),
+            (
+                looking.UNNAMED,
+                "a run that results.json does not name",
+                _bytes(f"runs/test/canary{SUFFIX}", b""),
+            ),
+            (reading.UNREADABLE, "a run file cut short", _cut),
+            (reading.TOO_MANY, "a run file with a million lines too many", _too_many),
+            (reading.NO_QUERY, "a query of no split", _stranger),
+            (reading.NO_DOCUMENT, "a document that is not in the corpus", _cells(2, GONE)),
+            (reading.IN_PARTS, "a ranking in two parts", _in_parts),
+            (reading.RANKS, "a rank left out", _cells(3, "99")),
+            (reading.NO_NUMBER, "a score that is not a number", _cells(4, "nan")),
+            (reading.RISES, "a score higher than the one before", _cells(4, "1000.5")),
+            (reading.TOO_LONG, "a ranking longer than stated", _too_long),
+            (reading.TWICE, "a document twice", in_lines(_twice)),
+        )
+    ),
+    Check(
+        reading.LEFT_OUT,
+        partial(faults_of, reading.LEFT_OUT),
+        (
+            planted(
+                "an excluded pair ranked",
+                in_table(
+                    f"""INSERT INTO excluded BY NAME
+                    SELECT {_Q} AS "query-id", {_C} AS "corpus-id", 'own_article' AS reason"""
+                ),
+            ),
+            planted(
+                "the query's own record ranked",
+                in_table(f"UPDATE provenance_queries SET source_id = {_C} WHERE id = {_Q}"),
+            ),
+            planted(
+                "a record of the query's own patient ranked",
+                in_table(
+                    f"UPDATE provenance_queries SET {_MINE} {_Q}; UPDATE provenance_corpus SET {_MINE} {_C}"
+                ),
+            ),
+        ),
+    ),
+)
 
 
-def _shown(value: Any) -> str:
-    return "missing" if value is MISSING else str(value)
+def _strange_split(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    made.results[GONE] = made.summary
+    return [GONE]
 
 
+def _other_run(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    """Rankings turned round although the results are those of the run before."""
+    lines = made.lines()
+    for listed in lines.values():
+        for line, document in zip(listed, [line[2] for line in reversed(listed)], strict=True):
+            line[2] = document
+    made.set_lines(lines)
+    return ["test/systems/bm25/overall/RR/mean"]
+
+
+def _facet_mean(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    value = min(made.ran["facets"]["label_status"])
+    made.ran["facets"]["label_status"][value]["R@1"]["mean"] = -0.5
+    return [f"test/systems/bm25/facets/label_status/{value}/R@1/mean"]
+
+
+def _pooled(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    made.derived["pools"] = {"shaped_by": ["canary:system"], "systems": ["canary:system"]}
+    return [f"derived.json/pools/{name}" for name in ("shaped_by", "systems")]
+
+
+def _pooled_by_nobody(made: Runs, sandbox: Sandbox) -> Sequence[str]:
+    return ["derived.json/pools"]
+
+
+def _set(*path: str, **values: object) -> Damage:
+    """Values under some keys of what is said of the first system, to be named."""
+
+    def change(made: Runs) -> None:
+        reduce(getitem, path, made.ran).update(values)
+
+    return in_results(change, "/".join((_RAN, *path, *values)))
+
+
+def _of_split(**values: object) -> Damage:
+    """Values of split test, to be named."""
+    return in_results(lambda made: made.summary.update(values), *values)
+
+
+def _not_run(**values: object) -> Damage:
+    """Values of the system that did not run, to be named."""
+    change = lambda made: made.summary["systems"][-1].update(values)  # noqa: E731 - one of several alike
+    return in_results(change, "/".join(("systems/image", *values)))
+
+
+def _marked(made: Runs) -> None:
+    made.ran["shaped_the_benchmark"] = not made.ran["shaped_the_benchmark"]
+
+
+def _stranger_compared(made: Runs) -> None:
+    made.summary["comparisons"].append({**made.summary["comparisons"][0], "b": GONE})
+
+
+def _check(part: str, *defects: Defect) -> Check:
+    return Check(part, partial(part_of, part), defects)
+
+
+_RAN, _COMPARED = "systems/bm25", "comparisons/bm25 dense nDCG@10"
+VALUES = (
+    Check(
+        _BROKEN,
+        partial(broken, "run_results"),
+        planted("results that are no JSON", _bytes(RESULTS, b"{")),
+    ),
+    Check("the release has no such split", strange_splits, planted("results of no split", _strange_split)),
+    Check(
+        "there are no results of this split, or without depth k",
+        lost_splits,
+        (
+            planted("a split without results", in_results(lambda made: made.results.pop("test"))),
+            planted("a split without depth", in_results(lambda made: made.summary.update(k="20"))),
+        ),
+    ),
+    Check(
+        "systems are no list of objects with names of their own",
+        listed_systems,
+        planted("a system twice", in_results(lambda made: made.summary["systems"].append(made.ran))),
+    ),
+    _check(
+        expected.COUNTS,
+        planted("fewer queries measured", _of_split(queries_measured=0)),
+        planted("a smaller corpus", _of_split(corpus=1)),
+    ),
+    _check(
+        expected.RELEASE,
+        planted(
+            "results of another version",
+            in_results(lambda made: made.summary["release"].update(version="0.0.1"), "release/version"),
+        ),
+    ),
+    _check(
+        expected.FACET_COUNTS,
+        planted(
+            "a facet that is none",
+            in_results(lambda made: made.summary["facets"].update(canary={}), "facets/canary"),
+        ),
+    ),
+    _check(
+        expected.SHAPED,
+        planted("the mark of a system changed", in_results(_marked, f"{_RAN}/shaped_the_benchmark")),
+    ),
+    _check(
+        expected.NOT_RUN,
+        planted("numbers of a system that did not run", _not_run(overall={})),
+        planted("no reason why a system did not run", _not_run(why_not=" ")),
+    ),
+    _check(
+        expected.MEANS,
+        planted("an inflated mean", _set("overall", "nDCG@10", mean=1.5)),
+        planted("a mean of fewer queries", _set("overall", "nDCG@10", queries=0)),
+        planted("a measure that is none", _set("overall", canary={})),
+        planted("results of another run", _other_run),
+    ),
+    _check(expected.FACET_MEANS, planted("the mean of a facet edited", _facet_mean)),
+    _check(
+        expected.MACRO,
+        planted("an inflated mean of means", _set("macro", "label_status", "RR", mean=1.5)),
+    ),
+    _check(
+        expected.COMPARISONS,
+        planted(
+            "a larger difference",
+            in_results(
+                lambda made: made.summary["comparisons"][0].update(difference=1.5), f"{_COMPARED}/difference"
+            ),
+        ),
+        planted(
+            "a difference left out", in_results(lambda made: made.summary["comparisons"].pop(0), _COMPARED)
+        ),
+        planted(
+            "a difference from a system that is not there",
+            in_results(_stranger_compared, f"comparisons/bm25 {GONE} nDCG@10"),
+        ),
+    ),
+    Check(
+        "what is said of the pools",
+        pools_of,
+        (
+            planted("pools shaped by others", _pooled),
+            planted("pools that nobody shaped", _pooled_by_nobody, shaped_by=()),
+        ),
+    ),
+)
 RULES = (
     Rule(
         "run_files",
@@ -226,8 +330,7 @@ RULES = (
         ),
         "error",
         "lines",
-        _files,
-        canaries=planted.FILES,
+        checks=FILES,
     ),
     Rule(
         "run_results",
@@ -241,7 +344,6 @@ RULES = (
         ),
         "error",
         "values",
-        _results,
-        canaries=planted.RESULTS,
+        checks=VALUES,
     ),
 )

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.audit.rule import Context
-from curation.audit.rules.runs_reading import Floats, Split
+from curation.audit.rules.runs_reading import Floats, Part, Split
 from curation.evaluation.collection import FACETS
 from curation.published.manifest import ReleaseManifest
 
 TOLERANCE = 1e-6
 MISSING = object()
+COUNTS, RELEASE, FACET_COUNTS = "counts of a split", "what is said of the release", "queries by facet"
+SHAPED, NOT_RUN = "marks of systems that shaped the benchmark", "what is said of a system that did not run"
+MEANS, FACET_MEANS, MACRO = "means of a system", "means by facet", "means of the means by facet"
+COMPARISONS = "differences between systems"
+"""Parts of results.json that are compared."""
 _UNMEASURED = ("overall", "facets", "macro")
-_STATUS = """
+POSITIVES = """
     SELECT "query-id" AS q, CASE WHEN count(DISTINCT label_status) = 1 THEN min(label_status) ELSE 'mixed' END
         AS said FROM qrels WHERE score > 0 GROUP BY ALL"""
 Json = Mapping[str, Any]
@@ -43,13 +48,13 @@ def differences(stated: Any, expected: Any, place: str) -> Iterator[Difference]:
     if isinstance(expected, dict) and isinstance(stated, dict):
         if isinstance(expected, Whole):
             for name in sorted(set(stated) - set(expected)):
-                yield f"{place}/{name}", stated[name], MISSING, "something is stated that cannot be"
+                yield f"{place}/{name}", stated[name], MISSING, "an impossible value is stated"
         for name in expected:  # overall first, parts later: only the first findings are shown
             yield from differences(stated.get(name, MISSING), expected[name], f"{place}/{name}")
     elif _is_equal(stated, expected):
         yield place, stated, expected, ""
     elif expected is not MISSING or stated is not MISSING:
-        yield place, stated, expected, "what is stated is not what the release's files give"
+        yield place, stated, expected, "the stated value differs from what the release's files give"
 
 
 def _is_equal(stated: Any, expected: Any) -> bool:
@@ -62,6 +67,7 @@ def _is_equal(stated: Any, expected: Any) -> bool:
 
 
 def of_split(
+    split: str,
     manifest: ReleaseManifest,
     data: Split,
     facets: Facets,
@@ -69,9 +75,10 @@ def of_split(
     named: Mapping[str, Json],
     measures: Sequence[str],
 ) -> dict[str, Any]:
-    """What must be said of one split, systems and comparisons by name.
+    """What must be said of one split by part, systems and comparisons by name.
 
     Args:
+        split: its name.
         manifest: release.json.
         data: the split.
         facets: (measured queries,) values by facet.
@@ -82,24 +89,26 @@ def of_split(
     measured = int(np.count_nonzero(data.relevant))
     ran = [name for name, item in named.items() if item.get("status") == "measured"]
     comparisons = _comparisons({name: values[name] for name in ran if name in values}, measures)
+    systems: dict[str, dict[str, Any]] = {
+        SHAPED: {name: {"shaped_the_benchmark": name in manifest.shaped_by} for name in named},
+        NOT_RUN: {name: _NOT_RUN for name in named if name not in ran},
+        **_ran({name: values[name] for name in ran if name in values}, measures, facets),
+    }
     return {
-        "subset": "",
-        "corpus": len(data.corpus),
-        "queries": len(data.queries),
-        "queries_measured": measured,
-        "queries_without_positive": len(data.queries) - measured,
-        "pairs_left_out": len(data.left_out),
-        "measures": list(measures),
-        "release": _release(manifest),
-        "facets": Whole({name: Whole(_counted(column)) for name, column in facets.items()}),
-        "systems": {
-            name: {
-                "shaped_the_benchmark": name in manifest.shaped_by,
-                **(_ran(values.get(name), measures, facets) if name in ran else _NOT_RUN),
-            }
-            for name in named
+        COUNTS: {
+            "split": split,
+            "subset": "",
+            "corpus": len(data.corpus),
+            "queries": len(data.queries),
+            "queries_measured": measured,
+            "queries_without_positive": len(data.queries) - measured,
+            "pairs_left_out": len(data.left_out),
+            "measures": list(measures),
         },
-        "comparisons": Whole(comparisons) if set(ran) <= set(values) else comparisons,
+        RELEASE: {"release": _release(manifest)},
+        FACET_COUNTS: {"facets": Whole({name: Whole(_counted(column)) for name, column in facets.items()})},
+        **{part: {"systems": found} for part, found in systems.items()},
+        COMPARISONS: {"comparisons": Whole(comparisons) if set(ran) <= set(values) else comparisons},
     }
 
 
@@ -123,20 +132,21 @@ _NOT_RUN = {
 }
 
 
-def _ran(values: Floats | None, measures: Sequence[str], facets: Facets) -> dict[str, Any]:
-    """What is said of a system that ran: nothing can be expected of one whose run was not read."""
-    if values is None:
-        return {}
-    parts = {
-        facet: {value: _means(values[column == value], measures) for value in _counted(column)}
-        for facet, column in facets.items()
-    }
-    return {
-        "why_not": "",
-        "overall": Whole(_means(values, measures)),
-        "facets": Whole({facet: Whole(found) for facet, found in parts.items()}),
-        "macro": Whole({facet: Whole(_macro(found, measures)) for facet, found in parts.items() if found}),
-    }
+def _ran(
+    values: Mapping[str, Floats], measures: Sequence[str], facets: Facets
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """What is said of the systems that ran and whose run was read."""
+    found: dict[str, dict[str, dict[str, Any]]] = {MEANS: {}, FACET_MEANS: {}, MACRO: {}}
+    for name, of in values.items():
+        parts = {
+            facet: {value: _means(of[column == value], measures) for value in _counted(column)}
+            for facet, column in facets.items()
+        }
+        macro = {facet: Whole(_macro(made, measures)) for facet, made in parts.items() if made}
+        found[MEANS][name] = {"why_not": "", "overall": Whole(_means(of, measures))}
+        found[FACET_MEANS][name] = {"facets": Whole({facet: Whole(made) for facet, made in parts.items()})}
+        found[MACRO][name] = {"macro": Whole(macro)}
+    return found
 
 
 def _means(values: Floats, measures: Sequence[str]) -> dict[str, Any]:
@@ -196,33 +206,19 @@ def of_derived(
     return {"pools": {"shaped_by": list(manifest.shaped_by), "systems": sorted(found)}}
 
 
-def facets_of(context: Context, data: Split, files: Sequence[Path]) -> dict[str, NDArray[np.object_]]:
+def facets_of(context: Context, data: Split, part: Part) -> dict[str, NDArray[np.object_]]:
     """(measured queries,) values of each facet, '' where undecided; `label_status` is that of positives."""
+    names = ("id", *FACETS)
+    text = f"""SELECT f.*, s.said AS label_status FROM (SELECT 1)
+        LEFT JOIN (SELECT COLUMNS(lambda name: name IN {names}) FROM {{source}}) f ON true
+        LEFT JOIN ({POSITIVES}) s ON s.q = f.id ORDER BY f.id"""  # one row at least, for its columns
+    table = pa.Table.from_batches(part.batches(context, text))
     measured = np.flatnonzero(data.relevant)
-    held = _columns(context, files)
-    listed = [name for name in FACETS if name in held]
-    made: dict[str, NDArray[np.object_]] = {}
-    for name in listed:
-        text = f"SELECT coalesce(\"{name}\", '') AS v FROM queries ORDER BY id"
-        column = [
-            value for batch in context.query(text, {"queries": files}) for value in batch[0].to_pylist()
-        ]
-        made[name] = np.array(column, dtype=object)[measured]
-    text = f"SELECT s.said FROM queries LEFT JOIN ({_STATUS}) s ON s.q = id ORDER BY id"
-    said = _first(context, text, {"queries": files, "qrels": context.views["qrels"]})
-    made["label_status"] = said[measured]
-    return made
-
-
-def _first(context: Context, text: str, views: Mapping[str, Sequence[Path]]) -> NDArray[np.object_]:
-    """The first column of a result."""
-    values = [value for batch in context.query(text, views) for value in batch.column(0).to_pylist()]
-    return np.array(values, dtype=object)
-
-
-def _columns(context: Context, files: Sequence[Path]) -> set[str]:
-    text = "SELECT column_name AS name FROM (DESCRIBE SELECT * FROM queries)"
-    return {row["name"] for batch in context.query(text, {"queries": files}) for row in batch.to_pylist()}
+    return {
+        name: np.array([value or "" for value in table.column(name).to_pylist()], dtype=object)[measured]
+        for name in (*FACETS, "label_status")
+        if name in table.column_names
+    }
 
 
 def _counted(column: NDArray[np.object_]) -> dict[str, int]:

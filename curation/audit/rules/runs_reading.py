@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,24 +19,70 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from curation.audit.rule import MAX_EXAMPLES, Context
+from curation.published.query import Views
 from schemas.exact import log2
 
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_BLOCK, _SPARE = 1 << 26, 1_000_000
+_BLOCK = 1 << 26
+SPARE = 1_000_000
+"""Lines a run file may have beside twice those it should have, before it is read no further."""
 _DISCOUNTS = np.array([log2(place + 2) for place in range(10)])
 _COLUMNS = {"query": pa.string(), "document": pa.string(), "rank": pa.int64(), "score": pa.float64()}
-_JUDGED = 'SELECT "query-id" AS q, "corpus-id" AS c, score FROM qrels'
+JUDGED = 'SELECT "query-id" AS q, "corpus-id" AS c, score FROM qrels'
 _UNJUDGED = 'ANTI JOIN qrels r ON r."query-id" = q AND r."corpus-id" = c'
-_LEFT_OUT = f"""
+PAIRS_LEFT_OUT = f"""
     SELECT "query-id" AS q, "corpus-id" AS c FROM excluded
     UNION SELECT q, c FROM (SELECT id AS q, source_id AS c FROM provenance_queries) {_UNJUDGED}
     UNION SELECT q, c FROM (SELECT o.id AS q, d.id AS c FROM provenance_queries o
         JOIN provenance_corpus d ON o.patient_id <> '' AND d.patient_id = o.patient_id) {_UNJUDGED}"""
+_QUERIES = "SELECT id FROM {source} ORDER BY id"
+_PAIRS = f"""SELECT q, c, score, true AS is_label FROM ({JUDGED})
+    UNION ALL SELECT q, c, NULL, false FROM ({PAIRS_LEFT_OUT})"""
 TABLES = ("queries", "corpus", "qrels", "excluded", "provenance_queries", "provenance_corpus")
 """What a split is read from."""
+UNREADABLE, TOO_MANY, TOO_LONG = (
+    "the run cannot be read",
+    "the run has far more lines than results.json says",
+    "the ranking is longer than results.json says",
+)
+NO_QUERY, NO_DOCUMENT = "the query is not one of this split", "the document is not in the corpus"
+IN_PARTS, TWICE = "the ranking of a query is in several parts", "the document occurs twice in a ranking"
+RANKS, NO_NUMBER = "the ranks are not 1 to n", "the score is not a number"
+RISES = "the score is not below the one before, as a 32-bit number"
+LEFT_OUT = "an excluded pair, or a record of the query's own, is ranked"
+"""What can be wrong with a run file's content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Queries of one split: what stands after FROM, and the views it needs."""
+
+    source: str
+    views: Views
+
+    def batches(self, context: Context, text: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a SELECT from it; `{source}` stands for it."""
+        views = {"qrels": context.views["qrels"], **self.views}
+        return context.query(text.format(source=self.source), views)
+
+
+def parts(context: Context) -> dict[str, Part]:
+    """Queries by the split whose files they are in."""
+    queries = context.views["queries"]
+    if "placed" in context.views:
+        views = {name: context.views[name] for name in ("queries", "placed")}
+        of = "SELECT q FROM placed WHERE tab = 'queries' AND split = "
+        listed = context.rows("SELECT DISTINCT split FROM placed WHERE tab = 'queries'", "placed")
+        return {
+            row["split"]: Part(f"queries SEMI JOIN ({of}'{row['split']}') ON q = id", views) for row in listed
+        }
+    files: dict[str, list[Path]] = {}
+    for path in queries:
+        files.setdefault(path.name.split("-")[0], []).append(path)
+    return {split: Part("queries", {"queries": paths}) for split, paths in files.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,63 +121,58 @@ class Split:
 
 @dataclass(slots=True)
 class Faults:
-    """What is wrong with a run: all is counted, the first few are kept as (message, query, document)."""
+    """What is wrong with a run, by kind: all is counted, some are kept as (message, query, document)."""
 
-    found: int = 0
-    kept: list[tuple[str, str, str]] = field(default_factory=list)
+    found: Counter[str] = field(default_factory=Counter)
+    kept: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
-    def add(self, message: str, query: str = "", document: str = "", count: int = 1) -> None:
-        """Count a fault; ids are '' where it is of the file."""
-        self.found += count
-        if len(self.kept) < MAX_EXAMPLES:
-            self.kept.append((message, query, document))
+    def add(self, kind: str, message: str = "", query: str = "", document: str = "") -> None:
+        """Count a fault; ids are '' where it is of the file, and the message where it is the kind."""
+        self.found[kind] += 1
+        kept = self.kept.setdefault(kind, [])
+        if len(kept) < MAX_EXAMPLES:
+            kept.append((message or kind, query, document))
 
-    def add_rows(self, message: str, rows: pa.Table, wrong: Mask) -> None:
+    def add_rows(self, kind: str, rows: pa.Table, wrong: Mask, message: str = "") -> None:
         """Count the rows of a mask, and keep some."""
         if count := int(np.count_nonzero(wrong)):
             shown = rows.take(np.flatnonzero(wrong)[:MAX_EXAMPLES]).to_pylist()
             for row in shown:
-                self.add(message, str(row["query"]), str(row["document"]))
-            self.found += count - len(shown)
+                self.add(kind, message, str(row["query"]), str(row["document"]))
+            self.found[kind] += count - len(shown)
 
 
-def split_of(context: Context, files: Sequence[Path], corpus: pa.Array) -> Split:
-    """One split of the audited release.
-
-    Args:
-        context: of the rule.
-        files: of the split's queries.
-        corpus: ids in order.
-
-    Raises:
-        CannotRun: a table is absent.
-    """
-    views = {name: context.views[name] for name in TABLES if name in context.views} | {"queries": files}
-    queries = _column(context, "SELECT id FROM queries ORDER BY id", {"queries": files})
-    labels: list[Keys] = []
-    grades: list[Keys] = []
-    for batch in context.query(_JUDGED, views):
-        keys = _keys(batch.column("q"), batch.column("c"), queries, corpus)
-        labels.append(keys[keys >= 0])
-        grades.append(np.asarray(pc.fill_null(batch.column("score"), 0)).astype(np.int64)[keys >= 0])
-    out = [
-        _keys(batch.column("q"), batch.column("c"), queries, corpus)
-        for batch in context.query(_LEFT_OUT, views)
-    ]
-    every, grade = _joined(labels), _joined(grades)
-    order = np.argsort(every, kind="stable")
-    left_out = np.unique(_joined(out))
-    return Split(queries, corpus, every[order], grade[order], left_out[left_out >= 0])
+def splits_of(context: Context, parts: Mapping[str, Part], corpus: pa.Array) -> dict[str, Split]:
+    """Every split of the audited release; `corpus` has its ids in order."""
+    queries = {split: _ids(part.batches(context, _QUERIES)) for split, part in sorted(parts.items())}
+    labels: dict[str, list[Keys]] = {split: [] for split in queries}
+    grades: dict[str, list[Keys]] = {split: [] for split in queries}
+    out: dict[str, list[Keys]] = {split: [] for split in queries}
+    for batch in context.batches(_PAIRS, *TABLES):
+        grade = np.asarray(pc.fill_null(batch.column("score"), 0)).astype(np.int64)
+        is_label = np.asarray(batch.column("is_label"))
+        for split, known in queries.items():
+            keys = _keys(batch.column("q"), batch.column("c"), known, corpus)
+            chosen = is_label & (keys >= 0)
+            labels[split].append(keys[chosen])
+            grades[split].append(grade[chosen])
+            out[split].append(keys[~is_label & (keys >= 0)])
+    made = {}
+    for split, known in queries.items():
+        every = _joined(labels[split])
+        order = np.argsort(every, kind="stable")
+        grade = _joined(grades[split])[order]
+        made[split] = Split(known, corpus, every[order], grade, np.unique(_joined(out[split])))
+    return made
 
 
 def corpus_ids(context: Context) -> pa.Array:
     """Every document id, in order."""
-    return _column(context, "SELECT id FROM corpus ORDER BY id", {"corpus": context.views["corpus"]})
+    return _ids(context.batches("SELECT id FROM corpus ORDER BY id", "corpus"))
 
 
-def _column(context: Context, text: str, views: Mapping[str, Sequence[Path]]) -> pa.Array:
-    batches = [batch.column(0) for batch in context.query(text, views)]
-    return pa.chunked_array(batches, pa.string()).combine_chunks()
+def _ids(batches: Iterable[pa.RecordBatch]) -> pa.Array:
+    return pa.chunked_array([batch.column(0) for batch in batches], pa.string()).combine_chunks()
 
 
 def _joined(parts: Sequence[Keys]) -> Keys:
@@ -229,8 +271,8 @@ def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
     try:
         for block in _blocks(path):
             tally.lines += block.num_rows
-            if tally.lines > 2 * k * len(split.queries) + _SPARE:
-                faults.add(f"the run has far more lines than {k} for each query")
+            if tally.lines > 2 * k * len(split.queries) + SPARE:
+                faults.add(TOO_MANY, f"the run has far more lines than {k} for each query")
                 return None
             rows = block if held is None else pa.concat_tables([held, block]).combine_chunks()
             last = pc.equal(rows.column("query"), rows.column("query")[-1])
@@ -241,7 +283,7 @@ def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
             _check(held, split, k, faults, tally, seen)
     except (OSError, EOFError, zlib.error, pa.ArrowInvalid) as error:
         text = (str(error).splitlines() or [""])[0].replace(str(path), path.name)
-        faults.add(f"the run cannot be read: {text}"[:300])
+        faults.add(UNREADABLE, f"{UNREADABLE}: {text}"[:300])
         return None
     return tally
 
@@ -281,17 +323,15 @@ def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, s
     seen[owners[starts]] = True
     keys = np.where((owners < 0) | (documents < 0), -1, owners * len(split.corpus) + documents)
     rises = np.r_[False, ~(scores[1:] < scores[:-1])] & (place > 0)
-    faults.add_rows("the query is not one of this split", rows, owners < 0)
-    faults.add_rows("the document is not in the corpus", rows, documents < 0)
-    faults.add_rows("the ranking of a query is in several parts", rows, again)
-    faults.add_rows("the ranks are not 1 to n", rows, np.asarray(rows.column("rank")) != place + 1)
-    faults.add_rows("the score is not a number", rows, ~np.isfinite(scores))
-    faults.add_rows("the score does not fall, as a 32-bit number", rows, rises)
-    faults.add_rows(f"the ranking is longer than {k}", rows, place == k)
-    faults.add_rows("the document stands twice in a ranking", rows, (keys >= 0) & (_numbered(keys) > 0))
-    faults.add_rows(
-        "an excluded pair, or a record of the query's own, is ranked", rows, within(keys, split.left_out)[0]
-    )
+    faults.add_rows(NO_QUERY, rows, owners < 0)
+    faults.add_rows(NO_DOCUMENT, rows, documents < 0)
+    faults.add_rows(IN_PARTS, rows, again)
+    faults.add_rows(RANKS, rows, np.asarray(rows.column("rank")) != place + 1)
+    faults.add_rows(NO_NUMBER, rows, ~np.isfinite(scores))
+    faults.add_rows(RISES, rows, rises)
+    faults.add_rows(TOO_LONG, rows, place == k, f"the ranking is longer than {k}")
+    faults.add_rows(TWICE, rows, (keys >= 0) & (_numbered(keys) > 0))
+    faults.add_rows(LEFT_OUT, rows, within(keys, split.left_out)[0])
     tally.add(owners, documents)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import shutil
@@ -17,13 +18,14 @@ import pytest
 from curation.audit.dataset import open_release
 from curation.audit.rules import runs_reading
 from curation.audit.rules.runs import RULES
-from curation.audit.rules.runs_canaries import Planted, with_runs
+from curation.audit.rules.runs_made import RESULTS as RESULTS_JSON
+from curation.audit.rules.runs_made import Runs, make_runs
 from curation.audit.rules.runs_reading import Faults, Split, places, read
 from curation.evaluation import measures
+from curation.evaluation.collection import open_collection
 from curation.evaluation.ranking import Ranking
 from curation.evaluation.runs import write_run
 from schemas.audit import RuleResult
-from schemas.hashing import sha256_file
 from tests.curation.audit.small import check, dataset, named, queries, rule_of
 from tests.curation.release.known import edit
 
@@ -32,31 +34,30 @@ SYSTEMS = ("bm25", "dense", "st:some/model")
 
 
 @pytest.fixture(scope="module")
-def good(known: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The known release with runs of three systems, and one that did not run."""
-    target = tmp_path_factory.mktemp("good") / "release"
-    shutil.copytree(known, target)
-    assert with_runs(target, SYSTEMS)
-    return target
+def good(known: Path) -> tuple[Runs, str]:
+    """Runs of three systems over the known release, and one that did not run; and the results as JSON."""
+    made = make_runs({"test": open_collection(known)}, SYSTEMS)
+    return made, json.dumps(made.results)
 
 
 @pytest.fixture
-def made(good: Path, tmp_path: Path) -> Planted:
-    """A copy of it to damage."""
-    target = tmp_path / "release"
-    shutil.copytree(good, target)
-    found = with_runs(target, SYSTEMS)
-    assert found
-    return found
+def made(good: tuple[Runs, str], known: Path, tmp_path: Path) -> Runs:
+    """The same, to be damaged, and a copy of that release to be written to."""
+    runs, results = good
+    directory = shutil.copytree(known, tmp_path / "release")
+    data = dataclasses.replace(runs.data, directory=directory)
+    return Runs(data, json.loads(results), {**runs.derived}, {**runs.files})
 
 
-def said(made: Planted) -> tuple[RuleResult, RuleResult]:
-    subject = open_release(made.directory)
-    files, results = (check(rule, subject, made.directory.parent) for rule in (FILES, RESULTS))
+def said(made: Runs) -> tuple[RuleResult, RuleResult]:
+    directory = made.data.directory
+    made.write(directory)
+    subject = open_release(directory)
+    files, results = (check(rule, subject, directory.parent) for rule in (FILES, RESULTS))
     return files, results
 
 
-def test_good_runs_pass(made: Planted) -> None:
+def test_good_runs_pass(made: Runs) -> None:
     files, results = said(made)
     assert (files.status, files.compared, files.note) == (
         "passed",
@@ -108,7 +109,7 @@ def test_measures_are_those_of_ir_measures(
     monkeypatch.setattr(runs_reading, "_BLOCK", block)
     faults = Faults()
     tally = read(path, split, k, faults)
-    assert tally and faults.found == 0 and tally.lines == sum(map(len, run.values()))
+    assert tally and not faults.found and tally.lines == sum(map(len, run.values()))
     expected = measures.evaluate(run, collection, k)
     np.testing.assert_allclose(tally.values(measures.names(k)), expected, atol=1e-12)
     assert np.isnan(expected).any() and (np.nan_to_num(expected).max(0) > 0.1).all()
@@ -117,8 +118,8 @@ def test_measures_are_those_of_ir_measures(
 @pytest.mark.parametrize(
     ("lines", "message", "count"),
     [
-        (["q000 Q0 d001 1 2.0 x", "q000 Q0 d002 2 2.0 x"], "does not fall", 1),
-        (["q000 Q0 d001 1 2.0 x", "q000 Q0 d002 2 3.0 x"], "does not fall", 1),
+        (["q000 Q0 d001 1 2.0 x", "q000 Q0 d002 2 2.0 x"], "not below the one before", 1),
+        (["q000 Q0 d001 1 2.0 x", "q000 Q0 d002 2 3.0 x"], "not below the one before", 1),
         (["q000 Q0 d001 1 inf x"], "not a number", 1),
         (["q000 Q0 d001 2 1.0 x", "q000 Q0 d002 3 0.5 x"], "ranks are not", 2),
         (["q000 Q0 d001 1 1.0 x", "q001 Q0 d001 1 1.0 x", "q000 Q0 d002 2 0.5 x"], "several parts", 1),
@@ -137,8 +138,9 @@ def test_wrong_lines_are_counted(tmp_path: Path, lines: list[str], message: str,
     path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
     faults = Faults()
     read(path, split, 2, faults)
-    assert [(found[0], faults.found) for found in faults.kept if message in found[0]][:1] != [], faults
-    assert sum(message in found[0] for found in faults.kept) == count
+    messages = [found[0] for kept in faults.kept.values() for found in kept]
+    assert sum(message in found for found in messages) == count, faults
+    assert sum(faults.found.values()) == len(messages)
 
 
 def test_places_and_empty_runs(tmp_path: Path) -> None:
@@ -167,8 +169,8 @@ def test_places_and_empty_runs(tmp_path: Path) -> None:
         {"dev": {"k": 20, "systems": []}},
     ],
 )
-def test_results_of_any_shape_are_findings(made: Planted, content: Any) -> None:
-    (made.directory / "runs" / "results.json").write_text(json.dumps(content), "utf-8")
+def test_results_of_any_shape_are_findings(made: Runs, content: Any) -> None:
+    made.files[RESULTS_JSON] = json.dumps(content).encode()
     files, results = said(made)
     assert (files.status, results.status) == ("failed", "failed"), (files, results)
 
@@ -187,27 +189,23 @@ def test_results_of_any_shape_are_findings(made: Planted, content: Any) -> None:
         (lambda made: made.ran["overall"]["RR"].update(mean=None), "overall/RR/mean"),
     ],
 )
-def test_numbers_of_a_system(made: Planted, change: Callable[[Planted], Any], place: str) -> None:
+def test_numbers_of_a_system(made: Runs, change: Callable[[Runs], Any], place: str) -> None:
     change(made)
-    made.save()
     files, results = said(made)
     assert files.status == "passed"
     assert named(results) == {f"test/systems/bm25/{place}"}
 
 
-def test_means_are_compared_to_a_millionth(made: Planted) -> None:
+def test_means_are_compared_to_a_millionth(made: Runs) -> None:
     made.ran["overall"]["RR"]["mean"] -= 0.9e-6
-    made.save()
     assert said(made)[1].status == "passed"
     made.ran["overall"]["RR"]["mean"] -= 0.2e-6
-    made.save()
     assert named(said(made)[1]) == {"test/systems/bm25/overall/RR/mean"}
 
 
-def test_comparisons_follow_from_the_runs(made: Planted) -> None:
+def test_comparisons_follow_from_the_runs(made: Runs) -> None:
     made.summary["comparisons"][0]["difference"] += 0.01
     del made.summary["comparisons"][-1]
-    made.save()
     found = named(said(made)[1])
     assert found == {
         "test/comparisons/bm25 dense nDCG@10/difference",
@@ -215,30 +213,26 @@ def test_comparisons_follow_from_the_runs(made: Planted) -> None:
     }
 
 
-def test_a_run_that_cannot_be_read_is_told_by_both(made: Planted) -> None:
-    path = made.directory / made.name
-    path.write_bytes(b"no gzip")
-    made.ran["run_sha256"] = sha256_file(path)
-    made.save()
+def test_a_run_that_cannot_be_read_is_told_by_both(made: Runs) -> None:
+    made.set_content(b"no gzip")
     files, results = said(made)
     assert named(files) == {made.name} and "cannot be read" in files.findings[0].message
     assert results.status in ("not_covered", "failed") and "test/bm25" in results.note
 
 
-def test_a_system_not_named_hides_no_file(made: Planted) -> None:
+def test_a_system_not_named_hides_no_file(made: Runs) -> None:
     made.summary["systems"] = [item for item in made.summary["systems"] if item["name"] != "dense"]
-    made.save()
     assert named(said(made)[0]) == {"runs/test/dense.trec.gz"}
 
 
-def test_a_missing_table_is_said(made: Planted) -> None:
-    shutil.rmtree(made.directory / "excluded")
+def test_a_missing_table_is_said(made: Runs) -> None:
+    shutil.rmtree(made.data.directory / "excluded")
     assert {result.status for result in said(made)} == {"not_run"}
 
 
-def test_a_query_whose_label_dangles_is_no_crash(made: Planted) -> None:
+def test_a_query_whose_label_dangles_is_no_crash(made: Runs) -> None:
     """It counts as measured in the stated results, and as one without a positive in the files."""
-    edit(made.directory, "qrels", lambda rows: rows[0].update({"corpus-id": "gone"}))
+    edit(made.data.directory, "qrels", lambda rows: rows[0].update({"corpus-id": "gone"}))
     _, results = said(made)
     assert results.status == "failed"
     assert {"test/queries_without_positive"} <= named(results)

@@ -1,0 +1,241 @@
+"""What files below runs/ say, read once for all checks, and what is wrong with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from curation.audit.rule import CannotRun, Collector, Context, NotApplicable, Outcome, side
+from curation.audit.rules import runs_expected as expected
+from curation.audit.rules import runs_reading as reading
+from curation.audit.rules.runs_expected import MISSING, Difference, Json, by_pair, differences
+from curation.audit.rules.runs_made import DERIVED, RESULTS, run_name
+from curation.audit.rules.runs_reading import TABLES, Faults, Part, Split, Tally
+from curation.evaluation.measures import names
+from curation.release.results import read as read_json
+from schemas.errors import ReleaseError
+from schemas.hashing import sha256_file
+
+FOLDER = "runs"
+DEEPEST = 10_000
+_OTHERS = frozenset({RESULTS, DERIVED, f"{FOLDER}/diagnostics.json"})
+NO_RESULTS, UNNAMED = "there are runs, but no results of them", "results.json names no such file"
+OTHER_NAME, LOST = "results.json names another run file", "the run file is missing"
+OTHER_HASH = "the run file is not the one whose hash results.json states"
+
+
+@dataclass(slots=True)
+class Looked:
+    """What the run files of a release say; `tallies` by split and system, for the runs that could be read.
+
+    `broken` is the file, and why, that is no JSON: nothing else is looked at then.
+    """
+
+    results: Json = field(default_factory=dict)
+    derived: Json = field(default_factory=dict)
+    broken: tuple[str, str] | None = None
+    splits: dict[str, tuple[Split, Part]] = field(default_factory=dict)
+    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    files: list[tuple[str, Faults]] = field(default_factory=list)
+    lines: int = 0
+    wanted: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Split -> what must be said of it by part, once asked for."""
+
+
+def look_at(context: Context) -> Looked:
+    """Everything all checks need, read once; a sandbox is read anew, what it holds changes.
+
+    Raises:
+        NotApplicable: there are no runs. CannotRun: a table is absent.
+    """
+    if not (context.directory / FOLDER).is_dir():
+        raise NotApplicable("the files hold no runs")
+    _ = context.manifest  # the runs of another layout are not ours
+    if "placed" in context.views:
+        return _look(context)
+    key = ("runs", str(context.directory), context.subject.sha256)
+    if key not in context.shared:
+        context.shared[key] = _look(context)
+    found: Looked = context.shared[key]
+    return found
+
+
+def _look(context: Context) -> Looked:
+    absent = [name for name in TABLES if name not in context.views]
+    if absent:
+        raise CannotRun(f"table absent: {', '.join(absent)}")
+    try:
+        looked = Looked(*read_json(context.directory))
+    except ReleaseError as error:
+        name = str(getattr(error, "file", "") or FOLDER)
+        return Looked(broken=(name, str(error).splitlines()[0][:200]))
+    if not looked.results:
+        fault = Faults()
+        fault.add(NO_RESULTS)
+        looked.files.append((RESULTS, fault))
+    parts = reading.parts(context)
+    for split, data in reading.splits_of(context, parts, reading.corpus_ids(context)).items():
+        looked.splits[split] = (data, parts[split])
+        for name, system in systems_of(looked.results.get(split)).items():
+            if system.get("status") == "measured":
+                _read_run(context.directory, split, name, looked)
+    _unnamed(context.directory, looked)
+    return looked
+
+
+def systems_of(summary: Any) -> dict[str, Json]:
+    """Systems of one split by name, as far as they are what they should be."""
+    listed = summary.get("systems") if isinstance(summary, dict) else None
+    systems = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return {str(item.get("name")): item for item in systems}
+
+
+def depth_of(summary: Json) -> int:
+    """Depth of the rankings, 0 where none is stated that could be."""
+    k = summary.get("k")
+    return k if isinstance(k, int) and 0 < k <= DEEPEST else 0
+
+
+def _read_run(directory: Path, split: str, system: str, looked: Looked) -> None:
+    """One run file that results.json names: its place, its hash, its lines."""
+    summary = looked.results[split]
+    stated, name = systems_of(summary)[system], run_name(split, system)
+    faults, path = Faults(), directory / name
+    looked.files.append((name, faults))
+    if stated.get("run_file") != name:
+        said = str(stated.get("run_file"))[:100]
+        faults.add(OTHER_NAME, f"results.json says the run file is {said!r}")
+    if not path.is_file():
+        faults.add(LOST)
+        return
+    if sha256_file(path) != stated.get("run_sha256"):
+        faults.add(OTHER_HASH)
+    tally = reading.read(path, looked.splits[split][0], depth_of(summary) or DEEPEST, faults)
+    if tally is not None:
+        looked.lines += tally.lines
+        looked.tallies[split, system] = tally
+
+
+def _unnamed(directory: Path, looked: Looked) -> None:
+    """Files beside the run files that no result names."""
+    known = _OTHERS | {name for name, _ in looked.files}
+    for path in sorted((directory / FOLDER).rglob("*")):
+        name = path.relative_to(directory).as_posix()
+        if path.is_file() and name not in known:
+            faults = Faults()
+            faults.add(UNNAMED)
+            looked.files.append((name, faults))
+
+
+def broken(rule: str, context: Context) -> Outcome:
+    """A file that is no JSON; also what was looked at if all are."""
+    found, looked = Collector(rule, "error"), look_at(context)
+    if looked.broken:
+        name, why = looked.broken
+        found.add(f"a file on the runs cannot be read: {why}", side("runs", name))
+        return found.outcome(0)
+    if rule == "run_results":
+        return found.outcome(0, "not computed again: intervals and p-values")
+    return found.outcome(looked.lines, f"{len(looked.tallies)} run files read")
+
+
+def faults_of(kind: str, context: Context) -> Outcome:
+    """What is wrong with run files in one way."""
+    found = Collector("run_files", "error")
+    for name, faults in look_at(context).files:
+        kept = faults.kept.get(kind, [])
+        for message, query, document in kept:
+            sides = [side("runs", name)]
+            sides += [side("queries", query)] if query else []
+            sides += [side("corpus", document)] if document else []
+            found.add(message, *sides)
+        found.found += faults.found[kind] - len(kept)
+    return found.outcome(0)
+
+
+def _splits(looked: Looked) -> Iterator[tuple[str, Json, dict[str, Json]]]:
+    """(split, what is stated of it, its systems), where it has results with a depth."""
+    for split in sorted(looked.splits):
+        summary = looked.results.get(split)
+        if isinstance(summary, dict) and depth_of(summary):
+            yield split, summary, systems_of(summary)
+
+
+def strange_splits(context: Context) -> Outcome:
+    """Results of splits that the release does not have."""
+    found, looked = Collector("run_results", "error"), look_at(context)
+    for split in sorted({*looked.results} - {*looked.splits}):
+        found.add("the release has no such split", side("results.json", split))
+    return found.outcome(0)
+
+
+def lost_splits(context: Context) -> Outcome:
+    """Splits without results."""
+    found, looked = Collector("run_results", "error"), look_at(context)
+    for split in sorted({*looked.splits} - {split for split, _, _ in _splits(looked)}):
+        found.add("there are no results of this split, or without depth k", side("results.json", split))
+    return found.outcome(0)
+
+
+def listed_systems(context: Context) -> Outcome:
+    """Results whose systems cannot be told apart; also which runs could not be read."""
+    found, looked = Collector("run_results", "error"), look_at(context)
+    unread: list[str] = []
+    for split, summary, named in _splits(looked):
+        listed = summary.get("systems")
+        if not isinstance(listed, list) or len(listed) != len(named):
+            found.add("systems are no list of objects with names of their own", side("results.json", split))
+        ran = [name for name, item in named.items() if item.get("status") == "measured"]
+        unread += [f"{split}/{name}" for name in ran if (split, name) not in looked.tallies]
+    missed = f"runs that could not be read: {', '.join(unread)}" if unread else ""
+    return dataclasses.replace(found.outcome(0), missed=missed)
+
+
+def part_of(part: str, context: Context) -> Outcome:
+    """One part of what is stated of every split."""
+    found, looked, compared = Collector("run_results", "error"), look_at(context), 0
+    for split, summary, named in _splits(looked):
+        stated = {**summary, "systems": named, "comparisons": by_pair(summary.get("comparisons"))}
+        if split not in looked.wanted:
+            looked.wanted[split] = _wanted(context, looked, split, named)
+        compared += _add_all(found, differences(stated, looked.wanted[split][part], split), "results.json")
+    return found.outcome(compared)
+
+
+def _wanted(context: Context, looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:
+    """What results.json must say of one split, by part."""
+    data, part = looked.splits[split]
+    measures = names(depth_of(looked.results[split]))
+    values = {
+        name: looked.tallies[split, name].values(measures)
+        for name in named
+        if (split, name) in looked.tallies
+    }
+    facets = expected.facets_of(context, data, part)
+    return expected.of_split(split, context.manifest, data, facets, values, named, measures)
+
+
+def pools_of(context: Context) -> Outcome:
+    """What is said of the pools."""
+    found, looked = Collector("run_results", "error"), look_at(context)
+    if looked.broken:
+        return found.outcome(0)
+    pools = expected.of_derived(context.manifest, looked.results, systems_of)
+    return found.outcome(_add_all(found, differences(looked.derived, pools, "derived.json"), "derived.json"))
+
+
+def _add_all(found: Collector, compared: Iterator[Difference], table: str) -> int:
+    """Report what differs; returns how many values were compared."""
+    count = 0
+    for place, stated, wanted, message in compared:
+        count += 1
+        if message:
+            found.add(message, side(table, place, _shown(stated)), side("data", place, _shown(wanted)))
+    return count
+
+
+def _shown(value: Any) -> str:
+    return "missing" if value is MISSING else str(value)
