@@ -223,6 +223,11 @@ _SOURCE_TEXTS = Check(
         for kind, (table, origin) in zip(("query", "document"), _ORIGINS, strict=True)
         for defect in (
             Defect(f"a {kind} rewritten by hand", set_row(table, _BY_HAND)),
+            Defect(
+                f"an unchanged {kind} rewritten by hand",
+                f"""UPDATE {origin} SET transforms = [] WHERE id = (SELECT id FROM {table} WHERE rowid = 0);
+                {set_row(table, _BY_HAND)}""",
+            ),
             Defect(f"a {kind} without the hash of its source", set_row(origin, "text_sha256 = NULL")),
             Defect(
                 f"a recorded change of a {kind} that was not made",

@@ -120,11 +120,13 @@ def _answer(of: str, rule: str, *answers: Answer) -> str:
 
 
 def _label(
-    name: str, rule: str, score: int, *answers: Answer, status: str = "expert", by: str = ""
+    name: str, rule: str, score: int, *answers: Answer, status: str = "expert", by: str = "", also: str = ""
 ) -> Defect:
-    """The first label, called one of people that follows by a rule from answers, which name the rule `by`."""
+    """The first label, called one of people by a rule; its answers name it or `by`, the second `also`."""
     stated = f"label_status = '{status}', rule = 'review/{rule}@1', score = {score}"
     answered = _answer("qrels", f"review/{by or rule}@1", *answers)
+    if also:
+        answered += f"; UPDATE annotations SET rule = 'review/{also}@1' WHERE annotator = 'A1'"
     return Defect(name, f"{answered}; {set_row('qrels', stated)}")
 
 
@@ -173,7 +175,18 @@ _CHECKS = (
             ),
             _label("a majority of two", "majority", 2, (_READS, 2), (_READS, 2)),
             _label("a majority of one in three", "majority", 2, (_READS, 2), (_READS, 1), (_READS, 0)),
-            _label("a single label of two answers", "single", 2, (_READS, 2), (_READS, 2)),
+            _label("a single label of two answers", "single", 2, (_READS, 2), (_READS, 1)),
+            _label(
+                "a unanimous label called adjudicated",
+                "unanimous",
+                2,
+                (_READS, 2),
+                (_READS, 2),
+                status="adjudicated",
+            ),
+            _label("an adjacent label that nobody gave", "adjacent", 1, (_READS, 0), (_READS, 2)),
+            _label("a label by an unknown rule", "canary", 2, (_READS, 2), (_READS, 2)),
+            _label("answers that name two rules", "unanimous", 2, (_READS, 2), (_READS, 2), also="zero"),
             _label("a single label of another grade", "single", 2, (_READS, 1)),
             _label(
                 "an adjudicated label of another grade", "adjudicated", 2, (_SETTLES, 1), status="adjudicated"
