@@ -81,6 +81,16 @@ KINDS = {
 }
 
 
+TABLES = {
+    "queries": "Queries",
+    "corpus": "Documents",
+    "qrels": "Judged pairs",
+    "excluded": "Excluded pairs",
+    "sources": "Source articles",
+}
+"""Tables whose row counts stand at the head of the page (_verdict.html.jinja)."""
+
+
 def state(result: RuleResult) -> str:
     """The word shown for a rule's status; a failed warning is a warning, not an error."""
     if result.status == "failed":
