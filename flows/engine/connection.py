@@ -47,7 +47,7 @@ class Connection:
 
     def sandbox(self) -> TableSandbox:
         """Small tables in memory that may be damaged."""
-        return TableSandbox(self._asked().connection)
+        return TableSandbox(self._memory_limit)
 
     def _asked(self) -> _Asked:
         with self._lock:  # opening costs more than most questions

@@ -26,8 +26,13 @@ ROW_GROUP = 20_000
 
 
 @contextlib.contextmanager
-def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An in-memory database that spills to a temporary folder and never reaches the network."""
+def connect(
+    memory_limit: str = "4GB", scratch_in: Path | None = None, *, threads: int = 0
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An in-memory database that spills to a temporary folder and never reaches the network.
+
+    Without a number of threads it takes one per processor.
+    """
     with tempfile.TemporaryDirectory(prefix="medqrels-duckdb-", dir=scratch_in) as scratch:
         try:
             connection = duckdb.connect(
@@ -37,6 +42,7 @@ def connect(memory_limit: str = "4GB", scratch_in: Path | None = None) -> Iterat
                     "temp_directory": scratch,
                     "autoinstall_known_extensions": "false",
                     "autoload_known_extensions": "false",
+                    **({"threads": threads} if threads else {}),
                 },
             )
         except duckdb.Error as error:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 
 import duckdb  # used by its own name: another name for its classes here keeps it from ending cleanly
 import pyarrow as pa
 
 from curation.published.query import Row, Stored, UnknownNameError, Views
-from flows.engine.database import add_view
+from flows.engine.database import add_view, connect
 from schemas.errors import MedqrelsError
 
-_numbers = itertools.count()
 _ARRIVED = "arrived_rows"
 
 
 class TableSandbox:
-    """`curation.published.query.Sandbox`: a database of its own, attached to one that is open."""
+    """`curation.published.query.Sandbox`: a database of its own, of one thread."""
 
-    def __init__(self, opened: duckdb.DuckDBPyConnection) -> None:
-        self._connection = opened.cursor()
-        self._name = f"sandbox_{next(_numbers)}"
+    def __init__(self, memory_limit: str) -> None:
+        self._open = contextlib.ExitStack()
+        self._connection = self._open.enter_context(connect(memory_limit, threads=1))
+        self._name = "memory"
         self._schema = ""
         self._shown: set[str] = set()
-        self._run(f"ATTACH ':memory:' AS {self._name}")
+        weakref.finalize(self, self._open.close)
 
     def load(self, schema: str, tables: Mapping[str, pa.Table]) -> None:
         """Make a schema of these tables."""
@@ -104,9 +104,7 @@ class TableSandbox:
 
     def close(self) -> None:
         """Let go of the tables."""
-        with contextlib.suppress(duckdb.Error):  # the whole database was closed before
-            self._connection.execute(f"USE memory.main; DETACH {self._name}")
-            self._connection.close()
+        self._open.close()
 
     def _run(self, text: str) -> None:
         try:
