@@ -96,7 +96,7 @@ class Qrel:
 
     query_id: str = column("query")
     corpus_id: str = column("document")
-    score: int = column("grade, see schemas.grades")
+    score: int = column("grade, as the task declares it")
     task: str = column("task name")
     rule: str = column("named, versioned rule, e.g. visual_context/cites@1")
     label_status: LabelStatus = column("who or what judged it")
@@ -132,4 +132,4 @@ class Excluded:
     query_id: str = column("query")
     corpus_id: str = column("document")
     task: str = column("task name")
-    reason: str = column("exclusion code, see schemas.grades")
+    reason: str = column("exclusion code: a common one of schemas.grades, or the task's own")

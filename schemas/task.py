@@ -94,8 +94,9 @@ class Task:
         question: of the review.
         scale: of the judge.
         card: Jinja template of the card's section on how queries, documents and labels were made.
-        gold_rules: beginnings of rules whose pairs are positives by construction: items with a known grade.
-        lacks: dimensions its queries rest on nothing in; overlap with them there is only reported.
+        gold_rules: beginnings of rules whose pairs are positives by construction, for gold items.
+        lacks: `target_concept` for a task whose queries are about none: overlap there is only reported. One
+            without images or patients says nothing: there is no key to share.
         caption_in_query: why no published words can stand in for a query's image, '' where they can.
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
 
@@ -129,6 +130,7 @@ class Task:
             "rules begin with its name": all(rule.startswith(f"{self.name}/") for rule in self.gold_rules),
             "stages bear its name": (self.per_article.name, self.over_all.name)
             == (self.name, f"{self.name}_all"),
+            "only target_concept may be lacked": self.lacks <= {"target_concept"},
             "extra tables are made": self.over_all.outputs.keys() >= set(self.extra_tables),
         }
         for what, holds in faults.items():

@@ -114,10 +114,12 @@ def _pairs(
 
 
 def figure_ids(_: Source, figures: Sequence[Figure], __: Sequence[Passage]) -> list[str]:
+    """What the account of figures counts."""
     return [figure.id for figure in figures]
 
 
 def passage_ids(_: Source, __: Sequence[Figure], passages: Sequence[Passage]) -> list[str]:
+    """What the account of passages counts."""
     return [passage.id for passage in passages]
 
 

@@ -458,5 +458,5 @@ def test_a_directory_that_is_no_release_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="not a release"):
         audit(tmp_path, run_sql)
     (tmp_path / "release.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(ReleaseError, match="not of format"):
+    with pytest.raises(ReleaseError, match="is of format None"):
         audit(tmp_path, run_sql)

@@ -237,7 +237,7 @@ def test_a_manifest_of_the_older_format_is_read_and_keeps_its_hash(known: Path, 
     assert manifest.computed_hash() == manifest.release_hash == body["release_hash"]
     assert json.loads(manifest.to_json()) == body
     path.write_text(json.dumps(body | {"change": {}}), "utf-8")
-    with pytest.raises(ReleaseError, match="not of format 2 or 3"):
+    with pytest.raises(ReleaseError, match="says it is of format 2, but"):
         read_manifest(tmp_path)
 
 
