@@ -76,9 +76,8 @@ def test_only_flows_knows_prefect_and_duckdb() -> None:
         name: {path for path in modules(*PACKAGES) if name in imported(path)}
         for name in ("prefect", "duckdb")
     }
-    assert users["duckdb"] == {
-        *(ROOT / "flows" / "engine" / name for name in ("database.py", "connection.py"))
-    }
+    engine = ROOT / "flows" / "engine"
+    assert users["duckdb"] == {engine / f"{name}.py" for name in ("database", "connection", "sandbox")}
     assert users["prefect"] and all(path.parts[len(ROOT.parts)] == "flows" for path in users["prefect"])
 
 
