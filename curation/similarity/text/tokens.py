@@ -70,7 +70,7 @@ def rolling(values: U64, starts: I64, ends: I64, base: int) -> U64:
 @functools.cache
 def _is_word() -> Bool:
     """Code point -> whether it is part of a word: a letter or digit, as in `normalise_text`."""
-    return np.fromiter((chr(code).isalnum() for code in range(0x110000)), np.bool_, 0x110000)
+    return np.fromiter(map(str.isalnum, map(chr, range(0x110000))), np.bool_, 0x110000)
 
 
 @functools.cache
