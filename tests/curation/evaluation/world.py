@@ -11,9 +11,9 @@ from typing import Any
 
 from PIL import Image
 
-from curation.evaluation.collection import FACETS
 from tests import releases
 
+_FACETS = ("specialty", "modality", "tier", "region")
 _HEAD: Mapping[str, Any] = {
     "dataset": "toys",
     "title": "Toys",
@@ -47,7 +47,7 @@ class Release:
     excluded: list[tuple[str, str]] = field(default_factory=list)
     statuses: Mapping[tuple[str, str], str] = field(default_factory=dict)
     head: dict[str, Any] = field(default_factory=dict)
-    facets: tuple[str, ...] = ("specialty", "modality", "tier", "region")
+    facets: tuple[str, ...] = _FACETS
 
     def write(self, root: Path) -> Path:
         folder = root / "release" / "toy"
@@ -75,7 +75,7 @@ class Release:
             "provenance_corpus": [_origin(row) for row in self.documents],
             "provenance_queries": [_origin(row) for row in self.queries],
         }
-        without = [name for name in ("license", "is_synthetic", "via", *FACETS) if name not in self.facets]
+        without = ["license", "is_synthetic", "via", *(name for name in _FACETS if name not in self.facets)]
         releases.write(folder, tables, splits=sorted(set(split_of.values())), without=without)
         self.seal(folder)
         return folder
