@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,6 +14,7 @@ from curation.published.query import Row, Stored, UnknownNameError, Views
 from flows.engine.database import add_view, connect
 from schemas.errors import MedqrelsError
 
+_numbers = itertools.count()
 _ARRIVED = "arrived_rows"
 
 
@@ -22,10 +24,11 @@ class TableSandbox:
     def __init__(self, memory_limit: str) -> None:
         self._open = contextlib.ExitStack()
         self._connection = self._open.enter_context(connect(memory_limit, threads=1))
-        self._name = "memory"
+        self._name = f"sandbox_{next(_numbers)}"  # what is made of one is kept by its name
         self._schema = ""
         self._shown: set[str] = set()
         weakref.finalize(self, self._open.close)
+        self._run(f"ATTACH ':memory:' AS {self._name}")
 
     def load(self, schema: str, tables: Mapping[str, pa.Table]) -> None:
         """Make a schema of these tables."""

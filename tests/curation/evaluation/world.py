@@ -96,6 +96,7 @@ def _filled(row: Mapping[str, Any], *more: str) -> dict[str, Any]:
 
 def _origin(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
+        "split": row.get("split", "test"),
         "article_id": row["id"],
         "source_id": "",
         "patient_id": "",

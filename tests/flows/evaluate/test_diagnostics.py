@@ -274,9 +274,6 @@ def test_same_bytes_and_the_numbers_of_the_card(run: Any) -> None:
     _, _, second = run(cases(), "image", "bm25", name="2")
     for name in ("diagnostics/test-00000-of-00001.parquet", NOTES):
         assert (first / name).read_bytes() == (second / name).read_bytes()
-    path = first / "provenance" / "queries" / "test-00000-of-00001.parquet"
-    table = pq.read_table(path)
-    pq.write_table(table.append_column("split", [["test"] * table.num_rows]), path)
     made = facts.facts(first, run_sql)["test"]
     assert made["conditions"]["text_only"]["mean"] == 0.5 and made["bm25_solvable"]["mean"] == 0.5
     assert made["bm25_solvable"]["groups"] == 4 and made["needs"]["image"]["mean"] >= 0.25
