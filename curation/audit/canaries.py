@@ -314,7 +314,7 @@ class _Field:
                 findings = self.run_rule(rule, given)[0].findings
             elif kind:
                 with self._undone(base, kind):
-                    given = self._given(Canary("nothing", second=kind), base, ())
+                    given = self._given(Defect("nothing", "", second=kind), base, ())
                     findings = self.run_rule(rule, given)[0].findings
             else:
                 with self._undone(base) as given:  # shares what rules have read of it
@@ -331,7 +331,7 @@ class _Field:
 
 
 def _second_of(proof: Proof) -> str:
-    return proof.second if isinstance(proof, Canary) else ""
+    return proof.second
 
 
 def _is_outside(proof: Proof) -> bool:

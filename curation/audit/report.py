@@ -15,7 +15,7 @@ from curation.audit.checks import run_checks
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.publishable import forbids
-from curation.audit.rule import Canary, CannotRun, Context, Outcome, Rule
+from curation.audit.rule import CannotRun, Context, Outcome, Rule
 from curation.audit.rules import (
     contamination,
     diagnostics,
@@ -307,7 +307,7 @@ def _status(rule: Rule, outcome: Outcome, severity: Severity) -> RuleStatus:
         return "not_covered"
     if outcome.compared:
         return "passed"
-    is_elsewhere = any(isinstance(proof, Canary) and proof.second for proof in rule.defects)
+    is_elsewhere = any(proof.second for proof in rule.defects)
     return "not_covered" if is_elsewhere and not outcome.nothing else "not_applicable"
 
 

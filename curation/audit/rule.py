@@ -115,6 +115,10 @@ class Defect:
     """Fields of release.json as they are then."""
     files: Callable[[Path, Sequence[str]], None] | None = None
     """Writes files beside the tables, into an empty folder; it is told the ids."""
+    second: str = ""
+    """'' when one dataset is enough, else what the tables of schema `second` (empty at first, planted into as
+    `second.corpus`) are: sibling (a task of the same release), against (another benchmark) or hashlist (its
+    hash list)."""
 
     def ids(self, tables: Sandbox) -> list[str]:
         """Plant it; the ids that must be named."""
