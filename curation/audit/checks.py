@@ -52,7 +52,7 @@ def run_checks(rule: Rule, context: Context) -> Outcome:
                 own.append(test)
                 _take(test, found)
             elif test:
-                _violations(check, test, _count(context, test), context, found)
+                _violations(check, test, context, found)
     text = rule.compared if isinstance(rule.compared, str) else rule.compared(context)
     compared = _count(context, text) if text else sum(item.compared for item in own)
     return Outcome(
@@ -85,16 +85,18 @@ def _conditions(checks: Sequence[Check], of: str, context: Context, found: Colle
     counts = ", ".join(f"count(*) FILTER ({check.test}) AS n{place}" for place, check in enumerate(checks))
     counted = context.select(f"SELECT {counts} FROM ({of})")[0]
     for place, check in enumerate(checks):
-        _violations(check, f"SELECT * FROM ({of}) WHERE {check.test}", counted[f"n{place}"], context, found)
+        if counted[f"n{place}"]:
+            _violations(check, f"SELECT * FROM ({of}) WHERE {check.test}", context, found)
 
 
-def _violations(check: Check, text: str, count: int, context: Context, found: Collector) -> None:
+def _violations(check: Check, text: str, context: Context, found: Collector) -> None:
     """Describe the first violations and count all."""
     before = found.found
-    for row in context.select(f"SELECT * FROM ({text}) ORDER BY ALL LIMIT {MAX_EXAMPLES}") if count else ():
+    rows = context.select(f"SELECT * FROM ({text}) ORDER BY ALL LIMIT {MAX_EXAMPLES + 1}")
+    for row in rows[:MAX_EXAMPLES]:
         message = check.name.format_map(row) if "{" in check.name else check.name
         found.add(message, *_sides(row))
-    found.found = before + count
+    found.found = before + (len(rows) if len(rows) <= MAX_EXAMPLES else _count(context, text))
 
 
 def _sides(row: Mapping[str, Any]) -> Iterator[Side]:

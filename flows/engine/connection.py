@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import threading
-import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +18,6 @@ from flows.engine.sandbox import TableSandbox
 from schemas.errors import MedqrelsError
 
 _HELD_BYTES, _HELD_TABLES = 1_000_000, 200
-_ANSWER_BYTES, _ANSWERS = 50_000, 2_000
-_SETTLED_NS, _DIGESTS = 2_000_000_000, 10_000
-_Question = tuple[str, tuple[tuple[str, str], ...]]
-"""A statement, and the tables its views stand for."""
 
 
 def query(memory_limit: str = "4GB") -> Connection:
@@ -57,46 +51,23 @@ class Connection:
 
 
 class _Asked:
-    """A database that is asked again and again: small files, views and small answers are kept."""
+    """A database that is asked again and again: small files and views are kept."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.held = _Held(connection)
         self.idle: list[_Cursor] = []
-        self.answers: OrderedDict[_Question, list[pa.RecordBatch]] = OrderedDict()
         self.lock = threading.Lock()
 
     def answer(self, text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
-        """Rows of one SELECT; what was asked before of the same content is not worked out again."""
+        """Rows of one SELECT."""
         asked = text.lower()  # a view reads its files' footers; few are asked for
         wanted = {name: files for name, files in views.items() if not files or name.lower() in asked}
         with self.lock:
             tables = {name: self.held.table(files) for name, files in wanted.items()}
-            question = (text, tuple(sorted(tables.items())))
-            known = self.answers.get(question)
-            if known is not None:
-                self.answers.move_to_end(question)
-        if known is not None:
-            yield from known
-            return
         with self._cursor() as cursor:
             cursor.show(wanted, tables, asked)
-            is_small = bool(tables) and all(tables.values())
-            kept: list[pa.RecordBatch] = []
-            size = 0
-            for batch in cursor.rows(text):
-                size += batch.get_total_buffer_size()
-                is_small = is_small and size <= _ANSWER_BYTES
-                kept = [*kept, batch] if is_small else []
-                yield batch
-        if is_small:
-            self._keep(question, kept)
-
-    def _keep(self, question: _Question, answer: list[pa.RecordBatch]) -> None:
-        with self.lock:
-            self.answers[question] = answer
-            if len(self.answers) > _ANSWERS:
-                self.answers.popitem(last=False)
+            yield from cursor.rows(text)
 
     @contextlib.contextmanager
     def _cursor(self) -> Iterator[_Cursor]:
@@ -148,16 +119,14 @@ class _Held:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.tables: OrderedDict[tuple[bytes, ...], str] = OrderedDict()
-        self.digests: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
         self.made = 0
 
     def table(self, files: Sequence[Path]) -> str:
         """Name of a table that holds all rows of some files, '' when they are large or cannot be read."""
         try:
-            known = [path.stat() for path in files]
-            if not files or sum(file.st_size for file in known) > _HELD_BYTES:
+            if not files or sum(path.stat().st_size for path in files) > _HELD_BYTES:
                 return ""
-            key = tuple(self._digest(path, file) for path, file in zip(files, known, strict=True))
+            key = tuple(hashlib.sha256(path.read_bytes()).digest() for path in files)
         except OSError:
             return ""
         if key in self.tables:
@@ -174,15 +143,3 @@ class _Held:
         if len(self.tables) > _HELD_TABLES:
             self.connection.execute(f"DROP TABLE {self.tables.popitem(last=False)[1]}")
         return name
-
-    def _digest(self, path: Path, file: os.stat_result) -> bytes:
-        """Hash of a small file: read again while another write could leave size and time as they are."""
-        key = (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)
-        if key in self.digests:
-            return self.digests[key]
-        found = hashlib.sha256(path.read_bytes()).digest()
-        if time.time_ns() - file.st_mtime_ns > _SETTLED_NS:
-            self.digests[key] = found
-            if len(self.digests) > _DIGESTS:
-                self.digests.popitem(last=False)
-        return found
