@@ -147,42 +147,55 @@ class _Field:
 
     def results(self, rule: Rule) -> list[CanaryResult]:
         """Every defect of a rule, each alone but for those of a check that takes many at once."""
-        found: set[str] = set()
+        notes: dict[str, str] = {}
         for check in rule.checks:
-            if check.at_once and self.own:
-                alone = dataclasses.replace(rule, checks=(check,))
-                for start in range(0, len(check.defects), _AT_ONCE):
-                    found |= self._at_once(alone, check.defects[start : start + _AT_ONCE], self.own)
+            alone = dataclasses.replace(rule, checks=(check,))
+            for role in dict.fromkeys(map(_second_of, check.defects)) if check.at_once else ():
+                proofs = [proof for proof in check.defects if _second_of(proof) == role]
+                for start in range(0, len(proofs), _AT_ONCE):
+                    notes |= self._notes(alone, proofs[start : start + _AT_ONCE])
         return [
-            CanaryResult(rule=rule.id, canary=proof.name, is_found=True)
-            if proof.name in found
+            CanaryResult(rule=rule.id, canary=proof.name, is_found=True, note=notes[proof.name])
+            if proof.name in notes
             else self.result(of, proof)
             for of, proof in _each(rule)
         ]
 
-    def _at_once(self, rule: Rule, proofs: Sequence[Proof], base: Copy) -> set[str]:
-        """Names of the defects that are found when all are planted.
+    def _notes(self, rule: Rule, proofs: Sequence[Proof]) -> dict[str, str]:
+        """Notes on those found when all are planted: in own rows, those without a place in invented ones."""
+        found, left = self._at_once(rule, proofs, self.own) if self.own else (set[str](), proofs)
+        invented = self._at_once(rule, left, self.invented)[0] if left else ()
+        why = f"{_INVENTED}{_NOTHING if self.own else self.no_own}"[:_LONGEST_NOTE]
+        return dict.fromkeys(found, "") | dict.fromkeys(invented, why)
+
+    def _at_once(self, rule: Rule, proofs: Sequence[Proof], base: Copy) -> tuple[set[str], Sequence[Proof]]:
+        """Names of the defects that are found when all are planted, and the defects that have no place.
 
         Each counts only by findings that were not there before and name no row of another.
         """
         wanted: dict[str, set[str]] = {}
         try:
-            with self._undone(base):
+            with self._undone(base, _second_of(proofs[0])):
                 for proof in proofs:
                     wanted[proof.name] = set(self._planted(proof, base) or ())
-                result = self.run_rule(rule, self._given(proofs[0], base, ()))[0]
-            before = self._before(rule, proofs[0], base)
+                if not any(wanted.values()):
+                    return set(), proofs
+                findings = self.run_rule(rule, self._given(proofs[0], base, ()))[0].findings
+            is_new = base.ids.isdisjoint(set().union(*wanted.values()))
+            before = frozenset() if is_new else self._before(rule, proofs[0], base)
         except UnknownNameError:  # the others without the one that has no place here
-            return self._at_once(rule, [item for item in proofs if item.name in wanted], base)
+            failed, rest = proofs[len(wanted)], [*proofs[: len(wanted)], *proofs[len(wanted) + 1 :]]
+            found, left = self._at_once(rule, rest, base) if rest else (set[str](), ())
+            return found, [failed, *left]
         except Exception:  # each is planted alone later, and the reason kept
-            return set()
-        new = [_named([finding]) for finding in result.findings if finding not in before]
+            return set(), ()
+        new = [_named([finding]) for finding in findings if finding not in before]
         found = set()
         for name, ids in wanted.items():
             others = set().union(*(rows for of, rows in wanted.items() if of != name))
             if ids and ids <= set().union(*(names for names in new if not names & others)):
                 found.add(name)
-        return found
+        return found, [proof for proof in proofs if not wanted[proof.name]]
 
     def result(self, rule: Rule, proof: Proof, why: str = "") -> CanaryResult:
         """Plant one defect: in the release's own rows, else, and `why`, in invented ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,21 @@ def add_row(table: str, values: str = "", at: int = 0, names: str = "") -> str:
 def drop_row(table: str, at: int = 0, names: str = "") -> str:
     """SQL: row `at` of a table taken away."""
     return f"DELETE FROM {table} WHERE rowid = {at} RETURNING {names or ids_of(table)}"
+
+
+def new_row(table: str, values: Mapping[str, object]) -> str:
+    """SQL: an invented row of a table; what it lacks is null."""
+    listed = ", ".join(f'{_literal(value)} AS "{name}"' for name, value in values.items())
+    return f"INSERT INTO {table} BY NAME SELECT {listed}"
+
+
+def _literal(value: object) -> str:
+    """A value as SQL; bytes are ASCII."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_literal(name)}: {_literal(item)}' for name, item in value.items())}}}"
+    if isinstance(value, bytes):
+        return f"{_literal(value.decode('ascii'))}::BLOB"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 def cell(table: str, column: str, value: object, names: Sequence[str] | None = None, *, at: int = 0) -> Plant:

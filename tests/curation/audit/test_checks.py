@@ -15,6 +15,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
 from curation.audit.rule import Canary, Check, Collector, Context, Defect, NotApplicable, Outcome, Rule, side
 from curation.audit.rules.planting import add_row, drop_row, set_row
+from curation.published.query import fetch
 from schemas.audit import CanaryResult
 from schemas.errors import MedqrelsError
 from tests.curation.audit.small import check, dataset, named, qrels, queries, texts
@@ -86,6 +87,50 @@ def test_every_check_that_is_blind_makes_the_audit_invalid(known: Path, tmp_path
     found = canaries.run(blind, context, run_rule)
     assert len(found) >= len(blind) > 50
     assert [item for item in found if item.is_found] == []
+
+
+def _new(name: str, query: str, plant: str = "", second: str = "") -> Defect:
+    """A query without a text, or what else is planted."""
+    insert = f"INSERT INTO {'second.' if second else ''}queries BY NAME SELECT '{query}' AS id, '' AS text"
+    return Defect(name, f"{plant or insert}; SELECT '{query}' AS id", second=second)
+
+
+def test_defects_in_rows_of_their_own_are_planted_at_once(known: Path, tmp_path: Path) -> None:
+    """Those beside a second dataset apart; what has no place in the copy goes into invented rows."""
+    ran: list[tuple[str, bool, int]] = []
+
+    def untold(given: Context) -> Outcome:
+        found = Collector("some", "error")
+        for held in (given.subject, *given.siblings):
+            asked = {"queries": held.views["queries"]}
+            rows = fetch(given.query, "SELECT id FROM queries WHERE text = '' ORDER BY id", asked)
+            for row in rows:
+                found.add("no text", side("queries", row["id"]))
+        ran.append((given.subject.name, bool(given.siblings), found.found))
+        return found.outcome(1)
+
+    lost = "DELETE FROM restricted_names"  # the known release has no such table
+    defects = (
+        _new("one", "canary:1"),
+        _new("beside", "canary:2", second="sibling"),
+        _new(
+            "of no place",
+            "canary:3",
+            f"{lost}; INSERT INTO queries BY NAME SELECT 'canary:3' AS id, '' AS text",
+        ),
+        _new("two", "canary:4"),
+        _new("never found", "canary:5", "SELECT 1"),
+        _new("another beside", "canary:6", second="sibling"),
+    )
+    found = proven(known, tmp_path, rule(Check("no text", untold, defects, at_once=True)))
+    assert [name for name, item in found.items() if not item.is_found] == ["never found"]
+    notes = {name: item.note for name, item in found.items() if item.is_found}
+    assert notes.pop("of no place") == "planted in invented rows: nothing there it could be planted in"
+    assert set(notes.values()) == {""}
+    own = open_release(known).name
+    assert ran == [
+        (own, False, 2), ("invented", False, 1), (own, True, 2), (own, False, 0),
+    ]  # fmt: skip
 
 
 def test_a_check_that_breaks_is_said_and_harms_no_other(known: Path, tmp_path: Path) -> None:
