@@ -106,17 +106,17 @@ _KINDS: Mapping[Dimension, Mapping[str, tuple[Rest, Rest]]] = {
         "a patient known from keys alone": (stated("patient", "pmc:PMC000000009#case1"),) * 2,
     },
     "image_family": {
+        "the released bytes of a query image": (itself(image=b"canary image"),) * 2,
+        "the released bytes of a positive document's image": (positive(image=b"canary shown"),) * 2,
         "an image as fetched": (itself(image_source_sha256=_FETCHED),) * 2,
         "an image of a positive document and of a query": (
             positive(image_source_sha256=_SHOWN),
             itself(image_source_sha256=_SHOWN),
         ),
         "an image family known from keys alone": (stated("image_family", "phash:canary"),) * 2,
-        "the released bytes of a query image": (itself(image=b"canary image"),) * 2,
-        "the released bytes of a positive document's image": (positive(image=b"canary shown"),) * 2,
     },
 }
-"""What may not be shared, and how the query on either side comes to rest on it."""
+"""What may not be shared, and how the query on either side comes to rest on it; rarer columns first."""
 _LACKING = ", ".join(f"'{name}'" for name, task in TASKS.items() if "target_concept" in task.lacks)
 _MAY_NOT_SHARE = f"FROM queries WHERE rowid = 0 AND regexp_replace(id, '-[^-]*$', '') NOT IN ({_LACKING})"
 """Whether target concepts may not be shared: a query's id says its task (`schemas.ids.query_id`)."""
@@ -126,8 +126,8 @@ def overlaps(dimension: Dimension) -> tuple[Defect, ...]:
     """Every kind of overlap in one dimension, between two splits and between two tasks."""
     return tuple(
         _overlap(dimension, what, *rests, where, schema, split)
-        for where, schema, split in (("splits", "", "dev"), ("tasks", "second.", "test"))
         for what, rests in _KINDS[dimension].items()
+        for where, schema, split in (("splits", "", "dev"), ("tasks", "second.", "test"))
     )
 
 
