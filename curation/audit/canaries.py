@@ -184,9 +184,10 @@ class _Field:
             is_new = base.ids.isdisjoint(set().union(*wanted.values()))
             before = frozenset() if is_new else self._before(rule, proofs[0], base)
         except UnknownNameError:  # the others without the one that has no place here
-            failed, rest = proofs[len(wanted)], [*proofs[: len(wanted)], *proofs[len(wanted) + 1 :]]
+            at = len(wanted)
+            rest = [*proofs[:at], *proofs[at + 1 :]] if at < len(proofs) else []
             found, left = self._at_once(rule, rest, base) if rest else (set[str](), ())
-            return found, [failed, *left]
+            return found, [*proofs[at : at + 1], *left]
         except Exception:  # each is planted alone later, and the reason kept
             return set(), ()
         new = [_named([finding]) for finding in findings if finding not in before]
