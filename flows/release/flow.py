@@ -13,9 +13,9 @@ from flows.engine.execution import workers
 from flows.engine.orchestration import flow, run_jobs
 from flows.engine.session import Session, write_session
 from flows.inspect.audit import PAGE, Audited, auditor, write
-from flows.inspect.standing import NOT_AUDITED, standing
-from flows.release.gather import check_built
-from flows.release.make import Made, Maker
+from flows.inspect.audit_status import NOT_AUDITED, standing
+from flows.release.inputs import check_built
+from flows.release.versions import Made, Maker
 from flows.specs import Dataset
 
 
