@@ -153,8 +153,8 @@ TEXT_DEBRIS = tuple(
         f"the text has {what}",
         partial(_debris, what),
         tuple(
-            Defect(what if not at else f"{what}, again", _further(_TEXT_TABLES[place % 2], text))
-            for at, text in enumerate(texts)
+            Defect(what if len(texts) == 1 else f"{what}: {text!r}", _further(_TEXT_TABLES[place % 2], text))
+            for text in texts
         ),
     )
     for place, (what, _, _, texts) in enumerate(DEBRIS)

@@ -37,7 +37,7 @@ _ORIGIN = "provenance_queries p LEFT JOIN sources s ON s.id = p.article_id"
 _IDS = {
     "source_id": "p.source_id",
     "article_id": "p.article_id",
-    "article_id without its prefix": "split_part(p.article_id, ':', 2)",
+    "article number": "split_part(p.article_id, ':', 2)",
     "pmcid": "s.pmcid",
     "doi": "s.doi",
 }
