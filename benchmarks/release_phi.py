@@ -41,7 +41,7 @@ from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
-from flows.release.make import release_task
+from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.hashing import sha256_text
 from tests.conftest import share_vocabulary

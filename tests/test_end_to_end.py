@@ -31,8 +31,8 @@ from flows.engine.workspace import Workspace, open_workspace
 from flows.inspect.audit import auditor
 from flows.inspect.show import trace
 from flows.pipeline import steps
-from flows.release.gather import check_built
-from flows.release.make import release_task
+from flows.release.inputs import check_built
+from flows.release.versions import release_task
 from flows.specs import read_spec, spec_path
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text

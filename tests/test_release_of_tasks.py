@@ -22,7 +22,7 @@ from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.inspect.audit import auditor
-from flows.release.make import release_task
+from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.audit import AuditReport
 from tests.conftest import plant_fewer

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit import invented
-from curation.audit.dataset import Dataset, open_release
+from curation.audit.dataset import Dataset, card_facts, open_release
 from curation.audit.derived import distractors_of, parts_of, pools_of
 from curation.audit.layouts.hashlist import open_hash_list, write_hash_list
 from curation.audit.rule import Context, Rows
@@ -164,7 +164,8 @@ class Copy:
                 pq.write_table(pa.Table.from_pylist(part, schema=self.schemas[table.name]), path)
         if self.manifest is None:
             return
-        numbers = facts.compute(directory, self.context.query)
+        files, shared = hash_files(directory), self.context.shared
+        numbers = card_facts(directory, files, self.context.query, shared)
         head = dataclasses.replace(
             self.manifest, counts=numbers["counts"], files={}, release_hash="", siblings=()
         )

@@ -100,5 +100,6 @@ def with_progress(common: Common, work: Callable[[], Any]) -> Any:
 
     level = common.log_level or load_settings().log_level
     logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("medqrels").setLevel(level)  # Prefect gives the root another one when a flow begins
     with own_temporary(), reporting(reporter_for()):
         return work()

@@ -112,7 +112,7 @@ def push(
 ) -> int:
     """Draw candidates of a release, assign them to annotators, and send their queues to the server."""
     from flows.review import text as review_text
-    from flows.review.verbs import Push, push_release
+    from flows.review.commands import Push, push_release
 
     asked = Push(
         release, per_item, sample, stratify, annotators, restore, draw_only, by_doubt, allow_http, dry_run
@@ -145,7 +145,7 @@ def pull(
 ) -> int:
     """Fetch new answers into the workspace."""
     from flows.review import text as review_text
-    from flows.review.verbs import pull_reviews
+    from flows.review.commands import pull_reviews
 
     made = pull_reviews(common.root, review, accept=accept, allow_http=allow_http, dry_run=dry_run)
     emit(common, made, lambda: review_text.pulled(made, dry_run))
@@ -163,7 +163,7 @@ def status(
 ) -> int:
     """Show each annotator's progress: assigned, done, cannot judge, conflicts."""
     from flows.review import text as review_text
-    from flows.review.verbs import status_of
+    from flows.review.commands import status_of
 
     made = status_of(common.root, review)
     emit(common, made, lambda: review_text.standing(made))

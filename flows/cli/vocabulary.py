@@ -42,15 +42,15 @@ def vocabulary_build(
     common: Common = DEFAULT,
 ) -> int:
     """Merge the sources in use, with UMLS if its files are given; HPO, MONDO and MeSH if there is none."""
-    from flows.vocabulary import verbs
+    from flows.vocabulary import commands
 
-    options = verbs.options_of(_split(languages), _split(sources), _split(types), keep_suppressed)
+    options = commands.options_of(_split(languages), _split(sources), _split(types), keep_suppressed)
     left_out = _split(without)
     if dry_run:
-        result = verbs.preview(common.root, umls=umls, options=options, without=left_out)
+        result = commands.preview(common.root, umls=umls, options=options, without=left_out)
         emit(common, result, lambda: _previewed(result))
         return OK
-    return _run(common, lambda: verbs.build(common.root, umls, options, left_out))
+    return _run(common, lambda: commands.build(common.root, umls, options, left_out))
 
 
 @add_app.command(name="obo")
@@ -63,9 +63,9 @@ def vocabulary_add_obo(
     common: Common = DEFAULT,
 ) -> int:
     """Add an OBO ontology."""
-    from flows.vocabulary import verbs
+    from flows.vocabulary import commands
 
-    return _add(common, dry_run, lambda: [verbs.obo_reading(file, root=root)])
+    return _add(common, dry_run, lambda: [commands.obo_reading(file, root=root)])
 
 
 @add_app.command(name="mesh")
@@ -80,10 +80,10 @@ def vocabulary_add_mesh(
     common: Common = DEFAULT,
 ) -> int:
     """Add MeSH descriptors."""
-    from flows.vocabulary import verbs
+    from flows.vocabulary import commands
 
     def readings() -> Sequence[Any]:
-        return [verbs.embedded("mesh") if file is None else verbs.mesh_reading(file, release=release)]
+        return [commands.embedded("mesh") if file is None else commands.mesh_reading(file, release=release)]
 
     return _add(common, dry_run, readings)
 
@@ -96,12 +96,12 @@ def vocabulary_add_babelon(
     common: Common = DEFAULT,
 ) -> int:
     """Add translations of an ontology, one source per language."""
-    from flows.vocabulary import verbs
+    from flows.vocabulary import commands
     from schemas.errors import UsageError
 
     if not files:
         raise UsageError("no babelon file is named", hint="medqrels vocabulary add babelon FILE")
-    return _add(common, dry_run, lambda: verbs.babelon_readings(files, release=release))
+    return _add(common, dry_run, lambda: commands.babelon_readings(files, release=release))
 
 
 @add_app.command(name="icd10")
@@ -136,8 +136,8 @@ def vocabulary_info(
     common: Common = DEFAULT,
 ) -> int:
     """Show what a vocabulary contains: concepts, names, types, relations, licences, ambiguous names."""
-    from flows.vocabulary.describing import info
-    from flows.vocabulary.shown import info_text
+    from flows.vocabulary.description import info
+    from flows.vocabulary.text import info_text
 
     result = info(common.root, name)
     emit(common, result, lambda: info_text(result))
@@ -153,8 +153,8 @@ def vocabulary_diff(
     common: Common = DEFAULT,
 ) -> int:
     """Show how two vocabularies differ: concepts, names, merges, retired ids, grounded articles."""
-    from flows.vocabulary.describing import diff
-    from flows.vocabulary.shown import diff_text
+    from flows.vocabulary.description import diff
+    from flows.vocabulary.text import diff_text
 
     result = diff(common.root, old, new)
     emit(common, result, lambda: diff_text(result))
@@ -162,20 +162,20 @@ def vocabulary_diff(
 
 
 def _add_embedded(kind: str, dry_run: bool, common: Common) -> int:
-    from flows.vocabulary import verbs
+    from flows.vocabulary import commands
 
-    return _add(common, dry_run, lambda: [verbs.embedded(kind)])
+    return _add(common, dry_run, lambda: [commands.embedded(kind)])
 
 
 def _add(common: Common, dry_run: bool, readings: Callable[[], Sequence[Any]]) -> int:
-    from flows.vocabulary import verbs
+    from flows.vocabulary import commands
 
     chosen = readings()
     if dry_run:
-        result = verbs.preview(common.root, chosen)
+        result = commands.preview(common.root, chosen)
         emit(common, result, lambda: _previewed(result))
         return OK
-    return _run(common, lambda: verbs.add(chosen, common.root))
+    return _run(common, lambda: commands.add(chosen, common.root))
 
 
 def _previewed(result: Any) -> str:
@@ -187,7 +187,7 @@ def _previewed(result: Any) -> str:
 
 
 def _run(common: Common, work: Callable[[], Any]) -> int:
-    from flows.vocabulary.shown import summary_text
+    from flows.vocabulary.text import summary_text
 
     result = with_progress(common, work)
     emit(common, result, lambda: summary_text(result))

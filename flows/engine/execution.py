@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flows.engine.leash import end_with
 from flows.engine.manifest import Manifest
 from flows.engine.runner import Job, execute
+from flows.engine.worker_lifetime import end_with
 from schemas.errors import MedqrelsError
 from schemas.wording import counted
 

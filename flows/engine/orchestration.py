@@ -32,7 +32,7 @@ from prefect.futures import PrefectFuture
 from prefect.settings import PREFECT_API_URL, get_current_settings
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
-from flows.engine import leash
+from flows.engine import worker_lifetime
 from flows.engine.execution import StageSummary, Workers, split_done, sum_up
 from flows.engine.manifest import Manifest, read_manifest
 from flows.engine.progress import Reporter
@@ -48,14 +48,21 @@ THREADS: TaskRunner[PrefectFuture[Any]] = cast(
 """They only wait for worker processes; Prefect's process pool and Dask cost 20 times more per task."""
 
 
-def _start_on_leash(server: Any) -> subprocess.Popen[bytes]:
+def _start_server(server: Any) -> subprocess.Popen[bytes]:
     """Start the private server as Prefect 3.8 does, but so that it ends with this process."""
     command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {server.port}"
     quiet = ("--log-level", "error", "--lifespan", "on")
     own = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
     settings = get_current_settings().to_environment_variables(exclude_unset=True)
     return subprocess.Popen(
-        [sys.executable, "-P", str(Path(leash.__file__)), str(os.getpid()), *command.split(), *quiet],
+        [
+            sys.executable,
+            "-P",
+            str(Path(worker_lifetime.__file__)),
+            str(os.getpid()),
+            *command.split(),
+            *quiet,
+        ],
         env={**os.environ, **own, **settings},
     )
 
@@ -63,7 +70,7 @@ def _start_on_leash(server: Any) -> subprocess.Popen[bytes]:
 if not PREFECT_API_URL.value():  # then Prefect imports this too, which takes two seconds
     from prefect.server.api.server import SubprocessASGIServer
 
-    setattr(SubprocessASGIServer, "_run_uvicorn_command", _start_on_leash)  # noqa: B010
+    setattr(SubprocessASGIServer, "_run_uvicorn_command", _start_server)  # noqa: B010
 
 
 def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter) -> StageSummary:

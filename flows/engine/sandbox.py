@@ -17,9 +17,7 @@ from schemas.errors import MedqrelsError
 
 _numbers = itertools.count()
 _ARRIVED = "arrived_rows"
-warnings.filterwarnings(
-    "ignore", "Arrow output on a DB-API result"
-)  # the rows are few, planning twice is not
+warnings.filterwarnings("ignore", "Arrow output on a DB-API result")  # a few rows are copied
 
 
 class TableSandbox:
@@ -88,12 +86,8 @@ class TableSandbox:
     def __call__(self, text: str, views: Views) -> Iterator[pa.RecordBatch]:
         """Rows of a SELECT, all read before the first is given: others may ask meanwhile."""
         self._show(text, views)
-        try:
-            found = self._connection.execute(text).to_arrow_table()
-        except (duckdb.BinderException, duckdb.CatalogException) as error:
-            raise UnknownNameError(f"SQL failed: {error}") from error
-        except duckdb.Error as error:
-            raise MedqrelsError(f"SQL failed: {error}") from error
+        self._run(text)
+        found: pa.Table = self._connection.to_arrow_table()
         return iter(found.to_batches())
 
     def _show(self, text: str, views: Views) -> None:

@@ -20,8 +20,8 @@ from flows.engine.lineage import check_current, verb_of
 from flows.engine.manifest import MANIFEST, Manifest
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
+from flows.inspect.audit_status import NOT_AUDITED, standing
 from flows.inspect.stages import stages_in
-from flows.inspect.standing import NOT_AUDITED, standing
 from flows.pipeline import PARTITION, VERSIONS
 from schemas.errors import ReleaseError, WorkspaceError
 from schemas.wording import counted

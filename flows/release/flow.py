@@ -13,10 +13,12 @@ from flows.engine.execution import workers
 from flows.engine.orchestration import flow, run_jobs
 from flows.engine.session import Session, write_session
 from flows.inspect.audit import PAGE, Audited, auditor, write
-from flows.inspect.standing import NOT_AUDITED, standing
-from flows.release.gather import check_built
-from flows.release.make import Made, Maker
+from flows.inspect.audit_status import NOT_AUDITED, standing
+from flows.release.inputs import check_built
+from flows.release.versions import Made, Maker
 from flows.specs import Dataset
+
+_WORTH_ANOTHER = frozenset({NOT_AUDITED, "invalid", "incomplete"})
 
 
 @flow(name="release", validate_parameters=False)
@@ -50,13 +52,14 @@ def release(
 def _audited(session: Session, made: Made) -> list[dict[str, Any]]:
     """Audit every task; each is a sibling of the others, so what one audit saw serves the next.
 
-    A release that stands, with audits of exactly its files, is not audited again.
+    A release that stands, with audits of exactly its files, is not audited again, unless one says more of the
+    audit than of the release: a defect it missed, a rule that could not run.
     """
     settings = session.settings
     root = session.workspace.releases
     directories = {root / one.dataset / one.version / one.task: one for one in made.manifests}
     held = [standing(directory, manifest).audit for directory, manifest in directories.items()]
-    if made.is_new or NOT_AUDITED in held:
+    if made.is_new or _WORTH_ANOTHER.intersection(held):
         with auditor(
             memory_limit=settings.memory_limit, workers=settings.worker_count, reporter=session.reporter
         ) as machine:

@@ -29,7 +29,7 @@ from curation.tasks.registry import task_of
 from flows.engine.connection import query
 from flows.engine.workspace import Workspace
 from flows.review.privacy import Scan, scan
-from flows.review.reading import DEPTH, Known, Published, Row, marks
+from flows.review.release_texts import DEPTH, Known, Published, Row, marks
 from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate

@@ -35,7 +35,7 @@ from flows.adapters.llm_runner import Patience, Run, Runner, held, most
 from flows.engine.connection import query
 from flows.engine.progress import Reporter
 from flows.engine.workspace import Workspace, write_atomic
-from flows.review.reading import Published
+from flows.review.release_texts import Published
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder
 from flows.review.tasks import offered
 from schemas.errors import FetchError, UsageError, WorkspaceError

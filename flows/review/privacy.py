@@ -15,7 +15,7 @@ from PIL import Image
 from curation.images.ocr import read_text
 from curation.privacy import SHOWN_TO_NOBODY, Hit, hits
 from curation.privacy.images import read_hits
-from flows.review.reading import Published
+from flows.review.release_texts import Published
 from flows.review.store import HeldBack
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate

@@ -15,9 +15,9 @@ from flows.engine.progress import Reporter
 from flows.engine.runner import Resource
 from flows.engine.session import current_reporter
 from flows.engine.workspace import Workspace, is_workspace, open_workspace
-from flows.vocabulary import verbs
-from flows.vocabulary.merging import merge_sources
-from flows.vocabulary.reading import build_reading
+from flows.vocabulary import commands
+from flows.vocabulary.merge import merge_sources
+from flows.vocabulary.sources import build_reading
 from flows.vocabulary.store import Vocabulary, current, home
 
 
@@ -51,7 +51,7 @@ def vocabulary_in_use(workspace: Workspace, reporter: Reporter) -> Vocabulary:
     """
     found = current(workspace)
     if found is None:
-        sources = [build_reading(workspace, item, reporter) for item in verbs.default_readings()]
+        sources = [build_reading(workspace, item, reporter) for item in commands.default_readings()]
         found = merge_sources(workspace, sources, reporter)
     return found
 

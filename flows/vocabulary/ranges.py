@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from flows.engine.database import select
 from flows.engine.progress import Steps
-from flows.vocabulary.opened import Connection
+from flows.vocabulary.connection import Connection
 from schemas.stages import Sql
 
 RANGE_ROWS = 2_000_000

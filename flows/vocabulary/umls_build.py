@@ -15,7 +15,7 @@ from flows.engine.database import add_view, write_select
 from flows.engine.manifest import Output, write_parquet
 from flows.engine.progress import Reporter, Steps
 from flows.engine.workspace import Workspace
-from flows.vocabulary.opened import Connection, opened
+from flows.vocabulary.connection import Connection, opened
 from flows.vocabulary.ranges import bounds, select_ranges, told
 from flows.vocabulary.store import Build, Vocabulary, fingerprint, home, read_vocabulary, write_batches
 from flows.vocabulary.umls_files import Part, add_file_view, find_parts, readable, release_of, stage_file

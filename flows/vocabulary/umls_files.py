@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from curation.vocabulary.umls import LAYOUT, NEEDED, REQUIRED, WELL_FORMED, text
-from flows.vocabulary.opened import Connection
+from flows.vocabulary.connection import Connection
 from schemas.errors import InputError, UsageError
 from schemas.stages import Drop, Reason
 

@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import Message
@@ -60,16 +61,16 @@ class Reply:
     drips_headers: bool = False
 
 
-class LoopbackServer:
+class LoopbackServer(ABC):
     """Context manager: runs while it is open; every request is answered by :meth:`answer`, many at a time."""
 
     name = "loopback"
     """What the server says of itself."""
     _http: Any = None
 
+    @abstractmethod
     def answer(self, request: Request) -> Reply:
         """The reply to a request."""
-        raise NotImplementedError
 
     @property
     def root(self) -> str:

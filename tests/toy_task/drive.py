@@ -26,7 +26,7 @@ from flows.engine.settings import Settings  # noqa: E402
 from flows.engine.workspace import Workspace  # noqa: E402
 from flows.inspect.preview import preview_stages  # noqa: E402
 from flows.pipeline import Choices, steps  # noqa: E402
-from flows.release.make import release_task  # noqa: E402
+from flows.release.versions import release_task  # noqa: E402
 from flows.review import judge  # noqa: E402
 from flows.review.candidates import Options, prepare  # noqa: E402
 from flows.review.delivery import queues  # noqa: E402

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,7 @@ class SpecKey:
     path: Literal["no", "always", "where there is one"] = "no"
 
 
-class CrawlRequest(BaseModel):
+class CrawlRequest(BaseModel, ABC):
     """What one crawl asks of one repository.
 
     A subclass is a repository: the command `medqrels crawl SOURCE` (the first paragraph of its docstring, its
@@ -115,21 +116,21 @@ class CrawlRequest(BaseModel):
         """Addresses the crawl will ask, () when it stays on this machine's disk."""
         return ()
 
+    @abstractmethod
     def preview(self, settings: Settings) -> Sequence[str] | None:
         """The locators meant, None when only the repository can tell; nothing is asked or written.
 
         Raises:
             UsageError: files that cannot be read, options that contradict each other.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def open(self, opening: Opening) -> Opened:
         """Make the repository ready to fetch from; this may ask it what there is.
 
         Raises:
             MedqrelsError: as `check`, or the repository cannot be asked.
         """
-        raise NotImplementedError
 
     def check(self, settings: Settings) -> None:
         """Find what is wrong with a request before a flow is started for it.

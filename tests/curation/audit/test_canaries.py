@@ -138,7 +138,7 @@ def test_a_rule_that_flags_every_row_proves_nothing(known: Path, tmp_path: Path)
 
 
 def test_a_rule_without_canaries_is_unproven(known: Path) -> None:
-    bare = dataclasses.replace(MINE[0], canaries=())
+    bare = dataclasses.replace(MINE[0], checks=())
     report = audit(known, run_sql, rules=[bare])
     assert report.verdict == "invalid"
     assert "names no defect" in report.canaries[0].note
@@ -154,7 +154,7 @@ def test_a_canary_that_breaks_or_names_nothing_is_reported(known: Path, tmp_path
         Canary("nameless", lambda rows, second: []),
     )
     (rule,) = [item for item in MINE if item.id == "dangling_ids"]
-    found = planted([dataclasses.replace(rule, canaries=broken)], known, tmp_path)
+    found = planted([dataclasses.replace(rule, canaries=broken, checks=())], known, tmp_path)
     assert [item.is_found for item in found] == [False, False, False]
     assert "KeyError" in found[0].note
     assert "nothing there" in found[1].note

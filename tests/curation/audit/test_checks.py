@@ -203,6 +203,14 @@ def test_conditions_on_one_select_are_counted_in_one_scan(tmp_path: Path) -> Non
     assert (result.found, result.compared, len(asked)) == (2, 3, 3)
 
 
+def test_a_part_of_a_text_is_quoted(tmp_path: Path) -> None:
+    text = """SELECT id AS c, text, strpos(text, 'é') - 1 AS start, start + 1 AS "end" FROM corpus"""
+    marked = Check("é", text, Defect("a text with é", set_row("corpus", "text = 'é'")))
+    subject = dataset(tmp_path, {"corpus": texts(("d1", "e\u0301 and \U0001f600 é"))})
+    (finding,) = check(rule(marked, compared="FROM corpus"), subject, tmp_path).findings
+    assert [(item.quote, item.start, item.end) for item in finding.sides] == [("é", 9, 10)]
+
+
 def test_what_a_rule_needs_is_said(tmp_path: Path) -> None:
     subject = dataset(tmp_path, {"queries": queries(("q1", "One?")), "qrels": qrels(("q1", "d1"))})
     about = rule(TWICE, about=("pools",), holds="pools")

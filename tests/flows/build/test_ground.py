@@ -11,7 +11,7 @@ from flows.cli.app import run_cli
 from flows.engine.progress import SilentReporter
 from flows.engine.workspace import Workspace
 from flows.inspect.texts import annotated, ground_file, ground_text
-from flows.vocabulary import verbs
+from flows.vocabulary import commands
 from flows.vocabulary.indexes import Index, index_for_texts, index_in_use
 from schemas.errors import UsageError
 from tests.pipeline import new_workspace
@@ -38,7 +38,7 @@ def obo(folder: Path, terms: dict[str, tuple[str, list[str]]], version: str = "1
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     made = new_workspace(tmp_path / "ws")
-    verbs.add([verbs.obo_reading(obo(tmp_path, TERMS))], str(made.root))
+    commands.add([commands.obo_reading(obo(tmp_path, TERMS))], str(made.root))
     return made
 
 
@@ -66,7 +66,7 @@ def test_short_english_names_are_not_looked_for_in_other_languages(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     terms = {"MADE:1": ("sao", ["das", "sarcoid"])}
-    verbs.add([verbs.obo_reading(obo(tmp_path, terms, "3"))], str(workspace.root))
+    commands.add([commands.obo_reading(obo(tmp_path, terms, "3"))], str(workspace.root))
     made = index_in_use(workspace, "native", SilentReporter())
     text = "As licenças são das casas; sarcoid"
     assert [row["text"] for row in ground_text(text, made, "pt")] == ["sarcoid"]

@@ -16,7 +16,7 @@ from flows.engine.runner import table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
-from flows.release.make import release_task
+from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.spec import DatasetSpec
 from sources.sample import ids_path

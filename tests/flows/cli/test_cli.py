@@ -113,6 +113,23 @@ def test_a_defect_is_reported_in_one_line(
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize("level", ["WARNING", "DEBUG"])
+def test_a_defect_inside_a_flow_is_shown_where_it_is_when_asked(
+    level: str, built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Prefect sets up logging anew when a flow begins."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr("flows.release.flow.check_built", broken)
+    options = ["--workspace", str(built), "--log-level", level]
+    assert run_cli(["release", str(ROOT / "data_cards" / "medqrels-sample" / "spec.toml"), *options]) == 3
+    error = capfd.readouterr().err
+    assert "error: ZeroDivisionError: planted" in error
+    assert ("in broken" in error) == (level == "DEBUG")
+
+
 def test_doctor_names_every_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run_cli(["doctor", "--json", "--workspace", str(tmp_path / "ws")])
     results = json.loads(capsys.readouterr().out)

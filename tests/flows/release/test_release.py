@@ -18,7 +18,7 @@ from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
-from flows.release.make import Made, Maker
+from flows.release.versions import Made, Maker
 from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import ReleaseError
 from tests.pipeline import run_partition

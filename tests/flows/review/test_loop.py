@@ -28,7 +28,7 @@ from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
-from flows.release.make import release_task
+from flows.release.versions import release_task
 from flows.review import label_studio as servers
 from flows.review import sync as review_sync
 from flows.review.adjudication import ADJUDICATOR, adjudicate

@@ -26,7 +26,7 @@ from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
-from flows.release.make import release_task
+from flows.release.versions import release_task
 from flows.review.candidates import Options, prepare
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder
 from flows.review.verdicts import measure, settle, terms_of

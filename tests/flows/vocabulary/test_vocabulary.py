@@ -19,10 +19,18 @@ from flows.cli.vocabulary import vocabulary_app
 from flows.engine.manifest import write_parquet
 from flows.engine.workspace import Workspace
 from flows.vocabulary import current
-from flows.vocabulary.describing import diff, info
+from flows.vocabulary.commands import (
+    add,
+    babelon_readings,
+    build,
+    embedded,
+    mesh_reading,
+    obo_reading,
+    preview,
+)
+from flows.vocabulary.description import diff, info
 from flows.vocabulary.packages import installed
 from flows.vocabulary.store import Vocabulary, find, home
-from flows.vocabulary.verbs import add, babelon_readings, build, embedded, mesh_reading, obo_reading, preview
 from schemas.concept import Mention
 from schemas.errors import InputError, UsageError, WorkspaceError
 from schemas.record import to_table
@@ -271,7 +279,7 @@ import os, pathlib, signal, sys
 from flows.engine.session import reporting
 from flows.engine.progress import SilentReporter
 from flows.vocabulary import store
-from flows.vocabulary.verbs import add, mesh_reading, obo_reading
+from flows.vocabulary.commands import add, mesh_reading, obo_reading
 left = [int(sys.argv[3])]
 step = store.Build.step
 def killed(self, name, make, path):
@@ -409,6 +417,6 @@ def test_the_commands_print_text_or_json_and_dry_runs_write_nothing(
 
 
 def test_the_command_line_starts_without_prefect() -> None:
-    code = "import sys, flows.cli.vocabulary, flows.vocabulary.verbs; print('prefect' in sys.modules)"
+    code = "import sys, flows.cli.vocabulary, flows.vocabulary.commands; print('prefect' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -12,11 +12,11 @@ import pytest
 from curation.vocabulary.umls import UmlsOptions
 from flows.engine.progress import SilentReporter
 from flows.engine.workspace import Workspace, open_workspace
-from flows.vocabulary import current, merging, umls_build
+from flows.vocabulary import current, merge, umls_build
+from flows.vocabulary.commands import add, mesh_reading, obo_reading
 from flows.vocabulary.ranges import bounds, conditions
 from flows.vocabulary.store import write_batches
 from flows.vocabulary.umls_build import build_umls
-from flows.vocabulary.verbs import add, mesh_reading, obo_reading
 from schemas.record import arrow_schema, to_table
 from schemas.vocabulary import ConceptName
 from tests.curation.vocabulary.builders import MESH_XML, OBO, write_metathesaurus
@@ -85,5 +85,5 @@ def test_a_merge_in_ranges_is_the_one_made_at_once(tmp_path: Path, monkeypatch: 
     def cut(files: Sequence[Path], column: str, rows: int = 0) -> list[str]:
         return ["MESH:D900002", "TOY:0000002", "TOY:0000003"]
 
-    monkeypatch.setattr(merging, "bounds", cut)
+    monkeypatch.setattr(merge, "bounds", cut)
     assert merged(tmp_path / "ranges") == whole

@@ -1,4 +1,4 @@
-"""Processes on a leash: they go when the one that started them goes, and not before."""
+"""Processes end when the one that started them ends, and not before."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_what_a_killed_process_started_ends_soon_after_it(how: int, code: str, t
     with parent.stdin, parent.stdout:
         started = [int(pid) for pid in parent.stdout.readline().split()]
         try:
-            time.sleep(1.2)  # longer than the leash looks away
+            time.sleep(1.2)  # longer than between two looks
             assert started and all(map(is_running, started))
             parent.send_signal(how)
             parent.wait(30)

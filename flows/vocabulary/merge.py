@@ -17,7 +17,7 @@ from flows.engine.database import add_view, write_select
 from flows.engine.manifest import Output
 from flows.engine.progress import Reporter, Steps
 from flows.engine.workspace import Workspace
-from flows.vocabulary.opened import Connection, opened
+from flows.vocabulary.connection import Connection, opened
 from flows.vocabulary.ranges import bounds, select_ranges, told
 from flows.vocabulary.store import (
     Build,

@@ -15,9 +15,9 @@ from flows.engine.session import write_session
 from flows.engine.settings import load_settings
 from flows.engine.workspace import Workspace
 from flows.vocabulary import hpo
-from flows.vocabulary.merging import merge_sources
+from flows.vocabulary.merge import merge_sources
 from flows.vocabulary.packages import installed
-from flows.vocabulary.reading import Reading, build_reading
+from flows.vocabulary.sources import Reading, build_reading
 from flows.vocabulary.store import Vocabulary, current, fingerprint, home, read_vocabulary
 from flows.vocabulary.umls_build import build_umls, umls_identity
 from schemas.errors import UsageError, WorkspaceError

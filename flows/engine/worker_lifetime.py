@@ -1,7 +1,7 @@
 """Processes that end with the one that started them, however that one ends.
 
-As a script (`python -P leash.py PID MODULE …`) it runs a module so, and the module finds nothing of ours: the
-folder it lies in holds names of other packages (`run`, `settings`).
+As a script (`python -P worker_lifetime.py PID MODULE …`) it runs a module so, and the module finds nothing of
+ours: the folder it lies in holds names of other packages (`run`, `settings`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def end_with(parent: int) -> None:
     Args:
         parent: process id of the parent; one that is gone already counts as ended.
     """
-    threading.Thread(target=_watch, args=(parent,), name="leash", daemon=True).start()
+    threading.Thread(target=_watch, args=(parent,), name="worker lifetime", daemon=True).start()
 
 
 def _watch(parent: int) -> None:

@@ -16,7 +16,7 @@ from curation.tasks.registry import TASKS
 from flows.engine.releases import earlier_releases
 from flows.engine.session import Session
 from flows.release.baselines import derive
-from flows.release.gather import gather
+from flows.release.inputs import gather
 from flows.review.versions import check_version, leaving_rule
 from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec

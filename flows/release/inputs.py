@@ -14,7 +14,7 @@ from flows.engine.runner import shards_of, table_files
 from flows.engine.session import Session
 from flows.engine.workspace import STORAGE_VERSION
 from flows.pipeline import BEFORE_TASKS, PARTITION, VERSIONS, parameters_of
-from flows.release.made_with import made_with
+from flows.release.environment import made_with
 from flows.review.verdicts import review_summary, source_of
 from flows.vocabulary import Vocabulary, current
 from flows.vocabulary.store import credits_of

@@ -12,7 +12,7 @@ from flows.engine.database import add_view
 from flows.engine.scratch import own_temporary
 from flows.engine.session import read_session
 from flows.engine.workspace import Workspace
-from flows.vocabulary.opened import Connection, opened
+from flows.vocabulary.connection import Connection, opened
 from flows.vocabulary.store import Vocabulary, find
 from schemas.concept import Mention
 
