@@ -75,6 +75,16 @@ def _each(rule: Rule) -> Iterator[tuple[Rule, Proof]]:
             yield alone, proof
 
 
+def _alike(proofs: Sequence[Proof]) -> Iterator[list[Defect]]:
+    """Defects in tables alone that may be planted together: what is beside them is in the same role."""
+    of: dict[str, list[Defect]] = {}
+    for proof in proofs:
+        if isinstance(proof, Defect) and not (proof.stated or proof.files):
+            of.setdefault(proof.second, []).append(proof)
+    for alike in of.values():
+        yield from (alike[start : start + _AT_ONCE] for start in range(0, len(alike), _AT_ONCE))
+
+
 @contextlib.contextmanager
 def _field(context: Context, run_rule: RunRule, *, takes_own: bool = True) -> Iterator[_Field]:
     folder = context.scratch / "canaries"
@@ -147,42 +157,55 @@ class _Field:
 
     def results(self, rule: Rule) -> list[CanaryResult]:
         """Every defect of a rule, each alone but for those of a check that takes many at once."""
-        found: set[str] = set()
+        found: dict[str, str] = {}
         for check in rule.checks:
-            if check.at_once and self.own:
-                alone = dataclasses.replace(rule, checks=(check,))
-                for start in range(0, len(check.defects), _AT_ONCE):
-                    found |= self._at_once(alone, check.defects[start : start + _AT_ONCE], self.own)
+            for proofs in _alike(check.defects) if check.at_once else ():
+                found |= self._together(dataclasses.replace(rule, checks=(check,)), proofs)
         return [
-            CanaryResult(rule=rule.id, canary=proof.name, is_found=True)
+            CanaryResult(rule=rule.id, canary=proof.name, is_found=True, note=found[proof.name])
             if proof.name in found
             else self.result(of, proof)
             for of, proof in _each(rule)
         ]
 
-    def _at_once(self, rule: Rule, proofs: Sequence[Proof], base: Copy) -> set[str]:
-        """Names of the defects that are found when all are planted.
+    def _together(self, rule: Rule, proofs: Sequence[Defect]) -> dict[str, str]:
+        """Names of the defects that are found when all are planted, each with a note.
+
+        Those that have no place in the release's own rows are planted in invented ones.
+        """
+        found, nowhere = self._at_once(rule, proofs, self.own) if self.own else (set(), proofs)
+        others = self._at_once(rule, nowhere, self.invented)[0]
+        note = f"{_INVENTED}{_NOTHING if self.own else self.no_own}"[:_LONGEST_NOTE]
+        return dict.fromkeys(found, "") | dict.fromkeys(others, note)
+
+    def _at_once(self, rule: Rule, proofs: Sequence[Defect], base: Copy) -> tuple[set[str], list[Defect]]:
+        """Names of the defects that are found when all are planted, and those that have no place there.
 
         Each counts only by findings that were not there before and name no row of another.
         """
+        if not proofs:
+            return set(), []
         wanted: dict[str, set[str]] = {}
         try:
-            with self._undone(base):
+            with self._undone(base, _second_of(proofs[0])):
                 for proof in proofs:
                     wanted[proof.name] = set(self._planted(proof, base) or ())
                 result = self.run_rule(rule, self._given(proofs[0], base, ()))[0]
-            before = self._before(rule, proofs[0], base)
-        except UnknownNameError:  # the others without the one that has no place here
-            return self._at_once(rule, [item for item in proofs if item.name in wanted], base)
+            is_known = any(base.ids & ids for ids in wanted.values())
+            before = self._before(rule, proofs[0], base) if is_known else frozenset()
+        except UnknownNameError:
+            place = len(wanted)
+            found, nowhere = self._at_once(rule, [*proofs[:place], *proofs[place + 1 :]], base)
+            return found, [proofs[place], *nowhere]
         except Exception:  # each is planted alone later, and the reason kept
-            return set()
+            return set(), []
         new = [_named([finding]) for finding in result.findings if finding not in before]
         found = set()
         for name, ids in wanted.items():
             others = set().union(*(rows for of, rows in wanted.items() if of != name))
             if ids and ids <= set().union(*(names for names in new if not names & others)):
                 found.add(name)
-        return found
+        return found, [proof for proof in proofs if not wanted[proof.name]]
 
     def result(self, rule: Rule, proof: Proof, why: str = "") -> CanaryResult:
         """Plant one defect: in the release's own rows, else, and `why`, in invented ones."""

@@ -199,7 +199,10 @@ def second(one: Copy, sandbox: Sandbox, role: str, context: Context) -> Dataset:
         head = one.manifest or invented.manifest()
         manifest = dataclasses.replace(head, task=SIBLING, siblings=(head.task,))
         return Dataset(SIBLING, "sibling", "release", directory, SIBLING, views, manifest)
-    kept = {name: files for name, files in views.items() if sandbox.run(f"FROM second.{name} LIMIT 1")}
+    filled = " UNION ALL ".join(
+        f"SELECT '{name}' AS name WHERE EXISTS (FROM second.{name})" for name in views
+    )
+    kept = {row["name"]: views[row["name"]] for row in sandbox.run(filled)}
     other = Dataset(SIBLING, "against", "beir", directory, SIBLING, kept)
     if role != "hashlist":
         return other
