@@ -362,7 +362,9 @@ RULES = (
                 _mixed,
                 (
                     _add_word("a Cyrillic letter at the end of an English word", "corpus", "tumo\u0440"),
-                    _add_word("one at the beginning of an English word", "queries", "\u0430bscess"),
+                    _add_word(
+                        "a Cyrillic letter at the beginning of an English word", "queries", "\u0430bscess"
+                    ),
                 ),
                 at_once=True,
             ),

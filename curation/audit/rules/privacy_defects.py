@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from curation.audit.rule import Defect
 from curation.audit.rules.planting import add_row, set_row
+from curation.audit.rules.text_rows import literal
 
 _CERTAIN: Mapping[str, Mapping[str, str]] = {
     "a record number": {
@@ -117,19 +118,15 @@ _HINTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _of(planted: Mapping[str, Mapping[str, str]]) -> Iterator[Defect]:
     """Further documents and queries, so that no two defects share a row."""
     listed = [(f"{kind} ({language})", text) for kind, of in planted.items() for language, text in of.items()]
     for number, (name, text) in enumerate(listed):
-        row = f"'planted-phi-{number}' AS id, {_literal(text)} AS text"
+        row = f"'planted-phi-{number}' AS id, {literal(text)} AS text"
         yield Defect(name, add_row(("corpus", "queries")[number % 2], row))
 
 
-_SAID = _literal(_CERTAIN["a record number"]["en"])
+_SAID = literal(_CERTAIN["a record number"]["en"])
 _QUOTE = f"[{{text_id: '', start: 0, 'end': 0, text: {_SAID}}}]"
 _CHANGE = f"[{{start: 0, 'end': 0, original: {_SAID}, rule: ''}}]"
 CERTAIN: tuple[Defect, ...] = (
