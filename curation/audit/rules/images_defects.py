@@ -155,11 +155,10 @@ LOST = (
     _damaged("a recorded image that is missing", None, _GOOD),
     Defect(
         "a recorded image of a row that is missing",
-        """UPDATE provenance_corpus SET image_sha256 = repeat('0', 64) WHERE rowid = 0;
-    DELETE FROM corpus WHERE id = (SELECT id FROM provenance_corpus WHERE rowid = 0) RETURNING id""",
+        """INSERT INTO provenance_corpus BY NAME
+        SELECT 'planted: a row' AS id, repeat('0', 64) AS image_sha256 RETURNING id""",
     ),
 )
-
 _TO_QUERIES = """INSERT INTO qrels BY NAME SELECT '{0}' AS "query-id", id AS "corpus-id", 1 AS score
         FROM corpus WHERE rowid = 0;
     INSERT INTO qrels BY NAME SELECT '{1}' AS "query-id", id AS "corpus-id", 1 AS score
