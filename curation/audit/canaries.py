@@ -75,6 +75,16 @@ def _each(rule: Rule) -> Iterator[tuple[Rule, Proof]]:
             yield alone, proof
 
 
+def _alike(proofs: Sequence[Proof]) -> Iterator[list[Defect]]:
+    """Defects in tables alone that may be planted together: what is beside them is in the same role."""
+    of: dict[str, list[Defect]] = {}
+    for proof in proofs:
+        if isinstance(proof, Defect) and not (proof.stated or proof.files):
+            of.setdefault(proof.second, []).append(proof)
+    for alike in of.values():
+        yield from (alike[start : start + _AT_ONCE] for start in range(0, len(alike), _AT_ONCE))
+
+
 @contextlib.contextmanager
 def _field(context: Context, run_rule: RunRule, *, takes_own: bool = True) -> Iterator[_Field]:
     folder = context.scratch / "canaries"
@@ -147,49 +157,51 @@ class _Field:
 
     def results(self, rule: Rule) -> list[CanaryResult]:
         """Every defect of a rule, each alone but for those of a check that takes many at once."""
-        notes: dict[str, str] = {}
+        found: dict[str, str] = {}
         for check in rule.checks:
-            alone = dataclasses.replace(rule, checks=(check,))
-            for role in dict.fromkeys(map(_second_of, check.defects)) if check.at_once else ():
-                proofs = [proof for proof in check.defects if _second_of(proof) == role]
-                for start in range(0, len(proofs), _AT_ONCE):
-                    notes |= self._notes(alone, proofs[start : start + _AT_ONCE])
+            for proofs in _alike(check.defects) if check.at_once else ():
+                found |= self._together(dataclasses.replace(rule, checks=(check,)), proofs)
         return [
-            CanaryResult(rule=rule.id, canary=proof.name, is_found=True, note=notes[proof.name])
-            if proof.name in notes
+            CanaryResult(rule=rule.id, canary=proof.name, is_found=True, note=found[proof.name])
+            if proof.name in found
             else self.result(of, proof)
             for of, proof in _each(rule)
         ]
 
-    def _notes(self, rule: Rule, proofs: Sequence[Proof]) -> dict[str, str]:
-        """Notes on those found when all are planted: in own rows, those without a place in invented ones."""
-        found, left = self._at_once(rule, proofs, self.own) if self.own else (set[str](), proofs)
-        invented = self._at_once(rule, left, self.invented)[0] if left else ()
-        why = f"{_INVENTED}{_NOTHING if self.own else self.no_own}"[:_LONGEST_NOTE]
-        return dict.fromkeys(found, "") | dict.fromkeys(invented, why)
+    def _together(self, rule: Rule, proofs: Sequence[Defect]) -> dict[str, str]:
+        """Names of the defects that are found when all are planted, each with a note.
 
-    def _at_once(self, rule: Rule, proofs: Sequence[Proof], base: Copy) -> tuple[set[str], Sequence[Proof]]:
-        """Names of the defects that are found when all are planted, and the defects that have no place.
+        Those that have no place in the release's own rows are planted in invented ones.
+        """
+        found, nowhere = self._at_once(rule, proofs, self.own) if self.own else (set(), proofs)
+        others = self._at_once(rule, nowhere, self.invented)[0]
+        note = f"{_INVENTED}{_NOTHING if self.own else self.no_own}"[:_LONGEST_NOTE]
+        return dict.fromkeys(found, "") | dict.fromkeys(others, note)
+
+    def _at_once(self, rule: Rule, proofs: Sequence[Defect], base: Copy) -> tuple[set[str], list[Defect]]:
+        """Names of the defects that are found when all are planted, and those that have no place there.
 
         Each counts only by findings that were not there before and name no row of another.
         """
+        if not proofs:
+            return set(), []
         wanted: dict[str, set[str]] = {}
         try:
             with self._undone(base, _second_of(proofs[0])):
                 for proof in proofs:
                     wanted[proof.name] = set(self._planted(proof, base) or ())
                 if not any(wanted.values()):
-                    return set(), proofs
+                    return set(), list(proofs)
                 findings = self.run_rule(rule, self._given(proofs[0], base, ()))[0].findings
             is_new = base.ids.isdisjoint(set().union(*wanted.values()))
             before = frozenset() if is_new else self._before(rule, proofs[0], base)
         except UnknownNameError:  # the others without the one that has no place here
             at = len(wanted)
             rest = [*proofs[:at], *proofs[at + 1 :]] if at < len(proofs) else []
-            found, left = self._at_once(rule, rest, base) if rest else (set[str](), ())
-            return found, [*proofs[at : at + 1], *left]
+            found, nowhere = self._at_once(rule, rest, base)
+            return found, [*proofs[at : at + 1], *nowhere]
         except Exception:  # each is planted alone later, and the reason kept
-            return set(), ()
+            return set(), []
         new = [_named([finding]) for finding in findings if finding not in before]
         found = set()
         for name, ids in wanted.items():

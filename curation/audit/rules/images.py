@@ -25,7 +25,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.audit.rules import images_canaries as canaries
+from curation.audit.rules import images_defects as defects
 from curation.audit.rules.images_overlap import OVERLAP
 from curation.published.query import Row, fetch
 from curation.similarity.image import ImageFeatures, ImagePair, confirm
@@ -296,6 +296,7 @@ def _alike(
             f"two {what} show the same picture, and a label of one is missing from the other",
             _Duplicates(rule, severity, frozenset(hows), table),
             planted[table],
+            at_once=True,
         )
         for what, table in (("queries", "queries"), ("documents", "corpus"))
     )
@@ -309,10 +310,10 @@ RULES = (
         "Images decode",
         "Every image that provenance records is there, has the recorded hash, and decodes whole.",
         checks=(
-            Check(_UNDECODED, _decoded, canaries.UNDECODED),
-            Check(_OTHER_BYTES, partial(_told, _OTHER_BYTES), canaries.OTHER_BYTES),
-            Check(_NO_BYTES, partial(_told, _NO_BYTES), canaries.NO_BYTES),
-            Check(_LOST, partial(_told, _LOST), canaries.LOST),
+            Check(_UNDECODED, _decoded, defects.UNDECODED, at_once=True),
+            Check(_OTHER_BYTES, partial(_told, _OTHER_BYTES), defects.OTHER_BYTES),
+            Check(_NO_BYTES, partial(_told, _NO_BYTES), defects.NO_BYTES),
+            Check(_LOST, partial(_told, _LOST), defects.LOST, at_once=True),
         ),
     ),
     _rule(
@@ -321,7 +322,7 @@ RULES = (
         "Equal pictures share their labels",
         f"Where two queries of one split, or two documents, show {SAME}, what is positive for one is "
         "labelled or excluded for the other.",
-        checks=_alike("image_duplicates", "error", ("bytes", "rescaled"), canaries.DUPLICATES),
+        checks=_alike("image_duplicates", "error", ("bytes", "rescaled"), defects.DUPLICATES),
     ),
     _rule(
         "image_crops",
@@ -330,14 +331,16 @@ RULES = (
         "The same for pictures of which one is a cut of the other, or both of a third: the common area "
         f"is at least {confirm.MIN_COMMON:.0%} of one of them.",
         severity="warn",
-        checks=_alike("image_crops", "warn", ("cropped",), canaries.CROPS),
+        checks=_alike("image_crops", "warn", ("cropped",), defects.CROPS),
     ),
     _rule(
         "image_self_match",
         1,
         "No query finds its own picture",
         f"No document that a query is scored against shows {SAME}, whole or cut; excluded pairs may.",
-        checks=(Check("the query's own picture is a document", _self_match, canaries.SELF_MATCH),),
+        checks=(
+            Check("the query's own picture is a document", _self_match, defects.SELF_MATCH, at_once=True),
+        ),
     ),
     OVERLAP,
 )

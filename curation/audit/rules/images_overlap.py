@@ -19,7 +19,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.audit.rules import images_canaries as canaries
+from curation.audit.rules import images_defects as defects
 from curation.audit.rules.overlap_keys import absent_siblings
 from curation.published.query import fetch
 from curation.similarity.image import ImageFeatures, ImagePair, confirm
@@ -198,5 +198,5 @@ OVERLAP = Rule(
     ),
     "error",
     "images",
-    checks=(Check("a picture is in another split or task as a copy", _check, canaries.OVERLAP),),
+    checks=(Check("a picture is in another split or task as a copy", _check, defects.OVERLAP, at_once=True),),
 )

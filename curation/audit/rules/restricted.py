@@ -142,13 +142,14 @@ _NOBODY_S = "What does the disorder with a name nobody may print look like?"
 _HASH = piece_hash("disorder with a name nobody may print")
 
 
-def _made(name: str, table: str, field: str) -> Defect:
+def _made(name: str, table: str, field: str, at: int = 0) -> Defect:
     """A made text, listed as such, with a name that is listed by its hash."""
     return Defect(
         name,
         f"""INSERT INTO made_texts BY NAME SELECT '{table}' AS "table", id, '{field}' AS field
-            FROM {table} WHERE rowid = 0; INSERT INTO restricted_names BY NAME SELECT '{_HASH}' AS name_hash;
-        {set_row(table, f"{field} = '{_NOBODY_S}'")}""",
+            FROM {table} WHERE rowid = {at};
+        INSERT INTO restricted_names BY NAME SELECT '{_HASH}' AS name_hash;
+        {set_row(table, f"{field} = '{_NOBODY_S}'", at)}""",
     )
 
 
@@ -185,8 +186,9 @@ _CHECKS = (
         (
             Defect("a query that is no article's own", set_row("queries", f"text = '{_NOBODY_S}'")),
             Defect("a document that is no article's own", set_row("corpus", f"text = '{_NOBODY_S}'")),
-            Defect("a title that is no article's own", set_row("corpus", "title = 'A title nobody printed'")),
+            Defect("a title that is no article's own", set_row("corpus", "title = 'A title nobody made'", 1)),
         ),
+        at_once=True,
     ),
     Check(
         "a concept is of a restricted source, although no restricted name was in use",
@@ -213,11 +215,12 @@ _CHECKS = (
         tuple(
             Defect(
                 f"a made {field} of {table} that is not there",
-                f"""INSERT INTO made_texts BY NAME
-                SELECT '{table}' AS "table", '{GONE}' AS id, '{field}' AS field RETURNING id""",
+                f"""INSERT INTO made_texts BY NAME SELECT '{table}' AS "table", '{field}' AS field,
+                '{GONE}:{table}:{field}' AS id RETURNING id""",
             )
             for table, field in (("queries", "text"), ("corpus", "text"), ("corpus", "title"))
         ),
+        at_once=True,
     ),
     Check(
         "a made text or title contains a name that only restricted sources have",
@@ -225,8 +228,9 @@ _CHECKS = (
         (
             _made("a restricted name in a made query", "queries", "text"),
             _made("a restricted name in a made document", "corpus", "text"),
-            _made("a restricted name in a made title", "corpus", "title"),
+            _made("a restricted name in a made title", "corpus", "title", 1),
         ),
+        at_once=True,
     ),
     Check(
         "release.json says that {in_use} restricted names were in use, and none is listed by its hash",

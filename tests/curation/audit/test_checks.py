@@ -133,6 +133,72 @@ def test_defects_in_rows_of_their_own_are_planted_at_once(known: Path, tmp_path:
     ]  # fmt: skip
 
 
+def _beside(name: str, role: str) -> Defect:
+    plant = f"INSERT INTO second.queries BY NAME SELECT '{name}' AS id RETURNING id"
+    return Defect(name, plant, second=role)
+
+
+def test_defects_are_planted_at_once_beside_one_second_dataset_each(known: Path, tmp_path: Path) -> None:
+    ran: list[list[str]] = []
+
+    def seen(context: Context) -> Outcome:
+        found = Collector("some", "error")
+        for other in (*context.siblings, *context.against):
+            for row in fetch(context.query, "SELECT id FROM queries ORDER BY id", other.views):
+                found.add("there too", side("queries", row["id"]))
+        ran.append([item.sides[0].id for item in found.kept])
+        return found.outcome(1)
+
+    roles = {"s1": "sibling", "a1": "against", "s2": "sibling", "a2": "against"}
+    proofs = tuple(_beside(name, role) for name, role in roles.items())
+    found = proven(known, tmp_path, rule(Check("there too", seen, proofs, at_once=True)))
+    assert ran == [["s1", "s2"], ["a1", "a2"]]
+    assert [(name, item.is_found, item.note) for name, item in found.items()] == [
+        (name, True, "") for name in roles
+    ]
+
+
+def test_what_has_no_place_in_the_release_is_planted_at_once_in_invented_rows(
+    known: Path, tmp_path: Path
+) -> None:
+    ran: list[str] = []
+    tables = ("queries", "distractors", "corpus", "pools")
+
+    def empty(context: Context) -> str:
+        ran.append(context.subject.name)
+        return " UNION ALL ".join(
+            f"SELECT '{table}' AS q WHERE NOT EXISTS (FROM {table})"
+            for table in tables
+            if table in context.views
+        )
+
+    proofs = tuple(Defect(table, f"DELETE FROM {table}; SELECT '{table}'") for table in tables)
+    found = proven(known, tmp_path, rule(Check("empty", empty, proofs, at_once=True)))
+    assert len(ran) == 2
+    elsewhere = "planted in invented rows: nothing there it could be planted in"
+    assert {name: (item.is_found, item.note) for name, item in found.items()} == {
+        "queries": (True, ""), "corpus": (True, ""), "pools": (True, elsewhere),
+        "distractors": (True, elsewhere),
+    }  # fmt: skip
+
+
+def test_a_finding_that_names_rows_of_two_defects_speaks_for_neither(known: Path, tmp_path: Path) -> None:
+    ran: list[int] = []
+
+    def lumped(context: Context) -> Outcome:
+        found = Collector("some", "error")
+        rows = context.select("SELECT id FROM queries WHERE text = '' ORDER BY id")
+        ran.append(len(rows))
+        if rows:
+            found.add("no text", *(side("queries", row["id"]) for row in rows))
+        return found.outcome(1)
+
+    proofs = tuple(Defect(f"text {at} lost", set_row("queries", "text = ''", at=at)) for at in (0, 1))
+    found = proven(known, tmp_path, rule(Check("no text", lumped, proofs, at_once=True)))
+    assert ran == [2, 0, 1, 1], "at once, before anything is planted, each alone"
+    assert all(item.is_found for item in found.values())
+
+
 def test_a_check_that_breaks_is_said_and_harms_no_other(known: Path, tmp_path: Path) -> None:
     found = proven(known, tmp_path, rule(BROKEN, TWICE))
     assert not found["a query lost"].is_found

@@ -20,7 +20,7 @@ from benchmarks.image_copies import DRAWN, KNOWN_COPIES, pairs_among, real_files
 from benchmarks.image_copies import drawn as benchmark_picture
 from curation.audit.executor import SerialExecutor
 from curation.audit.page.thumbs import thumbnail, thumbnail_of
-from curation.audit.rules.images_canaries import bomb, cropped, drawn, encoded, rescaled
+from curation.audit.rules.images_defects import bomb, cropped, drawn, encoded, rescaled
 from curation.images.decode import open_image
 from curation.images.fingerprint import perceptual_hash
 from curation.similarity.image import ImageFeatures, features, greys, nominate, same_images

@@ -14,7 +14,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
 from curation.audit.rule import Context, Rows
 from curation.audit.rules import images
-from curation.audit.rules.images_canaries import cropped, drawn, encoded, rescaled
+from curation.audit.rules.images_defects import cropped, drawn, encoded, rescaled
 from schemas.audit import RuleResult
 from schemas.hashing import sha256_bytes
 from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
