@@ -15,7 +15,6 @@ from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from benchmarks.cases_gold import real_files
-from curation.audit import canaries
 from curation.audit.rule import Context, Rule
 from flows.engine.workspace import Workspace, open_workspace
 from flows.vocabulary.store import home
@@ -56,7 +55,7 @@ DEAREST = (
     "test_end_to_end.py",
     "test_release_of_tasks.py",
     "test_packaging.py",
-    "curation/audit/test_canaries.py",
+    "curation/audit/test_defects.py",
 )
 """Modules that take longest, first: begun last, one of them would keep one worker busy at the end, alone."""
 

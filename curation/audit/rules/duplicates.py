@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from curation.audit.rule import MAX_EXAMPLES, Check, Collector, Context, Defect, Outcome, Rule, side
-from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, near
+from curation.audit.rules.duplicate_defects import LONG, SHORT, UNSPACED, near
 from curation.audit.rules.text_rows import (
     About,
     about,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from curation.audit.dataset import card_facts
 from curation.audit.rule import (
-    Canary,
     CannotRun,
     Check,
     Collector,
     Context,
     Defect,
+    FileDefect,
     Outcome,
     Rule,
     side,
@@ -222,7 +222,7 @@ TRUE_CARD = (
         "the card is missing, or too long to be compared",
         _whole,
         (
-            Canary("no card", files=_lost),
+            FileDefect("no card", _lost),
             Defect(
                 "a card of very many lines",
                 f"SELECT '{_CARD}'",
@@ -233,9 +233,9 @@ TRUE_CARD = (
     Check(
         "the card lacks a section",
         _lacking,
-        Canary(
+        FileDefect(
             "a card without its limitations",
-            files=_in_card(lambda text: (text.replace("<!-- prose:limitations -->", ""), "limitations")),
+            _in_card(lambda text: (text.replace("<!-- prose:limitations -->", ""), "limitations")),
         ),
     ),
     Check(
@@ -246,12 +246,12 @@ TRUE_CARD = (
     Check(
         "the card does not say what the data say",
         _other_lines,
-        Canary("a number edited in the card", files=_in_card(_edited_number)),
+        FileDefect("a number edited in the card", _in_card(_edited_number)),
     ),
     Check(
         "the card's figure does not show what the data say",
         _other_figure,
-        Canary("a figure that was not drawn from the data", files=_other_drawing),
+        FileDefect("a figure that was not drawn from the data", _other_drawing),
     ),
 )
 RULES = (

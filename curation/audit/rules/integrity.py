@@ -43,13 +43,13 @@ DEFINITIONS = (
     Check(
         "{n} pairs have score {score}, which is not defined",
         _undefined_scores,
-        Defect("a score that is no grade", _first_of("score", "99", 0)),
+        Defect("a score that is not a grade", _first_of("score", "99", 0)),
     ),
     Check(
         "{n} pairs have label status {label_status!r}",
         _KINDS.format(f"coalesce(label_status NOT IN {_STATUSES}, true)"),
         (
-            Defect("a label status that is none", _first_of("label_status", "'canary'", 0)),
+            Defect("an unknown label status", _first_of("label_status", "'canary'", 0)),
             Defect("no label status", _first_of("label_status", "NULL", 1)),
         ),
     ),

@@ -199,7 +199,7 @@ LABEL = (
     Check(
         "the label is {label!r}, neither silver nor expert",
         _unknown_label,
-        Defect("a label that is none", "SELECT 'label'", stated={"label": "canary"}),
+        Defect("an unknown label", "SELECT 'label'", stated={"label": "canary"}),
     ),
     Check(
         "release.json says expert, and too few queries have labels by people",
@@ -243,7 +243,7 @@ RULES = (
     _rule(
         "silver_label",
         1,
-        "Expert means experts",
+        "'Expert' means labelled by experts",
         "release.json says 'expert' only when at least expert_minimum queries (at least one) have a label "
         "by an expert or an adjudicator; else it says 'silver'.",
         unit="queries",

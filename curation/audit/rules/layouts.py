@@ -64,11 +64,11 @@ def _broken(name: str, named: str, files: dict[str, str]) -> Defect:
 
 _TEXTS = '{"_id": "d1", "text": "a keeper rows across when the horn fails"}\n'
 _DEFECTS = (
-    _broken("a line that is no JSON", "corpus.jsonl:2", {"corpus.jsonl": _TEXTS + '{"_id": "d2", "te\n'}),
+    _broken("a line that is not JSON", "corpus.jsonl:2", {"corpus.jsonl": _TEXTS + '{"_id": "d2", "te\n'}),
     _broken("a row without id", "corpus.jsonl:2", {"corpus.jsonl": _TEXTS + '{"text": "a lamp"}\n'}),
     _broken("ids of two types", "2", {"corpus.jsonl": _TEXTS + '{"_id": 2, "text": "a number"}\n'}),
     _broken(
-        "a score that is no number",
+        "a score that is not a number",
         "qrels/test.tsv:2",
         {"corpus.jsonl": _TEXTS, "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\thigh\n"},
     ),

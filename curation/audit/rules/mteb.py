@@ -202,7 +202,7 @@ RULES = (
     Rule(
         "no_queries",
         1,
-        "There is something to ask",
+        "The release has queries",
         "A release without queries measures nothing: its inputs gave none, and the funnel says why. It may "
         "not be published. (MTEB's empty_split, for a release of ours.)",
         "declared",

@@ -18,7 +18,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, near
+from curation.audit.rules.duplicate_defects import LONG, SHORT, UNSPACED, near
 from curation.audit.rules.duplicates import NEAR_TEXT
 from curation.audit.rules.overlap_keys import absent_siblings
 from curation.audit.rules.planting import new_row

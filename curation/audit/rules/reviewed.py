@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 
 from curation.audit.rule import (
     MAX_EXAMPLES,
-    Canary,
     Check,
     Collector,
     Context,
     Defect,
+    FileDefect,
     NotCovered,
     Outcome,
     Rule,
@@ -149,7 +149,7 @@ _CHECKS = (
     Check(
         "a label by people, and no answers are published",
         _unanswered,
-        Canary("a label of people without any answers", files=_without_answers),
+        FileDefect("a human label without answers", _without_answers),
     ),
     Check(
         "the label does not follow from the answers to this pair",
@@ -161,14 +161,14 @@ _CHECKS = (
             _label("an adjacent label with answers far apart", "adjacent", 1, (_READS, 1), (_READS, 3)),
             _label("an adjacent label of the higher grade", "adjacent", 2, (_READS, 1), (_READS, 2)),
             _label(
-                "an adjacent label one could not judge",
+                "an adjacent label although one annotator could not judge",
                 "adjacent",
                 1,
                 (_READS, 1),
                 (_READS, 2),
                 (_READS, None),
             ),
-            _label("a majority of two", "majority", 2, (_READS, 2), (_READS, 2)),
+            _label("a majority label of two annotators", "majority", 2, (_READS, 2), (_READS, 2)),
             _label("a majority of one in three", "majority", 2, (_READS, 2), (_READS, 1), (_READS, 0)),
             _label("a single label of two answers", "single", 2, (_READS, 2), (_READS, 1)),
             _label(
@@ -179,7 +179,7 @@ _CHECKS = (
                 (_READS, 2),
                 status="adjudicated",
             ),
-            _label("an adjacent label that nobody gave", "adjacent", 1, (_READS, 0), (_READS, 2)),
+            _label("an adjacent label that no annotator gave", "adjacent", 1, (_READS, 0), (_READS, 2)),
             _label("a label by an unknown rule", "canary", 2, (_READS, 2), (_READS, 2)),
             _label("answers that name two rules", "unanimous", 2, (_READS, 2), (_READS, 2), also="zero"),
             _label("a single label of another grade", "single", 2, (_READS, 1)),
@@ -200,7 +200,7 @@ _CHECKS = (
                 "an answer to a pair that was never asked", "'planted: unasked'", "'planted for: unasked'"
             ),
             _label(
-                "answers to a pair with a rule's label",
+                "answers to a pair labelled by rule",
                 "unanimous",
                 2,
                 (_READS, 2),
@@ -216,7 +216,7 @@ _CHECKS = (
         (
             _excluded("a pair excluded that an annotator judged", (_READS, None), (_READS, 1)),
             _excluded("a pair excluded that an adjudicator judged", (_READS, None), (_SETTLES, 1)),
-            _excluded("a pair excluded that nobody answered to"),
+            _excluded("an excluded pair without an answer"),
         ),
         at_once=True,
     ),
@@ -234,7 +234,7 @@ RULES = (
     Rule(
         "review_labels",
         1,
-        "Labels of people follow from their answers",
+        "Human labels follow from the answers",
         "Every label called expert or adjudicated follows by the rule it names from the answers in "
         "annotations; every answer is to a pair that is labelled by people or excluded.",
         "error",

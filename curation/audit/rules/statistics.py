@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from curation.audit.checks import add_violations
 from curation.audit.rule import (
-    MAX_EXAMPLES,
     Check,
     Collector,
     Context,
@@ -120,32 +117,6 @@ def _looked(context: Context) -> dict[str, Collector]:
 def _further(table: str, text: str) -> str:
     """SQL: a further row with this text."""
     return f"INSERT INTO {table} (id, text) VALUES ('canary:text', {literal(text)}) RETURNING id"
-
-
-def count_texts(context: Context) -> int:
-    """Number of texts in queries and corpus."""
-    return sum(context.count(table) for table in _present(context))
-
-
-def add_all(
-    found: Collector,
-    context: Context,
-    text: str,
-    order: str,
-    tables: Sequence[str],
-    describe: Callable[[Mapping[str, Any]], tuple[Any, ...]],
-    *,
-    of: str = "",
-) -> None:
-    """Count every row of a statement and describe the first, as (message, side, …)."""
-    count = int(context.rows(f"SELECT count(*) AS n FROM ({text})", *tables)[0]["n"])
-    if not count:
-        return
-    rows = context.rows(f"SELECT * FROM ({text}) ORDER BY {order} LIMIT {MAX_EXAMPLES}", *tables)
-    for row in rows:
-        message, *sides = describe(row)
-        found.add(of + message, *sides)
-    found.found += count - len(rows)
 
 
 TEXT_DEBRIS = tuple(
@@ -268,7 +239,7 @@ RULES = (
     _rule(
         "uneven_labels",
         1,
-        "Labels are spread",
+        "Labels are spread evenly",
         f"No document is positive for more than {MOST_QUERIES} queries, no query has more than "
         f"{MOST_POSITIVES} positive documents, and no article gives {ARTICLE_QUERIES} queries or more that "
         f"are over {ARTICLE_PERCENT} % of all.",

@@ -8,12 +8,22 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from curation.audit import RULES, audit, canaries
+from curation.audit import RULES, audit, defects
 from curation.audit.checks import run_checks
 from curation.audit.dataset import open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
-from curation.audit.rule import Canary, Check, Collector, Context, Defect, NotApplicable, Outcome, Rule, side
+from curation.audit.rule import (
+    Check,
+    Collector,
+    Context,
+    Defect,
+    FileDefect,
+    NotApplicable,
+    Outcome,
+    Rule,
+    side,
+)
 from curation.audit.rules.planting import add_row, drop_row, set_row
 from curation.published.query import fetch
 from schemas.audit import CanaryResult
@@ -41,7 +51,7 @@ def rule(*checks: Check, **more: object) -> Rule:
 
 def proven(directory: Path, scratch: Path, *rules: Rule) -> dict[str, CanaryResult]:
     context = Context(open_release(directory), run_sql, scratch / "scratch", SerialExecutor())
-    return {item.canary: item for item in canaries.run(rules, context, run_rule)}
+    return {item.canary: item for item in defects.run(rules, context, run_rule)}
 
 
 def test_a_check_without_a_defect_cannot_be_made() -> None:
@@ -84,7 +94,7 @@ def test_every_check_that_is_blind_makes_the_audit_invalid(known: Path, tmp_path
         if all(isinstance(proof, Defect) for proof in check.defects)
     ]
     context = Context(open_release(known), run_sql, tmp_path / "scratch", SerialExecutor())
-    found = canaries.run(blind, context, run_rule)
+    found = defects.run(blind, context, run_rule)
     assert len(found) >= len(blind) > 50
     assert [item for item in found if item.is_found] == []
 
@@ -301,5 +311,5 @@ def test_a_file_may_be_damaged_for_a_check_too(known: Path, tmp_path: Path) -> N
             found.add("lost", side("README.md", "README.md"))
         return found.outcome(1)
 
-    found = proven(known, tmp_path, rule(Check("no card", card, Canary("a card lost", files=lost))))
+    found = proven(known, tmp_path, rule(Check("no card", card, FileDefect("a card lost", lost))))
     assert found["a card lost"].is_found and found["a card lost"].note == ""

@@ -20,7 +20,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.layouts.hashlist import METADATA, SCHEMA, read_hash_list, wide_hashes
 from curation.audit.report import audit, run_rule
-from curation.audit.rule import Context, Outcome, Rule
+from curation.audit.rule import Context, Defect, Outcome, Rule
 from curation.audit.rules import contamination, contamination_images, contamination_texts
 from schemas.audit import AuditReport, RuleResult
 from schemas.errors import UsageError
@@ -445,7 +445,10 @@ def test_without_the_comparison_with_hash_lists_the_audit_fails(
     report = against(known, [], tmp_path, plant=True)
     missed = [(item.rule, item.canary) for item in report.canaries if not item.is_found]
     planted = [
-        (rule.id, defect.name) for rule in RULES for defect in rule.defects if defect.second == "hashlist"
+        (rule.id, defect.name)
+        for rule in RULES
+        for defect in rule.defects
+        if isinstance(defect, Defect) and defect.second == "hashlist"
     ]
     assert missed == planted
     assert {rule for rule, _ in planted} == {rule.id for rule in RULES}

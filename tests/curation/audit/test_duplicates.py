@@ -185,5 +185,5 @@ ALL: tuple[Rule, ...] = (*duplicates.RULES, *spans.RULES, *texts.RULES[-2:])
 
 
 def test_the_rules_on_texts_are_told_apart() -> None:
-    """That the known release passes them and their canaries are found is told by `test_canaries`."""
+    """That the known release passes them and their canaries are found is told by `test_defects`."""
     assert len({rule.id for rule in texts.RULES}) == len(texts.RULES) == len(ALL)

@@ -14,10 +14,10 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from curation.audit.copying import SIBLING, Copy, Unusable, cut, invent, second, second_tables
+from curation.audit.copying import SIBLING, Copy, Unusable, cut, empty_second, invent, second
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
-from curation.audit.rule import MAX_EXAMPLES, Canary, Context, Defect, Proof, Rule
+from curation.audit.rule import MAX_EXAMPLES, Context, Defect, FileDefect, Proof, Rule
 from curation.published.query import Database, Sandbox, UnknownNameError
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
@@ -67,10 +67,8 @@ def again(
 
 def _each(rule: Rule) -> Iterator[tuple[Rule, Proof]]:
     """Every defect of a rule, with the rule reduced to the one check that must find it."""
-    for canary in rule.canaries:
-        yield rule, canary
     for check in rule.checks:
-        alone = dataclasses.replace(rule, checks=(check,), canaries=())
+        alone = dataclasses.replace(rule, checks=(check,))
         for proof in check.defects:
             yield alone, proof
 
@@ -187,9 +185,9 @@ class _Field:
             return set(), []
         wanted: dict[str, set[str]] = {}
         try:
-            with self._undone(base, _second_of(proofs[0])):
+            with self._undone(base, proofs[0].second):
                 for proof in proofs:
-                    wanted[proof.name] = set(self._planted(proof, base) or ())
+                    wanted[proof.name] = set(proof.ids(self.tables))
                 if not any(wanted.values()):
                     return set(), list(proofs)
                 findings = self.run_rule(rule, self._given(proofs[0], base, ()))[0].findings
@@ -226,21 +224,21 @@ class _Field:
 
     def _attempt(self, rule: Rule, proof: Proof, base: Copy) -> _Attempt:
         try:
-            if isinstance(proof, Canary) and proof.files:
+            if isinstance(proof, FileDefect):
                 directory = base.files_to_damage()
-                ids = proof.files(directory)
+                ids = proof.damage(directory)
                 given = self._context(base.reopened(directory))
                 result = self.run_rule(rule, given)[0] if ids else None
             else:
-                with self._undone(base, _second_of(proof)):
-                    ids = self._planted(proof, base)
+                with self._undone(base, proof.second):
+                    ids = proof.ids(self.tables) or None
                     result = self.run_rule(rule, self._given(proof, base, ids))[0] if ids else None
         except UnknownNameError as error:  # there the release has no such column; the invented one has them
             return _Attempt(None, _NOTHING if base is self.own else self._reason(error))
         except Exception as error:  # a defect that cannot be planted proves nothing; the reason is kept
             return _Attempt(None, f"could not be planted: {self._reason(error)}")
         if ids is None or result is None:
-            return _Attempt(None, _NOTHING if ids is None else "the canary names no row")
+            return _Attempt(None, _NOTHING if ids is None else "the defect names no row")
         return self._compared(rule, proof, base, ids, result)
 
     @contextlib.contextmanager
@@ -254,39 +252,26 @@ class _Field:
                 self._context(base.stored(nowhere)), query=self.tables
             )
         if role and "second" not in self.whole:
-            self.tables.load("second", second_tables(base.no_rows()))
+            self.tables.load("second", empty_second())
             self.whole["second"] = self.whole[base.name]
         self.whole[base.name].scratch = self._folder()
         with self.tables.undone(base.name):
             yield self.whole[base.name]
 
-    def _planted(self, proof: Proof, base: Copy) -> Sequence[str] | None:
-        """Plant a defect in the tables; the ids that must be named."""
-        if isinstance(proof, Defect):
-            return proof.ids(self.tables) or None
-        rows, other = base.rows_to_damage(), base.no_rows()
-        ids = proof.plant(rows, other) if proof.plant else None
-        for name, table in base.changed(rows).items() if ids else ():
-            self.tables.replace(name, table)
-        planted = {name: rows for name, rows in other.items() if rows and ids}
-        for name, table in second_tables(planted).items():
-            self.tables.replace(f"second.{name}", table)
-        return ids
-
-    def _given(self, proof: Proof, base: Copy, ids: Sequence[str]) -> Context:
+    def _given(self, proof: Defect, base: Copy, ids: Sequence[str]) -> Context:
         """The tables as they are, with what the defect put beside them."""
         given = self.whole[base.name]
         subject = given.subject
-        role = _second_of(proof)
+        role = proof.second
         if role == "sibling" and subject.manifest is not None:
             subject = dataclasses.replace(
                 subject, manifest=dataclasses.replace(subject.manifest, siblings=(SIBLING,))
             )
-        if isinstance(proof, Defect) and proof.stated:
+        if proof.stated:
             subject = dataclasses.replace(
                 subject, manifest=dataclasses.replace(given.manifest, **proof.stated)
             )
-        if isinstance(proof, Defect) and proof.files:
+        if proof.files:
             directory = self._folder()
             proof.files(directory, ids)
             subject = dataclasses.replace(subject, directory=directory)
@@ -331,11 +316,10 @@ class _Field:
 
     def _before(self, rule: Rule, proof: Proof, base: Copy) -> frozenset[Finding]:
         """What the rule, or its one check, finds in the undamaged copy."""
-        in_files = isinstance(proof, Canary) and proof.files is not None
-        kind = "files" if in_files else _second_of(proof)
+        kind = "files" if isinstance(proof, FileDefect) else proof.second
         key = (rule.id, *(check.name for check in rule.checks), base.name, kind)
         if key not in self.before:
-            if in_files:
+            if kind == "files":
                 given = self._context(base.reopened(base.files()))
                 findings = self.run_rule(rule, given)[0].findings
             elif kind:
@@ -356,13 +340,9 @@ class _Field:
         return f"{type(error).__name__}: {text}"[:_LONGEST_NOTE]
 
 
-def _second_of(proof: Proof) -> str:
-    return proof.second
-
-
 def _is_outside(proof: Proof) -> bool:
     """Whether the defect is, in part, none of the tables."""
-    return bool(proof.stated) if isinstance(proof, Defect) else proof.files is not None
+    return isinstance(proof, FileDefect) or bool(proof.stated)
 
 
 def _named(findings: Sequence[Finding]) -> set[str]:
