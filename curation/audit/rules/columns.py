@@ -239,7 +239,7 @@ SPLIT_FILES = (
     Check(
         "files are of an unknown split",
         _other_names,
-        FileDefect("a split of that name", _of_a_third_split),
+        FileDefect("files of a third split", _of_a_third_split),
     ),
     Check(
         "split {split!r} is neither test nor dev",

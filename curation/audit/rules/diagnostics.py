@@ -92,9 +92,7 @@ FIT = (
                 "a shortcut without chance",
                 set_row(_TABLE, f"chance = null, chance_first = null, {_PROPER}"),
             ),
-            Defect(
-                "one value of chance without the other", set_row(_TABLE, "chance = 0.5, chance_first = null")
-            ),
+            Defect("one chance without the other", set_row(_TABLE, "chance = 0.5, chance_first = null")),
             Defect("a negative number of candidates", set_row(_TABLE, "candidates = -1")),
             Defect("a shortcut on one candidate", set_row(_TABLE, f"candidates = 1, {_PROPER}")),
         ),
@@ -123,7 +121,7 @@ NEED = (
         f"""SELECT {_Q} AS q FROM {_TABLE}
             WHERE text_and_image IS NOT NULL AND (text_only IS NULL OR image_only IS NULL)""",
         Defect(
-            "'both' although one of the two was not run",
+            "'both' where one was not run",
             set_row(_TABLE, "image_only = null, text_and_image = 0.5"),
         ),
     ),

@@ -186,12 +186,10 @@ _CHECKS = (
         "a text or title is in no article and is not listed as made",
         _unlisted,
         (
-            Defect("a query that is not an article's own text", set_row("queries", f"text = '{_NOBODY_S}'")),
+            Defect("a query not taken from an article", set_row("queries", f"text = '{_NOBODY_S}'")),
+            Defect("a document not taken from an article", set_row("corpus", f"text = '{_NOBODY_S}'")),
             Defect(
-                "a document that is not an article's own text", set_row("corpus", f"text = '{_NOBODY_S}'")
-            ),
-            Defect(
-                "a title that is not an article's own", set_row("corpus", "title = 'A title nobody made'", 1)
+                "a title not taken from an article", set_row("corpus", "title = 'A title nobody made'", 1)
             ),
         ),
         at_once=True,

@@ -242,7 +242,7 @@ VALUES = (
     Check(
         "the release has no such split",
         strange_splits,
-        planted("results of an unknown split", _strange_split),
+        planted("an unknown split", _strange_split),
     ),
     Check(
         "there are no results of this split, or without depth k",
