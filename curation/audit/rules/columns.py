@@ -314,7 +314,7 @@ RULES = (
         "shards",
         1,
         "Files of a table agree",
-        "All files of a table have the same columns and types; a reader casts or drops what differs.",
+        "All files of a table have the same columns and types; software casts or drops what differs.",
         "error",
         "files",
         checks=(

@@ -25,7 +25,7 @@ NEAR_BITS = 8
 WIDE_BITS = 24
 """Of 256: against a hash list there are no pixels to confirm with, so a longer hash does."""
 DEFINITION = (
-    "No image of a query or document is an image of a named benchmark: equal bytes, or the same picture "
+    "No image of a query or document is an image of a named benchmark: equal bytes, or the same image "
     "re-encoded, rescaled or cropped as confirmed by its pixels; against a hash list, equal bytes or at most "
     f"{NEAR_BITS} of 64 and {WIDE_BITS} of 256 bits of perceptual hashes apart (crops are not found there)."
 )
@@ -75,7 +75,7 @@ def check(context: Context) -> Outcome:
         )
         unread = _unread(context, other)
         if unread:
-            missed.append(f"{other.name}: {unread} pictures its rows name could not be read")
+            missed.append(f"{other.name}: {unread} images its rows name could not be read")
         elif not pairs:
             without.append(f"{other.name} has no image")
         cells += _cells(context, own, other, hits if pairs else None)

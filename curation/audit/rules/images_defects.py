@@ -149,7 +149,7 @@ UNDECODED = (
     _damaged("an image of 60,000 x 60,000 pixels in 100 bytes", bomb()),
     _damaged("an image of a document cut short", _GOOD[: len(_GOOD) // 3], table="corpus"),
 )
-OTHER_BYTES = _damaged("another picture than the one recorded", _GOOD, bomb())
+OTHER_BYTES = _damaged("another image than the one recorded", _GOOD, bomb())
 NO_BYTES = _damaged("a recorded image without a byte", b"", _GOOD)
 LOST = (
     _damaged("a recorded image that is missing", None, _GOOD),
@@ -170,22 +170,22 @@ _documents = partial(shown_twice, one="corpus", other="corpus", beside=_TO_DOCUM
 DUPLICATES = {
     "queries": (
         _queries("two queries with equal image bytes and different labels", seed=20, again=encoded),
-        _queries("two queries, one picture at 0.6 of its size", seed=21, again=rescaled_file),
+        _queries("two queries, one image at 0.6 of its size", seed=21, again=rescaled_file),
     ),
     "corpus": (
         _documents("two documents with equal image bytes and different labels", seed=22, again=encoded),
-        _documents("two documents, one picture at 0.6 of its size", seed=23, again=rescaled_file),
+        _documents("two documents, one image at 0.6 of its size", seed=23, again=rescaled_file),
     ),
 }
 CROPS = {
-    "queries": _queries("two queries, one picture cut to four fifths", seed=24, again=cropped_file),
-    "corpus": _documents("two documents, one picture cut to four fifths", seed=25, again=cropped_file),
+    "queries": _queries("two queries, one image cut to four fifths", seed=24, again=cropped_file),
+    "corpus": _documents("two documents, one image cut to four fifths", seed=25, again=cropped_file),
 }
 _SELF = ("queries", "corpus")
 SELF_MATCH = (
-    shown_twice("a query's picture, byte for byte, among the documents", *_SELF, 30, encoded),
-    shown_twice("a query's picture, rescaled, among the documents", *_SELF, 31, rescaled_file),
-    shown_twice("a query's picture, cropped, among the documents", *_SELF, 32, cropped_file),
+    shown_twice("a query's image, byte for byte, among the documents", *_SELF, 30, encoded),
+    shown_twice("a query's image, rescaled, among the documents", *_SELF, 31, rescaled_file),
+    shown_twice("a query's image, cropped, among the documents", *_SELF, 32, cropped_file),
 )
 _SPLITS = "INSERT INTO provenance_queries BY NAME FROM (VALUES ('{0}', 'test'), ('{1}', 'dev')) o(id, split)"
 _POSITIVE = """INSERT INTO queries BY NAME FROM (VALUES ('{0}q'), ('{1}q')) q(id);
@@ -198,11 +198,11 @@ _TASKS = """INSERT INTO provenance_queries BY NAME SELECT '{0}' AS id, 'test' AS
 _beside = partial(shown_twice, one="queries", other="queries", beside=_SPLITS)
 _sibling = partial(shown_twice, one="queries", other="second.queries", beside=_TASKS, second="sibling")
 OVERLAP = (
-    _beside("a test query's picture rescaled in dev", seed=40, again=rescaled_file),
-    _beside("a test query's picture cropped in dev", seed=41, again=cropped_file),
+    _beside("a test query's image rescaled in dev", seed=40, again=rescaled_file),
+    _beside("a test query's image cropped in dev", seed=41, again=cropped_file),
     shown_twice(
-        "a positive document's picture cropped in dev", "corpus", "corpus", 42, cropped_file, _POSITIVE
+        "a positive document's image cropped in dev", "corpus", "corpus", 42, cropped_file, _POSITIVE
     ),
-    _sibling("a picture rescaled in another task", seed=43, again=rescaled_file),
-    _sibling("a picture cropped in another task", seed=44, again=cropped_file),
+    _sibling("a image rescaled in another task", seed=43, again=rescaled_file),
+    _sibling("a image cropped in another task", seed=44, again=cropped_file),
 )

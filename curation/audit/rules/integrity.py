@@ -103,7 +103,7 @@ EMPTY = (
         "queries",
         (
             _bare("a query without a letter", "queries", "' … '"),
-            Defect("a query that is a picture alone", _PICTURE_ALONE),
+            Defect("a query that is a image alone", _PICTURE_ALONE),
         ),
     ),
 )
@@ -204,7 +204,7 @@ RULES = (
         "empty_texts",
         2,
         "No empty text",
-        "Every query and document has at least one letter or digit; a document may be a picture alone.",
+        "Every query and document has at least one letter or digit; a document may be a image alone.",
         unit="texts",
         checks=tuple(
             Check("the text has no letter and no digit", partial(_empty, table), defects, at_once=True)

@@ -25,7 +25,7 @@ def _readable(context: Context) -> Outcome:
     """What the reader of the layout wrote down beside the tables."""
     path = context.directory / NAME
     if not path.is_file():
-        raise NotApplicable("our own layout needs no reader; see the rule schema")
+        raise NotApplicable("our own layout is read as it is; see the rule schema")
     views = {"problems": [path]}
     counts = fetch_one(context.query, _COUNTS, views)
     findings = tuple(

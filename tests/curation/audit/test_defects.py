@@ -310,7 +310,7 @@ def test_the_invented_release_passes_every_rule(known: Path, tmp_path: Path) -> 
     base = copying.invent(given, tmp_path / "invented")
     report = audit(base.files_to_damage(), run_sql, rules=MINE, plant=False)
     others = {item.rule: item.status for item in report.rules if item.status != "passed"}
-    assert others == {"derived_images": "not_applicable"}, "its pictures are as fetched"
+    assert others == {"derived_images": "not_applicable"}, "its images are as fetched"
     assert {row["split"] for row in invented.rows()["provenance_queries"]} == {"test", "dev"}
 
 

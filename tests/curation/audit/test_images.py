@@ -125,7 +125,7 @@ def test_copies_are_found_and_others_are_not(tmp_path: Path, kind: str) -> None:
         }
         rows += [(f"{seed}{name}", encoded(copy, quality=60)) for name, copy in copies.items()]
     found = pairs(seen(tmp_path, rows))
-    assert all(one.split("-")[0] == other.split("-")[0] for one, other in found), "different pictures paired"
+    assert all(one.split("-")[0] == other.split("-")[0] for one, other in found), "different images paired"
     for seed in range(5):
         assert found[f"{seed}", f"{seed}-small"] == "rescaled"
         assert found[f"{seed}", f"{seed}-large"] == "rescaled"
