@@ -1,7 +1,8 @@
-"""Takes figure, table and supplement numbers out of released text, by changes that can be undone.
+"""Takes figure numbers and identifiers of articles out of released text, by changes that can be undone.
 
-"(Fig. 2A)" goes with the space before it; "Fig. 2A shows" becomes "The figure shows". What a number or letter
-would give away about the pair of figure and passage is gone, the sentence stays readable.
+"(Fig. 2A)" goes with the space before it; "Fig. 2A shows" becomes "The figure shows"; "DOI: 10.1000/5" at the
+end of a caption goes, "registered as NCT01234567" becomes "registered as [registry number]". What a number
+would give away about the pair of query and document is gone, the sentence stays readable.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from curation.extract.identifiers import identifiers_in
 from curation.extract.pointers import is_plural, pointers_in
 from schemas.benchmark import Transform
 
@@ -16,6 +18,7 @@ Span = tuple[int, int]
 Edit = tuple[int, int, str]
 
 RULE = "figure_pointer"
+IDENTIFIER_RULE = "identifier"
 
 _NOUNS: dict[str, dict[str, tuple[str, str, str, str]]] = {
     "en": {
@@ -98,15 +101,28 @@ def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str,
 
     Args:
         text: source text.
-        pointers: spans naming figures, tables or supplements, in order, not overlapping.
+        pointers: spans naming figures, tables or supplements, in order, not overlapping. Identifiers are
+            found here.
         language: BCP-47 of the text; anything not in the table of nouns is treated as English.
 
     Returns:
         The released text; transforms with offsets in it, in order. `restore` undoes them.
     """
     spans = [(start, end) for start, end in pointers if end > start]
-    if not spans:
+    edits = _pointer_edits(text, spans, language) if spans else []
+    named = [edit for edit in _identifier_edits(text) if not any(_overlap(edit, other) for other in edits)]
+    if not edits and not named:
         return text, ()
+    ruled = [(*edit, RULE) for edit in edits] + [(*edit, IDENTIFIER_RULE) for edit in named]
+    return _apply(text, sorted(ruled))
+
+
+def _overlap(one: Edit, other: Edit) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _pointer_edits(text: str, spans: Sequence[Span], language: str) -> list[Edit]:
+    """What becomes of pointers."""
     edits: list[Edit] = []
     free = list(spans)
     for group in _GROUP.finditer(text):
@@ -116,7 +132,57 @@ def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str,
             free = [span for span in free if span not in inside]
     for run in _runs(text, free):
         edits.append((run[0][0], run[-1][1], _noun_phrase(text, run, language)))
-    return _apply(text, sorted(edits))
+    return edits
+
+
+_NAMED = {"doi": "[DOI]", "pubmed": "[PubMed ID]", "registered": "[registry number]"}
+_LABEL = (
+    r"(?:[\s,;:.&–—-]|\b(?:and|or|see|also|at|in|on|the|of|is|was|with|under|DOI|doi|PMID|PMCID|PROSPERO|EudraCT"
+    r"|[Cc]linical[Tt]rials(?:\.gov)?|clinical|trials?|registry|registration|registered|register|registro"
+    r"|identifiers?|ID|id|numbers?|no|nr|n[º°]|URL|url|https?://|www|available|accessed|from|online|número|code)\b)*"
+)
+_LABELLED = re.compile(_LABEL)
+_OWN_LINE = re.compile(rf"(?:^|(?<=[.!?)\]])|(?<=\n))[^\S\n]*{_LABEL}$")
+_LINE_ENDS = re.compile(r"\s*\.?(?=\s*(?:\n|$)|\s+[A-Z(])")
+
+
+def _identifier_edits(text: str) -> list[Edit]:
+    """What becomes of identifiers: one that stands alone goes with its bracket or line."""
+    found = list(identifiers_in(text))
+    if not found:
+        return []
+    edits: list[Edit] = []
+    groups = [group.span() for group in _GROUP.finditer(text)]
+    for start, end, kind in found:
+        if edits and start < edits[-1][1]:
+            continue
+        group = next((group for group in groups if group[0] <= start and end <= group[1]), None)
+        if group is not None and _holds_only(text, group, found):
+            edits.append(_removed_group(text, group))
+            continue
+        begins = edits[-1][1] if edits else 0
+        before = _OWN_LINE.search(text, begins, start) if group is None else None
+        after = _LINE_ENDS.match(text, end)
+        if before is not None and after is not None:
+            edits.append((before.start(), after.end(), ""))
+        else:
+            edits.append((start, end, _NAMED[kind]))
+    return edits
+
+
+def _holds_only(text: str, group: Span, found: Iterable[tuple[int, int, str]]) -> bool:
+    """Whether a bracket holds nothing but identifiers and their labels."""
+    rest, position = "", group[0] + len(text[slice(*group)]) - len(text[slice(*group)].lstrip()) + 1
+    for start, end, _ in found:
+        if group[0] <= start and end <= group[1]:
+            rest += text[position:start] + " "
+            position = end
+    return _LABELLED.fullmatch(rest + text[position : group[1] - 1]) is not None
+
+
+def _removed_group(text: str, group: Span) -> Edit:
+    opening = group[0] + len(text[slice(*group)]) - len(text[slice(*group)].lstrip())
+    return _whole_group(text, group[0], opening, group[1])
 
 
 def neutralise_caption(text: str, language: str) -> tuple[str, tuple[Transform, ...]]:
@@ -220,16 +286,16 @@ def _noun_phrase(text: str, run: Sequence[Span], language: str) -> str:
     return lead + phrase + trail
 
 
-def _apply(text: str, edits: Sequence[Edit]) -> tuple[str, tuple[Transform, ...]]:
+def _apply(text: str, edits: Sequence[tuple[int, int, str, str]]) -> tuple[str, tuple[Transform, ...]]:
     released: list[str] = []
     transforms: list[Transform] = []
     position = length = 0
-    for start, end, replacement in edits:
+    for start, end, replacement, rule in edits:
         kept = text[position:start]
         released += [kept, replacement]
         at = length + len(kept)
         length = at + len(replacement)
-        transforms.append(Transform(start=at, end=length, original=text[start:end], rule=RULE))
+        transforms.append(Transform(start=at, end=length, original=text[start:end], rule=rule))
         position = end
     released.append(text[position:])
     return "".join(released), tuple(transforms)

@@ -124,7 +124,9 @@ def test_the_deployment_s_run_works_for_many_days(
     assert unchanged["audit"] == first["audit"] == "clean"
     assert os.stat(unchanged["audit_page"]).st_mtime_ns == stamp
     report = Path(unchanged["path"]) / "audit.json"
-    report.write_text(report.read_text("utf-8").replace('"verdict": "clean"', '"verdict": "invalid"'), "utf-8")
+    report.write_text(
+        report.read_text("utf-8").replace('"verdict": "clean"', '"verdict": "invalid"'), "utf-8"
+    )
     assert '"invalid"' in report.read_text("utf-8")
     assert day(ids[:2])["audit"] == "clean", "an audit that missed a defect says nothing of the release"
     grown = day(ids[:3])
