@@ -25,50 +25,68 @@ _NOUNS: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "figure": ("the", "figure", "the", "figures"),
         "table": ("the", "table", "the", "tables"),
         "supplement": ("the", "supplement", "the", "supplements"),
+        "video": ("the", "video", "the", "videos"),
+        "box": ("the", "box", "the", "boxes"),
     },
     "es": {
         "figure": ("la", "figura", "las", "figuras"),
         "table": ("la", "tabla", "las", "tablas"),
         "supplement": ("el", "suplemento", "los", "suplementos"),
+        "video": ("el", "vídeo", "los", "vídeos"),
+        "box": ("el", "recuadro", "los", "recuadros"),
     },
     "pt": {
         "figure": ("a", "figura", "as", "figuras"),
         "table": ("a", "tabela", "as", "tabelas"),
         "supplement": ("o", "suplemento", "os", "suplementos"),
+        "video": ("o", "vídeo", "os", "vídeos"),
+        "box": ("o", "quadro", "os", "quadros"),
     },
     "fr": {
         "figure": ("la", "figure", "les", "figures"),
         "table": ("le", "tableau", "les", "tableaux"),
         "supplement": ("le", "supplément", "les", "suppléments"),
+        "video": ("la", "vidéo", "les", "vidéos"),
+        "box": ("un", "encadré", "les", "encadrés"),
     },
     "de": {
         "figure": ("die", "Abbildung", "die", "Abbildungen"),
         "table": ("die", "Tabelle", "die", "Tabellen"),
         "supplement": ("der", "Anhang", "die", "Anhänge"),
+        "video": ("das", "Video", "die", "Videos"),
+        "box": ("der", "Kasten", "die", "Kästen"),
     },
     "it": {
         "figure": ("la", "figura", "le", "figure"),
         "table": ("la", "tabella", "le", "tabelle"),
         "supplement": ("il", "supplemento", "i", "supplementi"),
+        "video": ("il", "video", "i", "video"),
+        "box": ("il", "riquadro", "i", "riquadri"),
     },
     "ru": {
         "figure": ("", "рисунок", "", "рисунки"),
         "table": ("", "таблица", "", "таблицы"),
         "supplement": ("", "приложение", "", "приложения"),
+        "video": ("", "видео", "", "видео"),
+        "box": ("", "врезка", "", "врезки"),
     },
     "zh": {
         "figure": ("", "图", "", "图"),
         "table": ("", "表", "", "表"),
         "supplement": ("", "附录", "", "附录"),
+        "video": ("", "视频", "", "视频"),
+        "box": ("", "文本框", "", "文本框"),
     },
     "ja": {
         "figure": ("", "図", "", "図"),
         "table": ("", "表", "", "表"),
         "supplement": ("", "付録", "", "付録"),
+        "video": ("", "動画", "", "動画"),
+        "box": ("", "囲み", "", "囲み"),
     },
 }
 _DETERMINER = re.compile(
-    r"\b(?:the|this|these|both|our|above|following|same|corresponding|respective|supplement(?:ary|al)|la"
+    r"\b(?:the|this|these|both|our|their|its|his|her|whose|sa|leur|leurs|sus?|suas?|seus?|ihrer?|above|following|same|corresponding|respective|supplement(?:ary|al)|la"
     r"|las|el|los|le|les|esta|estas"
     r"|na|nas|da|das|à|às|pela|pelas|no|nos|do|dos|ao|cette|ces|au|aux|du|des|der|die|den|dem|diese[rn]?"
     r"|il|nella|nelle|della|delle|alla)\s$",
@@ -76,10 +94,11 @@ _DETERMINER = re.compile(
 )
 _TABLE = re.compile(r"tab|cuadro|quadro|табл|表", re.IGNORECASE)
 _FIGURE = re.compile(
-    r"fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág|photo|foto|video"
-    r"|movie|box|map",
+    r"fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág|photo|foto|map",
     re.I,
 )
+_VIDEO = re.compile(r"v[ií]d[eé]o|movie|film|视频|動画|видео", re.I)
+_BOX = re.compile(r"\bbox|recuadro|encadré|kasten|riquadro", re.I)
 _GROUP = re.compile(r"\s*(?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|（[^（）]*）)")
 _INNER_GROUP = re.compile(r"\s*\([^()]*\)")
 _FILLER = re.compile(
@@ -94,6 +113,20 @@ _FILLER = re.compile(
 _JOIN = re.compile(r"\s*(?:,|;|&|–|-|,?\s?\b(?:and|or|to|und|et|y|e|и)\b|、|和|及|与|と)\s*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|[.!?]\d{1,3}\s+)[\"“(\[]?$")
 _CJK = frozenset({"zh", "ja"})
+_LEAD = re.compile(
+    r"(?:(?<![A-Za-z-])(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|data|content"
+    r"|materials?|information|files?|appendix|resources?)(?: \d{1,2})?[,:;]?\s)+$",
+    re.IGNORECASE,
+)
+_LABEL_AT_START = re.compile(r"\s*(?:[:.|–—-]+\s+(?=\S)|\s(?=[A-Z][a-z]+ (?!shows?\b)))")
+_COMMA_BEFORE = re.compile(r",\s$")
+_CLAUSE_ENDS = re.compile(
+    r"(?P<comma>,(?=\s(?!(?:and|but|or|which|who|where|while|whereas|with|y|e|et|und|mas|pero)\b)))|\s?(?:[.,;)\]]|$)"
+)
+_NEEDS_NOUN = re.compile(
+    r"\b(?:in|by|from|see|on|at|of|to|than|per|and|or|the|em|na|nas|no|en|dans|siehe|la|el|der|die)\s*$", re.I
+)
+"""A sentence that breaks off here needs what stands in the bracket: "as shown in (Fig. 2)"."""
 
 
 def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str, tuple[Transform, ...]]:
@@ -108,7 +141,10 @@ def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str,
     Returns:
         The released text; transforms with offsets in it, in order. `restore` undoes them.
     """
-    spans = [(start, end) for start, end in pointers if end > start]
+    spans: list[Span] = []
+    for start, end in pointers:
+        if end > start:
+            spans.append(_with_lead(text, (start, end), spans[-1][1] if spans else 0))
     edits = _pointer_edits(text, spans, language) if spans else []
     named = [edit for edit in _identifier_edits(text) if not any(_overlap(edit, other) for other in edits)]
     if not edits and not named:
@@ -121,9 +157,18 @@ def _overlap(one: Edit, other: Edit) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
+def _with_lead(text: str, span: Span, floor: int) -> Span:
+    """The pointer with what else names the place before it: "Online Supplementary", "Appendix 1,"."""
+    found = _LEAD.search(text, max(floor, span[0] - 80), span[0])
+    return (found.start(), span[1]) if found else span
+
+
 def _pointer_edits(text: str, spans: Sequence[Span], language: str) -> list[Edit]:
     """What becomes of pointers."""
     edits: list[Edit] = []
+    if (label := _LABEL_AT_START.match(text, spans[0][1])) and not text[: spans[0][0]].strip():
+        edits.append((0, label.end(), ""))
+        spans = spans[1:]
     free = list(spans)
     for group in _GROUP.finditer(text):
         inside = [span for span in spans if group.start() <= span[0] and span[1] <= group.end()]
@@ -131,8 +176,17 @@ def _pointer_edits(text: str, spans: Sequence[Span], language: str) -> list[Edit
             edits += _group_edits(text, (group.start(), group.end()), inside, language)
             free = [span for span in free if span not in inside]
     for run in _runs(text, free):
-        edits.append((run[0][0], run[-1][1], _noun_phrase(text, run, language)))
+        edits.append(_free_edit(text, run, language))
     return edits
+
+
+def _free_edit(text: str, run: Sequence[Span], language: str) -> Edit:
+    """A pointer in running text: a noun in its place, nothing where it only stood behind a comma."""
+    start, end = run[0][0], run[-1][1]
+    aside = _COMMA_BEFORE.search(text, max(0, start - 4), start)
+    if aside and aside.start() and (ends := _CLAUSE_ENDS.match(text, end)):
+        return (aside.start(), ends.end("comma") if ends.group("comma") else end, "")
+    return (start, end, _noun_phrase(text, run, language))
 
 
 _NAMED = {"doi": "[DOI]", "pubmed": "[PubMed ID]", "registered": "[registry number]"}
@@ -206,6 +260,8 @@ def _group_edits(text: str, group: Span, inside: Sequence[Span], language: str) 
         rest += text[position : span[0]]
         position = span[1]
     rest += text[position : end - 1]
+    if _FILLER.fullmatch(rest) and _NEEDS_NOUN.search(text, max(0, start - 12), start):
+        return [(opening, end, _noun_phrase(text, list(inside), language))]
     if _FILLER.fullmatch(rest):
         return [_whole_group(text, start, opening, end)]
     edits: list[Edit] = []
@@ -260,8 +316,12 @@ def _kind(pointer: str) -> str:
         pointer,
     ):
         return "supplement"
+    if _VIDEO.search(pointer):
+        return "video"
     if _FIGURE.search(pointer):
         return "figure"
+    if _BOX.search(pointer):
+        return "box"
     if _TABLE.search(pointer):
         return "table"
     return "supplement" if re.search(r"[a-z]{4}", pointer) else "figure"

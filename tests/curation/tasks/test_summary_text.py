@@ -192,6 +192,13 @@ def test_aims_and_findings_stay_out_and_their_passage_stays() -> None:
         ("Compared with pain, men of old age rest at lower steps.", False),
         ("New rest gives lower scores in well men.", True),
         ("New rest gives lower scores.", False),
+        ("After a year we saw that, unlike steps, it helps men who are old.", True),
+        ("After a year we saw that steps, unlike rest, helped men who are old.", False),
+        (
+            "In men of the ward whom we saw for a year we found that, compared with rest, new rest gives a lower "
+            "pain score, and that most of them were home by the end of May and well in June.",
+            True,
+        ),
         ("Men in rest scores lower gives rest new well and pain.", False),
     ],
 )
@@ -224,7 +231,7 @@ def test_registration_numbers_of_the_abstract_stay_out() -> None:
         max_context_words=1000,
     )
     assert "NCT01234567" not in query.text
-    assert "NCT07654321" in query.text and sentence("two") in query.text
+    assert f"{sentence('two')} See [registry number]." in query.text
 
 
 def test_references_after_a_full_stop_stay_with_their_sentence() -> None:
