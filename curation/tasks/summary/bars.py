@@ -88,8 +88,8 @@ def abstract_sentences(abstracts: Iterable[str]) -> tuple[Tokens, ...]:
 def is_edited_copy(text: str, sentences: Iterable[Tokens]) -> bool:
     """Whether a sentence is one of the abstract's, holds one or is part of one, but for a third of its words.
 
-    The title counts as a sentence. A short one of the abstract must be there whole, in one run; a short one of
-    the text is a turn of the trade.
+    The title counts as a sentence. A short one of the abstract must be there whole, in one run; a short one
+    of the text is a turn of the trade.
     """
     tokens = tuple(tokens_of(text))
     counted = Counter(tokens)
