@@ -17,18 +17,27 @@ REGISTERED = (
     r"|DRKS ?\d{8}|(?:EudraCT\W{0,3}(?:number|no\.?|nr\.?)?\W{0,3})?\b20\d\d-\d{6}-\d\d\b"
     r"|IRCT ?\d{6,20}(?:N\d+)?"
     r"|JPRN-\w{4,20}|jRCTs?\d{9,12}|UMIN ?\d{6,9}|KCT ?\d{7}|NTR ?\d{3,5}|PACTR ?\d{12,18}|RBR-?\w{5,8}"
-    r"|SLCTR/\d{4}/\d{2,4}|TCTR ?\d{8,14}|RPCEC ?\d{8}|LBCTR ?\d{8,12}|CRD ?42\d{6,10}|INPLASY ?\d{6,12})"
+    r"|SLCTR/\d{4}/\d{2,4}|TCTR ?\d{8,14}|RPCEC ?\d{8}|LBCTR ?\d{8,12}|NL\d{4,5}|CRD ?42\d{6,10}"
+    r"|INPLASY ?\d{6,12})"
 )
 """A number in a registry, as RE2 and Python read it."""
+_REGISTRIES = (
+    r"(?:clinicaltrials\.gov|isrctn\.(?:com|org)|controlled-trials\.com|anzctr\.org\.au|chictr\.org\.cn|ctri\.nic\.in"
+    r"|drks\.de|clinicaltrialsregister\.eu|irct\.(?:ir|behdasht\.gov\.ir)|umin\.ac\.jp|jrct\.(?:niph|mhlw)\.go\.jp"
+    r"|cris\.nih\.go\.kr|trialregister\.nl|onderzoekmetmensen\.nl|pactr\.\w+\.org|ensaiosclinicos\.gov\.br"
+    r"|thaiclinicaltrials\.org|rpcec\.sld\.cu|crd\.york\.ac\.uk|trialsearch\.who\.int)"
+)
+"""Where registries are found: an address there with a path is that of one study."""
 DOI = r"10\.\d{4,9}/[^\s<>\"“”«»]+"
 _PUBMED = r"(?:PMC ?\d{5,9}|(?:PMID|PubMed ID|PMCID)\W{0,3}(?:PMC)?\d{5,9})"
 ANY = rf"(?:{DOI}|\b{_PUBMED}\b|\b{REGISTERED})"
 """Any of them, as RE2 and Python read it."""
 _FIND = re.compile(
     rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:https?://|www\.|dx\.|doi\.org)?[^\s<>()\[\]]*?(?P<doi>(?<![\d.]){DOI})"
+    rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»]+)"
     rf"|(?<!\w)(?P<pubmed>{_PUBMED})(?!\w)|(?<!\w)(?P<registered>{REGISTERED})(?!\w))"
 )
-_HINT = re.compile(r"10\.\d{4}|PM[IC]|PubMed|\d{4}")
+_HINT = re.compile(r"\d{4}|://|www")
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -45,11 +54,10 @@ def identifiers_in(text: str) -> Iterator[Identifier]:
     if not _HINT.search(text):
         return
     for found in _FIND.finditer(text):
-        kind = str(found.lastgroup)
-        end = found.end()
-        if kind == "doi":
-            end = _trimmed(text, found.start("doi"), end)
-        yield Identifier(found.start(), end, kind)
+        kind, end = str(found.lastgroup), found.end()
+        if kind in ("doi", "address"):
+            end = _trimmed(text, found.start(kind), end)
+        yield Identifier(found.start(), end, "registered" if kind == "address" else kind)
 
 
 def _trimmed(text: str, start: int, end: int) -> int:

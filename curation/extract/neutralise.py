@@ -196,7 +196,8 @@ _LABEL = (
     r"|identifiers?|ID|id|numbers?|no|nr|n[º°]|URL|url|https?://|www|available|accessed|from|online|número|code)\b)*"
 )
 _LABELLED = re.compile(_LABEL)
-_OWN_LINE = re.compile(rf"(?:^|(?<=[.!?)\]])|(?<=\n))[^\S\n]*{_LABEL}$")
+_OWN_LINE = re.compile(rf"(?:^|(?<=[.!?])|(?<=\n))[^\S\n]*{_LABEL}$")
+_BLANK = re.compile(r"\s*")
 _LINE_ENDS = re.compile(r"\s*\.?(?=\s*(?:\n|$)|\s+[A-Z(])")
 
 
@@ -218,7 +219,8 @@ def _identifier_edits(text: str) -> list[Edit]:
         before = _OWN_LINE.search(text, begins, start) if group is None else None
         after = _LINE_ENDS.match(text, end)
         if before is not None and after is not None:
-            edits.append((before.start(), after.end(), ""))
+            follows = _BLANK.match(text, after.end()) if not text[: before.start()].strip() else None
+            edits.append((before.start(), follows.end() if follows else after.end(), ""))
         else:
             edits.append((start, end, _NAMED[kind]))
     return edits
