@@ -114,8 +114,9 @@ _JOIN = re.compile(r"\s*(?:,|;|&|–|-|,?\s?\b(?:and|or|to|und|et|y|e|и)\b|、|
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|[.!?]\d{1,3}\s+)[\"“(\[]?$")
 _CJK = frozenset({"zh", "ja"})
 _LEAD = re.compile(
-    r"(?:(?<![A-Za-z-])(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|data|content"
-    r"|materials?|information|files?|appendix|resources?)(?: \d{1,2})?[,:;]?\s)+$",
+    r"(?<![A-Za-z-])(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|appendix)"
+    r"(?: \d{1,2})?[,:;]?\s(?:(?:on-?line|supp(?:l|lement(?:ary|al|ar)?)?\.?|digital|data|content|materials?"
+    r"|information|files?|appendix|resources?)(?: \d{1,2})?[,:;]?\s)*$",
     re.IGNORECASE,
 )
 _LABEL_AT_START = re.compile(r"\s*(?:[:.|–—-]+\s+(?=\S)|\s(?=[A-Z][a-z]+ (?!shows?\b)))")
@@ -146,15 +147,11 @@ def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str,
         if end > start:
             spans.append(_with_lead(text, (start, end), spans[-1][1] if spans else 0))
     edits = _pointer_edits(text, spans, language) if spans else []
-    named = [edit for edit in _identifier_edits(text) if not any(_overlap(edit, other) for other in edits)]
+    named = _identifier_edits(text, edits)
     if not edits and not named:
         return text, ()
     ruled = [(*edit, RULE) for edit in edits] + [(*edit, IDENTIFIER_RULE) for edit in named]
     return _apply(text, sorted(ruled))
-
-
-def _overlap(one: Edit, other: Edit) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
 
 
 def _with_lead(text: str, span: Span, floor: int) -> Span:
@@ -201,9 +198,12 @@ _BLANK = re.compile(r"\s*")
 _LINE_ENDS = re.compile(r"\s*\.?(?=\s*(?:\n|$)|\s+[A-Z(])")
 
 
-def _identifier_edits(text: str) -> list[Edit]:
+def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
     """What becomes of identifiers: one that stands alone goes with its bracket or line."""
-    found = list(identifiers_in(text))
+    free = text
+    for start, end, _ in pointer_edits:  # no address runs on into a pointer
+        free = f"{free[:start]}{' ' * (end - start)}{free[end:]}"
+    found = list(identifiers_in(free))
     if not found:
         return []
     edits: list[Edit] = []
