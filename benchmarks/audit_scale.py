@@ -83,7 +83,7 @@ def run(directories: Sequence[Path]) -> dict[str, Any]:
             (name,) = [name for name in clock.rules if name.endswith(directory.name)]
             rules = clock.rules[name]
             result[directory.name] = {
-                "seconds_waiting_for_canaries": round(rules.pop("canaries"), 1),
+                "seconds_waiting_for_canaries": round(rules.pop("defects"), 1),
                 "seconds_rules": round(sum(rules.values()), 1),
                 "seconds_page": round(time.perf_counter() - clock.ended[name], 1),
                 "seconds_by_rule": {rule: round(value, 2) for rule, value in rules.items()},

@@ -15,7 +15,7 @@ from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from benchmarks.cases_gold import real_files
-from curation.audit import canaries
+from curation.audit import defects
 from curation.audit.rule import Context, Rule
 from flows.engine.workspace import Workspace, open_workspace
 from flows.vocabulary.store import home
@@ -56,7 +56,7 @@ DEAREST = (
     "test_end_to_end.py",
     "test_release_of_tasks.py",
     "test_packaging.py",
-    "curation/audit/test_canaries.py",
+    "curation/audit/test_defects.py",
 )
 """Modules that take longest, first: begun last, one of them would keep one worker busy at the end, alone."""
 
@@ -213,16 +213,16 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 def plant_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Audits in this process plant the canaries of every twelfth rule from now on."""
-    whole = canaries.run
+    """Audits in this process plant the defects of every twelfth rule from now on."""
+    whole = defects.run
 
-    def run(rules: Sequence[Rule], context: Context, run_rule: canaries.RunRule) -> tuple[CanaryResult, ...]:
+    def run(rules: Sequence[Rule], context: Context, run_rule: defects.RunRule) -> tuple[CanaryResult, ...]:
         return whole(rules[::12], context, run_rule)
 
-    monkeypatch.setattr(canaries, "run", run)
+    monkeypatch.setattr(defects, "run", run)
 
 
 @pytest.fixture
-def fewer_canaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of something else that needs a verdict: all canaries of one audit take twenty seconds."""
+def fewer_defects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of something else that needs a verdict: all defects of one audit take seconds."""
     plant_fewer(monkeypatch)

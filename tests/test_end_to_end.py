@@ -357,7 +357,7 @@ def test_a_release_is_refused_when_the_build_is_not_the_spec_s(tmp_path: Path) -
     assert not workspace.releases.exists()
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_an_edited_release_is_found_out(
     demo: tuple[Path, dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

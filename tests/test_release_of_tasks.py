@@ -144,7 +144,7 @@ def test_what_the_partition_cost_is_told(release: Path) -> None:
         assert all(row["detail"] for row in lost)
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_without_a_sibling_its_rules_are_not_covered(release: Path, tmp_path: Path) -> None:
     for task in BUILT[:-1]:
         shutil.copytree(release / task, tmp_path / task)
@@ -237,7 +237,7 @@ def test_one_defect_by_hand_is_found_and_its_row_named(
         assert named in json.dumps([[side.id for side in item.sides] for item in found.findings])
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_the_command_says_so_with_its_exit_code(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

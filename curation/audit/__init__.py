@@ -4,6 +4,6 @@ rules/ what is checked; texts/ and images/ the comparing engines; layouts/ other
 """
 
 from curation.audit.page.render import render_page
-from curation.audit.report import RULES, SEPARATE, audit, plant_canaries, run_rule, stepped
+from curation.audit.report import RULES, SEPARATE, audit, plant_defects, run_rule, stepped
 
-__all__ = ["RULES", "SEPARATE", "audit", "plant_canaries", "render_page", "run_rule", "stepped"]
+__all__ = ["RULES", "SEPARATE", "audit", "plant_defects", "render_page", "run_rule", "stepped"]

@@ -2,13 +2,13 @@
 
 SQL of a check selects one violation a row. A column named like a published table or release.json is a side of
 the finding: the id of a row there, left out when null (`q` and `c` are short for `queries` and `corpus`). A
-column `text` is what the first side quotes. Others may stand in the message. Findings come in the order of
-the columns.
+column `text` is what the first side quotes, from the characters `start` to `end` if there are such columns.
+Others may stand in the message. Findings come in the order of the columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -26,9 +26,12 @@ from curation.audit.rule import (
     side,
 )
 from curation.published.manifest import NAME
+from curation.published.query import Row
 from schemas.audit import Side
 from schemas.tables import TABLES
 
+Select = Callable[[str], list[Row]]
+"""Gives the rows of a SELECT, as `Context.select`."""
 _SIDES = {table.name: table.name for table in TABLES} | {NAME: NAME, "q": "queries", "c": "corpus"}
 
 
@@ -52,9 +55,9 @@ def run_checks(rule: Rule, context: Context) -> Outcome:
                 own.append(test)
                 _take(test, found)
             elif test:
-                _violations(check, test, context, found)
+                add_violations(found, check.name, test, context.select)
     text = rule.compared if isinstance(rule.compared, str) else rule.compared(context)
-    compared = _count(context, text) if text else sum(item.compared for item in own)
+    compared = _count(context.select, text) if text else sum(item.compared for item in own)
     return Outcome(
         compared,
         found.found,
@@ -76,8 +79,8 @@ def _require(rule: Rule, context: Context) -> None:
         raise (CannotRun if is_ours else NotCovered)(f"table absent: {', '.join(absent)}")
 
 
-def _count(context: Context, text: str) -> int:
-    return int(context.select(f"SELECT count(*) AS n FROM ({text})")[0]["n"])
+def _count(select: Select, text: str) -> int:
+    return int(select(f"SELECT count(*) AS n FROM ({text})")[0]["n"])
 
 
 def _conditions(checks: Sequence[Check], of: str, context: Context, found: Collector) -> None:
@@ -86,25 +89,25 @@ def _conditions(checks: Sequence[Check], of: str, context: Context, found: Colle
     counted = context.select(f"SELECT {counts} FROM ({of})")[0]
     for place, check in enumerate(checks):
         if counted[f"n{place}"]:
-            _violations(check, f"SELECT * FROM ({of}) WHERE {check.test}", context, found)
+            text = f"SELECT * FROM ({of}) WHERE {check.test}"
+            add_violations(found, check.name, text, context.select)
 
 
-def _violations(check: Check, text: str, context: Context, found: Collector) -> None:
-    """Describe the first violations and count all."""
+def add_violations(found: Collector, name: str, text: str, select: Select) -> None:
+    """Describe the first violations that SQL selects, and count all; `name` is that of a check."""
     before = found.found
-    rows = context.select(f"SELECT * FROM ({text}) ORDER BY ALL LIMIT {MAX_EXAMPLES + 1}")
+    rows = select(f"SELECT * FROM ({text}) ORDER BY ALL LIMIT {MAX_EXAMPLES + 1}")
     for row in rows[:MAX_EXAMPLES]:
-        message = check.name.format_map(row) if "{" in check.name else check.name
-        found.add(message, *_sides(row))
-    found.found = before + (len(rows) if len(rows) <= MAX_EXAMPLES else _count(context, text))
+        found.add(name.format_map(row) if "{" in name else name, *_sides(row))
+    found.found = before + (len(rows) if len(rows) <= MAX_EXAMPLES else _count(select, text))
 
 
 def _sides(row: Mapping[str, Any]) -> Iterator[Side]:
-    quote = row.get("text", "")
+    quoted = (row.get("text"), row.get("start"), row.get("end"))
     for name, value in row.items():
         if name in _SIDES and value is not None:
-            yield side(_SIDES[name], value, quote)
-            quote = ""
+            yield side(_SIDES[name], value, *quoted)
+            quoted = ("", None, None)
 
 
 def _take(outcome: Outcome, found: Collector) -> None:

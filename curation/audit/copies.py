@@ -25,7 +25,7 @@ def copies(candidates: Sequence[ReviewCandidate]) -> list[Copied]:
     queries = Texts.of("queries", names, [fields.get("query_text", "") for fields in shown])
     documents = Texts.of("corpus", names, [fields.get("document_text", "") for fields in shown])
     found = {
-        place: "query and document show the same picture"
+        place: "query and document show the same image"
         for place, fields in enumerate(shown)
         if fields.get("query_image") and fields.get("query_image") == fields.get("document_image")
     }

@@ -1,4 +1,4 @@
-"""Small copies of a release to plant canaries in: cut from its own rows, or invented.
+"""Small copies of a release to plant defects in: cut from its own rows, or invented.
 
 A cut holds a few queries of each split (the first, the last and some by chance), documents judged, excluded
 and unjudged for them, and everything that hangs on those rows; what is left out is left out in SQL.
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit import invented
-from curation.audit.dataset import Dataset, open_release
+from curation.audit.dataset import Dataset, card_facts, open_release
 from curation.audit.derived import distractors_of, parts_of, pools_of
 from curation.audit.layouts.hashlist import open_hash_list, write_hash_list
 from curation.audit.rule import Context, Rows
@@ -49,19 +49,6 @@ _CHOSEN = """
 
 class Unusable(Exception):  # noqa: N818 - a reason, not a fault
     """The release has too little in it to plant anything in; the text says what."""
-
-
-class Draft(dict[str, list[dict[str, Any]]]):
-    """Rows to be changed at will: a table is copied when it is first asked for, few canaries ask for many."""
-
-    def __init__(self, base: Rows, changed: Rows | None = None) -> None:
-        super().__init__(changed or {})
-        self.base = base
-
-    def __missing__(self, name: str) -> list[dict[str, Any]]:
-        """A table nobody has asked for yet."""
-        self[name] = clone(self.base[name])
-        return self[name]
 
 
 @dataclass
@@ -111,11 +98,6 @@ class Copy:
         found = (self.rows if rows is None else rows).get(table.name, [])
         return _as_table(found, self.schemas.get(table.name, table.schema))
 
-    def changed(self, rows: Rows) -> dict[str, pa.Table]:
-        """Tables that a canary changed, as a sandbox has them."""
-        changed = (name for name in rows if rows[name] != self.rows.get(name, []))
-        return {name: self._table(_BY_NAME[name], rows) for name in changed}
-
     def stored(self, directory: Path) -> Dataset:
         """The copy as a sandbox has it; its files would be in a folder."""
         views = {name: Stored(f"{self.name}.{name}", self.schemas[name]) for name in self.schemas}
@@ -126,14 +108,6 @@ class Copy:
     @property
     def _title(self) -> str:
         return self.context.subject.name if self.name == "own" else "invented"
-
-    def rows_to_damage(self) -> Draft:
-        """The rows, to be changed at will."""
-        return Draft(self.rows)
-
-    def no_rows(self) -> Rows:
-        """Every published table, without rows."""
-        return {table.name: [] for table in TABLES}
 
     def files_to_damage(self) -> Path:
         """The whole directory as published, with card and release.json, in files of its own each time."""
@@ -164,7 +138,8 @@ class Copy:
                 pq.write_table(pa.Table.from_pylist(part, schema=self.schemas[table.name]), path)
         if self.manifest is None:
             return
-        numbers = facts.compute(directory, self.context.query)
+        files, shared = hash_files(directory), self.context.shared
+        numbers = card_facts(directory, files, self.context.query, shared)
         head = dataclasses.replace(
             self.manifest, counts=numbers["counts"], files={}, release_hash="", siblings=()
         )
@@ -210,9 +185,9 @@ def second(one: Copy, sandbox: Sandbox, role: str, context: Context) -> Dataset:
     return open_hash_list(hashes)
 
 
-def second_tables(rows: Rows) -> dict[str, pa.Table]:
-    """Rows of the dataset beside a copy, as a sandbox has them."""
-    return {name: _as_table(found, SECOND[name]) for name, found in rows.items()}
+def empty_second() -> dict[str, pa.Table]:
+    """The tables of the dataset beside a copy before anything is planted in them."""
+    return {name: schema.empty_table() for name, schema in SECOND.items()}
 
 
 def invent(context: Context, directory: Path) -> Copy:
@@ -374,7 +349,7 @@ def _settle(rows: Rows) -> None:
 
 
 def _as_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Rows under a schema; columns a canary added are strings."""
+    """Rows under a schema; columns that are not declared are strings."""
     for name in sorted({name for row in rows for name in row} - set(schema.names)):
         schema = schema.append(pa.field(name, pa.string()))
     return pa.Table.from_pylist(rows, schema=schema)

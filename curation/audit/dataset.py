@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from curation.published.manifest import ReleaseManifest, hash_files, read_manifest
-from curation.release.facts import views
+from curation.published.query import QueryRunner
+from curation.release.facts import Facts, compute, views
+from curation.release.results import FIGURE
 from schemas.audit import Kind, Role
 from schemas.hashing import canonical_json, sha256_text
+
+_DRAWN = frozenset({"README.md", FIGURE})
+"""Files that are made from the numbers, and give none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +27,8 @@ class Dataset:
 
     `views` maps table name -> Parquet files. Every kind but a hash list has `queries(id, text)`,
     `corpus(id, title, text)` and, when judged, `qrels("query-id", "corpus-id", score)`; `image` columns are
-    structs of bytes and path. A hash list has `hashes` (see curation.audit.layouts.hashlist).
+    structs of bytes and path. A hash list has `hashes` (see curation.audit.layouts.hashlist). `files` are the
+    hashes of a release's files as it was opened, by their path inside the directory.
     """
 
     name: str
@@ -31,6 +38,7 @@ class Dataset:
     sha256: str
     views: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     manifest: ReleaseManifest | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
@@ -57,4 +65,24 @@ def open_release(directory: Path, role: Role = "audited") -> Dataset:
         sha256=sha256_text(canonical_json(stated)),
         views=views(directory),
         manifest=manifest,
+        files=files,
     )
+
+
+def card_facts(
+    directory: Path, files: Mapping[str, str], query: QueryRunner, shared: dict[tuple[str, ...], Any]
+) -> Facts:
+    """Every number of a card, from the files of a task directory; worked out once for the same data.
+
+    Args:
+        directory: the task directory.
+        files: its files' hashes.
+        query: runs SQL over Parquet.
+        shared: where it is kept, see `Context.shared`.
+    """
+    data = {name: digest for name, digest in files.items() if name not in _DRAWN}
+    key = ("card facts", sha256_text(canonical_json(data)))
+    if key not in shared:
+        shared[key] = compute(directory, query)
+    found: Facts = shared[key]
+    return found

@@ -1,6 +1,6 @@
 """An invented release: six queries of a case task in two splits, two documents each, pictures, keys, names.
 
-Canaries are planted in it where the audited release has nothing they could be planted in. No one is real.
+Defects are planted in it where the audited release has nothing they could be planted in. No one is real.
 """
 
 from __future__ import annotations

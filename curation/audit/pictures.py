@@ -88,7 +88,7 @@ def pairs_of(context: Context, other: Dataset | None = None) -> list[ImagePair]:
 
 
 def is_hashed(dataset: Dataset) -> bool:
-    """Whether its hash tells it from every other dataset; copies that canaries are planted in have none."""
+    """Whether its hash tells it from every other dataset; copies that defects are planted in have none."""
     return len(dataset.sha256) == _HASH
 
 

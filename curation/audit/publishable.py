@@ -31,7 +31,7 @@ def forbids(
         was_planted: whether any were planted.
     """
     if manifest is None:
-        yield "It is no release of ours."
+        yield "It is not a release of ours."
         return
     yield from manifest.not_publishable_because
     if not manifest.publishable_by_content and not manifest.not_publishable_because:

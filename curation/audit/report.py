@@ -1,4 +1,4 @@
-"""Runs every rule over one task directory, plants canaries, states a verdict bound to the inputs' hashes."""
+"""Runs every rule over one task directory, plants defects, states a verdict bound to the inputs' hashes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from curation.audit import canaries
+from curation.audit import defects
 from curation.audit.checks import run_checks
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.publishable import forbids
-from curation.audit.rule import CannotRun, Context, Outcome, Rule
+from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
     contamination,
     diagnostics,
@@ -125,11 +125,11 @@ def stepped(
         pool: where comparing engines run their parts; in this process when not given.
         scratch: where copies and intermediate files go; the system's temporary folder when not given.
         rules: rules to run, all when not given.
-        plant: whether canaries are planted; without them the verdict is at best incomplete.
-        planted: gives what came of `plant_canaries` of the same datasets, if that was begun elsewhere.
+        plant: whether defects are planted; without them the verdict is at best incomplete.
+        planted: gives what came of `plant_defects` of the same datasets, if that was begun elsewhere.
         separate: rule id -> gives what `run_rule` said of the same datasets, for rules begun elsewhere.
         shared: what the audits of one command share; empty at first.
-        progress: told each rule's id when the rule has run, and `canaries` when they were planted.
+        progress: told each rule's id when the rule has run, and `defects` when they were planted.
 
     Returns:
         The report; the same files give the same report. Its hash is computed from the files as they are now,
@@ -149,10 +149,10 @@ def stepped(
         results, cells = run.later()
         found: tuple[CanaryResult, ...] = ()
         if plant:
-            found = planted() if planted else canaries.run(chosen, given, run_rule)
+            found = planted() if planted else defects.run(chosen, given, run_rule)
             if _has_errors(results):
-                found = canaries.again(found, chosen, given, run_rule)
-        progress("canaries")
+                found = defects.again(found, chosen, given, run_rule)
+        progress("defects")
     results = [_proven(result, found) for result in results]
     manifest = opened.manifest
     forbidding = tuple(forbids(manifest, chosen, results, found, was_planted=plant))
@@ -180,7 +180,7 @@ def stepped(
     )
 
 
-def plant_canaries(
+def plant_defects(
     subject: Dataset,
     query: QueryRunner,
     *,
@@ -194,7 +194,7 @@ def plant_canaries(
     """
     with _scratch(scratch) as folder:
         given = Context(subject, query, folder, SerialExecutor(), siblings, against)
-        return canaries.run(RULES, given, run_rule)
+        return defects.run(RULES, given, run_rule)
 
 
 @dataclasses.dataclass
@@ -243,7 +243,7 @@ def _has_errors(results: Sequence[RuleResult]) -> bool:
 
 def _verdict(results: Sequence[RuleResult], planted: Sequence[CanaryResult], was_planted: bool) -> Verdict:
     statuses = {result.status for result in results}
-    if any(not canary.is_found for canary in planted):
+    if any(not item.is_found for item in planted):
         return "invalid"
     if _has_errors(results):
         return "findings"
@@ -253,7 +253,7 @@ def _verdict(results: Sequence[RuleResult], planted: Sequence[CanaryResult], was
 
 
 def _proven(result: RuleResult, planted: Sequence[CanaryResult]) -> RuleResult:
-    """A rule that missed its own canary is not passed, whatever it said of the release."""
+    """A rule that missed its own defect is not passed, whatever it said of the release."""
     missed = [item.canary for item in planted if item.rule == result.rule and not item.is_found]
     if not missed:
         return result
@@ -267,7 +267,7 @@ def run_rule(rule: Rule, context: Context) -> Ran:
     status: RuleStatus = "not_run"
     outcome = Outcome(0, 0)
     try:
-        outcome = rule.check(context) if rule.check else run_checks(rule, context)
+        outcome = run_checks(rule, context)
         note = ". ".join(part for part in (outcome.note, outcome.missed, outcome.nothing) if part)
         status = _status(rule, outcome, severity)
         if status in ("not_covered", "not_applicable") and not note:
@@ -307,7 +307,7 @@ def _status(rule: Rule, outcome: Outcome, severity: Severity) -> RuleStatus:
         return "not_covered"
     if outcome.compared:
         return "passed"
-    is_elsewhere = any(proof.second for proof in rule.defects)
+    is_elsewhere = any(isinstance(proof, Defect) and proof.second for proof in rule.defects)
     return "not_covered" if is_elsewhere and not outcome.nothing else "not_applicable"
 
 

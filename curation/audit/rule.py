@@ -79,25 +79,19 @@ class Outcome:
 
 
 Rows = dict[str, list[dict[str, Any]]]
-"""Table name -> rows of a small copy of the release, to be damaged in place."""
+"""Table name -> rows of a small copy of the release."""
 
 
 @dataclass(frozen=True, slots=True)
-class Canary:
-    """One defect to plant.
+class FileDefect:
+    """One defect to plant into the files of a release.
 
-    `plant` changes rows of the copy and returns the ids the rule must name, or None when this release has
-    nothing it could be planted in (the note then says so; it counts as neither found nor missed).
-    What is planted in an invented second dataset (empty tables at first) makes it a sibling task of the copy,
-    another benchmark, or the hash list of one.
-    `files` instead damages the copy's directory itself, for rules on files.
+    `damage` changes the folder of a copy and returns the ids that the check must name, or None when there is
+    nothing it could be planted in.
     """
 
     name: str
-    plant: Callable[[Rows, Rows], Sequence[str] | None] | None = None
-    second: str = ""
-    """'' when one dataset is enough, else the role of the second: sibling, against or hashlist."""
-    files: Callable[[Path], Sequence[str] | None] | None = None
+    damage: Callable[[Path], Sequence[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +122,7 @@ class Defect:
         return [str(value) for row in rows for value in row.values() if value is not None]
 
 
-Proof = Defect | Canary
+Proof = Defect | FileDefect
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +171,6 @@ class Rule:
     definition: str
     severity: Severity
     unit: str
-    check: Callable[[Context], Outcome] | None = None
-    """Of a rule that is not yet a list of checks, as `canaries`."""
-    canaries: tuple[Canary, ...] = ()
     per_task: Mapping[str, Severity] = field(default_factory=dict)
     is_required: bool = True
     checks: tuple[Check, ...] = ()
@@ -200,7 +191,7 @@ class Rule:
     @property
     def defects(self) -> tuple[Proof, ...]:
         """Every defect it must find."""
-        return (*self.canaries, *(item for check in self.checks for item in check.defects))
+        return tuple(item for check in self.checks for item in check.defects)
 
     def severity_for(self, task: str) -> Severity:
         """Severity of its findings in one task."""
@@ -372,34 +363,3 @@ def side(
     words = "" if text is None else str(text)
     quote = words[start:end] if start is not None else words
     return Side(table=table, id=str(row_id), start=start, end=end, quote=quote[:MAX_QUOTE], dataset=dataset)
-
-
-Describe = Callable[[Mapping[str, Any]], tuple[str, tuple[Side, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class SqlCheck:
-    """A rule told in SQL: `violations` selects one row each, `order` makes the examples repeatable."""
-
-    rule: str
-    severity: Severity
-    tables: tuple[str, ...]
-    compared: str
-    violations: str
-    order: str
-    describe: Describe
-
-    def __call__(self, context: Context) -> Outcome:
-        """Run it."""
-        compared = context.rows(self.compared, *self.tables)[0]["n"]
-        found = context.rows(f"SELECT count(*) AS n FROM ({self.violations})", *self.tables)[0]["n"]
-        rows = (
-            context.rows(f"{self.violations} ORDER BY {self.order} LIMIT {MAX_EXAMPLES}", *self.tables)
-            if found
-            else []
-        )
-        examples = []
-        for row in rows:
-            message, sides = self.describe(row)
-            examples.append(Finding(rule=self.rule, severity=self.severity, message=message, sides=sides))
-        return Outcome(int(compared), int(found), tuple(examples))

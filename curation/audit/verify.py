@@ -77,7 +77,7 @@ def read_stated(data: bytes, file: str = "audit.json") -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def verify(stated: Mapping[str, Any], report: AuditReport) -> list[Difference]:

@@ -24,7 +24,7 @@ def footer(path: Path | str) -> pq.FileMetaData:
         pyarrow.ArrowException: it is no Parquet file.
     """
     known = Path(path).stat()
-    if known.st_size < _SMALL:  # copies that canaries change are written faster than a clock ticks
+    if known.st_size < _SMALL:  # copies with defects are written faster than a clock ticks
         return pq.read_metadata(path)
     return _footer(str(path), known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 

@@ -18,6 +18,8 @@ from curation.release.reviewed import review_facts
 from schemas.tables import DERIVED, TABLES
 
 Facts = Mapping[str, Any]
+COUNTED = ("corpus", "queries", "qrels", "excluded", "sources", "drops")
+"""Tables whose rows release.json counts."""
 
 _LENGTHS = """
     SELECT min(words) AS shortest, quantile_disc(words, 0.5) AS median,
@@ -111,10 +113,7 @@ def _derived_splits(directory: Path) -> dict[str, list[str]]:
 def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
     """Facts of the tables that are written from the workspace; what is derived from them changes none."""
     given = views(directory)
-    counts = {
-        name: fetch_one(query, f"SELECT count(*) AS n FROM {name}", given)["n"]
-        for name in ("corpus", "queries", "qrels", "excluded", "sources", "drops")
-    }
+    counts = {name: fetch_one(query, f"SELECT count(*) AS n FROM {name}", given)["n"] for name in COUNTED}
     return {
         "counts": counts,
         "languages": fetch(query, _LANGUAGES, given),

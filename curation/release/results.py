@@ -119,7 +119,7 @@ def _object(directory: Path, name: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def shown(results: Mapping[str, Any]) -> tuple[Shown, ...]:

@@ -31,6 +31,7 @@ class TableSandbox:
         self._shown: set[str] = set()
         weakref.finalize(self, self._open.close)
         self._run(f"ATTACH ':memory:' AS {self._name}")
+        self._run("SET python_enable_replacements = false")  # a table that is not there is no Python variable
         self._run("PRAGMA disable_optimizer")  # planning costs more than reading a few rows badly
 
     def load(self, schema: str, tables: Mapping[str, pa.Table]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit import RULES, SEPARATE, plant_canaries, render_page, run_rule, stepped
+from curation.audit import RULES, SEPARATE, plant_defects, render_page, run_rule, stepped
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
@@ -109,7 +109,7 @@ class Auditor:
     ) -> Iterator[tuple[Path, Audited]]:
         """Audit several directories, each as `audit` does.
 
-        With other processes, all first parts come before the second ones: while canaries of one task are
+        With other processes, all first parts come before the second ones: while defects of one task are
         planted and its pictures compared elsewhere, this process reads the texts of the next.
         """
         with contextlib.ExitStack() as opened:
@@ -175,9 +175,9 @@ def _ended(steps: Generator[None, None, Audited]) -> Audited:
 def _plant(
     subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
 ) -> tuple[CanaryResult, ...]:
-    """Canaries, in another process."""
+    """Defects, in another process."""
     asked = query(SEPARATE_MEMORY)
-    return plant_canaries(subject, asked, siblings=siblings, against=against, scratch=scratch)
+    return plant_defects(subject, asked, siblings=siblings, against=against, scratch=scratch)
 
 
 def _run_rule(

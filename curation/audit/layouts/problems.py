@@ -23,7 +23,7 @@ SCHEMA = pa.schema(
     ]
 )
 REASONS: Mapping[str, str] = {
-    "not_json": "the line is no JSON",
+    "not_json": "the line is not JSON",
     "not_an_object": "the line is JSON, but no object",
     "not_utf8": "the line is not UTF-8",
     "lone_surrogate": "half a character, replaced by U+FFFD",
@@ -31,8 +31,8 @@ REASONS: Mapping[str, str] = {
     "wrong_columns": "the row has other columns than the table needs",
     "missing_id": "the row has no id",
     "missing_text": "the row has neither a text nor an image column; kept with an empty text",
-    "score_not_a_number": "the score is no number",
-    "score_not_whole": "the score is no whole number; kept rounded away from zero",
+    "score_not_a_number": "the score is not a number",
+    "score_not_whole": "the score is not a whole number; kept rounded away from zero",
     "dtype_drift": "a column has another type than in the rows or files before",
     "too_many_columns": "columns beyond the cap are not read",
     "image_missing": "the image file a row names does not exist; kept without its bytes",

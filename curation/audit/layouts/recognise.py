@@ -21,7 +21,7 @@ Table = Literal["queries", "corpus", "qrels", "items"]
 LOOKED_FOR = (
     "looked for: release.json (a task of ours); corpus and queries as JSONL, Parquet, CSV or TSV, with qrels "
     "(BEIR, MTEB, Hugging Face configs, R2MED, <lang>-corpus folders); JSONL, CSV or Parquet files of texts "
-    "or questions; a folder or zip archive of pictures; a hash list"
+    "or questions; a folder or zip archive of images; a hash list"
 )
 _SUFFIX = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|parquet|txt|trec|qrels)(\.gz)?$", re.I)
 _SHARD = re.compile(r"([-_.]\d{3,}(-of-\d{3,})?)+$|^\d{4,}$|^part[-_]?\d+$")

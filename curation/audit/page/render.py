@@ -29,7 +29,7 @@ _SAFE_TASK = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """Canaries of one rule."""
+    """Planted defects of one rule."""
 
     result: RuleResult
     canaries: tuple[CanaryResult, ...]

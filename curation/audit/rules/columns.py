@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 from curation.audit.checks import placed
 from curation.audit.rule import (
     SPLITS,
-    Canary,
     CannotRun,
     Check,
     Collector,
     Context,
     Defect,
+    FileDefect,
     NotCovered,
     Outcome,
     Rule,
@@ -237,16 +237,16 @@ def _of_a_third_split(directory: Path) -> list[str] | None:
 _SPLIT_TABLES = tuple(table for table in TABLES if table.has_splits)
 SPLIT_FILES = (
     Check(
-        "files are of a split that is none",
+        "files are of an unknown split",
         _other_names,
-        Canary("a split of that name", files=_of_a_third_split),
+        FileDefect("files of a third split", _of_a_third_split),
     ),
     Check(
         "split {split!r} is neither test nor dev",
         f"""SELECT id AS provenance_queries, split FROM provenance_queries
             WHERE split IS NULL OR split NOT IN {SPLITS}""",
         (
-            Defect("a split that is none", planting.set_row("provenance_queries", "split = 'train'")),
+            Defect("an unknown split", planting.set_row("provenance_queries", "split = 'train'")),
             Defect("no split", planting.set_row("provenance_queries", "split = null")),
         ),
     ),
@@ -268,37 +268,37 @@ RULES = (
                 "a file does not have the declared columns",
                 _schema,
                 (
-                    Canary(
+                    FileDefect(
                         "a column of another type",
-                        files=planting.columns("qrels", planting.retyped("score", pa.float64()), "score"),
+                        planting.columns("qrels", planting.retyped("score", pa.float64()), "score"),
                     ),
-                    Canary(
+                    FileDefect(
                         "an unknown column",
-                        files=planting.columns(
+                        planting.columns(
                             "corpus",
                             lambda table: table.append_column("canary", table.column("id")),
                             "canary",
                         ),
                     ),
-                    Canary(
+                    FileDefect(
                         "a column missing",
-                        files=planting.columns(
+                        planting.columns(
                             "queries", lambda table: table.drop_columns(["language"]), "language"
                         ),
                     ),
-                    Canary(
+                    FileDefect(
                         "a column of other nullability",
-                        files=planting.columns("corpus", planting.not_null("id"), "id"),
+                        planting.columns("corpus", planting.not_null("id"), "id"),
                     ),
-                    Canary(
+                    FileDefect(
                         "columns in another order",
-                        files=planting.columns(
+                        planting.columns(
                             "excluded",
                             lambda table: table.select(table.column_names[::-1]),
                             "",
                         ),
                     ),
-                    Canary("a table without files", files=_without_file),
+                    FileDefect("a table without files", _without_file),
                 ),
             ),
             Check(
@@ -314,7 +314,7 @@ RULES = (
         "shards",
         1,
         "Files of a table agree",
-        "All files of a table have the same columns and types; a reader casts or drops what differs.",
+        "All files of a table have the same columns and types; software casts or drops what differs.",
         "error",
         "files",
         checks=(
@@ -322,15 +322,15 @@ RULES = (
                 "two files of a table differ",
                 _shards,
                 (
-                    Canary(
+                    FileDefect(
                         "a file in which a column has another type",
-                        files=planting.columns(
+                        planting.columns(
                             "corpus", planting.retyped("title", pa.binary()), "title", beside=True
                         ),
                     ),
-                    Canary(
+                    FileDefect(
                         "a file in which a column is missing",
-                        files=planting.columns(
+                        planting.columns(
                             "queries", lambda table: table.drop_columns(["text"]), "text", beside=True
                         ),
                     ),

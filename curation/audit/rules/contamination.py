@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from curation.audit.rule import (
     MAX_EXAMPLES,
+    Check,
     Context,
     NotApplicable,
     NotAsked,
@@ -15,7 +17,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.audit.rules import contamination_canaries as planted
+from curation.audit.rules import contamination_defects as defects
 from curation.audit.rules import contamination_images, contamination_sources
 from curation.audit.rules.contamination_texts import (
     Compared,
@@ -259,49 +261,49 @@ _HOW = (
     f"or the whole of a question of {LEAST} to {SPAN - 1} words, ours or theirs, inside a longer text (one "
     f"that stands in more than {STOCK} texts is a stock phrase)"
 )
+_rule = partial(Rule, severity="error", unit="pairs of texts", is_required=False)
 RULES = (
-    Rule(
+    _rule(
         "contaminated_queries",
         2,
         "No query stands in another benchmark",
         f"No query has in common with any text of a named benchmark: {_HOW}.",
-        "error",
-        "pairs of texts",
-        _queries,
-        planted.QUERIES,
-        is_required=False,
+        checks=(Check("a query stands in another benchmark", _queries, defects.QUERIES, at_once=True),),
     ),
-    Rule(
+    _rule(
         "contaminated_positives",
         2,
         "No positive document answers in another benchmark",
         f"No positive document has in common with a query or positive document of a named benchmark: {_HOW}.",
-        "error",
-        "pairs of texts",
-        _positives,
-        planted.POSITIVES,
-        is_required=False,
+        checks=(
+            Check(
+                "a positive document answers in another benchmark",
+                _positives,
+                defects.POSITIVES,
+                at_once=True,
+            ),
+        ),
     ),
-    Rule(
+    _rule(
         "contaminated_documents",
         2,
         "Documents shared with another benchmark",
         f"No other pair of documents, ours and a named benchmark's, has in common: {_HOW}.",
-        "warn",
-        "pairs of texts",
-        _documents,
-        planted.DOCUMENTS,
-        is_required=False,
+        severity="warn",
+        checks=(
+            Check("a document stands in another benchmark", _documents, defects.DOCUMENTS, at_once=True),
+        ),
     ),
-    Rule(
+    _rule(
         "contaminated_images",
         1,
         "No image stands in another benchmark",
         contamination_images.DEFINITION,
-        "error",
-        "pairs of images",
-        _images,
-        planted.IMAGES,
-        is_required=False,
+        unit="pairs of images",
+        checks=(
+            Check(
+                "an image stands in another benchmark", _images, contamination_images.DEFECTS, at_once=True
+            ),
+        ),
     ),
 )

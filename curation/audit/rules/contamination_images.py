@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from curation.audit.dataset import Dataset
 from curation.audit.layouts.hashlist import Listed, read_hash_list, wide_hashes
 from curation.audit.pictures import features_of
 from curation.audit.rule import MAX_EXAMPLES, Context, NotApplicable, Outcome, side
+from curation.audit.rules.images_defects import cropped_file, encoded, rescaled_file, same_pixels, shown_twice
 from curation.audit.rules.overlap_keys import splits_sql
 from curation.audit.rules.text_rows import literal
 from curation.similarity.image import ImageFeatures, features, same_images
@@ -23,7 +25,7 @@ NEAR_BITS = 8
 WIDE_BITS = 24
 """Of 256: against a hash list there are no pixels to confirm with, so a longer hash does."""
 DEFINITION = (
-    "No image of a query or document is an image of a named benchmark: equal bytes, or the same picture "
+    "No image of a query or document is an image of a named benchmark: equal bytes, or the same image "
     "re-encoded, rescaled or cropped as confirmed by its pixels; against a hash list, equal bytes or at most "
     f"{NEAR_BITS} of 64 and {WIDE_BITS} of 256 bits of perceptual hashes apart (crops are not found there)."
 )
@@ -73,7 +75,7 @@ def check(context: Context) -> Outcome:
         )
         unread = _unread(context, other)
         if unread:
-            missed.append(f"{other.name}: {unread} pictures its rows name could not be read")
+            missed.append(f"{other.name}: {unread} images its rows name could not be read")
         elif not pairs:
             without.append(f"{other.name} has no image")
         cells += _cells(context, own, other, hits if pairs else None)
@@ -195,3 +197,18 @@ def _cells(
         )
         for split, ids in sorted(splits.items())
     ]
+
+
+_there = partial(shown_twice, one="", other="second.corpus", second="against")
+_listed = partial(_there, second="hashlist")
+DEFECTS = (
+    _there("an image whose bytes stand in another benchmark", seed=50, again=encoded),
+    _there("an image that stands in another benchmark at 0.6 of its size", seed=51, again=rescaled_file),
+    _there("an image of which another benchmark has four fifths", seed=52, again=cropped_file),
+    _listed("an image whose bytes stand in another benchmark's hash list", seed=53, again=encoded),
+    _listed(
+        "an image whose pixels another benchmark's hash list has from another file",
+        seed=54,
+        again=same_pixels,
+    ),
+)

@@ -81,7 +81,7 @@ FIT = (
         "a shortcut is first that was not measured",
         f"""SELECT DISTINCT q FROM (SELECT {_Q} AS q, unnest(shortcuts) AS shortcut FROM {_TABLE})
             ANTI JOIN {_SCORES} USING (q, shortcut)""",
-        Defect("a shortcut first that was not measured", set_row(_TABLE, "shortcuts = ['canary']")),
+        Defect("a leading shortcut that was not measured", set_row(_TABLE, "shortcuts = ['canary']")),
     ),
     Check(
         "shortcuts are measured without chance or candidates",
@@ -92,8 +92,8 @@ FIT = (
                 "a shortcut without chance",
                 set_row(_TABLE, f"chance = null, chance_first = null, {_PROPER}"),
             ),
-            Defect("one of two chances", set_row(_TABLE, "chance = 0.5, chance_first = null")),
-            Defect("fewer candidates than none", set_row(_TABLE, "candidates = -1")),
+            Defect("one chance without the other", set_row(_TABLE, "chance = 0.5, chance_first = null")),
+            Defect("a negative number of candidates", set_row(_TABLE, "candidates = -1")),
             Defect("a shortcut on one candidate", set_row(_TABLE, f"candidates = 1, {_PROPER}")),
         ),
     ),
@@ -120,13 +120,16 @@ NEED = (
         "both was measured, one of the two alone was not",
         f"""SELECT {_Q} AS q FROM {_TABLE}
             WHERE text_and_image IS NOT NULL AND (text_only IS NULL OR image_only IS NULL)""",
-        Defect("both without one of the two", set_row(_TABLE, "image_only = null, text_and_image = 0.5")),
+        Defect(
+            "'both' where one was not run",
+            set_row(_TABLE, "image_only = null, text_and_image = 0.5"),
+        ),
     ),
     Check(
         "an image was exchanged that was not measured itself",
         f"SELECT {_Q} AS q FROM {_TABLE} WHERE shuffled_image IS NOT NULL AND text_and_image IS NULL",
         Defect(
-            "another image without the image itself",
+            "a shuffled image measured without the image itself",
             set_row(_TABLE, "text_and_image = null, shuffled_image = 0.5"),
         ),
     ),

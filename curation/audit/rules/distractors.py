@@ -194,7 +194,7 @@ MATCH = (
     Check(
         "what was matched is not what the two documents share",
         "stated IS DISTINCT FROM matched",
-        Defect("a match that is none", set_row(_TABLE, "matched = ['canary']")),
+        Defect("a match that does not hold", set_row(_TABLE, "matched = ['canary']")),
         of=_TRUTH,
     ),
     Check(
@@ -232,7 +232,7 @@ RULES = (
     _rule(
         "distractors_match",
         1,
-        "Distractors match as is said",
+        "Distractors match as stated",
         "Specialty, genre and length band of every distractor are those of its document; it has specialty "
         "and language of the query's best positive (highest grade, then lowest id); matched lists what the "
         "two share, recomputed; a better match stands before one that is alike in less.",

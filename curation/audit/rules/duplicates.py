@@ -1,7 +1,7 @@
 """Rules on duplicates and near-duplicates among documents and among queries.
 
-Exact duplicates must be merged, near-duplicate documents must share their labels: a near copy of a positive
-that nobody judged is scored as a miss.
+Exact duplicates must be merged, near-duplicate documents must share their labels: one of a positive that nobody
+judged is scored as a miss.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from curation.audit.rule import MAX_EXAMPLES, Check, Collector, Context, Defect, Outcome, Rule, side
-from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, near
+from curation.audit.rules.duplicate_defects import LONG, SHORT, UNSPACED, near
 from curation.audit.rules.text_rows import (
     About,
     about,
@@ -54,7 +54,7 @@ def _exact(table: str, context: Context) -> Outcome:
     quoted = by_id(texts, (name for pair in pairs[:MAX_EXAMPLES] for name in pair))
     for one, other in pairs:
         sides = (side(table, name, quoted.get(name, "")) for name in (one, other))
-        found.add(f"two {rows} have the same normalised text and picture", *sides)
+        found.add(f"two {rows} have the same normalised text and image", *sides)
     alike = sum(len(group) - 1 for group in groups) - len(pairs)
     empty = int((texts.sketch.counts == 0).sum())
     outcome = found.outcome(len(texts) - empty)
@@ -63,10 +63,8 @@ def _exact(table: str, context: Context) -> Outcome:
         why = "no letter or digit in the text"
         coverage.append(Coverage(compared_with="", compared=0, unit="texts", skipped=empty, why=why))
     if alike > 0:
-        why = "same text with another picture: not a duplicate"
-        coverage.append(
-            Coverage(compared_with="", compared=alike, unit="texts with another picture", why=why)
-        )
+        why = "same text with another image: not a duplicate"
+        coverage.append(Coverage(compared_with="", compared=alike, unit="texts with another image", why=why))
     return Outcome(outcome.compared, outcome.found, outcome.findings, coverage=tuple(coverage))
 
 
@@ -133,7 +131,7 @@ def _near_queries(context: Context, rule: str, wanted: Callable[[About, About], 
     matches = near_pairs(texts)
     names = {name for pair in matches.pairs for name in (pair.one, pair.other)}
     known, pictures = about(context, names), images(context, "queries", names)
-    kept, left = [], {"of one family": 0, "on other target concepts": 0, "with another picture": 0}
+    kept, left = [], {"of one family": 0, "on other target concepts": 0, "with another image": 0}
     for pair in matches.pairs:
         one, other = known.get(pair.one, About()), known.get(pair.other, About())
         if not wanted(one, other):
@@ -143,7 +141,7 @@ def _near_queries(context: Context, rule: str, wanted: Callable[[About, About], 
         elif one.targets and other.targets and not one.targets & other.targets:
             left["on other target concepts"] += 1
         elif differ(pictures, pair.one, pair.other):
-            left["with another picture"] += 1
+            left["with another image"] += 1
         else:
             kept.append(pair)
     quoted = by_id(texts, (name for pair in kept[:MAX_EXAMPLES] for name in (pair.one, pair.other)))
@@ -214,7 +212,7 @@ def _near_document(text: str, changed: str, grade: int | None = None) -> Defect:
     graded = f"""INSERT INTO qrels SELECT * REPLACE ('canary:near' AS "corpus-id", score + {grade} AS score)
         FROM qrels SEMI JOIN {_POSITIVE} ON q = "query-id" AND c = "corpus-id";"""
     return Defect(
-        f"a near copy of a positive {'unjudged' if grade is None else 'with another grade'}: "
+        f"a near-duplicate of a positive {'unjudged' if grade is None else 'with another grade'}: "
         f"{len(text.split())} words",
         f"""{_again("corpus", f"(SELECT c FROM {_POSITIVE})", "canary:near", text, changed)};
         {"" if grade is None else graded} SELECT q, c, 'canary:near' FROM {_POSITIVE}""",
@@ -241,12 +239,12 @@ RULES = (
         "duplicate_documents",
         2,
         "No duplicate document",
-        "No two documents have the same words in the same order and the same picture, once case, width, "
+        "No two documents have the same words in the same order and the same image, once case, width, "
         "punctuation and spacing are folded.",
         unit="documents",
         checks=(
             Check(
-                "two documents have the same normalised text and picture",
+                "two documents have the same normalised text and image",
                 partial(_exact, "corpus"),
                 Defect(
                     "a document again, in capitals and with dashes",
@@ -265,7 +263,7 @@ RULES = (
         "near_duplicate_documents",
         1,
         "Near-duplicate documents share labels",
-        "A document that is nearly the same as a positive one, with the same picture if any, has the "
+        "A document that is nearly the same as a positive one, with the same image if any, has the "
         f"same grade for that query or is excluded. {NEAR_TEXT}",
         unit="pairs of documents",
         checks=(
@@ -284,11 +282,11 @@ RULES = (
         "duplicate_queries",
         2,
         "No duplicate query",
-        "No two queries have the same words in the same order and the same picture.",
+        "No two queries have the same words in the same order and the same image.",
         unit="queries",
         checks=(
             Check(
-                "two queries have the same normalised text and picture",
+                "two queries have the same normalised text and image",
                 partial(_exact, "queries"),
                 Defect(
                     "a query again, in title case",
@@ -302,7 +300,7 @@ RULES = (
         1,
         "No near-duplicate query",
         "No two queries of a split are nearly the same, unless they are of one family, have other "
-        f"pictures or ask about target concepts of which they share none. {NEAR_TEXT}",
+        f"images or ask about target concepts of which they share none. {NEAR_TEXT}",
         severity="warn",
         checks=(
             Check(
@@ -328,7 +326,7 @@ RULES = (
         1,
         "No near-duplicate query across splits",
         "No query of one split is nearly the same as a query of another, unless they are of one family, "
-        f"have other pictures or ask about target concepts of which they share none. {NEAR_TEXT}",
+        f"have other images or ask about target concepts of which they share none. {NEAR_TEXT}",
         checks=(
             Check(
                 "a query of one split is nearly the same as one of another",

@@ -3,149 +3,257 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from curation.audit.rule import Canary, CannotRun, Collector, Context, Outcome, Rule, side
-from curation.audit.rules.planting import manifest, table_file
+from curation.audit.dataset import card_facts
+from curation.audit.rule import (
+    CannotRun,
+    Check,
+    Collector,
+    Context,
+    Defect,
+    FileDefect,
+    Outcome,
+    Rule,
+    side,
+)
 from curation.published.manifest import NAME, hash_files
-from curation.release import card, facts, plots
+from curation.release import card, plots
+from curation.release.facts import COUNTED, Facts
 from curation.release.results import FIGURE
+from schemas.hashing import sha256_text
 
-_MOST_LINES = 20_000
+_CARD, _MOST_LINES = "README.md", 20_000
+Hashes = Mapping[str, str]
 
 
-def _hashes(context: Context) -> Outcome:
+def _of_files(message: str, wrong: Callable[[Hashes, Hashes], set[str]], defect: Defect) -> Check:
+    """Which files are unlike: told from the hashes release.json lists, and those there are."""
+
+    def test(context: Context) -> Outcome:
+        found = Collector("file_hashes", "error")
+        stated = context.manifest.files
+        actual = context.subject.files or hash_files(context.directory)
+        for name in sorted(wrong(stated, actual)):
+            sides = [side(NAME, name)]
+            if name in stated and name in actual:
+                sides = [side(NAME, name, stated[name]), side("files", name, actual[name])]
+            found.add(f"{message}: {name}", *sides)
+        return found.outcome(0)
+
+    return Check(message, test, defect)
+
+
+def _forged(context: Context) -> Outcome:
     found = Collector("file_hashes", "error")
-    stated = context.manifest.files
-    actual = hash_files(context.directory)
-    for name in sorted(set(actual) | set(stated)):
-        if name not in actual:
-            found.add(f"the file is listed but missing: {name}", side("release.json", name))
-        elif name not in stated:
-            found.add(f"the file is not listed in release.json: {name}", side("release.json", name))
-        elif actual[name] != stated[name]:
-            found.add(
-                f"the file's bytes are not those release.json lists: {name}",
-                side("release.json", name, stated[name]),
-                side("files", name, actual[name]),
-            )
-    if context.manifest.release_hash != context.manifest.computed_hash():
-        found.add(
-            "release.json was changed: its own hash does not fit its content",
-            side("release.json", "release_hash", context.manifest.release_hash),
-        )
-    return found.outcome(len(stated))
+    stated, actual = context.manifest.release_hash, context.manifest.computed_hash()
+    if stated != actual:
+        sides = side(NAME, "release_hash", stated), side("data", "release_hash", actual)
+        found.add("release.json was changed: its own hash does not fit its content", *sides)
+    return found.outcome(0)
 
 
-def _counts(context: Context) -> Outcome:
+_FILE = "canary.txt"
+_NAMED = f"SELECT '{_FILE}'"
+
+
+def _write(name: str, text: str) -> Callable[[Path, Sequence[str]], None]:
+    """Writes a file into the directory."""
+
+    def write(directory: Path, ids: Sequence[str]) -> None:
+        path = directory / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+    return write
+
+
+HASHES = (
+    _of_files(
+        "the file is listed but missing",
+        lambda stated, actual: stated.keys() - actual.keys(),
+        Defect("a listed file that is missing", _NAMED, stated={"files": {_FILE: ""}}),
+    ),
+    _of_files(
+        "the file is not listed in release.json",
+        lambda stated, actual: actual.keys() - stated.keys(),
+        Defect("a file that is not listed", _NAMED, stated={"files": {}}, files=_write(_FILE, "canary")),
+    ),
+    _of_files(
+        "the file's bytes are not those release.json lists",
+        lambda stated, actual: {
+            name for name in stated.keys() & actual.keys() if stated[name] != actual[name]
+        },
+        Defect(
+            "a byte added to a file",
+            _NAMED,
+            stated={"files": {_FILE: sha256_text("canary")}},
+            files=_write(_FILE, "canary\0"),
+        ),
+    ),
+    Check(
+        "release.json was changed: its own hash does not fit its content",
+        _forged,
+        Defect("release.json edited by hand", "SELECT 'release_hash'", stated={"title": "canary"}),
+    ),
+)
+
+
+def _published(context: Context) -> str | None:
+    """The card, None when there is none."""
+    _ = context.manifest  # other layouts have no card of ours
+    path = context.directory / _CARD
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+
+
+def _comparable(context: Context) -> str | None:
+    """The card, None when there is none or it is too long to be compared."""
+    text = _published(context)
+    return None if text is None or text.count("\n") > _MOST_LINES else text
+
+
+def _whole(context: Context) -> Outcome:
+    """A card that is missing, or too long to be compared."""
+    found = Collector("card", "error")
+    if _published(context) is None:
+        found.add("the card is missing", side(_CARD, _CARD))
+    elif _comparable(context) is None:
+        found.add(f"the card has more than {_MOST_LINES} lines", side(_CARD, _CARD))
+    return found.outcome(0)
+
+
+def _lacking(context: Context) -> Outcome:
+    """Sections of prose that a card does not have."""
+    found = Collector("card", "error")
+    published = _comparable(context)
+    prose = card.prose_of(published or "")
+    for section in card.PROSE if published is not None else ():
+        if not prose.get(section, "").strip():
+            found.add(f"the card has no '{section}' section", side(_CARD, section))
+    return found.outcome(0)
+
+
+def _other_counts(context: Context) -> Outcome:
+    """Counts of release.json that are not those of the data."""
+    found = Collector("card", "error")
+    stated = sorted(context.manifest.counts.items())
+    counts = (
+        f"SELECT '{name}' AS name, count(*) AS n FROM {name}" for name in COUNTED if name in context.views
+    )
+    actual = {row["name"]: row["n"] for row in context.select(" UNION ALL ".join(counts))}
+    for name, count in stated:
+        if actual.get(name) != count:
+            said = f"release.json counts {count} {name}; the data have {actual.get(name)}"
+            found.add(said, side(NAME, name))
+    return found.outcome(0)
+
+
+def _facts(context: Context) -> Facts:
+    return card_facts(context.directory, context.subject.files, context.query, context.shared)
+
+
+def _other_lines(context: Context) -> Outcome:
     """Render the card again from the data, keeping only its prose, and compare line by line."""
     found = Collector("card", "error")
-    _ = context.manifest  # other layouts have no card of ours
-    path = context.directory / "README.md"
-    if not path.is_file():
-        found.add("the card is missing", side("README.md", "README.md"))
+    published = _comparable(context)
+    if published is None:
         return found.outcome(0)
-    published = path.read_text(encoding="utf-8", errors="replace")
-    if published.count("\n") > _MOST_LINES:
-        found.add(f"the card has more than {_MOST_LINES} lines", side("README.md", "README.md"))
-        return found.outcome(0)
-    prose = card.prose_of(published)
-    for section in card.PROSE:
-        if not prose.get(section, "").strip():
-            found.add(f"the card has no '{section}' section", side("README.md", section))
-            prose[section] = ""
-    numbers = facts.compute(context.directory, context.query)
-    for name, count in sorted(context.manifest.counts.items()):
-        if numbers["counts"].get(name) != count:
-            found.add(
-                f"release.json counts {count} {name}; the data have {numbers['counts'].get(name)}",
-                side("release.json", name),
-            )
+    numbers = _facts(context)
     if any(row["license"] is None for row in numbers["licences"]):
         raise CannotRun("rows without a licence leave the card's licence undefined")
-    expected = card.render(context.manifest, numbers, prose)
-    lines, wanted = published.splitlines(), expected.splitlines()
+    stated = card.prose_of(published)
+    prose = {name: stated[name] if stated.get(name, "").strip() else "" for name in card.PROSE}
+    lines = published.splitlines()
+    wanted = card.render(context.manifest, numbers, prose).splitlines()
     for kind, start, end, other, until in difflib.SequenceMatcher(None, lines, wanted, False).get_opcodes():
         if kind != "equal":
             found.add(
                 "the card does not say what the data say",
-                side("README.md", f"line {start + 1}", "\n".join(lines[start:end])),
+                side(_CARD, f"line {start + 1}", "\n".join(lines[start:end])),
                 side("data", f"line {other + 1}", "\n".join(wanted[other:until])),
             )
-    figure = context.directory / FIGURE
-    drawn = figure.read_text(encoding="utf-8", errors="replace") if figure.is_file() else None
-    if drawn != plots.figure(numbers):
-        found.add("the card's figure does not show what the data say", side(FIGURE, FIGURE))
     return found.outcome(len(wanted))
 
 
-def _changed_bytes(directory: Path) -> Sequence[str] | None:
-    path = table_file(directory, "corpus")
-    if path is None:
-        return None
-    path.write_bytes(path.read_bytes() + b"\0")
-    return [path.relative_to(directory).as_posix()]
+def _other_figure(context: Context) -> Outcome:
+    found = Collector("card", "error")
+    if _comparable(context) is not None:
+        figure = context.directory / FIGURE
+        drawn = figure.read_text(encoding="utf-8", errors="replace") if figure.is_file() else None
+        if drawn != plots.figure(_facts(context)):
+            found.add("the card's figure does not show what the data say", side(FIGURE, FIGURE))
+    return found.outcome(0)
 
 
-def _further_file(directory: Path) -> Sequence[str] | None:
-    (directory / "canary.txt").write_text("canary", encoding="utf-8")
-    return ["canary.txt"]
+def _in_card(change: Callable[[str], tuple[str, str]]) -> Callable[[Path], Sequence[str] | None]:
+    """Damages the card; it is told the text, and says what it is then and what must be named."""
+
+    def damage(directory: Path) -> Sequence[str] | None:
+        path = directory / _CARD
+        if not path.is_file():
+            return None
+        text, named = change(path.read_text(encoding="utf-8"))
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return [named]
+
+    return damage
 
 
-def _lost_file(directory: Path) -> Sequence[str] | None:
-    path = table_file(directory, "qrels")
-    if path is None:
-        return None
-    path.unlink()
-    return [path.relative_to(directory).as_posix()]
+def _edited_number(text: str) -> tuple[str, str]:
+    lines = text.split("\n")
+    at = next(number for number, line in enumerate(lines) if line.startswith("| corpus | "))
+    lines[at] = "| corpus | 999,999,999 |"
+    return "\n".join(lines), f"line {at + 1}"
 
 
-def _forged(directory: Path) -> Sequence[str] | None:
-    named = manifest(title="canary")(directory)
-    return named and ["release_hash"]
+def _lost(directory: Path) -> Sequence[str]:
+    (directory / _CARD).unlink(missing_ok=True)
+    return [_CARD]
 
 
-def _edited_number(directory: Path) -> Sequence[str] | None:
-    """One number of the card, edited by hand; the finding names its line."""
-    path = directory / "README.md"
-    if not path.is_file():
-        return None
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        if line.startswith("| corpus | "):
-            lines[number] = "| corpus | 999,999,999 |\n"
-            path.write_text("".join(lines), encoding="utf-8", newline="\n")
-            return [f"line {number + 1}"]
-    return None
+def _other_drawing(directory: Path) -> Sequence[str]:
+    _write(FIGURE, "<svg/>")(directory, ())
+    return [FIGURE]
 
 
-def _without_card(directory: Path) -> Sequence[str] | None:
-    path = directory / "README.md"
-    path.unlink(missing_ok=True)
-    return ["README.md"]
-
-
-def _without_section(directory: Path) -> Sequence[str] | None:
-    path = directory / "README.md"
-    if not path.is_file():
-        return None
-    text = path.read_text(encoding="utf-8").replace("<!-- prose:limitations -->", "")
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return ["limitations"]
-
-
-def _other_count(directory: Path) -> Sequence[str] | None:
-    path = directory / NAME
-    if not path.is_file():
-        return None
-    content = json.loads(path.read_text(encoding="utf-8"))
-    content["counts"]["queries"] += 1
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return ["queries"]
-
-
+TRUE_CARD = (
+    Check(
+        "the card is missing, or too long to be compared",
+        _whole,
+        (
+            FileDefect("no card", _lost),
+            Defect(
+                "a card of very many lines",
+                f"SELECT '{_CARD}'",
+                files=_write(_CARD, "\n" * (_MOST_LINES + 1)),
+            ),
+        ),
+    ),
+    Check(
+        "the card lacks a section",
+        _lacking,
+        FileDefect(
+            "a card without its limitations",
+            _in_card(lambda text: (text.replace("<!-- prose:limitations -->", ""), "limitations")),
+        ),
+    ),
+    Check(
+        "release.json counts other rows than the data have",
+        _other_counts,
+        Defect("a count edited in release.json", "SELECT 'queries'", stated={"counts": {"queries": -1}}),
+    ),
+    Check(
+        "the card does not say what the data say",
+        _other_lines,
+        FileDefect("a number edited in the card", _in_card(_edited_number)),
+    ),
+    Check(
+        "the card's figure does not show what the data say",
+        _other_figure,
+        FileDefect("a figure that was not drawn from the data", _other_drawing),
+    ),
+)
 RULES = (
     Rule(
         "file_hashes",
@@ -154,30 +262,17 @@ RULES = (
         "Every file is listed in release.json with the hash it has, and release.json fits its own hash.",
         "error",
         "files",
-        _hashes,
-        canaries=(
-            Canary("a byte added to a file", files=_changed_bytes),
-            Canary("a file that is not listed", files=_further_file),
-            Canary("a listed file that is missing", files=_lost_file),
-            Canary("release.json edited by hand", files=_forged),
-        ),
+        checks=HASHES,
+        compared=lambda context: f"FROM range({len(context.manifest.files)})",
     ),
     Rule(
         "card",
         1,
         "The card is true",
-        (
-            "The card is rendered again from the data; apart from its prose, every line must be "
-            "equal, numbers included."
-        ),
+        "The card is rendered again from the data; apart from its prose, every line must be equal, numbers "
+        "included.",
         "error",
         "lines",
-        _counts,
-        canaries=(
-            Canary("a number edited in the card", files=_edited_number),
-            Canary("a card without its limitations", files=_without_section),
-            Canary("no card", files=_without_card),
-            Canary("a count edited in release.json", files=_other_count),
-        ),
+        checks=TRUE_CARD,
     ),
 )

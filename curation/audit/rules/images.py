@@ -25,7 +25,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.audit.rules import images_canaries as canaries
+from curation.audit.rules import images_defects as defects
 from curation.audit.rules.images_overlap import OVERLAP
 from curation.published.query import Row, fetch
 from curation.similarity.image import ImageFeatures, ImagePair, confirm
@@ -40,7 +40,7 @@ _PAIRS = pa.schema(
     [("place", pa.int64()), ("one", pa.string()), ("other", pa.string()), ("how", pa.string())]
 )
 SAME = (
-    "the same picture: equal bytes, or (after alignment) a correlation of the common area of at least "
+    "the same image: equal bytes, or (after alignment) a correlation of the common area of at least "
     f"{confirm.MIN_CORRELATION} with details that agree in {confirm.MIN_AGREEING:.0%} of its textured blocks"
 )
 
@@ -164,7 +164,7 @@ class _Duplicates:
             return Outcome(0, len(rows), findings)
         skipped, why = left_out(seen)
         covered = (Coverage(compared_with="", compared=len(seen), unit="images", skipped=skipped, why=why),)
-        note = f"{len(pairs)} pairs of the same picture" if pairs else ""
+        note = f"{len(pairs)} pairs of the same image" if pairs else ""
         return Outcome(len(seen), len(rows), findings, note, covered)
 
     def _unjudged(self, context: Context, seen: ImageFeatures, pairs: list[ImagePair]) -> list[Row]:
@@ -189,12 +189,12 @@ class _Duplicates:
     def _finding(self, row: Row) -> Finding:
         if self.table == "queries":
             message = (
-                f"two queries show the same picture ({_HOW[row['how']]}), but {row['count']} of the first's "
+                f"two queries show the same image ({_HOW[row['how']]}), but {row['count']} of the first's "
                 f"positives are neither labelled nor excluded for the second"
             )
         else:
             message = (
-                f"two documents show the same picture ({_HOW[row['how']]}), but for {row['count']} queries "
+                f"two documents show the same image ({_HOW[row['how']]}), but for {row['count']} queries "
                 "the first is positive and the second neither labelled nor excluded"
             )
         sides = (
@@ -248,7 +248,7 @@ def _self_match(context: Context) -> Outcome:
     found = Collector("image_self_match", "error")
     for query, document, how, kind in sorted(told):
         found.add(
-            f"the query's own picture ({_HOW[how]}) is a document, {kind} for it",
+            f"the query's own image ({_HOW[how]}) is a document, {kind} for it",
             side("queries", query),
             side("corpus", document),
         )
@@ -293,9 +293,10 @@ def _alike(
     """A check of queries and one of documents, with what is planted in each."""
     return tuple(
         Check(
-            f"two {what} show the same picture, and a label of one is missing from the other",
+            f"two {what} show the same image, and a label of one is missing from the other",
             _Duplicates(rule, severity, frozenset(hows), table),
             planted[table],
+            at_once=True,
         )
         for what, table in (("queries", "queries"), ("documents", "corpus"))
     )
@@ -309,35 +310,35 @@ RULES = (
         "Images decode",
         "Every image that provenance records is there, has the recorded hash, and decodes whole.",
         checks=(
-            Check(_UNDECODED, _decoded, canaries.UNDECODED),
-            Check(_OTHER_BYTES, partial(_told, _OTHER_BYTES), canaries.OTHER_BYTES),
-            Check(_NO_BYTES, partial(_told, _NO_BYTES), canaries.NO_BYTES),
-            Check(_LOST, partial(_told, _LOST), canaries.LOST),
+            Check(_UNDECODED, _decoded, defects.UNDECODED, at_once=True),
+            Check(_OTHER_BYTES, partial(_told, _OTHER_BYTES), defects.OTHER_BYTES),
+            Check(_NO_BYTES, partial(_told, _NO_BYTES), defects.NO_BYTES),
+            Check(_LOST, partial(_told, _LOST), defects.LOST, at_once=True),
         ),
     ),
     _rule(
         "image_duplicates",
         1,
-        "Equal pictures share their labels",
+        "Equal images share their labels",
         f"Where two queries of one split, or two documents, show {SAME}, what is positive for one is "
         "labelled or excluded for the other.",
-        checks=_alike("image_duplicates", "error", ("bytes", "rescaled"), canaries.DUPLICATES),
+        checks=_alike("image_duplicates", "error", ("bytes", "rescaled"), defects.DUPLICATES),
     ),
     _rule(
         "image_crops",
         1,
-        "Cut pictures share their labels",
-        "The same for pictures of which one is a cut of the other, or both of a third: the common area "
+        "Cut images share their labels",
+        "The same for images of which one is a cut of the other, or both of a third: the common area "
         f"is at least {confirm.MIN_COMMON:.0%} of one of them.",
         severity="warn",
-        checks=_alike("image_crops", "warn", ("cropped",), canaries.CROPS),
+        checks=_alike("image_crops", "warn", ("cropped",), defects.CROPS),
     ),
     _rule(
         "image_self_match",
         1,
-        "No query finds its own picture",
+        "No query finds its own image",
         f"No document that a query is scored against shows {SAME}, whole or cut; excluded pairs may.",
-        checks=(Check("the query's own picture is a document", _self_match, canaries.SELF_MATCH),),
+        checks=(Check("the query's own image is a document", _self_match, defects.SELF_MATCH, at_once=True),),
     ),
     OVERLAP,
 )

@@ -19,7 +19,7 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.audit.rules import images_canaries as canaries
+from curation.audit.rules import images_defects as defects
 from curation.audit.rules.overlap_keys import absent_siblings
 from curation.published.query import fetch
 from curation.similarity.image import ImageFeatures, ImagePair, confirm
@@ -178,7 +178,7 @@ def _cells(own: _Part, other: _Part, hits: Sequence[_Hit]) -> Iterator[OverlapCe
 
 def _finding(hit: _Hit) -> Finding:
     kind = "a re-encoded or rescaled copy" if hit.how == "rescaled" else "a cut"
-    message = f"a picture of {hit.one[0]} is in {hit.other[0]} as {kind}"
+    message = f"a image of {hit.one[0]} is in {hit.other[0]} as {kind}"
     sides = [side(hit.one[1], hit.one[2]), side(hit.other[1], hit.other[2], dataset=hit.dataset)]
     for (_, table, _, query), dataset in ((hit.one, ""), (hit.other, hit.dataset)):
         if table == "corpus":
@@ -189,14 +189,14 @@ def _finding(hit: _Hit) -> Finding:
 OVERLAP = Rule(
     RULE,
     1,
-    "No copied picture across splits and tasks",
+    "No copied image across splits and tasks",
     (
-        "No image of a query or positive document is, in another split or task, the same picture re-encoded, "
+        "No image of a query or positive document is, in another split or task, the same image re-encoded, "
         "rescaled or cropped: a pHash within 8 of 64 bits or keypoints that lie alike nominate; after "
-        f"alignment the common area, at least {confirm.MIN_COMMON:.0%} of one picture, correlates by "
+        f"alignment the common area, at least {confirm.MIN_COMMON:.0%} of one image, correlates by "
         f"{confirm.MIN_CORRELATION} or more and {confirm.MIN_AGREEING:.0%} of its textured blocks agree."
     ),
     "error",
     "images",
-    checks=(Check("a picture is in another split or task as a copy", _check, canaries.OVERLAP),),
+    checks=(Check("a image is in another split or task as a copy", _check, defects.OVERLAP, at_once=True),),
 )

@@ -10,24 +10,15 @@ import dataclasses
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from curation.audit.rule import (
-    MAX_EXAMPLES,
-    Canary,
-    Collector,
-    Context,
-    NotCovered,
-    Outcome,
-    Rows,
-    Rule,
-    SqlCheck,
-    side,
-)
-from schemas.audit import Coverage, Side
+from curation.audit.rule import Check, Collector, Context, Defect, NotCovered, Outcome, Rule, side
+from curation.audit.rules.planting import add_row, set_row
+from curation.audit.rules.text_rows import literal
+from schemas.audit import Coverage
 
 MIN_FOREIGN, MIN_GREEK = 2, 5
 """Letters of a foreign script a text needs before it counts."""
@@ -50,6 +41,9 @@ _OTHERS = (
 """Scripts other than Latin and Greek; Greek letters stand in texts of every language."""
 _KANA, _HAN, _HANGUL = r"\p{Hiragana}\p{Katakana}", r"\p{Han}", r"\p{Hangul}"
 _LATIN, _GREEK = r"\p{Latin}", r"\p{Greek}"
+_TABLES = ("queries", "corpus")
+_HELD = "_languages_stated"
+"""Under this name the languages that tables state are kept with the context."""
 _LOOKALIKE = r"[A-Za-z][аесорхуіјѕһԁАВЕКМНОРСТХІЈЅ]|[аесорхуіјѕһԁАВЕКМНОРСТХІЈЅ][A-Za-z]"
 
 
@@ -92,10 +86,6 @@ def small_words(text: str) -> tuple[int, dict[str, Counter[str]]]:
         for language, words in words_of().items()
     }
     return found.total(), listed
-
-
-def _literal(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
 
 
 def _count(letters: str) -> str:
@@ -153,7 +143,7 @@ def _wrong_script(language: str) -> tuple[tuple[str, str], ...]:
 
 def _few_own_words(language: str) -> str:
     """SQL condition: a text with too few of its language's small words."""
-    listed = ", ".join(_literal(word) for word in sorted(words_of()[language]))
+    listed = ", ".join(literal(word) for word in sorted(words_of()[language]))
     own = "len(list_filter(string_split(lower({}), ' '), lambda w: list_contains([" + listed + "], w)))"
     words = "(strlen(text) - strlen(replace(text, ' ', '')) + 1)"
     most, short = f"{words} * {OWN_PERCENT}", (MOST_OWN + 1) * 100
@@ -163,94 +153,87 @@ def _few_own_words(language: str) -> str:
             < CASE WHEN {words} >= {LONG_TEXT} THEN {most} ELSE {short} END END"""
 
 
-def _tables(context: Context) -> list[str]:
-    found = []
-    for table in ("queries", "corpus"):
-        if table in context.views:
-            names = context.rows(f"SELECT column_name AS name FROM (DESCRIBE SELECT * FROM {table})", table)
-            if "language" in {row["name"] for row in names}:
-                found.append(table)
-    if not found:
-        raise NotCovered("no table states languages")
+def _stated(context: Context) -> list[tuple[str, str | None, int, str]]:
+    """(table, language, number of texts, first id) by table and language."""
+    held = vars(context)
+    if _HELD not in held:
+        present = (table for table in _TABLES if table in context.views)
+        tables = [table for table in present if "language" in context.columns(table)]
+        if not tables:
+            raise NotCovered("no table states languages")
+        parts = (
+            f"""SELECT {place} AS place, '{table}' AS tab, language, count(*) AS n, min(id) AS first
+            FROM {table} GROUP BY language"""
+            for place, table in enumerate(tables)
+        )
+        rows = context.rows(f"{' UNION ALL '.join(parts)} ORDER BY place, language", *tables)
+        held[_HELD] = [(row["tab"], row["language"], int(row["n"]), row["first"]) for row in rows]
+    found: list[tuple[str, str | None, int, str]] = held[_HELD]
     return found
 
 
-def _stated(context: Context, table: str) -> list[dict[str, Any]]:
-    """(language, number of texts, first id) of a table, by language."""
-    return context.rows(
-        f"SELECT language, count(*) AS n, min(id) AS first FROM {table} GROUP BY language ORDER BY language",
-        table,
-    )
+def _has_tag(language: str | None) -> TypeGuard[str]:
+    return language is not None and bool(re.match(_TAG, language))
 
 
 def _left_out(compared: int, skipped: int, why: str) -> Coverage:
     return Coverage(compared_with="", compared=compared, unit="texts", skipped=skipped, why=why)
 
 
-def _language_script(context: Context) -> Outcome:
+def _untagged(context: Context) -> Outcome:
+    """Texts without a language tag; also how many texts are compared, and which are in no known script."""
     found = Collector("language_script", "error")
     compared, coverage = 0, []
-    for table in _tables(context):
-        for row in _stated(context, table):
-            language, count = row["language"], int(row["n"])
-            compared += count
-            if language is None or not re.match(_TAG, language):
-                message = f"{count} texts state no language (BCP-47) but {language!r}, first {row['first']}"
-                found.add(message, side(table, row["first"], language))
-            elif not script_of(language)[0]:
-                compared -= count
-                why = "no script is known for this language tag"
-                coverage.append(_left_out(0, count, f"{table} in {language}: {why}"))
-            else:
-                _scripts(context, table, language, found)
+    for table, language, count, first in _stated(context):
+        if not _has_tag(language):
+            message = f"{count} texts state no language (BCP-47) but {language!r}, first {first}"
+            found.add(message, side(table, first, language))
+        elif not script_of(language)[0]:
+            why = "no script is known for this language tag"
+            coverage.append(_left_out(0, count, f"{table} in {language}: {why}"))
+            continue
+        compared += count
     return dataclasses.replace(found.outcome(compared), coverage=tuple(coverage))
 
 
-def _language_mismatch(context: Context) -> Outcome:
+def _in_wrong_script(context: Context) -> str:
+    """SQL for texts that are not in the script of their language, and what is wrong."""
+    parts = []
+    for place, (table, language, _, _) in enumerate(_stated(context)):
+        wrong = _wrong_script(language) if _has_tag(language) else ()
+        if language and wrong:
+            cases = " ".join(f"WHEN {test} THEN {literal(what)}" for what, test in wrong)
+            sides = ", ".join(f"{'id' if name == table else 'NULL'} AS {name}" for name in _TABLES)
+            parts.append(f"""SELECT {place} AS place, {sides}, text, language, wrong
+                FROM (SELECT id, text, language, CASE {cases} END AS wrong FROM {table}
+                    WHERE language = {literal(language)}) WHERE wrong IS NOT NULL""")
+    return " UNION ALL ".join(parts)
+
+
+def _mismatched(context: Context) -> Outcome:
+    """Texts whose small words are another language's; languages without listed words are left out."""
     found = Collector("language_mismatch", "warn")
     compared, coverage = 0, []
-    for table in _tables(context):
-        for row in _stated(context, table):
-            language, count = row["language"] or "", int(row["n"])
-            if language.split("-")[0].lower() in words_of():
-                left, why = _words(context, table, language, found), "too many texts to read again"
-            else:
-                left, why = count, "no small words are listed for this language; see language_script"
-            if left:
-                coverage.append(_left_out(count - left, left, f"{table} in {language}: {why}"))
-            compared += count - left
+    for table, stated, count, _ in _stated(context):
+        language = stated or ""
+        if language.split("-")[0].lower() in words_of():
+            left, why = _words(context, table, language, found), "too many texts to read again"
+        else:
+            left, why = count, "no small words are listed for this language; see language_script"
+        if left:
+            coverage.append(_left_out(count - left, left, f"{table} in {language}: {why}"))
+        compared += count - left
     return dataclasses.replace(found.outcome(compared), coverage=tuple(coverage))
-
-
-def _scripts(context: Context, table: str, language: str, found: Collector) -> None:
-    conditions = _wrong_script(language)
-    if not conditions:
-        return
-    cases = " ".join(f"WHEN {test} THEN {number}" for number, (_, test) in enumerate(conditions))
-    text = (
-        f"""SELECT id, text, CASE {cases} END AS wrong FROM {table} WHERE language = {_literal(language)}"""
-    )
-    count = int(context.rows(f"SELECT count(*) AS n FROM ({text}) WHERE wrong IS NOT NULL", table)[0]["n"])
-    if not count:
-        return
-    shown = f"SELECT * FROM ({text}) WHERE wrong IS NOT NULL ORDER BY id LIMIT {MAX_EXAMPLES}"
-    for row in context.rows(shown, table):
-        message = f"the text is stated to be in {language}; {conditions[row['wrong']][0]}"
-        found.add(message, side(table, row["id"], row["text"]))
-    found.found += max(0, count - MAX_EXAMPLES)
 
 
 def _words(context: Context, table: str, language: str, found: Collector) -> int:
     """Texts whose small words are another language's; returns how many candidates were not looked at."""
     primary = language.split("-")[0].lower()
-    if primary not in words_of():
-        return 0
     few = _few_own_words(primary)
-    text = f"SELECT id, text FROM {table} WHERE language = {_literal(language)} AND {few} ORDER BY id"
+    text = f"SELECT id, text FROM {table} WHERE language = {literal(language)} AND {few} ORDER BY id"
     seen = 0
     for batch in context.batches(text, table):
-        rows = batch.to_pydict()
-        for name, said in zip(rows["id"], rows["text"], strict=True):
+        for name, said in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             seen += 1
             if seen > MOST_CANDIDATES:
                 continue
@@ -276,54 +259,40 @@ def another_language(text: str, stated: str) -> str:
     return best if is_other else ""
 
 
-_mixed = SqlCheck(
-    "mixed_script_words",
-    "warn",
-    ("queries", "corpus"),
-    "SELECT (SELECT count(*) FROM queries) + (SELECT count(*) FROM corpus) AS n",
-    f"""SELECT * FROM (SELECT 'queries' AS tab, id, text FROM queries
-        UNION ALL SELECT 'corpus', id, text FROM corpus)
-        WHERE {_BEYOND_ASCII} AND regexp_matches(text, '{_LOOKALIKE}')""",
-    "tab, id",
-    lambda row: ("a word mixes Latin letters with Cyrillic look-alikes", (_mixed_side(row),)),
-)
+_LOOKALIKES = f"""SELECT tab, id, text FROM (
+    SELECT 'queries' AS tab, id, text FROM queries UNION ALL SELECT 'corpus', id, text FROM corpus)
+    WHERE {_BEYOND_ASCII} AND regexp_matches(text, '{_LOOKALIKE}') ORDER BY tab, id"""
 
 
-def _mixed_side(row: Mapping[str, Any]) -> Side:
-    match = re.search(rf"\w*(?:{_LOOKALIKE})\w*", row["text"])
-    assert match is not None, "the same pattern chose the row"
-    return side(row["tab"], row["id"], row["text"], *match.span())
+def _mixed(context: Context) -> Outcome:
+    """Words that mix scripts, quoted."""
+    found = Collector("mixed_script_words", "warn")
+    for batch in context.batches(_LOOKALIKES, "queries", "corpus"):
+        for table, name, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            match = re.search(rf"\w*(?:{_LOOKALIKE})\w*", text)
+            assert match is not None, "the same pattern chose the row"
+            message = "a word mixes Latin letters with Cyrillic look-alikes"
+            found.add(message, side(table, name, text, *match.span()))
+    return found.outcome(0)
 
 
-Plant = Callable[[Rows, Rows], Sequence[str] | None]
+def _said(name: str, table: str, text: str, language: str) -> Defect:
+    """A further text stated to be in a language."""
+    values = f"{literal(f'planted: {name}')} AS id, {literal(text)} AS text, '{language}' AS language"
+    return Defect(name, add_row(table, values))
 
 
-def _plant(table: str, text: str, language: str, place: int) -> Plant:
-    """A canary: one row's text and stated language replaced."""
-
-    def plant(rows: Rows, _: Rows) -> Sequence[str] | None:
-        if not rows[table] or "language" not in rows[table][0]:
-            return None
-        row = rows[table][place % len(rows[table])]
-        row["text"], row["language"] = text, language
-        return [str(row["id"])]
-
-    return plant
-
-
-def _homoglyph(rows: Rows, _: Rows) -> Sequence[str] | None:
-    if not rows["corpus"] or not rows["queries"]:
-        return None
-    row = rows["corpus"][0]
-    row["text"] = f"{row['text'] or ''} c\u0430nary"
-    return [str(row["id"])]
+def _add_word(name: str, table: str, word: str) -> Defect:
+    """A further word in the first text."""
+    return Defect(name, set_row(table, f"text = concat_ws(' ', text, '{word}')"))
 
 
 _GERMAN = "Die Patientin wurde mit Fieber und Husten aufgenommen, und die Bildgebung zeigte einen Erguss."
 _ENGLISH = "She was admitted with a fever and a cough, and the films that were taken had shown an effusion."
 
+_rule = partial(Rule, unit="texts")
 RULES = (
-    Rule(
+    _rule(
         "language_script",
         1,
         "The script fits the language",
@@ -332,47 +301,75 @@ RULES = (
         f"{MIN_GREEK} on). A text of {MIN_LATIN} or more Latin letters has some of its own script. Japanese "
         f"texts have no characters of Chinese only, and kana when they have {MIN_HAN} or more Han letters, "
         f"Korean ones Hangul when they have {MIN_HANJA}; Chinese texts have no two hiragana.",
-        "error",
-        "texts",
-        _language_script,
-        canaries=(
-            Canary("a Chinese string among Japanese", _plant("queries", "糖尿病应该怎样治疗？", "ja", 0)),
-            Canary("a Japanese string among Chinese", _plant("corpus", "糖尿病の治療について", "zh", 1)),
-            Canary("Cyrillic in English", _plant("corpus", "Больной поступил с жалобами", "en", 2)),
-            Canary("English among Russian", _plant("queries", _ENGLISH, "ru", 1)),
-            Canary("no language", _plant("corpus", "A plain text.", "", 3)),
+        severity="error",
+        checks=(
+            Check(
+                "texts state no language (BCP-47)",
+                _untagged,
+                (
+                    _said("no language", "corpus", "A plain text.", ""),
+                    _said("a language by its name", "queries", "A plain text.", "English"),
+                ),
+                at_once=True,
+            ),
+            Check(
+                "the text is stated to be in {language}; {wrong}",
+                _in_wrong_script,
+                (
+                    _said("a Chinese string among Japanese", "queries", "糖尿病应该怎样治疗？", "ja"),
+                    _said("a long Chinese string among Japanese", "corpus", "急性心筋梗塞" * 4, "ja"),
+                    _said("a Chinese string among Korean", "corpus", "急性心筋梗塞", "ko"),
+                    _said("a Japanese string among Chinese", "corpus", "糖尿病の治療について", "zh"),
+                    _said("Greek in English", "queries", "Η ασθενής εισήχθη με πυρετό", "en"),
+                    _said("Cyrillic in English", "corpus", "Больной поступил с жалобами", "en"),
+                    _said("English among Russian", "queries", _ENGLISH, "ru"),
+                ),
+                at_once=True,
+            ),
         ),
     ),
-    Rule(
+    _rule(
         "language_mismatch",
         1,
         "The words fit the language",
         f"Of texts with {LONG_TEXT} or more words, fewer than {OWN_PERCENT} % small words (the, of, and, "
-        "…) of the "
-        f"stated language and {OTHER_PERCENT} % or more of another, three times as many, is a mismatch; of "
-        "texts "
-        f"with {FEWEST_WORDS} to {LONG_TEXT - 1} words, at most {MOST_OWN} of the stated language and "
-        "three more of "
-        "another.",
-        "warn",
-        "texts",
-        _language_mismatch,
-        canaries=(
-            Canary("a German text among English", _plant("queries", _GERMAN, "en", 0)),
-            Canary(
-                "an English text among Portuguese", _plant("corpus", _ENGLISH + " " + _ENGLISH, "pt-BR", 1)
+        f"…) of the stated language and {OTHER_PERCENT} % or more of another, three times as many, is a "
+        f"mismatch; of texts with {FEWEST_WORDS} to {LONG_TEXT - 1} words, at most {MOST_OWN} of the stated "
+        "language and three more of another.",
+        severity="warn",
+        checks=(
+            Check(
+                "the small words of a text are another language's",
+                _mismatched,
+                (
+                    _said("a German text among English", "queries", _GERMAN, "en"),
+                    _said("an English text among Portuguese", "corpus", f"{_ENGLISH} {_ENGLISH}", "pt-BR"),
+                ),
+                at_once=True,
             ),
         ),
     ),
-    Rule(
+    _rule(
         "mixed_script_words",
         1,
         "No look-alike letters",
         "No word mixes Latin letters with Cyrillic letters that look the same: it reads well and matches "
         "nothing.",
-        "warn",
-        "texts",
-        _mixed,
-        canaries=(Canary("a Cyrillic letter in an English word", _homoglyph),),
+        severity="warn",
+        checks=(
+            Check(
+                "a word mixes Latin letters with Cyrillic look-alikes",
+                _mixed,
+                (
+                    _add_word("a Cyrillic letter at the end of an English word", "corpus", "tumo\u0440"),
+                    _add_word(
+                        "a Cyrillic letter at the beginning of an English word", "queries", "\u0430bscess"
+                    ),
+                ),
+                at_once=True,
+            ),
+        ),
+        tables=("queries", "corpus"),
+        compared="SELECT 1 FROM queries UNION ALL SELECT 1 FROM corpus",
     ),
 )

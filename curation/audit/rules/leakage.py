@@ -9,23 +9,23 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from curation.audit.rule import (
-    MAX_EXAMPLES,
-    Canary,
     CannotRun,
+    Check,
     Collector,
     Context,
+    Defect,
     NotApplicable,
     NotCovered,
     Outcome,
-    Rows,
     Rule,
     side,
 )
+from curation.audit.rules.planting import new_row
 from curation.release.target_names import (
     LONGEST_ACRONYM,
     is_unspaced,
@@ -38,11 +38,11 @@ from schemas.hashing import normalise_text
 from schemas.tables import QUERIES
 
 _AT_ONCE = 2_000
-_HIDDEN = """SELECT q.id, q.text, coalesce(k.concepts, []) AS concepts FROM queries q
-    JOIN provenance_queries p ON p.id = q.id LEFT JOIN (
-        SELECT "query-id" AS id, list(DISTINCT key ORDER BY key) AS concepts FROM keys
-        WHERE dimension = 'target_concept' GROUP BY 1) k ON k.id = q.id
-    WHERE p.hides_target ORDER BY q.id"""
+_HIDDEN = "SELECT q.id, q.text FROM queries q JOIN provenance_queries p ON p.id = q.id WHERE p.hides_target"
+_TARGETS = """SELECT DISTINCT "query-id" AS q, key AS concept FROM keys WHERE dimension = 'target_concept'"""
+_ASKED = f"""SELECT id, text, coalesce(concepts, []) AS concepts FROM ({_HIDDEN}) LEFT JOIN (
+    SELECT q, list(concept ORDER BY concept) AS concepts FROM ({_TARGETS}) GROUP BY 1) k ON k.q = id
+    ORDER BY id"""
 _NAMES = """SELECT concept, words, list(DISTINCT name_hash ORDER BY name_hash) AS hashes FROM target_names
     WHERE concept IN (SELECT k.key FROM keys k JOIN provenance_queries p ON p.id = k."query-id"
         WHERE k.dimension = 'target_concept' AND p.hides_target)
@@ -57,39 +57,44 @@ Leak = tuple[str, str, str]
 """Query id, concept, the words found."""
 
 
-def _answer_names(context: Context) -> Outcome:
+def _require(context: Context) -> None:
+    """Whether queries hide a target, and their names are published."""
     if "provenance_queries" not in context.views:
         raise NotCovered("nothing says which queries hide a target: no provenance_queries")
-    hidden = context.rows(
-        "SELECT count(*) AS n FROM provenance_queries WHERE hides_target", "provenance_queries"
-    )[0]["n"]
+    hidden = context.select("SELECT count(*) AS n FROM provenance_queries WHERE hides_target")[0]["n"]
     if not hidden:
         raise NotApplicable("no query hides a target concept")
-    if "target_names" not in context.views:
-        raise CannotRun(f"{hidden} queries hide a target, but table target_names is absent")
+    for name in ("target_names", "keys", "queries"):
+        if name not in context.views:
+            raise CannotRun(f"{hidden} queries hide a target, but table {name} is absent")
+
+
+def _targets(select: str) -> Callable[[Context], str]:
+    """SQL of a check that asks about hidden targets."""
+
+    def test(context: Context) -> str:
+        _require(context)
+        return select
+
+    return test
+
+
+def _answer_names(context: Context) -> Outcome:
+    _require(context)
     names: dict[str, list[tuple[int, frozenset[str]]]] = {}
     for row in context.rows(_NAMES, "target_names", "keys", "provenance_queries"):
         names.setdefault(row["concept"], []).append((row["words"], frozenset(row["hashes"])))
     found = Collector("answer_names", "error")
     compared = 0
-    for chunk, leaks in _searched(context, names):
+    for chunk, leaking in _searched(context, names):
         compared += len(chunk)
-        leaking: dict[str, list[Leak]] = {}
-        for leak in leaks:
-            leaking.setdefault(leak[0], []).append(leak)
-        for name, text, concepts in chunk:
-            if not concepts:
-                found.add("the query hides a target, but no target is published", side("queries", name, text))
-            for concept in concepts:
-                if concept not in names:
-                    message = f"no name of the hidden target {concept} is published"
-                    found.add(message, side("queries", name, text), side("target_names", concept))
-            for _, concept, words in leaking.get(name, ()):
-                found.add(
-                    f"a name of the hidden target {concept} stands in the query",
-                    side("queries", name, text, *_located(text, words)),
-                    side("target_names", concept),
-                )
+        texts = {name: text for name, text, _ in chunk}
+        for name, concept, words in leaking:
+            found.add(
+                f"a name of the hidden target {concept} stands in the query",
+                side("queries", name, texts[name], *_located(texts[name], words)),
+                side("target_names", concept),
+            )
     return found.outcome(compared, f"names of {len(names)} targets, in every language published")
 
 
@@ -100,7 +105,7 @@ Question = tuple[str, str, tuple[str, ...]]
 def _searched(context: Context, names: Names) -> Iterator[tuple[list[Question], list[Leak]]]:
     """Hidden queries in id order, part by part, with the leaks found in each part."""
     waiting: list[tuple[list[Question], Any]] = []
-    for batch in context.batches(_HIDDEN, "queries", "provenance_queries", "keys"):
+    for batch in context.batches(_ASKED, "queries", "provenance_queries", "keys"):
         rows = [(row["id"], row["text"] or "", tuple(row["concepts"])) for row in batch.to_pylist()]
         for start in range(0, len(rows), _AT_ONCE):
             chunk = rows[start : start + _AT_ONCE]
@@ -193,6 +198,8 @@ _VALUES = """SELECT q.id, v.value FROM (SELECT id, CAST("{column}" AS VARCHAR) A
     unnest(list_distinct(list_append(
         regexp_split_to_array(said, '[\\s,;|\\[\\]"''{{}}()]+'), said))) AS v(value)
     WHERE length(v.value) > 0"""
+_FIRST = """SELECT id, CAST("{column}" AS VARCHAR) AS said FROM queries
+    WHERE CAST("{column}" AS VARCHAR) <> '' ORDER BY id LIMIT 1"""
 _IDS = {
     ("corpus",): """SELECT DISTINCT id AS value, '' AS query FROM corpus
         WHERE length(id) >= 6 AND regexp_matches(id, '[^0-9]')""",
@@ -205,91 +212,72 @@ _IDS = {
 only count when they are a positive of the very query."""
 
 
-def _gold_columns(context: Context) -> Outcome:
-    found = Collector("gold_columns", "error")
+def _columns(context: Context) -> list[str]:
+    """Columns of the queries table beyond the declared."""
     if "queries" not in context.views:
         raise NotCovered("table absent: queries")
-    columns = sorted(set(context.columns("queries")) - _DECLARED)
+    return sorted(set(context.columns("queries")) - _DECLARED)
+
+
+def _gold_columns(context: Context) -> Outcome:
+    found = Collector("gold_columns", "error")
+    columns = _columns(context)
     for column in columns:
         spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()
         if column not in _HARMLESS and _TELLING.search(spaced):
-            row = _first(context, column)
+            first = context.select(_FIRST.format(column=_name(column)))
+            row = first[0] if first else {"id": column, "said": ""}
             message = f"the queries table has a column named {column!r}, which can give the answer away"
-            found.add(message, side("queries", row.get("id", column), row.get("said", "")))
-        _gold_values(context, column, found)
+            found.add(message, side("queries", row["id"], row["said"]))
     return found.outcome(len(columns), f"columns beyond the declared: {', '.join(columns) or 'none'}")
 
 
-def _first(context: Context, column: str) -> dict[str, Any]:
-    name = column.replace('"', '""')
-    rows = context.rows(
-        f"""SELECT id, CAST("{name}" AS VARCHAR) AS said FROM queries
-            WHERE "{name}" IS NOT NULL AND CAST("{name}" AS VARCHAR) <> '' ORDER BY id LIMIT 1""",
-        "queries",
+def _gold_values(context: Context) -> str:
+    """Values that are ids of documents, or of the articles documents come from."""
+    columns = _columns(context)
+    known = " UNION ".join(text for tables, text in _IDS.items() if set(tables) <= set(context.views))
+    return known and " UNION ALL ".join(
+        f"""SELECT '{column.replace("'", "''")}' AS named, id AS queries, min(value) AS corpus,
+                min(value) AS text
+            FROM ({_VALUES.format(column=_name(column))}) v
+            SEMI JOIN ({known}) k ON k.value = v.value AND k.query IN ('', v.id) GROUP BY id"""
+        for column in columns
     )
-    return rows[0] if rows else {}
 
 
-def _gold_values(context: Context, column: str, found: Collector) -> None:
-    """Values of one column that are ids of documents, or of the articles documents come from."""
-    values = _VALUES.format(column=column.replace('"', '""'))
-    usable = [tables for tables in _IDS if set(tables) <= set(context.views)]
-    if not usable:
-        return
-    known = " UNION ".join(_IDS[tables] for tables in usable)
-    text = f"""SELECT v.id, min(v.value) AS value FROM ({values}) v SEMI JOIN ({known}) k
-        ON k.value = v.value AND k.query IN ('', v.id) GROUP BY v.id"""
-    tables = ("queries", *(name for names in usable for name in names))
-    count = int(context.rows(f"SELECT count(*) AS n FROM ({text})", *tables)[0]["n"])
-    for row in context.rows(f"{text} ORDER BY id LIMIT {MAX_EXAMPLES}", *tables) if count else ():
-        found.add(
-            f"column {column!r} of the query holds the id of a document or its article: {row['value']}",
-            side("queries", row["id"], row["value"]),
-            side("corpus", row["value"]),
-        )
-    found.found += max(0, count - MAX_EXAMPLES)
+def _name(column: str) -> str:
+    return column.replace('"', '""')
 
 
-def _plant_name(text: str, *, name: str, language: str) -> Any:
-    """A canary: a query that hides a target, with a name of it in its text."""
+_POSITIVE = """(SELECT "query-id" AS q, "corpus-id" AS c FROM qrels SEMI JOIN queries ON id = "query-id"
+    WHERE score > 0 ORDER BY qrels.rowid LIMIT 1)"""
 
-    def plant(rows: Rows, _: Rows) -> Sequence[str] | None:
-        if not rows["provenance_queries"] or not rows["queries"]:
-            return None
-        chosen = _take(rows, text)
-        concept = f"CANARY:{len(rows['keys'])}"
-        rows["keys"].append({"query-id": chosen["id"], "dimension": "target_concept", "key": concept})
-        rows["target_names"] += names_rows(concept, [(language, name)])
-        return [chosen["id"]]
-
-    return plant
+_ARTICLE = "(SELECT any_value(article_id) FROM provenance_corpus WHERE id = c)"
 
 
-def _take(rows: Rows, text: str) -> dict[str, Any]:
-    """The first query not used by another canary, made to hide its target, its text replaced."""
-    used = {row["query-id"] for row in rows["keys"] if str(row["key"]).startswith("CANARY:")}
-    chosen = next((row for row in rows["queries"] if row["id"] not in used), rows["queries"][0])
-    chosen["text"] = text if chosen["id"] not in used else f"{chosen['text']} {text}"
-    for row in rows["provenance_queries"]:
-        if row["id"] == chosen["id"]:
-            row["hides_target"] = True
-    return chosen
+def _column(name: str, value: str, named: str) -> str:
+    """SQL: a further column of the queries table, empty but for one query (q) with a positive (c)."""
+    return f"""CREATE OR REPLACE TABLE queries AS
+        SELECT o.*, CASE WHEN id = q THEN {value} ELSE '' END AS {name} FROM queries o, {_POSITIVE};
+        SELECT {named} FROM {_POSITIVE}"""
 
 
-def _plant_column(column: str) -> Any:
-    """A canary: a column of the queries table that tells the answer, by its name or by its values."""
+def _hides(number: int, text: str, *targets: str, names: Sequence[tuple[str, str]] = ()) -> str:
+    """SQL: a query that hides targets, which have such names in some languages."""
+    query = f"canary:{number}"
+    rows = [
+        new_row("queries", {"id": query, "text": text}),
+        new_row("provenance_queries", {"id": query, "hides_target": True}),
+    ]
+    for target in targets:
+        rows.append(new_row("keys", {"query-id": query, "dimension": "target_concept", "key": target}))
+        rows += [new_row("target_names", row) for row in names_rows(target, names)]
+    return "; ".join((*rows, f"SELECT '{query}' AS id"))
 
-    def plant(rows: Rows, _: Rows) -> Sequence[str] | None:
-        positives = {row["query-id"]: row["corpus-id"] for row in rows["qrels"] if row["score"] > 0}
-        chosen = next((row for row in rows["queries"] if row["id"] in positives), None)
-        if chosen is None:
-            return None
-        for row in rows["queries"]:
-            row.setdefault(column, "")
-        chosen[column] = "yes" if column == "answer" else f'["{positives[chosen["id"]]}"]'
-        return [chosen["id"]] if column == "answer" else [chosen["id"], positives[chosen["id"]]]
 
-    return plant
+def _named(what: str, number: int, text: str, name: str, language: str = "en") -> Defect:
+    """A query that hides a target, with a name of it in its text."""
+    return Defect(what, _hides(number, text, f"CANARY:{number}", names=[(language, name)]))
 
 
 RULES = (
@@ -301,29 +289,54 @@ RULES = (
         "has: every run of words (of characters where a script writes no spaces) is hashed with the concept "
         "and compared with the published hashes of its names. Case, width, punctuation, accents, "
         f"possessives, hyphens and English plurals are folded; names of up to {LONGEST_ACRONYM} capitals "
-        "only "
-        "count in capitals. Other inflections and misspellings are not folded.",
+        "only count in capitals. Other inflections and misspellings are not folded.",
         "error",
         "queries that hide a target",
-        _answer_names,
-        canaries=(
-            Canary(
-                "a name of the hidden target, in other case and punctuation",
-                _plant_name(
-                    "She was found to have CANARY'S-lung fever.", name="canary's lung fever", language="en"
+        checks=(
+            Check(
+                "the query hides a target, but no target is published",
+                _targets(f"""SELECT id AS q, text FROM ({_HIDDEN}) ANTI JOIN ({_TARGETS}) t ON t.q = id"""),
+                Defect("a hidden target that is not published", _hides(0, "")),
+            ),
+            Check(
+                "no name of the hidden target {target_names} is published",
+                _targets(
+                    f"""SELECT id AS q, concept AS target_names, text FROM ({_HIDDEN})
+                    JOIN ({_TARGETS}) t ON t.q = id ANTI JOIN target_names n USING (concept)"""
                 ),
+                Defect("a hidden target without names", _hides(0, "", "CANARY:0")),
             ),
-            Canary(
-                "a plural of the hidden target's name",
-                _plant_name("Several canary granulomas were seen.", name="canary granuloma", language="en"),
-            ),
-            Canary(
-                "a name of the hidden target in a script without spaces",
-                _plant_name("患者は金糸雀肺炎と診断された。", name="金糸雀肺炎", language="ja"),
-            ),
-            Canary(
-                "an acronym of the hidden target",
-                _plant_name("The final diagnosis was CNLF, all agreed.", name="CNLF", language="en"),
+            Check(
+                "a name of the hidden target stands in the query",
+                _answer_names,
+                (
+                    _named(
+                        "a name of the hidden target, in other case and punctuation",
+                        1,
+                        "She was found to have CANARY'S-lung fever.",
+                        "canary's lung fever",
+                    ),
+                    _named(
+                        "a plural of the hidden target's name",
+                        2,
+                        "Several canary granulomas were seen.",
+                        "canary granuloma",
+                    ),
+                    _named(
+                        "a name of the hidden target in a script without spaces",
+                        3,
+                        "患者は金糸雀肺炎と診断された。",
+                        "金糸雀肺炎",
+                        "ja",
+                    ),
+                    _named(
+                        "an acronym of the hidden target",
+                        4,
+                        "The final diagnosis was CNLF, all agreed.",
+                        "CNLF",
+                    ),
+                ),
+                at_once=True,
             ),
         ),
     ),
@@ -336,10 +349,26 @@ RULES = (
         "or DOI.",
         "error",
         "columns",
-        _gold_columns,
-        canaries=(
-            Canary("a column 'answer'", _plant_column("answer")),
-            Canary("the id of a document in a column of another name", _plant_column("notes")),
+        checks=(
+            Check(
+                "the queries table has a column named like an answer",
+                _gold_columns,
+                Defect("a column 'answer'", _column("answer", "'yes'", "q")),
+            ),
+            Check(
+                "column {named!r} of the query holds the id of a document or its article: {corpus}",
+                _gold_values,
+                (
+                    Defect(
+                        "the id of a document in a column of another name",
+                        _column("notes", """'["' || c || '"]'""", "q, c"),
+                    ),
+                    Defect(
+                        "the id of a document's article in such a column",
+                        _column("notes", f"'see ' || {_ARTICLE}", f"q, {_ARTICLE} AS article"),
+                    ),
+                ),
+            ),
         ),
     ),
 )

@@ -9,19 +9,19 @@ from curation.audit.dataset import Dataset
 from curation.audit.pictures import is_hashed
 from curation.audit.rule import (
     MAX_EXAMPLES,
-    Canary,
+    Check,
     Collector,
     Context,
+    Defect,
     NotApplicable,
     Outcome,
-    Rows,
     Rule,
     side,
 )
-from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED, near
+from curation.audit.rules.duplicate_defects import LONG, SHORT, UNSPACED, near
 from curation.audit.rules.duplicates import NEAR_TEXT
-from curation.audit.rules.overlap_canaries import Planter
 from curation.audit.rules.overlap_keys import absent_siblings
+from curation.audit.rules.planting import new_row
 from curation.audit.rules.text_rows import About, about, by_id
 from curation.similarity.text.engine import Match, Texts, locate, near_pairs
 from curation.tasks.registry import level
@@ -109,18 +109,13 @@ def _same_targets(context: Context, beside: Context, pairs: Sequence[Match]) -> 
     return kept
 
 
-def _planted(what: str, name: str, text: str, changed: str) -> Canary:
-    """A query of ours, and a near copy of it in a sibling; both invented on a real row."""
-
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows["queries"]:
-            return None
-        ids = [f"canary:{name}-{number}" for number in (1, 2)]
-        Planter(rows, rows).query(ids[0], "test", text)
-        Planter(second, rows).query(ids[1], "test", changed)
-        return ids
-
-    return Canary(f"in a sibling task, {what}", plant, second="sibling")
+def _near(what: str, name: str, text: str, changed: str) -> Defect:
+    """A query of ours, and a near copy of it in a sibling; both invented."""
+    ours, theirs = (f"canary:{name}-{number}" for number in (1, 2))
+    mine = new_row("queries", {"id": ours, "text": text})
+    copied = new_row("second.queries", {"id": theirs, "text": changed})
+    plant = f"{mine}; {copied}; SELECT '{ours}' AS one, '{theirs}' AS other"
+    return Defect(f"in a sibling task, {what}", plant, second="sibling")
 
 
 RULES = (
@@ -134,17 +129,26 @@ RULES = (
         ),
         "error",
         "pairs of queries",
-        _across_tasks,
-        canaries=(
-            _planted("a query of 25 words, three changed", "long", LONG, near(LONG)),
-            _planted(
-                "a short query with one letter less", "short", SHORT, SHORT.replace("lanterns", "lantern")
-            ),
-            _planted(
-                "a query without spaces, two characters changed",
-                "unspaced",
-                UNSPACED,
-                UNSPACED[:-2] + "消し",
+        checks=(
+            Check(
+                "a query is nearly the same as one of another task",
+                _across_tasks,
+                (
+                    _near("a query of 25 words, three changed", "long", LONG, near(LONG)),
+                    _near(
+                        "a short query with one letter less",
+                        "short",
+                        SHORT,
+                        SHORT.replace("lanterns", "lantern"),
+                    ),
+                    _near(
+                        "a query without spaces, two characters changed",
+                        "unspaced",
+                        UNSPACED,
+                        UNSPACED[:-2] + "消し",
+                    ),
+                ),
+                at_once=True,
             ),
         ),
     ),

@@ -5,20 +5,18 @@ One matrix cell for each dimension and pair of parts; a part is a split of a tas
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
-from curation.audit.pictures import is_hashed
 from curation.audit.rule import (
     MAX_EXAMPLES,
-    Canary,
     CannotRun,
+    Check,
     Context,
     NotApplicable,
     NotCovered,
@@ -26,10 +24,18 @@ from curation.audit.rule import (
     Rule,
     side,
 )
-from curation.audit.rules import overlap_canaries as canaries
-from curation.audit.rules.overlap_keys import POSITIVE, PUBLISHED, absent_siblings, require, rests_sql
+from curation.audit.rules.overlap_defects import overlaps
+from curation.audit.rules.overlap_keys import (
+    POSITIVE,
+    PUBLISHED,
+    absent_siblings,
+    keep,
+    require,
+    rests_sql,
+    texts_of,
+)
 from curation.audit.rules.overlap_stated import KEYS_TRUE
-from curation.published.query import fetch
+from curation.published.query import Views, fetch
 from curation.tasks.registry import level
 from schemas.audit import Coverage, Finding, OverlapCell, Side
 from schemas.overlap_policy import Dimension, Level
@@ -50,16 +56,14 @@ _NOUN: Mapping[Dimension, str] = {
     "patient": "patient",
     "image_family": "image",
 }
-_PAIRED = """(d > 0 OR split < s)"""
-"""Pairs are one part of the audited task (split s) with another; `dev` sorts before `test`."""
 
 
 @dataclass
 class _Part:
-    """One task of the comparison, what its queries rest on (a Parquet file) and its splits."""
+    """One task of the comparison, what its queries rest on (`rests_<number>`) and its splits."""
 
     dataset: Dataset
-    rests: Path
+    rests: Views
     queries: dict[str, int] = field(default_factory=dict)
     keys: dict[str, int] = field(default_factory=dict)
     distinct: int = 0
@@ -84,8 +88,8 @@ class _Overlap:
             self._read(context, number, dataset)
             for number, dataset in enumerate((context.subject, *siblings))
         ]
-        shared = self._count(context, parts)
         own = parts[0]
+        shared = _count(context, parts)
         absent = absent_siblings(context)
         if not own.queries:
             raise NotApplicable("the dataset has no query")
@@ -96,11 +100,11 @@ class _Overlap:
         cells = self._cells(parts, shared)
         is_any = any(cell.keys for cell in cells)
         zero = [at for at, part in enumerate(parts) if self._level(own, part.dataset.task) == "zero"]
-        found, findings = self._findings(context, parts, zero) if _any_shared(cells) else (0, ())
+        found = sum(pairs for (_, at, _), (_, pairs) in shared.items() if at in zero)
         return Outcome(
             compared=own.keyed if is_any else 0,
             found=found,
-            findings=findings,
+            findings=self._findings(context, parts, zero) if found else (),
             coverage=self._coverage(parts, absent),
             missed="; ".join(missed),
             matrix=(*cells, *self._unknown(own, absent)),
@@ -121,35 +125,13 @@ class _Overlap:
         return usable, missed
 
     def _read(self, context: Context, number: int, dataset: Dataset) -> _Part:
-        """Write down what every query of one task rests on, unless the sibling's own audit has done so."""
-        key = ("rests", self.dimension, dataset.name, dataset.task, dataset.sha256, str(dataset.directory))
-        known = context.shared.get(key)
-        if known is not None and known.is_file():
-            return _Part(dataset, known)
-        path = context.scratch / f"overlap-{self.dimension}-{number}.parquet"
-        sql, tables = rests_sql(self.dimension, dataset)
-        with pq.ParquetWriter(path, _RESTS, compression="lz4") as writer:
-            for batch in context.query(sql, {name: dataset.views[name] for name in tables}):
-                writer.write_table(pa.Table.from_batches([batch]).cast(_RESTS))
-        if is_hashed(dataset):
-            context.shared[key] = path
-        return _Part(dataset, path)
-
-    def _count(self, context: Context, parts: Sequence[_Part]) -> dict[tuple[str, int, str], int]:
-        """Fill in the parts' counts; shared keys by own split, task number and its split."""
-        shared = {}
-        for row in fetch(context.query, _counts(parts), _views(parts)):
-            part = parts[row["d"]]
-            if row["s"] is not None:
-                shared[row["s"], row["d"], row["split"]] = row["keys"]
-            elif row["split"] is not None:
-                part.queries[row["split"]], part.keys[row["split"]] = row["queries"], row["keys"]
-            else:
-                part.distinct, part.keyed = row["keys"], row["keyed"]
-        return shared
+        """What every query of one task rests on."""
+        select = rests_sql(self.dimension, dataset)
+        kept = keep(context, dataset, f"overlap_{self.dimension}", select, _RESTS, f"rests_{number}")
+        return _Part(dataset, kept)
 
     def _cells(
-        self, parts: Sequence[_Part], shared: Mapping[tuple[str, int, str], int]
+        self, parts: Sequence[_Part], shared: Mapping[tuple[str, int, str], tuple[int, int]]
     ) -> tuple[OverlapCell, ...]:
         """One cell for every pair of parts, also where nothing is shared."""
         own = parts[0]
@@ -159,7 +141,7 @@ class _Overlap:
                 one=own.label(one),
                 other=part.label(other),
                 level=self._level(own, part.dataset.task),
-                shared=shared.get((one, number, other), 0),
+                shared=shared.get((one, number, other), (0, 0))[0],
                 keys=min(own.keys[one], part.keys[other]),
             )
             for one in sorted(own.queries)
@@ -185,32 +167,31 @@ class _Overlap:
             for task in absent
         ]
 
-    def _findings(
-        self, context: Context, parts: Sequence[_Part], zero: Sequence[int]
-    ) -> tuple[int, tuple[Finding, ...]]:
+    def _findings(self, context: Context, parts: Sequence[_Part], zero: Sequence[int]) -> tuple[Finding, ...]:
         """Every query that shares a key is in one pair at least; the first pairs, each query once first."""
-        if not zero:
-            return 0, ()
-        pairs = fetch(context.query, _pairs(parts, _shared(parts, zero)), _views(parts))
-        texts = _Texts(context, parts, pairs)
-        findings = tuple(self._finding(pair, parts, texts) for pair in pairs)
-        return (int(pairs[0]["total"]) if pairs else 0), findings
+        pairs = fetch(context.query, _pairs(zero), _views(parts))
+        wanted: dict[tuple[int, str], set[str]] = defaultdict(set)
+        for pair in pairs:
+            for number, _, rows in _sides(pair):
+                for table, row_id in rows:
+                    wanted[number, table].add(row_id)
+        texts = texts_of(context, [part.dataset for part in parts], wanted)
+        return tuple(self._finding(pair, parts, texts) for pair in pairs)
 
-    def _finding(self, pair: Mapping[str, Any], parts: Sequence[_Part], texts: _Texts) -> Finding:
-        part = parts[pair["d"]]
+    def _finding(
+        self, pair: Mapping[str, Any], parts: Sequence[_Part], texts: Mapping[tuple[int, str, str], str]
+    ) -> Finding:
         sides: list[Side] = []
         stated = []
-        for number, query, basis, doc in (
-            (0, pair["one"], pair["basis"], pair["doc"]),
-            (pair["d"], pair["two"], pair["their_basis"], pair["their_doc"]),
-        ):
-            whole = len(texts.queries.get((number, query), "")) if self.dimension == "query" else None
-            sides.append(texts.side("queries", number, query, whole))
-            if basis == POSITIVE:
-                sides.append(texts.side("corpus", number, doc))
+        for number, basis, rows in _sides(pair):
+            for table, row_id in rows:
+                text = texts.get((number, table, row_id), "")
+                whole = (0, len(text)) if self.dimension == "query" and table == "queries" else ()
+                name = parts[number].dataset.name if number else ""
+                sides.append(side(table, row_id, text, *whole, dataset=name))
             if basis == PUBLISHED:
-                stated.append(query)
-        where = f"{parts[0].label(pair['s'])} and {part.label(pair['split'])}"
+                stated.append(rows[0][1])
+        where = f"{parts[0].label(pair['s'])} and {parts[pair['d']].label(pair['split'])}"
         message = f"queries of {where} {_shared_words(self.dimension, pair['key'])}"
         if stated and self.dimension != "target_concept":
             message += f" (known from keys alone for {' and '.join(stated)})"
@@ -242,6 +223,13 @@ class _Overlap:
         return f"no query {whose} rests on a known {_NOUN[self.dimension]}"
 
 
+def _sides(pair: Mapping[str, Any]) -> Iterator[tuple[int, int, list[tuple[str, str]]]]:
+    """Task, basis and rows (table, id) of both queries of a pair: itself, and the positive with the key."""
+    for number, query in ((0, pair["one"]), (pair["d"], pair["two"])):
+        by = [("corpus", query["doc"])] if query["basis"] == POSITIVE else []
+        yield number, query["basis"], [("queries", query["q"]), *by]
+
+
 def _shared_words(dimension: Dimension, key: str) -> str:
     """What two queries have in common, in words."""
     if dimension != "query":
@@ -251,106 +239,74 @@ def _shared_words(dimension: Dimension, key: str) -> str:
     return f"are of the same {key}" if key.startswith("family:") else f"have the same normalised text: {key}"
 
 
-def _any_shared(cells: Iterable[OverlapCell]) -> bool:
-    return any(cell.shared and cell.level == "zero" for cell in cells)
+def _views(parts: Sequence[_Part]) -> Views:
+    return {name: files for part in parts for name, files in part.rests.items()}
 
 
-def _views(parts: Sequence[_Part]) -> dict[str, Sequence[Path]]:
-    return {f"rests_{number}": [part.rests] for number, part in enumerate(parts)}
-
-
-def _all(parts: Sequence[_Part], numbers: Iterable[int] | None = None) -> str:
+def _all(numbers: Iterable[int]) -> str:
     """SQL: the rows of several tasks, d saying which."""
-    chosen = range(len(parts)) if numbers is None else numbers
-    return " UNION ALL ".join(f"SELECT {number} AS d, * FROM rests_{number}" for number in chosen)
+    return " UNION ALL ".join(f"SELECT {number} AS d, * FROM rests_{number}" for number in numbers)
 
 
-def _counts(parts: Sequence[_Part]) -> str:
-    """SQL: rows with s count the keys shared by a pair of parts; the others a part, or a whole task."""
-    return f"""SELECT NULL AS s, d, split, count(DISTINCT q) AS queries, count(DISTINCT key) AS keys,
-            count(DISTINCT q) FILTER (key IS NOT NULL) AS keyed
-        FROM ({_all(parts)}) GROUP BY GROUPING SETS ((d, split), (d))
-        UNION ALL
-        SELECT s, d, split, 0, count(*), 0
-        FROM (SELECT DISTINCT split AS s, key FROM rests_0)
-        JOIN (SELECT DISTINCT d, split, key FROM ({_all(parts)})) USING (key)
-        WHERE {_PAIRED} GROUP BY s, d, split"""
+_SHARED = """WITH k AS MATERIALIZED (
+        SELECT d, split, key, {kept} FROM ({rests}) WHERE key IS NOT NULL GROUP BY d, split, key)
+    SELECT a.split AS s, b.d, b.split, {said}
+    FROM (FROM k WHERE d = 0) a JOIN k b USING (key) WHERE b.d > 0 OR b.split < a.split"""
+"""SQL: keys of one part of the audited task that another part has; `dev` sorts before `test`."""
 
 
-def _shared(parts: Sequence[_Part], zero: Sequence[int]) -> str:
-    """SQL: keys two parts share that may not, with the number of queries on either side."""
-    return f"""SELECT s, d, split, key, own, theirs FROM
-        (SELECT split AS s, key, count(*) AS own FROM rests_0 GROUP BY ALL) JOIN
-        (SELECT d, split, key, count(*) AS theirs FROM ({_all(parts, zero)}) GROUP BY ALL) USING (key)
-        WHERE {_PAIRED}"""
+def _count(context: Context, parts: Sequence[_Part]) -> dict[tuple[str, int, str], tuple[int, int]]:
+    """Fill in the parts' counts; keys shared and pairs of their queries by own split, task and its split."""
+    rests, views = _all(range(len(parts))), _views(parts)
+    counted = "count(DISTINCT q) AS queries, count(DISTINCT key) AS keys"
+    for row in fetch(context.query, f"SELECT d, split, {counted} FROM ({rests}) GROUP BY d, split", views):
+        part = parts[row["d"]]
+        part.queries[row["split"]], part.keys[row["split"]] = row["queries"], row["keys"]
+    keyed = f"SELECT d, {counted} FROM ({rests}) WHERE key IS NOT NULL GROUP BY d"
+    for row in fetch(context.query, keyed, views):
+        parts[row["d"]].keyed, parts[row["d"]].distinct = row["queries"], row["keys"]
+    said = "count(*) AS keys, sum(greatest(a.n, b.n)) AS pairs"
+    shared = _SHARED.format(kept="count(*) AS n", rests=rests, said=said)
+    return {
+        (row["s"], row["d"], row["split"]): (row["keys"], int(row["pairs"]))
+        for row in fetch(context.query, f"{shared} GROUP BY ALL", views)
+    }
 
 
-def _pairs(parts: Sequence[_Part], shared: str) -> str:
-    """SQL: for each shared key, its queries on both sides in pairs until each has been named.
+def _pairs(zero: Sequence[int]) -> str:
+    """SQL: for each key shared that may not be, its queries on both sides in pairs until each has been named.
 
-    Pairing row by row keeps a key that thousands of queries share linear. Pairs that name a query for the
-    first time come first; `total` is the number of all.
+    The last of the shorter side stands beside what is left of the longer, so that a key of thousands of
+    queries stays linear. Pairs that name a query for the first time come first.
     """
-    numbered = "row_number() OVER (PARTITION BY d, split, key ORDER BY q) AS place"
-    return f"""SELECT *, count(*) OVER () AS total FROM (
-        SELECT p.s, p.d, p.split, p.key, a.q AS one, b.q AS two, a.basis, a.doc, b.basis AS their_basis,
-            b.doc AS their_doc,
-            row_number() OVER (PARTITION BY p.d, p.split, b.q ORDER BY p.s, p.key, a.q) AS nth
-        FROM (SELECT *, unnest(range(1, greatest(own, theirs) + 1)) AS i FROM ({shared})) p
-        JOIN (SELECT *, {numbered} FROM (SELECT 0 AS d, * FROM rests_0)) a
-            ON a.split = p.s AND a.key = p.key AND a.place = least(p.i, p.own)
-        JOIN (SELECT *, {numbered} FROM ({_all(parts)})) b
-            ON b.d = p.d AND b.split = p.split AND b.key = p.key AND b.place = least(p.i, p.theirs))
-        ORDER BY nth, s, d, split, key, one, two LIMIT {MAX_EXAMPLES}"""
+    shared = _SHARED.format(
+        kept="list({'q': q, 'basis': basis, 'doc': doc} ORDER BY q) AS rows",
+        rests=_all(zero),
+        said="""key, greatest(len(a.rows), len(b.rows)) AS n,
+            unnest(list_resize(a.rows, n, a.rows[-1])) AS one,
+            unnest(list_resize(b.rows, n, b.rows[-1])) AS two""",
+    )
+    return f"""SELECT *, row_number() OVER (PARTITION BY d, split, two.q ORDER BY s, key, one.q) AS nth
+        FROM ({shared}) ORDER BY nth, s, d, split, key, one, two LIMIT {MAX_EXAMPLES}"""
 
 
-class _Texts:
-    """Texts of the rows that findings quote."""
-
-    def __init__(self, context: Context, parts: Sequence[_Part], pairs: Sequence[Mapping[str, Any]]) -> None:
-        self.parts = parts
-        self.queries: dict[tuple[int, str], str] = {}
-        self.documents: dict[tuple[int, str], str] = {}
-        wanted: dict[tuple[int, str], set[str]] = {}
-        for row in pairs:
-            wanted.setdefault((0, "queries"), set()).add(row["one"])
-            wanted.setdefault((row["d"], "queries"), set()).add(row["two"])
-            for number, basis, doc in (
-                (0, row["basis"], row["doc"]),
-                (row["d"], row["their_basis"], row["their_doc"]),
-            ):
-                if basis == POSITIVE:
-                    wanted.setdefault((number, "corpus"), set()).add(doc)
-        present = [place for place in sorted(wanted) if place[1] in parts[place[0]].dataset.views]
-        if not present:
-            return
-        text = " UNION ALL ".join(
-            f"SELECT {number} AS d, '{table}' AS tab, id, text FROM {table}_{number} "
-            f"WHERE id IN ({_literals(wanted[number, table])})"
-            for number, table in present
-        )
-        views = {f"{table}_{number}": parts[number].dataset.views[table] for number, table in present}
-        for row in fetch(context.query, text, views):
-            kind = self.queries if row["tab"] == "queries" else self.documents
-            kind[row["d"], row["id"]] = row["text"] or ""
-
-    def side(self, table: str, number: int, row_id: str, end: int | None = None) -> Side:
-        """One side of a finding; with `end`, the words up to there are what is shared."""
-        text = (self.queries if table == "queries" else self.documents).get((number, row_id), "")
-        name = self.parts[number].dataset.name if number else ""
-        return side(table, row_id, text, None if end is None else 0, end, dataset=name)
-
-
-def _literals(values: Iterable[str]) -> str:
-    return ", ".join("'" + value.replace("'", "''") + "'" for value in sorted(values))
-
-
-def _rule(
-    dimension: Dimension, version: int, title: str, definition: str, planted: tuple[Canary, ...]
-) -> Rule:
+def _rule(dimension: Dimension, version: int, title: str, definition: str) -> Rule:
     definition += " Compared: the splits of this task with each other, and with those of every sibling task."
     return Rule(
-        f"overlap_{dimension}", version, title, definition, "error", "queries", _Overlap(dimension), planted
+        f"overlap_{dimension}",
+        version,
+        title,
+        definition,
+        "error",
+        "queries",
+        checks=(
+            Check(
+                f"queries of two parts rest on one {_NOUN[dimension]}",
+                _Overlap(dimension),
+                overlaps(dimension),
+                at_once=True,
+            ),
+        ),
     )
 
 
@@ -361,7 +317,6 @@ RULES = (
         "No shared target concept",
         "No two parts have queries with the same target concept, as the published keys state them. Where a "
         "task's queries have no target concept of their own, shared concepts are only counted.",
-        canaries.TARGET_CONCEPT,
     ),
     _rule(
         "query",
@@ -369,7 +324,6 @@ RULES = (
         "No shared query",
         "No two parts have queries of the same text, once case, width, ligatures, punctuation, symbols and "
         "spacing are folded (Unicode NFKC), or of the same family (translations and variants of one query).",
-        canaries.QUERY,
     ),
     _rule(
         "article",
@@ -377,7 +331,6 @@ RULES = (
         "No shared article",
         "No two parts have queries that were made from the same article, or whose positive documents "
         "(score above 0) are from the same article. Versions of one article are the same article.",
-        canaries.ARTICLE,
     ),
     _rule(
         "patient",
@@ -385,7 +338,6 @@ RULES = (
         "No shared patient",
         "No two parts have queries, or positive documents (score above 0), that tell of or show the same "
         "patient: the same case of the same article, whatever the article's version.",
-        canaries.PATIENT,
     ),
     _rule(
         "image_family",
@@ -393,7 +345,6 @@ RULES = (
         "No shared image",
         "No two parts have query images, or images of positive documents (score above 0), with equal bytes "
         "as released or as fetched, or of the same family as the published keys state them.",
-        canaries.IMAGE_FAMILY,
     ),
     KEYS_TRUE,
 )

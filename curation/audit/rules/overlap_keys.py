@@ -6,21 +6,26 @@ published `keys` table is only added. A positive is a pair with a score above 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.dataset import Dataset
+from curation.audit.pictures import is_hashed
 from curation.audit.rule import CannotRun, Context, NotCovered
-from curation.published.query import Stored
+from curation.audit.rules.text_rows import literal
+from curation.published.query import Sandbox, Stored, Views, fetch
 from schemas.overlap_policy import Dimension
 
 OWN, POSITIVE, PUBLISHED = 0, 1, 2
 """What a key was read from: the query itself, a positive document, or the published keys alone."""
 
-_POSITIVES = """(SELECT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE score > 0)"""
+Select = tuple[str, tuple[str, ...]]
+"""SQL over one dataset, and its tables."""
+
 _PROVENANCE = ("provenance_queries", "provenance_corpus", "qrels", "keys")
 _TABLES: dict[Dimension, tuple[str, ...]] = {
     "target_concept": ("provenance_queries", "keys"),
@@ -34,90 +39,82 @@ _TABLES: dict[Dimension, tuple[str, ...]] = {
 
 def family(article: str) -> str:
     """SQL: an article id without its version, as `schemas.ids.family_key`."""
-    return rf"""CASE
-        WHEN regexp_full_match({article}, 'europepmc:([Pp][Mm][Cc])?[0-9]{{1,12}}')
-            THEN 'pmc:' || substr({article}, 11)
-        WHEN starts_with({article}, 'pmc:') THEN regexp_replace({article}, '\.[^.]*$', '')
-        ELSE {article} END"""
+    return rf"""regexp_replace(regexp_replace({article}, '(?s)^(pmc:.*)\.[^.]*$', '\1'),
+        '^europepmc:((?:[Pp][Mm][Cc])?[0-9]{{1,12}})$', 'pmc:\1')"""
+
+
+def _article(record: str) -> str:
+    """SQL: the article that the id of a record names, without its version."""
+    return family(f"regexp_extract({record}, '^[^#]*')")
 
 
 def _patient(case: str) -> str:
     """SQL: a case id without its article's version."""
-    article = f"split_part({case}, '#', 1)"
-    return f"{family(article)} || substr({case}, length({article}) + 1)"
+    return rf"""regexp_replace(regexp_replace({case}, '(?s)^(pmc:[^#]*)\.[^.#]*(#.*)?$', '\1\2'),
+        '(?s)^europepmc:((?:[Pp][Mm][Cc])?[0-9]{{1,12}})(#.*)?$', 'pmc:\1\2')"""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One way a query comes to rest on a key; `sql` selects q, key and doc (null for the query itself)."""
+    """One way a query comes to rest on a key; `sql` selects q, key, basis, doc (null but of a positive)."""
 
-    basis: int
     tables: tuple[str, ...]
     sql: str
     is_stated: bool = True
     """Whether the published keys table must hold these keys; the others are read from ids and pixels."""
 
 
-def _queries(key: str, where: str = "true", *, is_stated: bool = True) -> Origin:
-    sql = f"SELECT id AS q, {key} AS key, NULL::VARCHAR AS doc FROM provenance_queries WHERE {where}"
-    return Origin(OWN, ("provenance_queries",), sql, is_stated)
+def _queries(
+    key: str, where: str = "true", table: str = "provenance_queries", *, is_stated: bool = True
+) -> Origin:
+    sql = f"SELECT id AS q, {key} AS key, {OWN} AS basis, NULL::VARCHAR AS doc FROM {table} WHERE {where}"
+    return Origin((table,), sql, is_stated)
 
 
-def _positives(key: str, where: str = "true") -> Origin:
+def _positives(
+    key: str, where: str = "true", table: str = "provenance_corpus", *, is_stated: bool = True
+) -> Origin:
     """A key is made once for each document, of which many are positive for many queries."""
-    sql = f"""SELECT r.q, p.key, r.c AS doc FROM {_POSITIVES} r
-        JOIN (SELECT p.id, {key} AS key FROM provenance_corpus p WHERE {where}) p ON p.id = r.c"""
-    return Origin(POSITIVE, ("qrels", "provenance_corpus"), sql)
+    sql = f"""SELECT r."query-id" AS q, p.key, {POSITIVE} AS basis, p.id AS doc FROM qrels r
+        JOIN (SELECT id, {key} AS key FROM {table} WHERE {where}) p ON p.id = r."corpus-id"
+        WHERE r.score > 0"""
+    return Origin(("qrels", table), sql, is_stated)
 
 
 def _ids(key: str, where: str) -> Origin:
     """A document's id says where it comes from, whatever its provenance row says."""
-    sql = f"SELECT q, {key} AS key, c AS doc FROM {_POSITIVES} WHERE {where}"
-    return Origin(POSITIVE, ("qrels",), sql, False)
+    sql = f"""SELECT "query-id" AS q, {key} AS key, {POSITIVE} AS basis, "corpus-id" AS doc FROM qrels
+        WHERE score > 0 AND {where}"""
+    return Origin(("qrels",), sql, False)
 
 
-_SOURCE = "split_part(source_id, '#', 1)"
-_DOCUMENT = "split_part(c, '#', 1)"
 _CASE = "regexp_matches({}, '#case[0-9]+$')"
 _TEXT = Origin(
-    OWN,
     ("queries",),
-    """SELECT id AS q, sha256(folded) AS key, NULL::VARCHAR AS doc
+    f"""SELECT id AS q, sha256(folded) AS key, {OWN} AS basis, NULL::VARCHAR AS doc
         FROM (SELECT id, normalise_text(text) AS folded FROM queries) WHERE folded <> ''""",
 )
-_QUERY_BYTES = Origin(
-    OWN,
-    ("queries",),
-    """SELECT id AS q, 'sha256:' || sha256(image.bytes) AS key, NULL::VARCHAR AS doc FROM queries
-        WHERE image.bytes IS NOT NULL""",
-    False,
-)
-_DOCUMENT_BYTES = Origin(
-    POSITIVE,
-    ("qrels", "corpus"),
-    f"""SELECT r.q, d.key, r.c AS doc FROM {_POSITIVES} r JOIN (
-        SELECT id, 'sha256:' || sha256(image.bytes) AS key FROM corpus WHERE image.bytes IS NOT NULL) d
-        ON d.id = r.c""",
-    False,
-)
+_BYTES = ("'sha256:' || sha256(image.bytes)", "image.bytes IS NOT NULL")
+_QUERY_BYTES = _queries(*_BYTES, "queries", is_stated=False)
+_DOCUMENT_BYTES = _positives(*_BYTES, "corpus", is_stated=False)
 _ORIGINS: dict[Dimension, tuple[Origin, ...]] = {
     "target_concept": (),
     "query": (_TEXT, _queries("'family:' || family", "family <> ''")),
     "article": (
         _queries(family("article_id")),
-        _positives(family("p.article_id")),
-        _queries(family(_SOURCE), "contains(source_id, '#')", is_stated=False),
-        _ids(family(_DOCUMENT), "contains(c, '#')"),
+        _positives(family("article_id")),
+        _queries(_article("source_id"), "contains(source_id, '#')", is_stated=False),
+        _ids(_article('"corpus-id"'), """contains("corpus-id", '#')"""),
     ),
     "patient": (
         _queries(_patient("patient_id"), "patient_id <> ''"),
-        _positives(_patient("p.patient_id"), "p.patient_id <> ''"),
+        _positives(_patient("patient_id"), "patient_id <> ''"),
         _queries(_patient("source_id"), _CASE.format("source_id"), is_stated=False),
-        _ids(_patient("c"), _CASE.format("c")),
+        _ids(_patient('"corpus-id"'), _CASE.format('"corpus-id"')),
     ),
     "image_family": (
         _queries("'sha256:' || image_source_sha256"),
-        _positives("'sha256:' || p.image_source_sha256"),
+        _positives("'sha256:' || image_source_sha256"),
         _QUERY_BYTES,
         _DOCUMENT_BYTES,
     ),
@@ -159,6 +156,44 @@ def absent_siblings(context: Context) -> list[str]:
     return sorted(set(named) - given)
 
 
+def keep(
+    context: Context, dataset: Dataset, name: str, select: Select, schema: pa.Schema, view: str
+) -> Views:
+    """Rows of a SELECT, kept as a view: a file, which audits of siblings share, or a table of a sandbox."""
+    text, tables = select
+    views = {table: dataset.views[table] for table in tables}
+    if isinstance(context.query, Sandbox):
+        fetch(context.query, f"CREATE OR REPLACE TABLE {view} AS {text}", views)
+        return {}  # it is seen by its name
+    key = (name, dataset.name, dataset.task, dataset.sha256, str(dataset.directory))
+    path: Path | None = context.shared.get(key)
+    if path is None or not path.is_file():
+        path = context.scratch / f"{name}-{view}.parquet"
+        with pq.ParquetWriter(path, schema, compression="lz4") as writer:
+            for batch in context.query(text, views):
+                writer.write_table(pa.Table.from_batches([batch]).cast(schema))
+        if is_hashed(dataset):
+            context.shared[key] = path
+    return {view: [path]}
+
+
+def texts_of(
+    context: Context, datasets: Sequence[Dataset], wanted: Mapping[tuple[int, str], Collection[str]]
+) -> dict[tuple[int, str, str], str]:
+    """Texts of some rows by number of the dataset, table and id; what is not there has none."""
+    parts, views = [], {}
+    for (number, table), ids in sorted(wanted.items()):
+        if ids and table in datasets[number].views:
+            views[f"{table}_{number}"] = datasets[number].views[table]
+            listed = ", ".join(literal(row_id) for row_id in sorted(ids))
+            parts.append(
+                f"""SELECT {number} AS d, '{table}' AS tab, id, text FROM {table}_{number}
+                WHERE id IN ({listed})"""
+            )
+    rows = fetch(context.query, " UNION ALL ".join(parts), views) if parts else ()
+    return {(row["d"], row["tab"], row["id"]): row["text"] or "" for row in rows}
+
+
 def origins(dimension: Dimension, dataset: Dataset) -> list[Origin]:
     """The ways of one dimension that a dataset has the tables and image columns for."""
     images = {"queries": _QUERY_BYTES, "corpus": _DOCUMENT_BYTES}
@@ -181,15 +216,15 @@ def splits_sql(dataset: Dataset) -> str:
         LEFT JOIN provenance_queries p ON p.id = q.id"""
 
 
-def rests_sql(dimension: Dimension, dataset: Dataset) -> tuple[str, tuple[str, ...]]:
-    """SQL over one dataset, and its tables: split, q, key, basis (see `OWN`), doc.
+def rests_sql(dimension: Dimension, dataset: Dataset) -> Select:
+    """What queries of one dataset rest on: split, q, key, basis (see `OWN`), doc.
 
     One row for each query, split and key, and one without a key for a query that rests on none. `doc` is the
     smallest positive that brings the key. A text without a letter or digit is no key (the rule `empty_texts`
     finds it; a query may be an image alone).
     """
     chosen = origins(dimension, dataset)
-    parts = [f"SELECT q, key, {origin.basis} AS basis, doc FROM ({origin.sql})" for origin in chosen]
+    parts = [origin.sql for origin in chosen]
     tables = {"queries": None, **{name: None for origin in chosen for name in origin.tables}}
     for name in ("provenance_queries", "keys"):
         if name in dataset.views:
@@ -201,13 +236,13 @@ def rests_sql(dimension: Dimension, dataset: Dataset) -> tuple[str, tuple[str, .
         )
     sql = f"""SELECT s.split, s.q, f.key, min(f.basis)::INTEGER AS basis, min(f.doc) AS doc
         FROM ({splits_sql(dataset)}) s
-        LEFT JOIN (SELECT * FROM ({" UNION ALL ".join(parts)}) WHERE key <> '') f ON f.q = s.q
+        LEFT JOIN ({" UNION ALL ".join(parts)}) f ON f.q = s.q AND f.key <> ''
         GROUP BY s.split, s.q, f.key"""
     return sql, tuple(tables)
 
 
-def stated_sql(dataset: Dataset) -> tuple[str, tuple[str, ...]]:
-    """SQL over one release, and its tables: the keys its `keys` table must hold: q, dimension, key, doc."""
+def stated_sql(dataset: Dataset) -> Select:
+    """The keys that the `keys` table of one release must hold: q, dimension, key, doc."""
     parts: list[str] = []
     tables: dict[str, None] = {"queries": None}
     for dimension in _ORIGINS:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+import hashlib
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from curation.audit.rule import MAX_EXAMPLES, Context, Outcome, Rule, side
-from curation.audit.rules import overlap_canaries as canaries
-from curation.audit.rules.overlap_keys import require, stated_sql
-from curation.published.query import fetch
+from curation.audit.rule import MAX_EXAMPLES, Check, Context, Defect, Outcome, Rule, side
+from curation.audit.rules.overlap_defects import Rest, itself, positive, stated
+from curation.audit.rules.overlap_keys import keep, require, stated_sql, texts_of
+from curation.audit.rules.planting import new_row
+from curation.published.query import Views, fetch, fetch_one
 from curation.tasks.registry import TASKS, level
 from schemas.audit import Coverage, Finding
 from schemas.overlap_policy import DIMENSIONS
@@ -24,107 +22,93 @@ _COMPUTED = """(dimension IN ('article', 'patient')
 """Keys that can be computed again; what `phash:` and target concepts stand on is not published, and near
 copies of queries are sought in the texts (rules `near_queries_across_splits` and `_tasks`)."""
 _NOUN = {"query": "query text or family", "image_family": "image"}
-
-
 _STATED = pa.schema([pa.field(name, pa.string()) for name in ("q", "dimension", "key", "doc")])
+_LACKING = """SELECT q, dimension, key, doc FROM stated ANTI JOIN published USING (q, dimension, key)"""
+_EXTRA = f"""SELECT DISTINCT q, dimension, key, NULL AS doc FROM published
+    ANTI JOIN stated USING (q, dimension, key) WHERE {_COMPUTED} AND key NOT IN ('', sha256(''))"""
+_WRONG = f"""WITH published AS (SELECT "query-id" AS q, dimension, key FROM keys)
+    SELECT *, count(*) OVER () AS total FROM ({{wrong}}) ORDER BY q, dimension, key LIMIT {MAX_EXAMPLES}"""
 
 
-def _wrong_sql(needs_target: bool) -> str:
-    """SQL over keys, queries, provenance_queries and stated: q, dimension, key, doc, problem."""
-    dimensions = ", ".join(f"'{name}'" for name in DIMENSIONS)
-    hidden = "id IN (SELECT id FROM provenance_queries WHERE hides_target)"
-    return f"""
-        SELECT w.q, w.dimension, w.key, w.doc, 'missing' AS problem FROM stated w
-        ANTI JOIN keys k ON k."query-id" = w.q AND k.dimension = w.dimension AND k.key = w.key
-        UNION ALL
-        SELECT "query-id", dimension, key, NULL, 'extra' FROM
-            (SELECT DISTINCT "query-id", dimension, key FROM keys
-                WHERE {_COMPUTED} AND key NOT IN ('', sha256(''))) k
-        ANTI JOIN stated w ON k."query-id" = w.q AND k.dimension = w.dimension AND k.key = w.key
-        UNION ALL
-        SELECT DISTINCT "query-id", dimension, key, NULL, 'not a key' FROM keys
-        WHERE coalesce(key, '') = '' OR coalesce(dimension, '') NOT IN ({dimensions})
-        UNION ALL
-        SELECT DISTINCT "query-id", dimension, key, NULL, 'no such query' FROM keys
-        WHERE NOT {_COMPUTED}
-            AND coalesce("query-id", '') NOT IN (SELECT id FROM queries WHERE id IS NOT NULL)
-        UNION ALL
-        SELECT id, 'target_concept', '', NULL, 'no target' FROM queries
-        WHERE ({"true" if needs_target else hidden}) AND id NOT IN (
-            SELECT "query-id" FROM keys
-            WHERE dimension = 'target_concept' AND key <> '' AND "query-id" IS NOT NULL)"""
-
-
-def _keys_true(context: Context) -> Outcome:
+def _views(context: Context) -> Views:
+    """What the files say the keys must be, beside what is published."""
     subject = context.subject
     require("article", subject)
-    views = {name: subject.views[name] for name in ("queries", "provenance_queries", "keys")}
-    views["stated"] = [_stated(context)]
-    (counted,) = fetch(
-        context.query,
-        f"""SELECT (SELECT count(*) FROM stated) AS computed,
-            (SELECT count(*) FROM keys WHERE NOT {_COMPUTED}) AS others,
-            (SELECT count(*) FROM keys WHERE dimension = 'target_concept' AND key <> '') AS targets""",
-        views,
-    )
-    is_zero = subject.task in TASKS and level(subject.task, subject.task, "target_concept") == "zero"
-    wrong = _wrong_sql(is_zero or counted["targets"] > 0)
-    rows = fetch(
-        context.query,
-        f"""SELECT w.*, x.text AS text FROM (
-            SELECT *, count(*) OVER () AS total,
-                row_number() OVER (PARTITION BY q ORDER BY dimension, key, problem) AS nth
-            FROM ({wrong}) ORDER BY nth, q, dimension, key, problem LIMIT {MAX_EXAMPLES}) w
-        LEFT JOIN (SELECT id, min(text) AS text FROM queries GROUP BY id) x ON x.id = w.q
-        ORDER BY nth, q, dimension, key, problem""",
-        views,
-    )
+    kept = keep(context, subject, "overlap_stated", stated_sql(subject), _STATED, "stated")
+    return {**kept, "keys": subject.views["keys"]}
+
+
+def _lacking(context: Context) -> Outcome:
+    views = _views(context)
+    text = f"""SELECT (SELECT count(*) FROM stated) AS computed,
+        (SELECT count(*) FROM keys WHERE NOT {_COMPUTED}) AS others"""
+    counted = fetch_one(context.query, text, views)
+    found, findings = _told(context, _LACKING, "keys lacks the {} that the query rests on{}: {}", views)
     skipped = counted["others"]
-    why = "target concepts and pHash families cannot be computed from published files"
+    why = "target concepts and pHash families cannot be computed from published files" if skipped else ""
+    coverage = Coverage(compared_with="", compared=counted["computed"], unit="keys", skipped=skipped, why=why)
+    return Outcome(counted["computed"], found, findings, coverage=(coverage,))
+
+
+def _extra(context: Context) -> Outcome:
     return Outcome(
-        compared=counted["computed"],
-        found=rows[0]["total"] if rows else 0,
-        findings=tuple(_finding(row) for row in rows),
-        coverage=(
-            Coverage(
-                compared_with="",
-                compared=counted["computed"],
-                unit="keys",
-                skipped=skipped,
-                why=why if skipped else "",
-            ),
-        ),
+        0,
+        *_told(context, _EXTRA, "keys states a {} that nothing of the query rests on{}: {}", _views(context)),
     )
 
 
-def _stated(context: Context) -> Path:
-    """What the files say the keys must be, written down once."""
-    path = context.scratch / "overlap-stated.parquet"
-    sql, tables = stated_sql(context.subject)
-    with pq.ParquetWriter(path, _STATED, compression="lz4") as writer:
-        for batch in context.batches(sql, *tables):
-            writer.write_table(pa.Table.from_batches([batch]).cast(_STATED))
-    return path
+def _told(context: Context, wrong: str, message: str, views: Views) -> tuple[int, tuple[Finding, ...]]:
+    """How many keys are wrong, and the first of them."""
+    rows = fetch(context.query, _WRONG.format(wrong=wrong), views)
+    texts = texts_of(context, [context.subject], {(0, "queries"): {row["q"] or "" for row in rows}})
+    findings = []
+    for row in rows:
+        through = f" through its positive {row['doc']}" if row["doc"] else ""
+        sides = [
+            side("queries", row["q"], texts.get((0, "queries", row["q"]), "")),
+            side("keys", f"{row['q']} {row['dimension']} {row['key']}"),
+            *([side("corpus", row["doc"])] if row["doc"] else ()),
+        ]
+        text = message.format(_NOUN.get(row["dimension"], row["dimension"]), through, row["key"])
+        findings.append(Finding(rule=_ID, severity="error", message=text, sides=tuple(sides)))
+    return (rows[0]["total"] if rows else 0), tuple(findings)
 
 
-def _finding(row: Mapping[str, Any]) -> Finding:
-    noun = _NOUN.get(row["dimension"], row["dimension"])
-    through = f" through its positive {row['doc']}" if row["doc"] else ""
-    message = {
-        "missing": f"keys lacks the {noun} that the query rests on{through}: {row['key']}",
-        "extra": f"keys states a {noun} that nothing of the query rests on: {row['key']}",
-        "not a key": f"keys has an empty key or an unknown dimension: {row['dimension']} {row['key']}",
-        "no such query": f"keys states a {noun} of a query that is not there: {row['key']}",
-        "no target": "keys states no target concept of the query",
-    }[row["problem"]]
-    sides = [side("queries", row["q"], row["text"])]
-    if row["problem"] != "no target":
-        sides.append(side("keys", f"{row['q']} {row['dimension']} {row['key']}"))
-    if row["doc"]:
-        sides.append(side("corpus", row["doc"]))
-    return Finding(rule=_ID, severity="error", message=message, sides=tuple(sides))
+def _without_target(context: Context) -> str:
+    """Queries whose target concept keys do not name, where the task or the query has one."""
+    task = context.subject.task
+    is_zero = task in TASKS and level(task, task, "target_concept") == "zero"
+    targets = """SELECT "query-id" FROM keys
+        WHERE dimension = 'target_concept' AND key <> '' AND "query-id" IS NOT NULL"""
+    return f"""SELECT id AS q, text FROM queries WHERE id NOT IN ({targets}) AND
+        ({is_zero} OR EXISTS ({targets}) OR id IN (SELECT id FROM provenance_queries WHERE hides_target))"""
 
 
+_KEY = """"query-id" AS q, concat_ws(' ', "query-id", dimension, key) AS keys, dimension, key"""
+_NO_KEY = f"""SELECT DISTINCT {_KEY}, x.text FROM keys
+    LEFT JOIN (SELECT id, min(text) AS text FROM queries GROUP BY id) x ON x.id = "query-id"
+    WHERE coalesce(key, '') = '' OR coalesce(dimension, '') NOT IN {DIMENSIONS!r}"""
+_NO_QUERY = f"""SELECT DISTINCT {_KEY}, CASE dimension WHEN 'query' THEN 'query text or family'
+        WHEN 'image_family' THEN 'image' ELSE dimension END AS noun FROM keys
+    WHERE NOT {_COMPUTED} AND coalesce("query-id", '') NOT IN (SELECT id FROM queries WHERE id IS NOT NULL)"""
+
+
+def _defect(name: str, rest: Rest) -> Defect:
+    """A query that rests on one thing in one way."""
+    query = f"canary:{name}"
+    return Defect(name, f"{rest('', query, 'test')}; SELECT '{query}' AS id")
+
+
+def _orphan(schema: str, query: str, split: str) -> str:
+    return new_row("keys", {"query-id": query, "dimension": "image_family", "key": "phash:canary"})
+
+
+def _only_another(schema: str, query: str, split: str) -> str:
+    return f"{stated('target_concept', 'CANARY:1')('', 'canary:other', split)}; {itself()('', query, split)}"
+
+
+_IMAGE = hashlib.sha256(b"canary 3").hexdigest()
+_CASE = "pmc:PMC000000005.1#case1"
 KEYS_TRUE = Rule(
     _ID,
     1,
@@ -134,6 +118,54 @@ KEYS_TRUE = Rule(
     "documents (score above 0). Where a task has target concepts, or a query hides one, keys name it.",
     "error",
     "keys",
-    _keys_true,
-    canaries.KEYS_TRUE,
+    checks=(
+        Check(
+            "keys lacks what the query rests on",
+            _lacking,
+            (
+                _defect("keys lacks a text", itself("canary")),
+                _defect("keys lacks a family", itself(family="canary")),
+                _defect("keys lacks an article", itself(article_id="canary")),
+                _defect("keys lacks a patient", itself(patient_id=_CASE)),
+                _defect("keys lacks an image", itself(image_source_sha256=_IMAGE)),
+                _defect("keys lacks the article of a positive", positive(article_id="canary")),
+                _defect("keys lacks the patient of a positive", positive(patient_id=_CASE)),
+                _defect("keys lacks the image of a positive", positive(image_source_sha256=_IMAGE)),
+            ),
+            at_once=True,
+        ),
+        Check(
+            "keys states what nothing of the query rests on",
+            _extra,
+            (
+                _defect("keys states another text", stated("query", hashlib.sha256(b"canary").hexdigest())),
+                _defect("keys states an article nothing rests on", stated("article", "canary:nowhere")),
+                _defect("keys states another patient", stated("patient", _CASE)),
+                _defect("keys states another image", stated("image_family", f"sha256:{_IMAGE}")),
+            ),
+            at_once=True,
+        ),
+        Check(
+            "keys has an empty key or an unknown dimension: {dimension} {key}",
+            _NO_KEY,
+            (
+                _defect("keys states an unknown dimension", stated("canary", "canary")),
+                _defect("keys states an empty key", stated("target_concept", "")),
+            ),
+            at_once=True,
+        ),
+        Check(
+            "keys states a {noun} of a query that is not there: {key}",
+            _NO_QUERY,
+            _defect("keys states a query that is not there", _orphan),
+        ),
+        Check(
+            "keys states no target concept of the query",
+            _without_target,
+            (
+                _defect("no target of a query that hides one", itself(hides_target=True)),
+                _defect("no target of a query where another has one", _only_another),
+            ),
+        ),
+    ),
 )

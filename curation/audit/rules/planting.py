@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit.rule import Rows
-from curation.published.manifest import NAME
 from schemas.tables import TABLES
 
 GONE = "canary:gone"
 """An id that no row has."""
+PAIR = '"query-id", "corpus-id"'
+ANY_PAIR = """SELECT q.id AS "query-id", c.id AS "corpus-id"
+    FROM (SELECT id FROM queries WHERE rowid = 0) q, (SELECT id FROM corpus WHERE rowid = 0) c"""
 Plant = Callable[[Rows, Rows], Sequence[str] | None]
 _SCHEMAS = {table.name: table.schema for table in TABLES}
 _FOLDERS = {table.name: table.folder for table in TABLES}
-
-
-def row_ids(row: dict[str, Any]) -> list[str]:
-    """What a finding calls a row: its id, or both ids of a pair."""
-    if "id" in row:
-        return [str(row["id"])]
-    return [str(row["query-id"]), str(row["corpus-id"])]
 
 
 def ids_of(table: str) -> str:
@@ -57,43 +50,24 @@ def drop_row(table: str, at: int = 0, names: str = "") -> str:
     return f"DELETE FROM {table} WHERE rowid = {at} RETURNING {names or ids_of(table)}"
 
 
-def cell(table: str, column: str, value: object, names: Sequence[str] | None = None, *, at: int = 0) -> Plant:
-    """Set one cell of row `at` of a table, or of its last; the rule must name the row, or `names`."""
-
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows[table] or column not in rows[table][0]:
-            return None
-        row = rows[table][min(at, len(rows[table]) - 1)]
-        row[column] = value
-        return row_ids(row) if names is None else names
-
-    return plant
+def new_row(table: str, values: Mapping[str, object]) -> str:
+    """SQL: an invented row of a table; what it lacks is null."""
+    listed = ", ".join(f'{_literal(value)} AS "{name}"' for name, value in values.items())
+    return f"INSERT INTO {table} BY NAME SELECT {listed}"
 
 
-def twice(table: str, *, at: int = 0) -> Plant:
-    """Row `at` of a table, or its last, stands twice."""
-
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows[table]:
-            return None
-        rows[table].append(dict(rows[table][min(at, len(rows[table]) - 1)]))
-        return row_ids(rows[table][-1])
-
-    return plant
+def _literal(value: object) -> str:
+    """A value as SQL; bytes are ASCII."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_literal(name)}: {_literal(item)}' for name, item in value.items())}}}"
+    if isinstance(value, bytes):
+        return f"{_literal(value.decode('ascii'))}::BLOB"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
-def manifest(**changes: object) -> Callable[[Path], Sequence[str] | None]:
-    """Fields of release.json changed by hand; the finding names the field."""
-
-    def damage(directory: Path) -> Sequence[str] | None:
-        path = directory / NAME
-        if not path.is_file():
-            return None
-        content = json.loads(path.read_text(encoding="utf-8"))
-        path.write_text(json.dumps(content | changes), encoding="utf-8")
-        return sorted(changes)
-
-    return damage
+def exclude(pair: str, names: str = PAIR) -> str:
+    """SQL: a pair that is excluded, for no known reason; its ids must be named, or the columns `names`."""
+    return f"INSERT INTO excluded BY NAME SELECT *, 'canary' AS reason FROM ({pair}) RETURNING {names}"
 
 
 def table_file(directory: Path, table: str) -> Path | None:

@@ -65,7 +65,7 @@ WHOLE = (
         (
             Defect("a query without a pool", drop_row("top_ranked")),
             Defect("a checksum that stands twice", add_row("pool_checksums", at=1)),
-            Defect("a pool of no query", add_row("top_ranked", f"'{GONE}' AS {_Q}")),
+            Defect("a pool without a query", add_row("top_ranked", f"'{GONE}' AS {_Q}")),
         ),
     ),
     Check(
@@ -88,8 +88,8 @@ WHOLE = (
             SELECT q, c, 2 FROM ({_POOLED})) GROUP BY q, c
             HAVING count(*) FILTER (k = 1) <> 1 OR count(*) FILTER (k = 2) <> 1""",
         (
-            Defect("a candidate nobody says who found", drop_row("pools")),
-            Defect("a pair that is no candidate", _ids('"corpus-ids"[2:]')),
+            Defect("a candidate without its finders", drop_row("pools")),
+            Defect("a pair that is not a candidate", _ids('"corpus-ids"[2:]')),
         ),
     ),
     Check(
@@ -99,7 +99,7 @@ WHOLE = (
             OR len(list_distinct(list_transform(systems, lambda s: s.system))) <> len(systems)
             OR coalesce(list_min(list_transform(systems, lambda s: s.rank)), 1) < 1""",
         (
-            Defect("a kind that is none", set_row("pools", "kind = 'negative'")),
+            Defect("an unknown kind", set_row("pools", "kind = 'negative'")),
             Defect("a candidate no system found", _of_kind("candidate", "systems = []")),
             Defect("a system twice", set_row("pools", "systems = list_concat(systems, systems)")),
             Defect("a rank of 0", set_row("pools", f"systems = [{{system: '{_STRANGER}', rank: 0}}]")),
@@ -142,7 +142,7 @@ POSITIVES = (
         Defect("a positive called a candidate", _of_kind("positive", "kind = 'candidate'")),
     ),
     Check(
-        "a candidate is called positive that is none",
+        "a candidate that is not a positive is called one",
         f"{_CALLED} EXCEPT {_POSITIVE}",
         Defect("a candidate called positive", _of_kind("candidate", "kind = 'positive'")),
     ),
@@ -212,7 +212,7 @@ CHECKSUMS = (
                     WHERE id = (SELECT "corpus-ids"[1] FROM top_ranked WHERE rowid = 0);
                 SELECT {_Q} FROM top_ranked WHERE rowid = 0 AND len("corpus-ids") > 0""",
             ),
-            Defect("a candidate less", _ids('"corpus-ids"[2:]')),
+            Defect("a candidate missing", _ids('"corpus-ids"[2:]')),
             Defect("a candidate exchanged", _ids(f"list_append(\"corpus-ids\"[2:], '{GONE}')")),
         ),
     ),
@@ -251,7 +251,7 @@ HARD = (
     Check(
         "a hard negative is not called unjudged",
         f"{_HARD} WHERE label_status IS DISTINCT FROM '{UNJUDGED}'",
-        Defect("a hard negative called wrong", set_row("hard_negatives", "label_status = 'negative'")),
+        Defect("a hard negative called negative", set_row("hard_negatives", "label_status = 'negative'")),
     ),
 )
 _SYSTEMS = " UNION ALL ".join(f"SELECT unnest(systems).system AS system FROM {name}" for name in TABLES[1:3])
@@ -296,7 +296,7 @@ SYSTEMS = (
         "release.json names no system that shaped the pools",
         _nobody,
         Defect(
-            "pools that nobody shaped",
+            "pools without the systems that shaped them",
             "UPDATE pools SET systems = []; UPDATE hard_negatives SET systems = []; SELECT 'shaped_by'",
             stated={"shaped_by": ()},
         ),
@@ -355,7 +355,7 @@ RULES = (
     _rule(
         "pool_systems",
         1,
-        "Who shaped the pools is said",
+        "Systems that shaped the pools are named",
         "shaped_by in release.json names every system that gave candidates or hard negatives.",
         checks=SYSTEMS,
     ),

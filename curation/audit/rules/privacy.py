@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from curation.audit.rule import Check, Collector, Context, NotCovered, Outcome, Rule, side
-from curation.audit.rules import privacy_canaries
+from curation.audit.rules import privacy_defects
 from curation.privacy import CERTAIN, HINTS, Pattern, hits, masked, nominated
 from schemas.audit import Severity
 
@@ -121,7 +121,7 @@ RULES = (
             Check(
                 "a text holds an identifier",
                 _check("phi_identifiers", "error", CERTAIN),
-                privacy_canaries.CERTAIN,
+                privacy_defects.CERTAIN,
                 at_once=True,
             ),
         ),
@@ -143,7 +143,7 @@ RULES = (
             Check(
                 "a text holds a hint",
                 _check("phi_hints", "warn", HINTS),
-                privacy_canaries.HINTS,
+                privacy_defects.HINTS,
                 at_once=True,
             ),
         ),

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from curation.audit.rule import (
     MAX_EXAMPLES,
-    Canary,
     CannotRun,
     Check,
     Collector,
     Context,
     Defect,
+    FileDefect,
     Outcome,
     Rule,
     side,
@@ -50,7 +50,9 @@ def _counted(context: Context) -> str:
     stated = context.manifest.made_texts
     has_list = _LIST in context.views
     if stated and not has_list and context.manifest.format_version < FORMAT_VERSION:
-        raise CannotRun(f"{stated} released texts are no article's own, and this format does not say which")
+        raise CannotRun(
+            f"{stated} released texts are not an article's own, and this format does not say which"
+        )
     listed = f"FROM {_LIST}" if has_list else "WHERE false"
     return f"""SELECT 'made_texts' AS "{NAME}", {stated} AS stated, count(*) AS listed {listed}
         HAVING count(*) <> {stated}"""
@@ -70,7 +72,7 @@ def _unlisted(context: Context) -> Outcome:
     for row in context.rows(_OTHER_TITLES, "corpus", "sources"):
         if ("corpus", row["id"], "title") not in listed:
             quoted = side("corpus", row["id"], row["title"])
-            found.add("the title is no article's and is not listed as made", quoted)
+            found.add("the title is not an article's and is not listed as made", quoted)
     note = "no text was made: each leads back to the hash of an article's text, each title to an article"
     is_none_made = not (listed or found.found or context.manifest.made_texts)
     return found.outcome(compared + context.count("corpus"), note if is_none_made else "")
@@ -142,13 +144,14 @@ _NOBODY_S = "What does the disorder with a name nobody may print look like?"
 _HASH = piece_hash("disorder with a name nobody may print")
 
 
-def _made(name: str, table: str, field: str) -> Defect:
+def _made(name: str, table: str, field: str, at: int = 0) -> Defect:
     """A made text, listed as such, with a name that is listed by its hash."""
     return Defect(
         name,
         f"""INSERT INTO made_texts BY NAME SELECT '{table}' AS "table", id, '{field}' AS field
-            FROM {table} WHERE rowid = 0; INSERT INTO restricted_names BY NAME SELECT '{_HASH}' AS name_hash;
-        {set_row(table, f"{field} = '{_NOBODY_S}'")}""",
+            FROM {table} WHERE rowid = {at};
+        INSERT INTO restricted_names BY NAME SELECT '{_HASH}' AS name_hash;
+        {set_row(table, f"{field} = '{_NOBODY_S}'", at)}""",
     )
 
 
@@ -183,10 +186,13 @@ _CHECKS = (
         "a text or title is in no article and is not listed as made",
         _unlisted,
         (
-            Defect("a query that is no article's own", set_row("queries", f"text = '{_NOBODY_S}'")),
-            Defect("a document that is no article's own", set_row("corpus", f"text = '{_NOBODY_S}'")),
-            Defect("a title that is no article's own", set_row("corpus", "title = 'A title nobody printed'")),
+            Defect("a query not taken from an article", set_row("queries", f"text = '{_NOBODY_S}'")),
+            Defect("a document not taken from an article", set_row("corpus", f"text = '{_NOBODY_S}'")),
+            Defect(
+                "a title not taken from an article", set_row("corpus", "title = 'A title nobody made'", 1)
+            ),
         ),
+        at_once=True,
     ),
     Check(
         "a concept is of a restricted source, although no restricted name was in use",
@@ -213,11 +219,12 @@ _CHECKS = (
         tuple(
             Defect(
                 f"a made {field} of {table} that is not there",
-                f"""INSERT INTO made_texts BY NAME
-                SELECT '{table}' AS "table", '{GONE}' AS id, '{field}' AS field RETURNING id""",
+                f"""INSERT INTO made_texts BY NAME SELECT '{table}' AS "table", '{field}' AS field,
+                '{GONE}:{table}:{field}' AS id RETURNING id""",
             )
             for table, field in (("queries", "text"), ("corpus", "text"), ("corpus", "title"))
         ),
+        at_once=True,
     ),
     Check(
         "a made text or title contains a name that only restricted sources have",
@@ -225,13 +232,14 @@ _CHECKS = (
         (
             _made("a restricted name in a made query", "queries", "text"),
             _made("a restricted name in a made document", "corpus", "text"),
-            _made("a restricted name in a made title", "corpus", "title"),
+            _made("a restricted name in a made title", "corpus", "title", 1),
         ),
+        at_once=True,
     ),
     Check(
         "release.json says that {in_use} restricted names were in use, and none is listed by its hash",
         _unhashed,
-        Canary("restricted names without their hashes", files=_without_hashes),
+        FileDefect("restricted names without their hashes", _without_hashes),
     ),
 )
 RULES = (
@@ -241,7 +249,7 @@ RULES = (
         "No restricted name",
         (
             "Restricted names could only stand in texts somebody made. A text that does not lead back to an "
-            "article's text by hash, and a title that is no article's, must be listed as made; a made one "
+            "article's text by hash, and a title that is not an article's must be listed as made; a made one "
             "must hold no name of the restricted names listed by hash. Where none is listed, release.json "
             "must say that none was in use, and no concept may be of a source known to be restricted. That "
             "the hash of an article's text is one, and that no name is missing from the list, cannot be seen "

@@ -10,17 +10,18 @@ import pyarrow.parquet as pq
 
 from curation.audit.rule import (
     MAX_EXAMPLES,
-    Canary,
     Check,
     Collector,
     Context,
     Defect,
+    FileDefect,
     NotCovered,
     Outcome,
     Rule,
     side,
 )
-from curation.audit.rules.planting import GONE, set_row, table_file
+from curation.audit.rules.planting import ids_of, table_file
+from curation.audit.rules.text_rows import literal
 from schemas.tables import ANNOTATIONS
 
 _ANSWERS = ANNOTATIONS.name
@@ -104,37 +105,34 @@ Answer = tuple[str, int | None]
 _READS, _SETTLES = "annotator", "adjudicator"
 
 
-def _answer(of: str, rule: str, *answers: Answer) -> str:
-    """SQL: answers to the first pair of a table, the only ones to it."""
-    pair = f'SELECT "query-id", "corpus-id" FROM {of} WHERE rowid = 0'
+def _planted(name: str, table: str, values: str, *answers: Answer, rules: tuple[str, str]) -> Defect:
+    """A further pair of a table with answers to it, the second by a rule of its own."""
+    pair = (
+        f"""{literal(f"planted: {name}")} AS "query-id", {literal(f"planted for: {name}")} AS "corpus-id" """
+    )
     listed = ", ".join(
-        f"('A{number}', '{role}', {'NULL' if grade is None else grade}, '{rule}')"
+        f"('A{number}', '{role}', {'NULL' if grade is None else grade}, 'review/{rules[number == 1]}@1')"
         for number, (role, grade) in enumerate(answers)
     )
-    gone = f"""DELETE FROM annotations a USING ({pair}) p
-        WHERE a."query-id" = p."query-id" AND a."corpus-id" = p."corpus-id" """
+    answered = f"""INSERT INTO annotations BY NAME SELECT {pair}, *
+        FROM (VALUES {listed}) a(annotator, role, grade, rule)"""
     if not answers:
-        return gone
-    return f"""{gone}; INSERT INTO annotations BY NAME
-        FROM ({pair}), (VALUES {listed}) a(annotator, role, grade, rule)"""
+        answered = f"INSERT INTO annotations BY NAME SELECT {pair} WHERE false"  # where there are answers
+    labelled = f"INSERT INTO {table} BY NAME SELECT {pair}, {values}"
+    return Defect(name, f"{answered}; {labelled} RETURNING {ids_of(table)}")
 
 
 def _label(
     name: str, rule: str, score: int, *answers: Answer, status: str = "expert", by: str = "", also: str = ""
 ) -> Defect:
-    """The first label, called one of people by a rule; its answers name it or `by`, the second `also`."""
-    stated = f"label_status = '{status}', rule = 'review/{rule}@1', score = {score}"
-    answered = _answer("qrels", f"review/{by or rule}@1", *answers)
-    if also:
-        answered += f"; UPDATE annotations SET rule = 'review/{also}@1' WHERE annotator = 'A1'"
-    return Defect(name, f"{answered}; {set_row('qrels', stated)}")
+    """A label called one of people by a rule; its answers name it or `by`, the second `also`."""
+    values = f"{score} AS score, '{status}' AS label_status, 'review/{rule}@1' AS rule"
+    return _planted(name, "qrels", values, *answers, rules=(by or rule, also or by or rule))
 
 
 def _excluded(name: str, *answers: Answer) -> Defect:
-    """The first excluded pair, called one that nobody could judge."""
-    answered = _answer("excluded", "review/cannot@1", *answers)
-    judged = set_row("excluded", "reason = 'cannot_judge'")
-    return Defect(name, f"{answered}; {judged}")
+    """An excluded pair, called one that nobody could judge."""
+    return _planted(name, "excluded", "'cannot_judge' AS reason", *answers, rules=("cannot", "cannot"))
 
 
 def _stray(name: str, query: str, document: str) -> Defect:
@@ -151,29 +149,26 @@ _CHECKS = (
     Check(
         "a label by people, and no answers are published",
         _unanswered,
-        Canary("a label of people without any answers", files=_without_answers),
+        FileDefect("a human label without answers", _without_answers),
     ),
     Check(
         "the label does not follow from the answers to this pair",
         _with_answers(_WRONG_LABELS),
         (
-            Defect(
-                "a rule's label called an expert's",
-                set_row("qrels", "label_status = 'expert', rule = 'review/canary@1'"),
-            ),
+            _label("a rule's label called an expert's", "canary", 2),
             _label("a unanimous label of an adjudicator alone", "unanimous", 2, (_SETTLES, 2)),
             _label("a unanimous label with another answer", "unanimous", 2, (_READS, 2), (_READS, 1)),
             _label("an adjacent label with answers far apart", "adjacent", 1, (_READS, 1), (_READS, 3)),
             _label("an adjacent label of the higher grade", "adjacent", 2, (_READS, 1), (_READS, 2)),
             _label(
-                "an adjacent label one could not judge",
+                "an adjacent label although one annotator could not judge",
                 "adjacent",
                 1,
                 (_READS, 1),
                 (_READS, 2),
                 (_READS, None),
             ),
-            _label("a majority of two", "majority", 2, (_READS, 2), (_READS, 2)),
+            _label("a majority label of two annotators", "majority", 2, (_READS, 2), (_READS, 2)),
             _label("a majority of one in three", "majority", 2, (_READS, 2), (_READS, 1), (_READS, 0)),
             _label("a single label of two answers", "single", 2, (_READS, 2), (_READS, 1)),
             _label(
@@ -184,7 +179,7 @@ _CHECKS = (
                 (_READS, 2),
                 status="adjudicated",
             ),
-            _label("an adjacent label that nobody gave", "adjacent", 1, (_READS, 0), (_READS, 2)),
+            _label("an adjacent label that no annotator gave", "adjacent", 1, (_READS, 0), (_READS, 2)),
             _label("a label by an unknown rule", "canary", 2, (_READS, 2), (_READS, 2)),
             _label("answers that name two rules", "unanimous", 2, (_READS, 2), (_READS, 2), also="zero"),
             _label("a single label of another grade", "single", 2, (_READS, 1)),
@@ -195,14 +190,17 @@ _CHECKS = (
             _label("an expert's label called adjudicated", "single", 2, (_READS, 2), status="adjudicated"),
             _label("answers that name another rule", "unanimous", 2, (_READS, 2), (_READS, 2), by="majority"),
         ),
+        at_once=True,
     ),
     Check(
         "answers to a pair that no label rests on and that is not excluded",
         _with_answers(_UNUSED),
         (
-            _stray("an answer to a pair that was never asked", "q.id", "'canary:unasked'"),
+            _stray(
+                "an answer to a pair that was never asked", "'planted: unasked'", "'planted for: unasked'"
+            ),
             _label(
-                "answers to a pair with a rule's label",
+                "answers to a pair labelled by rule",
                 "unanimous",
                 2,
                 (_READS, 2),
@@ -210,6 +208,7 @@ _CHECKS = (
                 status="structural",
             ),
         ),
+        at_once=True,
     ),
     Check(
         "excluded as cannot_judge, although the answers do not say so",
@@ -217,23 +216,25 @@ _CHECKS = (
         (
             _excluded("a pair excluded that an annotator judged", (_READS, None), (_READS, 1)),
             _excluded("a pair excluded that an adjudicator judged", (_READS, None), (_SETTLES, 1)),
-            _excluded("a pair excluded that nobody answered to"),
+            _excluded("an excluded pair without an answer"),
         ),
+        at_once=True,
     ),
     Check(
         "an answer names a row that is not there",
         _with_answers(_OUTSIDE),
         (
-            _stray("an answer to a query that is not there", f"'{GONE}'", "c.id"),
-            _stray("an answer to a document that is not there", "q.id", f"'{GONE}'"),
+            _stray("an answer to a query that is not there", "'planted: gone'", "c.id"),
+            _stray("an answer to a document that is not there", "q.id", "'planted: gone too'"),
         ),
+        at_once=True,
     ),
 )
 RULES = (
     Rule(
         "review_labels",
         1,
-        "Labels of people follow from their answers",
+        "Human labels follow from the answers",
         "Every label called expert or adjudicated follows by the rule it names from the answers in "
         "annotations; every answer is to a pair that is labelled by people or excluded.",
         "error",

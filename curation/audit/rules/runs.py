@@ -116,8 +116,8 @@ FILES = (
         _BROKEN,
         partial(broken, "run_files"),
         (
-            planted("results that are no JSON", _bytes(RESULTS, b"{")),
-            planted("notes on derived tables that are no JSON", _bytes(DERIVED, b"[]")),
+            planted("results that are not JSON", _bytes(RESULTS, b"{")),
+            planted("notes on derived tables that are not JSON", _bytes(DERIVED, b"[]")),
         ),
     ),
     *(
@@ -134,7 +134,7 @@ FILES = (
             ),
             (reading.UNREADABLE, "a run file cut short", _cut),
             (reading.TOO_MANY, "a run file with a million lines too many", _too_many),
-            (reading.NO_QUERY, "a query of no split", _stranger),
+            (reading.NO_QUERY, "a query outside the splits", _stranger),
             (reading.NO_DOCUMENT, "a document that is not in the corpus", _cells(2, GONE)),
             (reading.IN_PARTS, "a ranking in two parts", _in_parts),
             (reading.RANKS, "a rank left out", _cells(3, "99")),
@@ -237,9 +237,13 @@ VALUES = (
     Check(
         _BROKEN,
         partial(broken, "run_results"),
-        planted("results that are no JSON", _bytes(RESULTS, b"{")),
+        planted("results that are not JSON", _bytes(RESULTS, b"{")),
     ),
-    Check("the release has no such split", strange_splits, planted("results of no split", _strange_split)),
+    Check(
+        "the release has no such split",
+        strange_splits,
+        planted("an unknown split", _strange_split),
+    ),
     Check(
         "there are no results of this split, or without depth k",
         lost_splits,
@@ -249,7 +253,7 @@ VALUES = (
         ),
     ),
     Check(
-        "systems are no list of objects with names of their own",
+        "systems are not a list of objects with distinct names",
         listed_systems,
         planted("a system twice", in_results(lambda made: made.summary["systems"].append(made.ran))),
     ),
@@ -268,7 +272,7 @@ VALUES = (
     _check(
         expected.FACET_COUNTS,
         planted(
-            "a facet that is none",
+            "an unknown facet",
             in_results(lambda made: made.summary["facets"].update(canary={}), "facets/canary"),
         ),
     ),
@@ -285,7 +289,7 @@ VALUES = (
         expected.MEANS,
         planted("an inflated mean", _set("overall", "nDCG@10", mean=1.5)),
         planted("a mean of fewer queries", _set("overall", "nDCG@10", queries=0)),
-        planted("a measure that is none", _set("overall", canary={})),
+        planted("an unknown measure", _set("overall", canary={})),
         planted("results of another run", _other_run),
     ),
     _check(expected.FACET_MEANS, planted("the mean of a facet edited", _facet_mean)),
@@ -314,7 +318,7 @@ VALUES = (
         pools_of,
         (
             planted("pools shaped by others", _pooled),
-            planted("pools that nobody shaped", _pooled_by_nobody, shaped_by=()),
+            planted("pools without the systems that shaped them", _pooled_by_nobody, shaped_by=()),
         ),
     ),
 )

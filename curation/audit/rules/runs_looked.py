@@ -187,7 +187,7 @@ def listed_systems(context: Context) -> Outcome:
     for split, summary, named in _splits(looked):
         listed = summary.get("systems")
         if not isinstance(listed, list) or len(listed) != len(named):
-            found.add("systems are no list of objects with names of their own", side("results.json", split))
+            found.add("systems are not a list of objects with distinct names", side("results.json", split))
         ran = [name for name, item in named.items() if item.get("status") == "measured"]
         unread += [f"{split}/{name}" for name in ran if (split, name) not in looked.tallies]
     missed = f"runs that could not be read: {', '.join(unread)}" if unread else ""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from curation.audit.rule import MAX_EXAMPLES, Check, Collector, Context, Defect, Outcome, Rule
-from curation.audit.rules.duplicate_canaries import LONG, SHORT, UNSPACED
+from curation.audit.rules.duplicate_defects import LONG, SHORT, UNSPACED
 from curation.audit.rules.planting import add_row, set_row
 from curation.audit.rules.text_rows import both_sides, by_id, literal, rows_of, write_pairs
 from curation.similarity.text.candidates import COMMON

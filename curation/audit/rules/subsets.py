@@ -207,7 +207,7 @@ RESOLVE = (
     Check(
         "a subset has documents without a query",
         f"SELECT id AS c, subset AS subsets FROM {_LISTED} ANTI JOIN {_MINE} q USING (subset)",
-        Defect("documents nobody asks for", _further(kind="document", subset="canary", id=GONE)),
+        Defect("documents listed without queries", _further(kind="document", subset="canary", id=GONE)),
     ),
     Check(
         "a positive of a query is not among the documents of its subset",
@@ -276,14 +276,14 @@ BALANCED = (
     Check(
         "a query of a balanced subset has no value",
         _undecided,
-        Defect("a query of no region", _by_facet("region", "")),
+        Defect("a query without a region", _by_facet("region", "")),
     ),
     Check(
         "a subset has not equally many of two or more values",
         _unequal,
         (
             Defect("a specialty with more queries", _by_facet("specialty", "canary:first")),
-            Defect("an image less", _pictured_less("document", "provenance_corpus")),
+            Defect("one image too few", _pictured_less("document", "provenance_corpus")),
         ),
     ),
 )

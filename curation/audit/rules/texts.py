@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from curation.audit.rule import Canary, Context, Outcome, Rows, Rule, SqlCheck, side
+from curation.audit.rule import Check, Context, Defect, Outcome, Rule
 from curation.audit.rules import duplicates, spans
-from curation.audit.rules.duplicate_canaries import positive
+from curation.audit.rules.planting import set_row
 from curation.audit.rules.text_rows import literal
-from schemas.audit import Side
 
 _FIGURE = (
     r"(?i)(?:\b(?:fig(?:s|ure|ures|ura|uras)?|abb(?:ildung|ildungen)?|scheme|panel)\b\.?\s*|[图図]\s*|рис\.?\s*)"
@@ -17,110 +13,76 @@ _FIGURE = (
 )
 
 
-def _figure(row: Mapping[str, Any]) -> tuple[str, tuple[Side, ...]]:
-    at = row["text"].find(row["words"])
-    quoted = side(row["tab"], row["id"], row["text"], at, at + len(row["words"]))
-    return f"a figure is named by number: {row['words']}", (quoted,)
-
-
-_figure_numbers = SqlCheck(
-    "figure_numbers",
-    "warn",
-    ("queries", "corpus"),
-    "SELECT (SELECT count(*) FROM queries) + (SELECT count(*) FROM corpus) AS n",
-    f"""SELECT * FROM (SELECT tab, id, text, regexp_extract(text, {literal(_FIGURE)}) AS words
-        FROM (SELECT 'queries' AS tab, id, text FROM queries UNION ALL SELECT 'corpus', id, text FROM corpus))
-        WHERE words <> ''""",
-    "tab, id, text",
-    _figure,
-)
-
-
-def _answer(row: Mapping[str, Any]) -> tuple[str, tuple[Side, ...]]:
-    at = row["text"].lower().find(row["answer"].lower())
-    quoted = (
-        side("queries", row["id"], row["text"], at, at + len(row["answer"]))
-        if at >= 0
-        else side("queries", row["id"], row["text"])
+def _figures(table: str, *texts: str) -> Check:
+    """No figure is named by its number in a table's texts."""
+    return Check(
+        "a figure is named by number: {words}",
+        f"""SELECT *, strpos(text, words) - 1 AS start, start + length(words) AS "end" FROM (
+            SELECT id AS {table}, text, regexp_extract(text, {literal(_FIGURE)}) AS words FROM {table})
+            WHERE words <> ''""",
+        tuple(
+            Defect(f"{text!r} in {table}", set_row(table, f"text = concat(text, {literal(f' {text}')})", at))
+            for at, text in enumerate(texts)
+        ),
+        at_once=True,
     )
-    return f"the query carries an id of its own answer: {row['answer']}", (quoted,)
 
 
-_COUNT = "SELECT count(*) AS n FROM queries"
-_HOLDS = "WHERE contains(lower(text), lower(answer)) OR contains(lower(id), lower(answer))"
-_POSITIVES = """SELECT q.id, coalesce(q.text, '') AS text, r."corpus-id" AS answer
-    FROM queries q JOIN qrels r ON r."query-id" = q.id WHERE length(r."corpus-id") > 3"""
-_SOURCES = """SELECT q.id, coalesce(q.text, '') AS text, v.value AS answer
-    FROM queries q JOIN provenance_queries p ON p.id = q.id LEFT JOIN sources s ON s.id = p.article_id,
-    unnest([p.source_id, p.article_id, split_part(p.article_id, ':', 2), s.pmcid, s.doi]) AS v(value)
-    WHERE length(v.value) > 3"""
-_all_ids = SqlCheck(
-    "answer_ids",
-    "error",
-    ("queries", "provenance_queries", "sources", "qrels"),
-    _COUNT,
-    f"SELECT DISTINCT id, text, answer FROM ({_SOURCES} UNION ALL {_POSITIVES}) {_HOLDS}",
-    "id, answer, text",
-    _answer,
+_HELD = """SELECT DISTINCT q, answer, coalesce(text, '') AS text,
+        nullif(strpos(lower(text), lower(answer)), 0) - 1 AS start, start + length(answer) AS "end" FROM ({})
+    WHERE length(answer) > 3
+        AND (contains(lower(text), lower(answer)) OR contains(lower(q), lower(answer)))"""
+_JUDGED = 'SELECT id AS q, text, "corpus-id" AS answer FROM queries JOIN qrels ON "query-id" = id'
+_ORIGIN = "provenance_queries p LEFT JOIN sources s ON s.id = p.article_id"
+_IDS = {
+    "source_id": "p.source_id",
+    "article_id": "p.article_id",
+    "article number": "split_part(p.article_id, ':', 2)",
+    "pmcid": "s.pmcid",
+    "doi": "s.doi",
+}
+_OWN = f"""SELECT q.id AS q, q.text, o.answer FROM queries q
+    JOIN (SELECT p.id, unnest([{", ".join(_IDS.values())}]) AS answer FROM {_ORIGIN}) o ON o.id = q.id
+    ANTI JOIN qrels r ON r."query-id" = q.id AND r."corpus-id" = o.answer"""
+
+
+def _own_ids(context: Context) -> str | Outcome:
+    """SQL for releases only: other layouts do not say what a query was made from."""
+    if context.subject.kind != "release":
+        return Outcome(0, 0, missed="no provenance: ids of source articles not looked for")
+    context.rows("SELECT 1", "provenance_queries", "sources")
+    return _HELD.format(_OWN)
+
+
+def _named_in(query_and_id: str) -> str:
+    """SQL: an id (q, answer) written into its query."""
+    return f"""UPDATE queries SET text = concat(queries.text, ' (see ', upper(answer), ')')
+        FROM ({query_and_id} LIMIT 1) WHERE id = q RETURNING id"""
+
+
+def _own_id(name: str, value: str, place: int) -> Defect:
+    """An id from provenance or sources in a query, in another for each place."""
+    turned = f"(p.rowid + {place}) % (SELECT count(*) FROM provenance_queries)"
+    known = f"SELECT p.id AS q, {value} AS answer FROM {_ORIGIN} WHERE length({value}) > 3 ORDER BY {turned}"
+    return Defect(f"the {name} of its source in a query", _named_in(known))
+
+
+ANSWER_IDS = (
+    Check(
+        "the query carries the id of a document judged for it: {answer}",
+        _HELD.format(_JUDGED),
+        Defect(
+            "the id of its positive document in a query",
+            _named_in(f"{_JUDGED} WHERE score > 0 AND length(answer) > 3 ORDER BY qrels.rowid"),
+        ),
+    ),
+    Check(
+        "the query carries an id of its own source: {answer}",
+        _own_ids,
+        tuple(_own_id(name, value, place) for place, (name, value) in enumerate(_IDS.items())),
+        at_once=True,
+    ),
 )
-_corpus_ids = SqlCheck(
-    "answer_ids",
-    "error",
-    ("queries", "qrels"),
-    _COUNT,
-    f"SELECT DISTINCT id, text, answer FROM ({_POSITIVES}) {_HOLDS}",
-    "id, answer, text",
-    _answer,
-)
-
-
-def _answer_ids(context: Context) -> Outcome:
-    """All ids of a release; of another layout, those the qrels hold."""
-    if context.subject.kind == "release":
-        return _all_ids(context)
-    outcome = _corpus_ids(context)
-    missed = "" if outcome.found else "no provenance: ids of source articles not looked for"
-    return Outcome(outcome.compared, outcome.found, outcome.findings, missed=missed)
-
-
-def _pointing(table: str, words: str) -> Canary:
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        if not rows[table]:
-            return None
-        row = rows[table][-1]
-        row["text"] = f"{row['text'] or ''} {words}"
-        return [row["id"]]
-
-    return Canary(f"{words!r} in {table}", plant)
-
-
-def _own_id(column: str) -> Canary:
-    """An id from provenance or sources written into a query."""
-
-    def plant(rows: Rows, second: Rows) -> Sequence[str] | None:
-        origins = {row["id"]: row for row in rows["provenance_queries"]}
-        sources = {row["id"]: row for row in rows["sources"]}
-        for query in rows["queries"]:
-            origin = origins.get(query["id"], {})
-            value = origin.get(column) or sources.get(origin.get("article_id"), {}).get(column)
-            if value and len(value) > 3:
-                query["text"] = f"{query['text'] or ''} (see {value.upper()})"
-                return [query["id"]]
-        return None
-
-    return Canary(f"the {column} of its source in a query", plant)
-
-
-def _answer_id(rows: Rows, second: Rows) -> Sequence[str] | None:
-    pair = positive(rows)
-    if pair is None or len(pair[1]) <= 3:
-        return None
-    for row in rows["queries"]:
-        if row["id"] == pair[0]:
-            row["text"] = f"{row['text'] or ''} [{pair[1]}]"
-    return [pair[0]]
-
-
 RULES = (
     *duplicates.RULES,
     *spans.RULES,
@@ -131,12 +93,12 @@ RULES = (
         "Released texts name no figure by its number, which would link query and document without reading.",
         "warn",
         "texts",
-        _figure_numbers,
-        canaries=(
-            _pointing("corpus", "as Figure 2B shows"),
-            _pointing("queries", "véase la Figura 3"),
-            _pointing("corpus", "详见图4"),
+        checks=(
+            _figures("corpus", "as Figure 2B shows", "详见图4"),
+            _figures("queries", "véase la Figura 3"),
         ),
+        tables=("queries", "corpus"),
+        compared="SELECT 1 FROM queries UNION ALL SELECT 1 FROM corpus",
     ),
     Rule(
         "answer_ids",
@@ -145,10 +107,8 @@ RULES = (
         "No query holds the id of its source record, article, PMC id, DOI or of a document judged for it.",
         "error",
         "queries",
-        _answer_ids,
-        canaries=(
-            *(_own_id(column) for column in ("source_id", "article_id", "pmcid", "doi")),
-            Canary("the id of its positive document in a query", _answer_id),
-        ),
+        checks=ANSWER_IDS,
+        tables=("queries", "qrels"),
+        compared="FROM queries",
     ),
 )

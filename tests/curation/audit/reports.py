@@ -56,10 +56,10 @@ RULE_IDS = (
     ("overlap_query", "Queries are disjoint", "keys", "No normalised query is in two tasks or splits."),
     ("overlap_article", "Source articles are disjoint", "keys", "No article is in two tasks or splits."),
     ("overlap_patient", "Patients are disjoint", "keys", "No patient is in two tasks or splits."),
-    ("overlap_image_family", "Image families are disjoint", "keys", "No picture is in two tasks or splits."),
+    ("overlap_image_family", "Image families are disjoint", "keys", "No image is in two tasks or splits."),
     ("licences", "Licences combine", "rows", "Each licence is allowed and combines with the others."),
     ("images", "Images are whole", "images", "Each image decodes and has the recorded hash."),
-    ("image_duplicates", "No duplicate images", "images", "Two rows with one picture share their labels."),
+    ("image_duplicates", "No duplicate images", "images", "Two rows with one image share their labels."),
     ("phi", "No patient identifiers", "rows", "No text has a date of birth or record number."),
     ("synthetic", "Synthetic rows are declared", "rows", "A row made from synthetic input is marked."),
     ("statistics", "No outliers", "rows", "No text is longer than 50 times the median."),
@@ -213,7 +213,7 @@ def many(directory: Path) -> AuditReport:
     pictures = finding(
         "image_duplicates",
         "warn",
-        "two queries show the same picture",
+        "two queries show the same image",
         side("queries", "q05"),
         side("queries", "q06"),
     )

@@ -90,7 +90,7 @@ def qrels(*pairs: tuple[str, str], score: int = 2, status: str = "structural") -
 
 def planted(rules: Sequence[Rule], subject: Dataset, scratch: Path) -> dict[str, str]:
     """Canaries of some rules that were not found: name -> note."""
-    from curation.audit import canaries
+    from curation.audit import defects
 
-    results = canaries.run(rules, Context(subject, run_sql, scratch, SerialExecutor()), run_rule)
+    results = defects.run(rules, Context(subject, run_sql, scratch, SerialExecutor()), run_rule)
     return {f"{item.rule}: {item.canary}": item.note for item in results if not item.is_found}

@@ -8,13 +8,24 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from curation.audit import RULES, audit, canaries
+from curation.audit import RULES, audit, defects
 from curation.audit.checks import run_checks
 from curation.audit.dataset import open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
-from curation.audit.rule import Canary, Check, Collector, Context, Defect, NotApplicable, Outcome, Rule, side
+from curation.audit.rule import (
+    Check,
+    Collector,
+    Context,
+    Defect,
+    FileDefect,
+    NotApplicable,
+    Outcome,
+    Rule,
+    side,
+)
 from curation.audit.rules.planting import add_row, drop_row, set_row
+from curation.published.query import fetch
 from schemas.audit import CanaryResult
 from schemas.errors import MedqrelsError
 from tests.curation.audit.small import check, dataset, named, qrels, queries, texts
@@ -40,7 +51,7 @@ def rule(*checks: Check, **more: object) -> Rule:
 
 def proven(directory: Path, scratch: Path, *rules: Rule) -> dict[str, CanaryResult]:
     context = Context(open_release(directory), run_sql, scratch / "scratch", SerialExecutor())
-    return {item.canary: item for item in canaries.run(rules, context, run_rule)}
+    return {item.canary: item for item in defects.run(rules, context, run_rule)}
 
 
 def test_a_check_without_a_defect_cannot_be_made() -> None:
@@ -83,9 +94,119 @@ def test_every_check_that_is_blind_makes_the_audit_invalid(known: Path, tmp_path
         if all(isinstance(proof, Defect) for proof in check.defects)
     ]
     context = Context(open_release(known), run_sql, tmp_path / "scratch", SerialExecutor())
-    found = canaries.run(blind, context, run_rule)
+    found = defects.run(blind, context, run_rule)
     assert len(found) >= len(blind) > 50
     assert [item for item in found if item.is_found] == []
+
+
+def _new(name: str, query: str, plant: str = "", second: str = "") -> Defect:
+    """A query without a text, or what else is planted."""
+    insert = f"INSERT INTO {'second.' if second else ''}queries BY NAME SELECT '{query}' AS id, '' AS text"
+    return Defect(name, f"{plant or insert}; SELECT '{query}' AS id", second=second)
+
+
+def test_defects_in_rows_of_their_own_are_planted_at_once(known: Path, tmp_path: Path) -> None:
+    """Those beside a second dataset apart; what has no place in the copy goes into invented rows."""
+    ran: list[tuple[str, bool, int]] = []
+
+    def untold(given: Context) -> Outcome:
+        found = Collector("some", "error")
+        for held in (given.subject, *given.siblings):
+            asked = {"queries": held.views["queries"]}
+            rows = fetch(given.query, "SELECT id FROM queries WHERE text = '' ORDER BY id", asked)
+            for row in rows:
+                found.add("no text", side("queries", row["id"]))
+        ran.append((given.subject.name, bool(given.siblings), found.found))
+        return found.outcome(1)
+
+    lost = "DELETE FROM restricted_names"  # the known release has no such table
+    defects = (
+        _new("one", "canary:1"),
+        _new("beside", "canary:2", second="sibling"),
+        _new(
+            "of no place",
+            "canary:3",
+            f"{lost}; INSERT INTO queries BY NAME SELECT 'canary:3' AS id, '' AS text",
+        ),
+        _new("two", "canary:4"),
+        _new("never found", "canary:5", "SELECT 1"),
+        _new("another beside", "canary:6", second="sibling"),
+    )
+    found = proven(known, tmp_path, rule(Check("no text", untold, defects, at_once=True)))
+    assert [name for name, item in found.items() if not item.is_found] == ["never found"]
+    notes = {name: item.note for name, item in found.items() if item.is_found}
+    assert notes.pop("of no place") == "planted in invented rows: nothing there it could be planted in"
+    assert set(notes.values()) == {""}
+    own = open_release(known).name
+    assert ran == [
+        (own, False, 2), ("invented", False, 1), (own, True, 2), (own, False, 0),
+    ]  # fmt: skip
+
+
+def _beside(name: str, role: str) -> Defect:
+    plant = f"INSERT INTO second.queries BY NAME SELECT '{name}' AS id RETURNING id"
+    return Defect(name, plant, second=role)
+
+
+def test_defects_are_planted_at_once_beside_one_second_dataset_each(known: Path, tmp_path: Path) -> None:
+    ran: list[list[str]] = []
+
+    def seen(context: Context) -> Outcome:
+        found = Collector("some", "error")
+        for other in (*context.siblings, *context.against):
+            for row in fetch(context.query, "SELECT id FROM queries ORDER BY id", other.views):
+                found.add("there too", side("queries", row["id"]))
+        ran.append([item.sides[0].id for item in found.kept])
+        return found.outcome(1)
+
+    roles = {"s1": "sibling", "a1": "against", "s2": "sibling", "a2": "against"}
+    proofs = tuple(_beside(name, role) for name, role in roles.items())
+    found = proven(known, tmp_path, rule(Check("there too", seen, proofs, at_once=True)))
+    assert ran == [["s1", "s2"], ["a1", "a2"]]
+    assert [(name, item.is_found, item.note) for name, item in found.items()] == [
+        (name, True, "") for name in roles
+    ]
+
+
+def test_what_has_no_place_in_the_release_is_planted_at_once_in_invented_rows(
+    known: Path, tmp_path: Path
+) -> None:
+    ran: list[str] = []
+    tables = ("queries", "distractors", "corpus", "pools")
+
+    def empty(context: Context) -> str:
+        ran.append(context.subject.name)
+        return " UNION ALL ".join(
+            f"SELECT '{table}' AS q WHERE NOT EXISTS (FROM {table})"
+            for table in tables
+            if table in context.views
+        )
+
+    proofs = tuple(Defect(table, f"DELETE FROM {table}; SELECT '{table}'") for table in tables)
+    found = proven(known, tmp_path, rule(Check("empty", empty, proofs, at_once=True)))
+    assert len(ran) == 2
+    elsewhere = "planted in invented rows: nothing there it could be planted in"
+    assert {name: (item.is_found, item.note) for name, item in found.items()} == {
+        "queries": (True, ""), "corpus": (True, ""), "pools": (True, elsewhere),
+        "distractors": (True, elsewhere),
+    }  # fmt: skip
+
+
+def test_a_finding_that_names_rows_of_two_defects_speaks_for_neither(known: Path, tmp_path: Path) -> None:
+    ran: list[int] = []
+
+    def lumped(context: Context) -> Outcome:
+        found = Collector("some", "error")
+        rows = context.select("SELECT id FROM queries WHERE text = '' ORDER BY id")
+        ran.append(len(rows))
+        if rows:
+            found.add("no text", *(side("queries", row["id"]) for row in rows))
+        return found.outcome(1)
+
+    proofs = tuple(Defect(f"text {at} lost", set_row("queries", "text = ''", at=at)) for at in (0, 1))
+    found = proven(known, tmp_path, rule(Check("no text", lumped, proofs, at_once=True)))
+    assert ran == [2, 0, 1, 1], "at once, before anything is planted, each alone"
+    assert all(item.is_found for item in found.values())
 
 
 def test_a_check_that_breaks_is_said_and_harms_no_other(known: Path, tmp_path: Path) -> None:
@@ -158,6 +279,14 @@ def test_conditions_on_one_select_are_counted_in_one_scan(tmp_path: Path) -> Non
     assert (result.found, result.compared, len(asked)) == (2, 3, 3)
 
 
+def test_a_part_of_a_text_is_quoted(tmp_path: Path) -> None:
+    text = """SELECT id AS c, text, strpos(text, 'é') - 1 AS start, start + 1 AS "end" FROM corpus"""
+    marked = Check("é", text, Defect("a text with é", set_row("corpus", "text = 'é'")))
+    subject = dataset(tmp_path, {"corpus": texts(("d1", "e\u0301 and \U0001f600 é"))})
+    (finding,) = check(rule(marked, compared="FROM corpus"), subject, tmp_path).findings
+    assert [(item.quote, item.start, item.end) for item in finding.sides] == [("é", 9, 10)]
+
+
 def test_what_a_rule_needs_is_said(tmp_path: Path) -> None:
     subject = dataset(tmp_path, {"queries": queries(("q1", "One?")), "qrels": qrels(("q1", "d1"))})
     about = rule(TWICE, about=("pools",), holds="pools")
@@ -182,5 +311,5 @@ def test_a_file_may_be_damaged_for_a_check_too(known: Path, tmp_path: Path) -> N
             found.add("lost", side("README.md", "README.md"))
         return found.outcome(1)
 
-    found = proven(known, tmp_path, rule(Check("no card", card, Canary("a card lost", files=lost))))
+    found = proven(known, tmp_path, rule(Check("no card", card, FileDefect("a card lost", lost))))
     assert found["a card lost"].is_found and found["a card lost"].note == ""

@@ -20,7 +20,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import open_dataset, write_hash_list
 from curation.audit.layouts.hashlist import METADATA, SCHEMA, read_hash_list, wide_hashes
 from curation.audit.report import audit, run_rule
-from curation.audit.rule import Context, Outcome, Rule
+from curation.audit.rule import Context, Defect, Outcome, Rule
 from curation.audit.rules import contamination, contamination_images, contamination_texts
 from schemas.audit import AuditReport, RuleResult
 from schemas.errors import UsageError
@@ -422,7 +422,8 @@ def test_a_hash_list_of_a_hash_list(tmp_path: Path, other: Beir) -> None:
 
 
 def _blind(rule: Rule) -> Rule:
-    return dataclasses.replace(rule, check=lambda context: Outcome(1, 0))
+    checks = (dataclasses.replace(check, test=lambda context: Outcome(1, 0)) for check in rule.checks)
+    return dataclasses.replace(rule, checks=tuple(checks))
 
 
 @pytest.mark.parametrize("layout", ["release", "beir", "mteb"])
@@ -431,7 +432,7 @@ def test_canaries_are_found(known: Path, tmp_path: Path, layout: str) -> None:
     subject = known if layout == "release" else made[layout](tmp_path / "ours")
     report = against(subject, [], tmp_path, plant=True)
     assert [item for item in report.canaries if not item.is_found] == []
-    assert len(report.canaries) == sum(len(rule.canaries) for rule in RULES)
+    assert len(report.canaries) == sum(len(rule.defects) for rule in RULES)
     assert report.verdict != "invalid"
 
 
@@ -444,7 +445,10 @@ def test_without_the_comparison_with_hash_lists_the_audit_fails(
     report = against(known, [], tmp_path, plant=True)
     missed = [(item.rule, item.canary) for item in report.canaries if not item.is_found]
     planted = [
-        (rule.id, canary.name) for rule in RULES for canary in rule.canaries if canary.second == "hashlist"
+        (rule.id, defect.name)
+        for rule in RULES
+        for defect in rule.defects
+        if isinstance(defect, Defect) and defect.second == "hashlist"
     ]
     assert missed == planted
     assert {rule for rule, _ in planted} == {rule.id for rule in RULES}

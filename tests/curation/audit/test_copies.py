@@ -57,7 +57,7 @@ def test_copies_are_what_the_audit_calls_self_matches() -> None:
     }
     image = ShownItem(name="query_image", value="ab" * 32), ShownItem(name="document_image", value="ab" * 32)
     pictured = replace(candidate("q3", "other"), shown=image)
-    assert [row.detail for row in copies([pictured])] == ["query and document show the same picture"]
+    assert [row.detail for row in copies([pictured])] == ["query and document show the same image"]
     assert copies([]) == []
 
 

@@ -62,7 +62,7 @@ def test_equal_captions_of_different_pictures_are_different(tmp_path: Path) -> N
         ]
         found = checked(name, rows, tmp_path)
         assert found.found == 1 and small.named(found) == {"x1", "x3"}
-        assert [item.compared for item in found.coverage if "picture" in item.unit] == [1]
+        assert [item.compared for item in found.coverage if "image" in item.unit] == [1]
 
 
 def test_pictures_of_other_layouts_are_compared_by_their_bytes(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_near_queries_within_and_across_splits(tmp_path: Path) -> None:
     ("one", "other", "keys", "unit"),
     [
         ({"family": "f"}, {"family": "f"}, (), "of one family"),
-        ({"image_sha256": "aa"}, {"image_sha256": "bb"}, (), "with another picture"),
+        ({"image_sha256": "aa"}, {"image_sha256": "bb"}, (), "with another image"),
         ({}, {}, (key("q1", "C:1"), key("q2", "C:2")), "on other target concepts"),
     ],
 )
@@ -185,5 +185,5 @@ ALL: tuple[Rule, ...] = (*duplicates.RULES, *spans.RULES, *texts.RULES[-2:])
 
 
 def test_the_rules_on_texts_are_told_apart() -> None:
-    """That the known release passes them and their canaries are found is told by `test_canaries`."""
+    """That the known release passes them and their canaries are found is told by `test_defects`."""
     assert len({rule.id for rule in texts.RULES}) == len(texts.RULES) == len(ALL)

@@ -13,6 +13,7 @@ from PIL import Image
 
 from curation.audit.layouts import open_dataset, problems
 from curation.audit.report import audit
+from curation.audit.rule import Proof
 from curation.audit.rules import (
     contamination,
     duplicates,
@@ -256,15 +257,16 @@ def test_rules_are_proven_on_a_copy_of_a_foreign_dataset(tmp_path: Path, made: B
     assert report.verdict == "clean"
 
 
-@pytest.mark.parametrize("place", range(len(layouts.RULES[0].canaries)))
+@pytest.mark.parametrize("proof", layouts.RULES[0].defects, ids=lambda proof: proof.name)
 def test_a_reader_that_notices_nothing_fails_the_audit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proof: Proof
 ) -> None:
     monkeypatch.setattr(problems.Problems, "add", lambda *args, **kwargs: None)
     root = Beir().write(tmp_path / "set")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    rule = dataclasses.replace(layouts.RULES[0], canaries=layouts.RULES[0].canaries[place : place + 1])
+    (check,) = layouts.RULES[0].checks
+    rule = dataclasses.replace(layouts.RULES[0], checks=(dataclasses.replace(check, defect=proof),))
     report = audit(open_dataset(root, scratch), run_sql, scratch=scratch, rules=[rule])
     assert (report.verdict, report.rules[0].status) == ("invalid", "unproven")
 

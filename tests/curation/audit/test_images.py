@@ -20,7 +20,7 @@ from benchmarks.image_copies import DRAWN, KNOWN_COPIES, pairs_among, real_files
 from benchmarks.image_copies import drawn as benchmark_picture
 from curation.audit.executor import SerialExecutor
 from curation.audit.page.thumbs import thumbnail, thumbnail_of
-from curation.audit.rules.images_canaries import bomb, cropped, drawn, encoded, rescaled
+from curation.audit.rules.images_defects import bomb, cropped, drawn, encoded, rescaled
 from curation.images.decode import open_image
 from curation.images.fingerprint import perceptual_hash
 from curation.similarity.image import ImageFeatures, features, greys, nominate, same_images
@@ -125,7 +125,7 @@ def test_copies_are_found_and_others_are_not(tmp_path: Path, kind: str) -> None:
         }
         rows += [(f"{seed}{name}", encoded(copy, quality=60)) for name, copy in copies.items()]
     found = pairs(seen(tmp_path, rows))
-    assert all(one.split("-")[0] == other.split("-")[0] for one, other in found), "different pictures paired"
+    assert all(one.split("-")[0] == other.split("-")[0] for one, other in found), "different images paired"
     for seed in range(5):
         assert found[f"{seed}", f"{seed}-small"] == "rescaled"
         assert found[f"{seed}", f"{seed}-large"] == "rescaled"

@@ -14,7 +14,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
 from curation.audit.rule import Context, Rows
 from curation.audit.rules import images
-from curation.audit.rules.images_canaries import cropped, drawn, encoded, rescaled
+from curation.audit.rules.images_defects import cropped, drawn, encoded, rescaled
 from schemas.audit import RuleResult
 from schemas.hashing import sha256_bytes
 from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
@@ -118,7 +118,7 @@ def test_duplicates_must_share_labels(tmp_path: Path) -> None:
     assert named(run("image_duplicates", tmp_path, world.dataset(tmp_path))) == [["q3", "q0", "d3"]]
     world.judge("q0", "d3", 0)
     result = run("image_duplicates", tmp_path, world.dataset(tmp_path))
-    assert (result.status, result.note) == ("passed", "1 pairs of the same picture")
+    assert (result.status, result.note) == ("passed", "1 pairs of the same image")
 
 
 def test_documents_with_one_picture(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_no_query_finds_its_own_picture(tmp_path: Path) -> None:
     world.judge("q2", "bytes", 2)
     result = run("image_self_match", tmp_path, world.dataset(tmp_path))
     assert named(result) == [["q1", "self"], ["q2", "bytes"]]
-    assert result.findings[0].message == "the query's own picture (cropped) is a document, unlabelled for it"
+    assert result.findings[0].message == "the query's own image (cropped) is a document, unlabelled for it"
     assert result.findings[1].message.endswith("(with equal bytes) is a document, positive for it")
     world.exclude("q1", "self")
     world.exclude("q2", "bytes")

@@ -127,7 +127,7 @@ def shared_fetched(one: Made, two: Made, split: str) -> tuple[str, str, str]:
 
 def shared_bytes(one: Made, two: Made, split: str) -> tuple[str, str, str]:
     """Provenance says two images, the bytes are one."""
-    data = b"one picture"
+    data = b"one image"
     a = one.add("a", data=data, fetched="01" * 32)
     b = two.add("b", split=split)
     two.positive(b, "pmc:PMC44.1", data=data, fetched="02" * 32)

@@ -1,4 +1,4 @@
-"""The published keys are those of the files; canaries of the overlap rules amid overlap."""
+"""The published keys are those of the files; defects of the overlap rules amid overlap."""
 
 from __future__ import annotations
 
@@ -122,17 +122,17 @@ def test_a_task_without_targets_needs_none(tmp_path: Path) -> None:
     assert {finding.sides[0].id for finding in result.findings} == {f"clinical_case-{n}" for n in (1, 2, 3)}
 
 
-# --- canaries
+# --- defects
 
 
-def test_the_rules_name_fourteen_defects_to_plant() -> None:
-    """That each is found is told by `test_canaries`."""
-    named = [(rule.id, canary.name) for rule in overlap.RULES for canary in rule.canaries]
-    assert len(named) == len(set(named)) == 14
+def test_the_rules_name_fifty_one_defects_to_plant() -> None:
+    """That each is found is told by `test_defects`."""
+    named = [(rule.id, defect.name) for rule in overlap.RULES for defect in rule.defects]
+    assert len(named) == len(set(named)) == 51
     assert {rule for rule, _ in named} == {rule.id for rule in overlap.RULES}
 
 
-def test_canaries_are_found_in_a_release_full_of_overlap(copy: Path) -> None:
+def test_defects_are_found_in_a_release_full_of_overlap(copy: Path) -> None:
     """What is wrong with the release does not hide what is planted."""
     half: list[str] = []
 

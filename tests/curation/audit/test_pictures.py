@@ -153,7 +153,7 @@ def test_nothing_compared_is_not_covered(tmp_path: Path) -> None:
     write_lines(tmp_path / "named" / "qa.jsonl", named(["gone/1.jpg", "gone/2.jpg"], "image"))
     result = said(tmp_path / "named", tmp_path)
     assert result.status == "not_covered" and result.compared == 0
-    assert result.note == "named: 2 pictures its rows name could not be read"
+    assert result.note == "named: 2 images its rows name could not be read"
     assert result.coverage[0].compared == 0
     files(tmp_path / "named", {"gone/1.jpg": OTHER})
     result = said(tmp_path / "named", tmp_path)

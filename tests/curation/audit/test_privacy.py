@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from curation.audit import audit, render_page
-from curation.audit.rules import privacy_canaries
+from curation.audit.rules import privacy_defects
 from curation.audit.rules.privacy import PLACES, RULES
 from curation.audit.verify import to_bytes
 from curation.privacy import CERTAIN, HINTS, hits
@@ -262,7 +262,7 @@ def test_every_text_column_that_people_wrote_is_a_place() -> None:
 def test_each_canary_is_one_find_and_one_row() -> None:
     """Planted together, none may be mistaken for another."""
     for rule, patterns in ((STRONG, CERTAIN), (WEAK, HINTS)):
-        planted = privacy_canaries.CERTAIN if rule is STRONG else privacy_canaries.HINTS
+        planted = privacy_defects.CERTAIN if rule is STRONG else privacy_defects.HINTS
         assert rule.defects == planted
         tables = run_sql.sandbox()
         columns = {"queries": QUERIES.schema, "corpus": CORPUS.schema}

@@ -81,4 +81,4 @@ def test_a_release_with_an_error_is_not_publishable_and_without_it_is(known: Pat
 
 
 def test_another_layout_is_not_ours_to_publish() -> None:
-    assert list(forbids(None, RULES, (), (), was_planted=True)) == ["It is no release of ours."]
+    assert list(forbids(None, RULES, (), (), was_planted=True)) == ["It is not a release of ours."]

@@ -8,7 +8,7 @@ import pytest
 
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import RULES, run_rule
-from curation.audit.rule import Canary, Context, Outcome, Rule
+from curation.audit.rule import Check, Context, Defect, Outcome, Rule
 from schemas.audit import Kind
 from schemas.tables import TABLES
 from tests.curation.audit.small import dataset
@@ -39,8 +39,8 @@ def said(rule: Rule, tmp_path: Path) -> tuple[str, str]:
 
 def test_a_rule_that_forgets_to_look_is_not_passed(tmp_path: Path) -> None:
     def of(outcome: Outcome, second: str = "") -> Rule:
-        planted = (Canary("any", lambda rows, other: None, second),)
-        return Rule("toy", 1, "Toy", "Says what it is told.", "error", "toys", lambda _: outcome, planted)
+        told = Check("toy", lambda _: outcome, Defect("any", "SELECT 1 WHERE false", second=second))
+        return Rule("toy", 1, "Toy", "Says what it is told.", "error", "toys", checks=(told,))
 
     assert said(of(Outcome(3, 0)), tmp_path) == ("passed", "")
     assert said(of(Outcome(0, 0)), tmp_path) == ("not_applicable", "nothing was compared: 0 toys")

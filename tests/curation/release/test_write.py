@@ -172,7 +172,7 @@ def test_shards_are_cut_by_rows_and_payload_alone(tmp_path: Path, rows: int) -> 
         assert codecs["image.bytes"] == "UNCOMPRESSED" and codecs["text"] == "ZSTD"
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_an_empty_build_is_an_empty_release(world: World) -> None:
     """`datasets` refuses to materialise a split without rows, so the card lists no such config."""
     world.queries, world.documents, world.qrels, world.excluded = [], [], [], []

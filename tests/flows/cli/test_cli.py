@@ -220,9 +220,9 @@ def test_light_verbs_do_not_import_prefect(built: Path) -> None:
     verbs = [["status", *where], ["show", "pmc:PMC990000001.1", *where], ["doctor", *where]]
     verbs += [["audit", str(built), *where], ["--help"]]
     code = (
-        "import json, sys; from flows.cli.app import run_cli; from curation.audit import canaries\n"
-        "whole = canaries.run\n"
-        "canaries.run = lambda rules, *rest: whole(rules[::12], *rest)  # they take twenty seconds\n"
+        "import json, sys; from flows.cli.app import run_cli; from curation.audit import defects\n"
+        "whole = defects.run\n"
+        "defects.run = lambda rules, *rest: whole(rules[::12], *rest)  # they take twenty seconds\n"
         "for verb in json.loads(sys.argv[1]):\n"
         "    try: run_cli(verb)\n"
         "    except SystemExit: pass\n"

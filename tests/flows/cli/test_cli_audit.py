@@ -46,7 +46,7 @@ def status(report: dict[str, Any], rule: str) -> str:
     return next(str(item["status"]) for item in report["rules"] if item["rule"] == rule)
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_a_clean_release_is_clean_and_its_report_holds(
     task: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,7 +59,7 @@ def test_a_clean_release_is_clean_and_its_report_holds(
     assert "holds" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 @pytest.mark.parametrize("as_hashes", [False, True], ids=["its files", "its hash list"])
 def test_a_query_of_another_benchmark_is_found(
     task: Path, benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], as_hashes: bool
@@ -80,7 +80,7 @@ def test_a_query_of_another_benchmark_is_found(
     assert "t1" in page.read_text("utf-8")
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_an_audit_against_others_never_touches_the_published_report(
     task: Path, benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,7 +107,7 @@ def test_what_an_audit_writes_never_goes_into_a_release(
     assert {path: path.stat().st_mtime_ns for path in task.rglob("*") if path.is_file()} == before
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_another_benchmark_can_be_audited_and_is_left_as_it_is(
     benchmark: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +127,7 @@ def test_another_benchmark_can_be_audited_and_is_left_as_it_is(
     assert sorted(path.relative_to(benchmark) for path in benchmark.rglob("*")) == before
 
 
-@pytest.mark.usefixtures("fewer_canaries")
+@pytest.mark.usefixtures("fewer_defects")
 def test_several_tasks_have_a_page_each(
     benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from curation.audit.rule import Defect
-from curation.audit.rules.planting import add_row, set_row
+from curation.audit.rules.planting import add_row
+from curation.audit.rules.text_rows import literal
 
 _CERTAIN: Mapping[str, Mapping[str, str]] = {
     "a record number": {
@@ -117,48 +118,38 @@ _HINTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _of(planted: Mapping[str, Mapping[str, str]]) -> Iterator[Defect]:
     """Further documents and queries, so that no two defects share a row."""
     listed = [(f"{kind} ({language})", text) for kind, of in planted.items() for language, text in of.items()]
     for number, (name, text) in enumerate(listed):
-        row = f"'planted-phi-{number}' AS id, {_literal(text)} AS text"
+        row = f"'planted-phi-{number}' AS id, {literal(text)} AS text"
         yield Defect(name, add_row(("corpus", "queries")[number % 2], row))
 
 
-_SAID = _literal(_CERTAIN["a record number"]["en"])
+_SAID = literal(_CERTAIN["a record number"]["en"])
 _QUOTE = f"[{{text_id: '', start: 0, 'end': 0, text: {_SAID}}}]"
 _CHANGE = f"[{{start: 0, 'end': 0, original: {_SAID}, rule: ''}}]"
+
+
+def _in(what: str, table: str, column: str, value: str = _SAID, key: str = "id") -> Defect:
+    """A further row of a table that says it in some column."""
+    return Defect(
+        f"a record number in {what}",
+        f"""INSERT INTO {table} BY NAME SELECT {literal(f"planted {what}")} AS "{key}", {value} AS {column}
+            RETURNING "{key}" """,
+    )
+
+
 CERTAIN: tuple[Defect, ...] = (
     *_of(_CERTAIN),
-    Defect("a record number in a title", set_row("corpus", f"title = {_SAID}")),
-    Defect("a record number in an article's title", set_row("sources", f"title = {_SAID}")),
-    Defect(
-        "a record number in a licence statement", set_row("sources", f"license_statement = {_SAID}", at=1)
-    ),
-    Defect("a record number in evidence of scope", set_row("sources", f"scope_evidence = [{_SAID}]", at=2)),
-    Defect(
-        "a record number in a quote",
-        set_row("provenance_qrels", f"evidence = {_QUOTE}", names='"query-id"'),
-    ),
-    Defect(
-        "a record number in a replaced text", set_row("provenance_corpus", f"transforms = {_CHANGE}", at=1)
-    ),
-    Defect(
-        "a record number in a query's replaced text",
-        set_row("provenance_queries", f"transforms = {_CHANGE}", at=1),
-    ),
-    Defect(
-        "a record number in an answer's reason",
-        f"""INSERT INTO annotations BY NAME SELECT 'planted-phi-answer' AS "query-id", {_SAID} AS reason
-            RETURNING "query-id" """,
-    ),
-    Defect(
-        "a record number in a dropped row's detail",
-        f"INSERT INTO drops BY NAME SELECT 'planted-phi-drop' AS id, {_SAID} AS detail RETURNING id",
-    ),
+    _in("a title", "corpus", "title"),
+    _in("an article's title", "sources", "title"),
+    _in("a licence statement", "sources", "license_statement"),
+    _in("evidence of scope", "sources", "scope_evidence", f"[{_SAID}]"),
+    _in("a quote", "provenance_qrels", "evidence", _QUOTE, "query-id"),
+    _in("a replaced text", "provenance_corpus", "transforms", _CHANGE),
+    _in("a query's replaced text", "provenance_queries", "transforms", _CHANGE),
+    _in("an answer's reason", "annotations", "reason", key="query-id"),
+    _in("a dropped row's detail", "drops", "detail"),
 )
 HINTS: tuple[Defect, ...] = tuple(_of(_HINTS))

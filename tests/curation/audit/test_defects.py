@@ -16,13 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.audit import RULES, audit, canaries, copying, invented
+from curation.audit import RULES, audit, copying, defects, invented
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
-from curation.audit.rule import Canary, Collector, Context, NotCovered, Outcome, Rows, Rule, side
+from curation.audit.rule import Collector, Context, Defect, FileDefect, NotCovered, Outcome, Rule, side
 from curation.audit.rules import evidence, files, integrity, rights
 from curation.audit.verify import to_bytes
+from curation.published.query import Sandbox
 from schemas.audit import AuditReport, CanaryResult
 from tests.curation.release.known import edit, run_sql
 
@@ -36,7 +37,7 @@ def context(subject: Dataset, scratch: Path) -> Context:
 
 def planted(rules: Sequence[Rule], directory: Path, scratch: Path) -> tuple[CanaryResult, ...]:
     scratch = scratch / "scratch"
-    found = canaries.run(rules, context(open_release(directory), scratch), run_rule)
+    found = defects.run(rules, context(open_release(directory), scratch), run_rule)
     assert not any(scratch.iterdir()), "nothing may be left behind"
     return found
 
@@ -78,11 +79,13 @@ def blind_report(known: Path) -> AuditReport:
 
 def blinded(rule: Rule) -> Rule:
     """The rule with checks that find nothing."""
-    checks = tuple(
-        dataclasses.replace(check, test=lambda given: Outcome(1, 0), of="") for check in rule.checks
-    )
-    check = rule.check and (lambda given: Outcome(1, 0))
-    return dataclasses.replace(rule, check=check, checks=checks)
+    return instead(rule, lambda given: Outcome(1, 0))
+
+
+def instead(rule: Rule, test: Callable[[Context], Outcome]) -> Rule:
+    """The rule with another test in each of its checks."""
+    checks = tuple(dataclasses.replace(check, test=test, of="") for check in rule.checks)
+    return dataclasses.replace(rule, checks=checks, compared="", tables=(), about=())
 
 
 def test_the_known_release_passes_every_rule(report: AuditReport) -> None:
@@ -93,10 +96,10 @@ def test_the_known_release_passes_every_rule(report: AuditReport) -> None:
 
 
 @each_rule
-def test_every_rule_finds_its_canaries(proof: Proof, rule: Rule) -> None:
+def test_every_rule_finds_its_defects(proof: Proof, rule: Rule) -> None:
     found = proof[rule.id]
     assert found and all(item.is_found for item in found), [item for item in found if not item.is_found]
-    assert [item.canary for item in found] == [canary.name for canary in rule.defects]
+    assert [item.canary for item in found] == [defect.name for defect in rule.defects]
     assert len({item.canary for item in found}) == len(found)
 
 
@@ -116,7 +119,7 @@ def test_one_rule_that_finds_nothing_or_never_looks_makes_the_audit_invalid(know
 
     sound, other = integrity.RULES[3:5]
     for check in (absent, lambda given: Outcome(1, 0)):
-        report = audit(known, run_sql, rules=[dataclasses.replace(other, check=check), sound])
+        report = audit(known, run_sql, rules=[instead(other, check), sound])
         assert report.verdict == "invalid"
         assert [item.status for item in report.rules] == ["unproven", "passed"]
 
@@ -132,29 +135,30 @@ def test_a_rule_that_flags_every_row_proves_nothing(known: Path, tmp_path: Path)
         return found.outcome(1)
 
     (rule,) = [item for item in MINE if item.id == "short_texts"]
-    found = planted([dataclasses.replace(rule, check=all_rows)], known, tmp_path)
+    found = planted([instead(rule, all_rows)], known, tmp_path)
     assert not any(item.is_found for item in found)
     assert "before anything was planted" in found[0].note
 
 
-def test_a_rule_without_canaries_is_unproven(known: Path) -> None:
-    bare = dataclasses.replace(MINE[0], canaries=())
+def test_a_rule_without_checks_is_unproven(known: Path) -> None:
+    bare = dataclasses.replace(MINE[0], checks=())
     report = audit(known, run_sql, rules=[bare])
     assert report.verdict == "invalid"
     assert "names no defect" in report.canaries[0].note
 
 
-def test_a_canary_that_breaks_or_names_nothing_is_reported(known: Path, tmp_path: Path) -> None:
-    def breaks(rows: Rows, second: Rows) -> Sequence[str]:
+def test_a_defect_that_breaks_or_names_nothing_is_reported(known: Path, tmp_path: Path) -> None:
+    def breaks(tables: Sandbox) -> Sequence[str]:
         raise KeyError("no such column")
 
     broken = (
-        Canary("breaks", breaks),
-        Canary("nothing", lambda rows, second: None),
-        Canary("nameless", lambda rows, second: []),
+        Defect("breaks", breaks),
+        Defect("nothing", lambda tables: None),
+        FileDefect("nameless", lambda directory: []),
     )
     (rule,) = [item for item in MINE if item.id == "dangling_ids"]
-    found = planted([dataclasses.replace(rule, canaries=broken)], known, tmp_path)
+    check = dataclasses.replace(rule.checks[0], defect=broken, at_once=False)
+    found = planted([dataclasses.replace(rule, checks=(check,))], known, tmp_path)
     assert [item.is_found for item in found] == [False, False, False]
     assert "KeyError" in found[0].note
     assert "nothing there" in found[1].note
@@ -306,7 +310,7 @@ def test_the_invented_release_passes_every_rule(known: Path, tmp_path: Path) -> 
     base = copying.invent(given, tmp_path / "invented")
     report = audit(base.files_to_damage(), run_sql, rules=MINE, plant=False)
     others = {item.rule: item.status for item in report.rules if item.status != "passed"}
-    assert others == {"derived_images": "not_applicable"}, "its pictures are as fetched"
+    assert others == {"derived_images": "not_applicable"}, "its images are as fetched"
     assert {row["split"] for row in invented.rows()["provenance_queries"]} == {"test", "dev"}
 
 
@@ -349,7 +353,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from tests.curation.audit.test_canaries import reports
+from tests.curation.audit.test_defects import reports
 with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
     sys.stdout.buffer.write(reports(Path(sys.argv[1]), pool))
 """

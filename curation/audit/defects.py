@@ -14,10 +14,10 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from curation.audit.copying import SIBLING, Copy, Unusable, cut, invent, second, second_tables
+from curation.audit.copying import SIBLING, Copy, Unusable, cut, empty_second, invent, second
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
-from curation.audit.rule import MAX_EXAMPLES, Canary, Context, Defect, Proof, Rule
+from curation.audit.rule import MAX_EXAMPLES, Context, Defect, FileDefect, Proof, Rule
 from curation.published.query import Database, Sandbox, UnknownNameError
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 
@@ -67,12 +67,20 @@ def again(
 
 def _each(rule: Rule) -> Iterator[tuple[Rule, Proof]]:
     """Every defect of a rule, with the rule reduced to the one check that must find it."""
-    for canary in rule.canaries:
-        yield rule, canary
     for check in rule.checks:
-        alone = dataclasses.replace(rule, checks=(check,), canaries=())
+        alone = dataclasses.replace(rule, checks=(check,))
         for proof in check.defects:
             yield alone, proof
+
+
+def _alike(proofs: Sequence[Proof]) -> Iterator[list[Defect]]:
+    """Defects in tables alone that may be planted together: what is beside them is in the same role."""
+    of: dict[str, list[Defect]] = {}
+    for proof in proofs:
+        if isinstance(proof, Defect) and not (proof.stated or proof.files):
+            of.setdefault(proof.second, []).append(proof)
+    for alike in of.values():
+        yield from (alike[start : start + _AT_ONCE] for start in range(0, len(alike), _AT_ONCE))
 
 
 @contextlib.contextmanager
@@ -147,42 +155,58 @@ class _Field:
 
     def results(self, rule: Rule) -> list[CanaryResult]:
         """Every defect of a rule, each alone but for those of a check that takes many at once."""
-        found: set[str] = set()
+        found: dict[str, str] = {}
         for check in rule.checks:
-            if check.at_once and self.own:
-                alone = dataclasses.replace(rule, checks=(check,))
-                for start in range(0, len(check.defects), _AT_ONCE):
-                    found |= self._at_once(alone, check.defects[start : start + _AT_ONCE], self.own)
+            for proofs in _alike(check.defects) if check.at_once else ():
+                found |= self._together(dataclasses.replace(rule, checks=(check,)), proofs)
         return [
-            CanaryResult(rule=rule.id, canary=proof.name, is_found=True)
+            CanaryResult(rule=rule.id, canary=proof.name, is_found=True, note=found[proof.name])
             if proof.name in found
             else self.result(of, proof)
             for of, proof in _each(rule)
         ]
 
-    def _at_once(self, rule: Rule, proofs: Sequence[Proof], base: Copy) -> set[str]:
-        """Names of the defects that are found when all are planted.
+    def _together(self, rule: Rule, proofs: Sequence[Defect]) -> dict[str, str]:
+        """Names of the defects that are found when all are planted, each with a note.
+
+        Those that have no place in the release's own rows are planted in invented ones.
+        """
+        found, nowhere = self._at_once(rule, proofs, self.own) if self.own else (set(), proofs)
+        others = self._at_once(rule, nowhere, self.invented)[0]
+        note = f"{_INVENTED}{_NOTHING if self.own else self.no_own}"[:_LONGEST_NOTE]
+        return dict.fromkeys(found, "") | dict.fromkeys(others, note)
+
+    def _at_once(self, rule: Rule, proofs: Sequence[Defect], base: Copy) -> tuple[set[str], list[Defect]]:
+        """Names of the defects that are found when all are planted, and those that have no place there.
 
         Each counts only by findings that were not there before and name no row of another.
         """
+        if not proofs:
+            return set(), []
         wanted: dict[str, set[str]] = {}
         try:
-            with self._undone(base):
+            with self._undone(base, proofs[0].second):
                 for proof in proofs:
-                    wanted[proof.name] = set(self._planted(proof, base) or ())
-                result = self.run_rule(rule, self._given(proofs[0], base, ()))[0]
-            before = self._before(rule, proofs[0], base)
+                    wanted[proof.name] = set(proof.ids(self.tables))
+                if not any(wanted.values()):
+                    return set(), list(proofs)
+                findings = self.run_rule(rule, self._given(proofs[0], base, ()))[0].findings
+            is_new = base.ids.isdisjoint(set().union(*wanted.values()))
+            before = frozenset() if is_new else self._before(rule, proofs[0], base)
         except UnknownNameError:  # the others without the one that has no place here
-            return self._at_once(rule, [item for item in proofs if item.name in wanted], base)
+            at = len(wanted)
+            rest = [*proofs[:at], *proofs[at + 1 :]] if at < len(proofs) else []
+            found, nowhere = self._at_once(rule, rest, base)
+            return found, [*proofs[at : at + 1], *nowhere]
         except Exception:  # each is planted alone later, and the reason kept
-            return set()
-        new = [_named([finding]) for finding in result.findings if finding not in before]
+            return set(), []
+        new = [_named([finding]) for finding in findings if finding not in before]
         found = set()
         for name, ids in wanted.items():
             others = set().union(*(rows for of, rows in wanted.items() if of != name))
             if ids and ids <= set().union(*(names for names in new if not names & others)):
                 found.add(name)
-        return found
+        return found, [proof for proof in proofs if not wanted[proof.name]]
 
     def result(self, rule: Rule, proof: Proof, why: str = "") -> CanaryResult:
         """Plant one defect: in the release's own rows, else, and `why`, in invented ones."""
@@ -200,21 +224,21 @@ class _Field:
 
     def _attempt(self, rule: Rule, proof: Proof, base: Copy) -> _Attempt:
         try:
-            if isinstance(proof, Canary) and proof.files:
+            if isinstance(proof, FileDefect):
                 directory = base.files_to_damage()
-                ids = proof.files(directory)
+                ids = proof.damage(directory)
                 given = self._context(base.reopened(directory))
                 result = self.run_rule(rule, given)[0] if ids else None
             else:
-                with self._undone(base, _second_of(proof)):
-                    ids = self._planted(proof, base)
+                with self._undone(base, proof.second):
+                    ids = proof.ids(self.tables) or None
                     result = self.run_rule(rule, self._given(proof, base, ids))[0] if ids else None
         except UnknownNameError as error:  # there the release has no such column; the invented one has them
             return _Attempt(None, _NOTHING if base is self.own else self._reason(error))
         except Exception as error:  # a defect that cannot be planted proves nothing; the reason is kept
             return _Attempt(None, f"could not be planted: {self._reason(error)}")
         if ids is None or result is None:
-            return _Attempt(None, _NOTHING if ids is None else "the canary names no row")
+            return _Attempt(None, _NOTHING if ids is None else "the defect names no row")
         return self._compared(rule, proof, base, ids, result)
 
     @contextlib.contextmanager
@@ -228,39 +252,26 @@ class _Field:
                 self._context(base.stored(nowhere)), query=self.tables
             )
         if role and "second" not in self.whole:
-            self.tables.load("second", second_tables(base.no_rows()))
+            self.tables.load("second", empty_second())
             self.whole["second"] = self.whole[base.name]
         self.whole[base.name].scratch = self._folder()
         with self.tables.undone(base.name):
             yield self.whole[base.name]
 
-    def _planted(self, proof: Proof, base: Copy) -> Sequence[str] | None:
-        """Plant a defect in the tables; the ids that must be named."""
-        if isinstance(proof, Defect):
-            return proof.ids(self.tables) or None
-        rows, other = base.rows_to_damage(), base.no_rows()
-        ids = proof.plant(rows, other) if proof.plant else None
-        for name, table in base.changed(rows).items() if ids else ():
-            self.tables.replace(name, table)
-        planted = {name: rows for name, rows in other.items() if rows and ids}
-        for name, table in second_tables(planted).items():
-            self.tables.replace(f"second.{name}", table)
-        return ids
-
-    def _given(self, proof: Proof, base: Copy, ids: Sequence[str]) -> Context:
+    def _given(self, proof: Defect, base: Copy, ids: Sequence[str]) -> Context:
         """The tables as they are, with what the defect put beside them."""
         given = self.whole[base.name]
         subject = given.subject
-        role = _second_of(proof)
+        role = proof.second
         if role == "sibling" and subject.manifest is not None:
             subject = dataclasses.replace(
                 subject, manifest=dataclasses.replace(subject.manifest, siblings=(SIBLING,))
             )
-        if isinstance(proof, Defect) and proof.stated:
+        if proof.stated:
             subject = dataclasses.replace(
                 subject, manifest=dataclasses.replace(given.manifest, **proof.stated)
             )
-        if isinstance(proof, Defect) and proof.files:
+        if proof.files:
             directory = self._folder()
             proof.files(directory, ids)
             subject = dataclasses.replace(subject, directory=directory)
@@ -305,11 +316,10 @@ class _Field:
 
     def _before(self, rule: Rule, proof: Proof, base: Copy) -> frozenset[Finding]:
         """What the rule, or its one check, finds in the undamaged copy."""
-        in_files = isinstance(proof, Canary) and proof.files is not None
-        kind = "files" if in_files else _second_of(proof)
+        kind = "files" if isinstance(proof, FileDefect) else proof.second
         key = (rule.id, *(check.name for check in rule.checks), base.name, kind)
         if key not in self.before:
-            if in_files:
+            if kind == "files":
                 given = self._context(base.reopened(base.files()))
                 findings = self.run_rule(rule, given)[0].findings
             elif kind:
@@ -330,13 +340,9 @@ class _Field:
         return f"{type(error).__name__}: {text}"[:_LONGEST_NOTE]
 
 
-def _second_of(proof: Proof) -> str:
-    return proof.second
-
-
 def _is_outside(proof: Proof) -> bool:
     """Whether the defect is, in part, none of the tables."""
-    return bool(proof.stated) if isinstance(proof, Defect) else proof.files is not None
+    return isinstance(proof, FileDefect) or bool(proof.stated)
 
 
 def _named(findings: Sequence[Finding]) -> set[str]:
