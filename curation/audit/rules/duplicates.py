@@ -1,7 +1,7 @@
 """Rules on duplicates and near-duplicates among documents and among queries.
 
-Exact duplicates must be merged, near-duplicate documents must share their labels: one of a positive that nobody
-judged is scored as a miss.
+Exact duplicates must be merged, near-duplicate documents must share their labels: one of a positive that
+nobody judged is scored as a miss.
 """
 
 from __future__ import annotations

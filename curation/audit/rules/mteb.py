@@ -203,8 +203,8 @@ RULES = (
         "no_queries",
         1,
         "The release has queries",
-        "A release without queries measures nothing: its inputs gave none, and the retention table says why. It "
-        "may not be published. (MTEB's empty_split, for a release of ours.)",
+        "A release without queries measures nothing: its inputs gave none, and the retention table says why. "
+        "It may not be published. (MTEB's empty_split, for a release of ours.)",
         "declared",
         "queries",
         checks=(
