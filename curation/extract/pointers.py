@@ -55,7 +55,7 @@ _DIGIT_OR_ROMAN = re.compile(r"\d|[IVX]")
 _NUMBER = re.compile(
     r"(?:[nN][o.º°]{1,2}\s?)?"
     r"(?:(?P<prefix>[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d"
-    r"|°)(?:\s?▸)?"
+    r"|°)(?:\s?▸(?:\s(?=[a-z]\b))?)?"
     r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
 )
 _CHILD = re.compile(
@@ -70,6 +70,8 @@ _SEPARATOR = re.compile(
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
 _AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
 _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
+_ELSEWHERE = re.compile(r"\s(?:of|in|from)\s(?:[Rr]efs?\b|[Rr]eference|\[|[A-Z]\w+ (?:et al|and [A-Z]|&))")
+"""Whose figure it is: what stands before is its number, and no count of something."""
 _WORD = re.compile(r"[^\d(]*")
 _PLURALS = (
     *("figs", "figures", "figuras", "abbildungen", "figuren", "figg", "рисунках", "рисунки"),
@@ -221,7 +223,9 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
     if found.group("prefix") or found.group("roman"):
         return True
     attached = _LETTER.match(text, found.end())
-    if attached and _AFTER_LETTER.match(text, attached.end()):
+    if attached and (plural or _AFTER_LETTER.match(text, attached.end())):
+        return True
+    if join == "list" and _ELSEWHERE.match(text, found.end()):
         return True
     if text[found.end() : found.end() + 1].isalpha():
         return False

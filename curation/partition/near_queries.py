@@ -17,7 +17,7 @@ from curation.similarity.text.engine import near_pairs
 from curation.similarity.text.sketch import Texts
 from schemas.hashing import normalise_text, sha256_text
 
-VERSION = 1
+VERSION = 2
 PREFIX = "near:"
 """Such keys are of the dimension `query`."""
 

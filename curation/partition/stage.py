@@ -33,7 +33,7 @@ from schemas.errors import UsageError
 from schemas.image import FigureImage
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-VERSION = 3
+VERSION = 4
 _MILLION = 1_000_000
 
 _KEYS = """

@@ -2,10 +2,12 @@
 
 Inline markup adds and removes no space, block children are separated by one, white space is collapsed while
 the offsets are counted: `text[start:end]` is always what the span encloses. Text and tail are read once.
+What is raised stays raised (10⁹/L, χ², e^−kt): flattened it would be another number.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from operator import itemgetter
 
@@ -13,13 +15,14 @@ from schemas.article import Emphasis, Xref
 from sources.jats.formula import linear
 from sources.jats.nodes import MATHML, Element, squeeze
 
-_XREF, _EMPHASIS, _BLOCK, _FLOAT, _DROP, _FORMULA, _BREAK, _CHOICE = range(8)
+_XREF, _EMPHASIS, _BLOCK, _FLOAT, _DROP, _FORMULA, _BREAK, _CHOICE, _RAISED = range(9)
 _EMPHASES = {
     "bold": "bold", "b": "bold", "italic": "italic", "i": "italic", "sup": "sup", "sub": "sub",
     "underline": "underline",
 }  # fmt: skip
 _COMMON = {
     "xref": _XREF,
+    "sup": _RAISED,
     "break": _BREAK,
     "hr": _BREAK,
     "inline-formula": _FORMULA,
@@ -66,6 +69,7 @@ CAPTION = {
     **dict.fromkeys(_FLOATS, _FLOAT),
     **dict.fromkeys((*_TEXT_BLOCKS, *_PARTS_OF_BLOCKS, "caption"), _BLOCK),
     **dict.fromkeys(_EMPHASES, _EMPHASIS),
+    "sup": _RAISED,
     "disp-formula": _FORMULA,
     "label": _DROP,  # the labels of list items; the figure's own label is a field of its own
 }
@@ -74,6 +78,12 @@ TITLE = {**CAPTION, "xref": _DROP}
 """A title: reference marks in it point to footnotes and are no part of it."""
 
 _EXTENT = itemgetter(0, 1)
+_SUPERSCRIPTS = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
+_HAS_FORM = re.compile(r"(?=.*[+\-−–n\d])[+\-−–=()n\d]+")
+"""What Unicode can raise: a number with its sign, a charge."""
+_CITATIONS = re.compile(r"\d+(?:\s?[,;–-]\s?\d+)+")
+_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_FORMULA_IMAGE = "[formula]"
 
 
 class Flow:
@@ -160,13 +170,44 @@ class Flow:
         elif action == _BREAK:
             self.is_spaced = True
         elif action == _FORMULA:
-            line = linear(child)
-            if line is None:
-                self._inside(child)
-            elif line:
-                self.add(line)
+            self._formula(child)
+        elif action == _RAISED:
+            self._raised(child)
         elif action == _CHOICE:
             self._choice(child)
+
+    def _formula(self, child: Element) -> None:
+        """A formula as a line; one that is an image alone is said to have been there."""
+        line, piece = linear(child), len(self.pieces)
+        if line is None:
+            self._inside(child)
+        elif line:
+            self.add(line)
+        if piece == len(self.pieces) and next(child.iter("inline-graphic", "graphic"), None) is not None:
+            self.add(_FORMULA_IMAGE)
+
+    def _raised(self, child: Element) -> None:
+        """A superscript, in Unicode where it has the form; an isotope's number (¹⁸F) is written 18F."""
+        at, piece, spans = self.length, len(self.pieces), len(self.references) + len(self.marks)
+        before = self.pieces[-1][-1] if self.pieces and not self.is_spaced else " "
+        if len(child):
+            self._inside(child)
+        elif text := child.text:
+            self.add(text)
+        if piece == len(self.pieces):
+            return
+        written = "".join(self.pieces[piece:])
+        lead = " " if written[0] == " " else ""
+        written = written[len(lead) :]
+        is_attached = not lead and (before.isalnum() or before in ")]}'’′%")
+        if is_attached or not (child.tail or "")[:1].isalnum():
+            raised = _raised_form(written, before)
+            if len(raised) == len(written) or len(self.references) + len(self.marks) == spans:
+                self.pieces[piece:] = [lead + raised]
+                self.length = at + len(lead) + len(raised)
+        start = at + len(lead)
+        if self.actions.get("bold") == _EMPHASIS:
+            self.marks.append((start, self.length, _EMPHASES[child.tag]))
 
     def _span(self, action: int, child: Element) -> None:
         at, piece = self.length, len(self.pieces)
@@ -213,6 +254,19 @@ class Flow:
         """Inline markup in order of start, outer before inner."""
         marks = sorted(self.marks, key=lambda mark: (mark[0], -mark[1], mark[2]))
         return tuple(Emphasis(start=start, end=end, kind=kind) for start, end, kind in marks)  # type: ignore[arg-type]
+
+
+def _raised_form(text: str, before: str) -> str:
+    """A superscript as characters; `before` is the one it stands after.
+
+    Short letters after digits (1st, 99m), footnote letters and signs (a, *, ®) are written flat as people do.
+    """
+    if _HAS_FORM.fullmatch(text):
+        return text.translate(_SUPERSCRIPTS)
+    if _CITATIONS.fullmatch(text):
+        return text.translate(_DIGITS)
+    is_flat = text.isalpha() and (len(text) <= 3 or before.isdigit())
+    return text if is_flat or not any(map(str.isalnum, text)) else f"^{text}"
 
 
 def flatten(element: Element | None) -> str:

@@ -6,6 +6,7 @@ from curation.audit.rule import Check, Context, Defect, Outcome, Rule
 from curation.audit.rules import duplicates, spans
 from curation.audit.rules.planting import set_row
 from curation.audit.rules.text_rows import literal
+from curation.extract.identifiers import ANY
 
 _FIGURE = (
     r"(?i)(?:\b(?:fig(?:s|ure|ures|ura|uras)?|abb(?:ildung|ildungen)?|scheme|panel)\b\.?\s*|[图図]\s*|рис\.?\s*)"
@@ -28,6 +29,19 @@ def _figures(table: str, *texts: str) -> Check:
     )
 
 
+IDENTIFIERS = Check(
+    "the query names an article or a study by an identifier: {words}",
+    f"""SELECT *, strpos(text, words) - 1 AS start, start + length(words) AS "end" FROM (
+        SELECT id AS q, text, regexp_extract(text, {literal(ANY)}) AS words FROM queries)
+        WHERE words <> ''""",
+    tuple(
+        Defect(f"{text!r} in a query", set_row("queries", f"text = concat(text, {literal(f' {text}')})", at))
+        for at, text in enumerate(
+            ("DOI: http://dx.doi.org/10.7554/eLife.00353.003", "PMID: 12345678", "NCT01234567")
+        )
+    ),
+    at_once=True,
+)
 _HELD = """SELECT DISTINCT q, answer, coalesce(text, '') AS text,
         nullif(strpos(lower(text), lower(answer)), 0) - 1 AS start, start + length(answer) AS "end" FROM ({})
     WHERE length(answer) > 3
@@ -99,6 +113,18 @@ RULES = (
         ),
         tables=("queries", "corpus"),
         compared="SELECT 1 FROM queries UNION ALL SELECT 1 FROM corpus",
+    ),
+    Rule(
+        "identifiers",
+        1,
+        "No identifier in a query",
+        "No query names an article by a DOI, a PubMed or a PMC id, or a study by its number in a registry: "
+        "whoever has it needs no retrieval.",
+        "error",
+        "queries",
+        checks=(IDENTIFIERS,),
+        tables=("queries",),
+        compared="FROM queries",
     ),
     Rule(
         "answer_ids",

@@ -242,7 +242,7 @@ def _case_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -137,7 +137,7 @@ _DROPS = f"""
 
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=2,
+    version=3,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_documents": (f"{NAME}.documents", Document),

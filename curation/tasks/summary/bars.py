@@ -16,7 +16,9 @@ MIN_STEM = 5
 MIN_COPY = 8
 """Tokens of a sentence from which it can be a copy; shorter ones are turns of the trade."""
 COPIED = 2 / 3
-"""Share of a sentence's tokens that stand in one sentence of an abstract, in order: an edited copy."""
+"""Share of the shorter sentence's tokens that stand in the other one, in order: an edited copy."""
+MIN_RUN = 5
+"""Tokens of a short sentence from which standing whole in another one is a copy."""
 _SUBTITLE = re.compile(r"\s*[:：–—?]\s*")
 _REGISTERED = re.compile(r"[a-z]{2,}\d{5,}")
 """A number in a registry of trials: NCT, ISRCTN, ACTRN and the like, as a token."""
@@ -80,21 +82,44 @@ def abstract_sentences(abstracts: Iterable[str]) -> tuple[Tokens, ...]:
         for line in text.split("\n")
         for start, end in sentence_spans(line)
     }
-    return tuple(sorted(tokens for tokens in found if len(tokens) >= COPIED * MIN_COPY))
+    return tuple(sorted(tokens for tokens in found if len(tokens) >= MIN_RUN))
 
 
 def is_edited_copy(text: str, sentences: Iterable[Tokens]) -> bool:
-    """Whether a sentence is one of the abstract's, part of one or the title, but for a third of its words."""
-    tokens = tokens_of(text)
-    needed = COPIED * len(tokens)
-    if len(tokens) < MIN_COPY:
-        return False
+    """Whether a sentence is one of the abstract's, holds one or is part of one, but for a third of its words.
+
+    The title counts as a sentence. A short one of the abstract must be there whole, in one run; a short one
+    of the text is a turn of the trade.
+    """
+    tokens = tuple(tokens_of(text))
     counted = Counter(tokens)
-    return any(
-        # Counting is cheap and rules out nearly all pairs; only the order of the rest has to be looked at.
-        (counted & Counter(other)).total() >= needed and _common(tokens, other) >= needed
-        for other in sentences
-    )
+    return any(_is_copy(tokens, counted, other) for other in sentences)
+
+
+def _is_copy(tokens: Tokens, counted: Counter[str], other: Tokens) -> bool:
+    shorter = min(len(tokens), len(other))
+    if shorter < MIN_COPY:
+        return MIN_RUN <= len(other) == shorter and _holds(other, tokens)
+    # Counting is cheap and rules out nearly all pairs; only the order of the rest has to be looked at.
+    needed = COPIED * shorter
+    return (counted & Counter(other)).total() >= needed and _common_nearby(tokens, other) >= needed
+
+
+def _holds(short: Tokens, long: Tokens) -> bool:
+    """Whether all of one stands in the other in one run."""
+    size = len(short)
+    return any(long[at : at + size] == short for at in range(len(long) - size + 1))
+
+
+def _common_nearby(one: Tokens, other: Tokens) -> int:
+    """Most words in common in the same order within a stretch half as long again as the shorter one."""
+    short, long = sorted((one, other), key=len)
+    width = len(short) + len(short) // 2
+    if len(long) <= width:
+        return _common(short, long)
+    step = max(1, len(short) // 4)
+    starts = range(0, len(long) - width + step, step)
+    return max(_common(short, long[start : start + width]) for start in starts)
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

@@ -304,7 +304,7 @@ def _passage_ids(_: Source, __: Sequence[Figure], passages: Sequence[Passage]) -
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=2,
+    version=3,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

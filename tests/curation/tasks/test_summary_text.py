@@ -192,12 +192,19 @@ def test_aims_and_findings_stay_out_and_their_passage_stays() -> None:
         ("Compared with pain, men of old age rest at lower steps.", False),
         ("New rest gives lower scores in well men.", True),
         ("New rest gives lower scores.", False),
+        ("After a year we saw that, unlike steps, it helps people who are old.", True),
+        ("After a year we saw that steps, unlike rest, helped people who are old.", False),
+        (
+            "In men of the ward whom we saw for a year we found that, compared with rest, new rest gives a "
+            "lower pain score, and that most of them were home by the end of May and well in June.",
+            True,
+        ),
         ("Men in rest scores lower gives rest new well and pain.", False),
     ],
 )
 def test_edited_copies_of_a_sentence(text: str, is_copy: bool) -> None:
     own = abstract_sentences(
-        ["Aim\nCompared with rest, new rest gives a lower pain score. Unlike steps, it helps."]
+        ["Aim\nCompared with rest, new rest gives a lower pain score. Unlike steps, it helps people."]
     )
     own += abstract_sentences(["Compared to old rest, new rest gives lower scores in well and ill men."])
     assert is_edited_copy(text, own) is is_copy
@@ -224,7 +231,7 @@ def test_registration_numbers_of_the_abstract_stay_out() -> None:
         max_context_words=1000,
     )
     assert "NCT01234567" not in query.text
-    assert "NCT07654321" in query.text and sentence("two") in query.text
+    assert f"{sentence('two')} See [registry number]." in query.text
 
 
 def test_references_after_a_full_stop_stay_with_their_sentence() -> None:

@@ -1,0 +1,72 @@
+"""Finds what names an article or a study by an identifier: DOI, PMID, PMCID, a number in a trial registry.
+
+Whoever has the identifier needs no retrieval. Registries are the primary ones of the WHO's network
+(https://www.who.int/tools/clinical-trials-registry-platform/network/primary-registries), ClinicalTrials.gov,
+EudraCT and PROSPERO; DOIs are read as Crossref advises
+(https://www.crossref.org/blog/dois-and-matching-regular-expressions/).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+REGISTERED = (
+    r"(?:NCT ?\d{8}|ISRCTN ?\d{6,8}|ACTRN ?\d{14}|ChiCTR[-A-Za-z]{0,6} ?\d{6,12}|CTRI/\d{4}/\d{1,3}/\d{4,7}"
+    r"|DRKS ?\d{8}|(?:EudraCT\W{0,3}(?:number|no\.?|nr\.?)?\W{0,3})?\b20\d\d-\d{6}-\d\d\b"
+    r"|IRCT ?\d{6,20}(?:N\d+)?"
+    r"|JPRN-\w{4,20}|jRCTs?\d{9,12}|UMIN ?\d{6,9}|KCT ?\d{7}|NTR ?\d{3,5}|PACTR ?\d{12,18}|RBR-?\w{5,8}"
+    r"|SLCTR/\d{4}/\d{2,4}|TCTR ?\d{8,14}|RPCEC ?\d{8}|LBCTR ?\d{8,12}|NL\d{4,5}|CRD ?42\d{6,10}"
+    r"|INPLASY ?\d{6,12})"
+)
+"""A number in a registry, as RE2 and Python read it."""
+_REGISTRIES = (
+    r"(?:clinicaltrials\.gov|isrctn\.(?:com|org)|controlled-trials\.com|anzctr\.org\.au|chictr\.org\.cn|ctri\.nic\.in"
+    r"|drks\.de|clinicaltrialsregister\.eu|irct\.(?:ir|behdasht\.gov\.ir)|umin\.ac\.jp|jrct\.(?:niph|mhlw)\.go\.jp"
+    r"|cris\.nih\.go\.kr|trialregister\.nl|onderzoekmetmensen\.nl|pactr\.\w+\.org|ensaiosclinicos\.gov\.br"
+    r"|thaiclinicaltrials\.org|rpcec\.sld\.cu|crd\.york\.ac\.uk|trialsearch\.who\.int)"
+)
+"""Where registries are found: an address there with a path is that of one study."""
+DOI = r"10\.\d{4,9}/[^\s<>\"“”«»]+"
+_PUBMED = r"(?:PMC ?\d{5,9}|(?:PMID|PubMed ID|PMCID)\W{0,3}(?:PMC)?\d{5,9})"
+ANY = rf"(?:{DOI}|\b{_PUBMED}\b|\b{REGISTERED})"
+"""Any of them, as RE2 and Python read it."""
+_FIND = re.compile(
+    rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:https?://|www\.|dx\.|doi\.org)?[^\s<>()\[\]]*?(?P<doi>(?<![\d.]){DOI})"
+    rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»]+)"
+    rf"|(?<!\w)(?P<pubmed>{_PUBMED})(?!\w)|(?<!\w)(?P<registered>{REGISTERED})(?!\w))"
+)
+_HINT = re.compile(r"\d{4}|://|www")
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+
+
+class Identifier(NamedTuple):
+    """Where one stands, its label ("DOI:") and address included; `kind` is doi, pubmed or registered."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def identifiers_in(text: str) -> Iterator[Identifier]:
+    """All identifiers of a text, in order, not overlapping."""
+    if not _HINT.search(text):
+        return
+    for found in _FIND.finditer(text):
+        kind, end = str(found.lastgroup), found.end()
+        if kind in ("doi", "address"):
+            end = _trimmed(text, found.start(kind), end)
+        yield Identifier(found.start(), end, "registered" if kind == "address" else kind)
+
+
+def _trimmed(text: str, start: int, end: int) -> int:
+    """The end of a DOI without the marks that close the sentence or the bracket around it."""
+    while end > start:
+        last = text[end - 1]
+        opening = _CLOSING.get(last)
+        closes_own = opening is not None and text.count(opening, start, end) >= text.count(last, start, end)
+        if last not in ".,;:'’”\"*" and (opening is None or closes_own):
+            break
+        end -= 1
+    return end
