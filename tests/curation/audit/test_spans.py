@@ -24,7 +24,7 @@ def checked(name: str, tmp_path: Path, kind: Any = "release", **tables: Any) -> 
     empty: dict[str, Any] = {name: [] for name in names}
     further = ("provenance_queries", "sources") if kind == "release" else ()
     subject = small.dataset(tmp_path / "data", {**empty, **{name: [] for name in further}, **tables}, kind)
-    rules = (*spans.RULES, *texts.RULES[-2:])
+    rules = (*spans.RULES, *texts.RULES[-3:])
     return small.check(small.rule_of(rules, name), subject, scratch)
 
 
@@ -118,3 +118,13 @@ def test_ids_of_the_answer_in_other_layouts(tmp_path: Path) -> None:
     assert small.named(found) == {"q1"} and found.findings[0].sides[0].quote == "DOC-1017"
     clean = checked("answer_ids", tmp_path, "beir", **pair("Which report?", "A document."))
     assert clean.status == "not_covered"
+
+
+def test_identifiers_in_queries_are_named_and_those_in_documents_are_not(tmp_path: Path) -> None:
+    queries = small.queries(
+        ("q1", "Registered as NCT01234567 in May."), ("q2", "A dose of 10.5 mg/kg in 2011.")
+    )
+    corpus = small.texts(("d1", "As https://doi.org/10.1000/182 says."))
+    found = checked("identifiers", tmp_path, queries=queries, corpus=corpus)
+    assert (found.status, small.named(found)) == ("failed", {"q1"})
+    assert found.findings[0].message.endswith("NCT01234567")

@@ -114,20 +114,20 @@ def test_a_defect_is_reported_in_one_line(
 
 
 @pytest.mark.parametrize("level", ["WARNING", "DEBUG"])
-def test_a_defect_inside_a_flow_is_shown_where_it_is_when_asked(
-    level: str, built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_defect_inside_a_flow_is_shown_where_it_is_when_asked(level: str, built: Path) -> None:
     """Prefect sets up logging anew when a flow begins."""
-
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError("planted")
-
-    monkeypatch.setattr("flows.release.flow.check_built", broken)
-    options = ["--workspace", str(built), "--log-level", level]
-    assert run_cli(["release", str(ROOT / "data_cards" / "medqrels-sample" / "spec.toml"), *options]) == 3
-    error = capfd.readouterr().err
-    assert "error: ZeroDivisionError: planted" in error
-    assert ("in broken" in error) == (level == "DEBUG")
+    options = [str(ROOT / "data_cards" / "medqrels-sample" / "spec.toml"), "--workspace", str(built)]
+    code = (
+        "import sys; from flows.cli.app import run_cli; import flows.release.flow as flow\n"
+        "def broken(*_): raise ZeroDivisionError('planted')\n"
+        "flow.check_built = broken\n"
+        "sys.exit(run_cli(['release', *sys.argv[1:]]))\n"
+    )
+    command = [sys.executable, "-c", code, *options, "--log-level", level]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, check=False)
+    assert done.returncode == 3
+    assert "error: ZeroDivisionError: planted" in done.stderr
+    assert ("in broken" in done.stderr) == (level == "DEBUG")
 
 
 def test_doctor_names_every_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
