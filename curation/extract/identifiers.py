@@ -33,7 +33,8 @@ _PUBMED = r"(?:PMC ?\d{5,9}|(?:PMID|PubMed ID|PMCID)\W{0,3}(?:PMC)?\d{5,9})"
 ANY = rf"(?:{DOI}|\b{_PUBMED}\b|\b{REGISTERED})"
 """Any of them, as RE2 and Python read it."""
 _FIND = re.compile(
-    rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:https?://|www\.|dx\.|doi\.org)?[^\s<>()\[\]]*?(?P<doi>(?<![\d.]){DOI})"
+    rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:(?:https?://|www\.|dx\.|doi\.org)[^\s<>()\[\]]{{0,99}}?)?"
+    rf"(?P<doi>(?<![\d.]){DOI})"
     rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»]+)"
     rf"|(?<!\w)(?P<pubmed>{_PUBMED})(?!\w)|(?<!\w)(?P<registered>{REGISTERED})(?!\w))"
 )
