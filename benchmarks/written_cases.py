@@ -1,6 +1,7 @@
 """Stories written by us for kinds of error met on unseen articles (tests/gold/written_*.toml), per class.
 
-They measure whether a kind of error is gone, not how often it occurs: nobody writes as unevenly as authors do.
+They measure whether a kind of error is gone, not how often it occurs: authors write less
+evenly than we do.
 """
 
 from __future__ import annotations
