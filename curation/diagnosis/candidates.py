@@ -5,6 +5,7 @@ A candidate earns points by where it is named and as what; what is more general 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from bisect import bisect_left
@@ -15,6 +16,7 @@ from curation.cases.diagnosis_cues import EXPLICIT, STRONG
 from curation.cases.diagnosis_topic import is_disease, names_disease
 from curation.diagnosis import phrases
 from curation.diagnosis.concepts import Concepts
+from curation.diagnosis.heads import is_head_only
 from curation.diagnosis.reading import (
     Role,
     are_joined,
@@ -119,31 +121,55 @@ class Reading:
             self._read_discussion(sentence)
         self._weigh_story()
 
-    def _mentioned(self, sentence: Sentence, end: int = 0) -> list[Mention]:
-        """Mentions of diseases and findings in a stretch."""
+    def _within(self, sentence: Sentence, end: int) -> list[Mention]:
+        """All mentions in a stretch."""
         stop = sentence.start + (end or len(sentence.text))
         there = self.texts.mentions.get(sentence.text_id, ())
         first = bisect_left(there, sentence.start, key=lambda mention: mention.start)
         starting = itertools.takewhile(lambda mention: mention.start < stop, there[first:])
-        return [
-            mention
-            for mention in starting
-            if mention.end <= stop and self.concepts.kind(mention.concept) != "other"
-        ]
+        return [mention for mention in starting if mention.end <= stop]
+
+    def _mentioned(self, sentence: Sentence, end: int = 0) -> list[Mention]:
+        """Mentions of diseases and findings in a stretch."""
+        within = self._within(sentence, end)
+        return [mention for mention in within if self.concepts.kind(mention.concept) != "other"]
 
     def _named(self, sentence: Sentence, end: int = 0) -> list[Mention]:
         """Those that count: said of this patient, now, and as a fact."""
         return [
             mention
             for mention in self._mentioned(sentence, end)
-            if not _is_set_aside(mention) and not _is_part(mention, sentence)
+            if not _is_set_aside(mention) and not self._is_part(mention, sentence)
         ]
 
-    def _is_general(self, mention: Mention) -> bool:
-        """Whether a mention says too little: a chapter of the vocabulary, or a bare 'fracture'."""
+    def _is_part(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether a mention is part of a longer word ('non-|Hodgkin lymphoma'), or an undefined acronym.
+
+        What the article also calls by its name is defined.
+        """
+        before = sentence.text[: mention.start - sentence.start][-2:]
+        after = sentence.text[mention.end - sentence.start :][:2]
+        is_glued = before[:1].isalpha() and before[1:] in ("-", "‐", "–")
+        if is_glued or (after[:1] == "-" and after[1:].isdigit()):
+            return True
+        return (
+            _is_acronym(mention) and mention.rule != "short_form" and mention.concept not in self._spelt_out
+        )
+
+    @functools.cached_property
+    def _spelt_out(self) -> frozenset[str]:
+        """Concepts that the article names in words."""
+        everywhere = itertools.chain.from_iterable(self.texts.mentions.values())
+        return frozenset(mention.concept for mention in everywhere if not _is_acronym(mention))
+
+    def _is_general(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether a mention says too little: a chapter of the vocabulary, a bare 'fracture', half a name."""
         words = _WORD.findall(mention.text)
         bare = len(words) == 1 and is_disease(words[0]) and not names_disease(words[0])
-        return bare or self.concepts.is_general(mention.concept)
+        if bare or self.concepts.is_general(mention.concept):
+            return True
+        others = self._within(sentence, 0)
+        return is_head_only(mention, sentence.text, sentence.start, others, self.concepts)
 
     def _is_disease(self, mention: Mention) -> bool:
         """Whether a mention is of a disease: by its type, or by its words where only a phenotype is known."""
@@ -167,7 +193,7 @@ class Reading:
         weight = _weight_of(statement.rule)
         roles = roles_in_statement(text, _spans(mentions, sentence))
         told = [item for item in zip(mentions, roles, strict=True) if _SHARE[item[1]]]
-        read = [(mention, role) for mention, role in told if not self._is_general(mention)]
+        read = [(mention, role) for mention, role in told if not self._is_general(mention, sentence)]
         for mention, role in read:
             points = weight * _SHARE[role] * (1.0 if self._is_disease(mention) else 0.5)
             self._add(mention, "statement", statement.rule, points, _MAX_STATED)
@@ -178,7 +204,7 @@ class Reading:
     def _read_title(self, statement: Statement) -> None:
         text = statement.text[:_MAX_READ]
         sentence = Sentence(self.texts.title_id, statement.start, text)
-        mentions = [mention for mention in self._named(sentence) if not self._is_general(mention)]
+        mentions = [mention for mention in self._named(sentence) if not self._is_general(mention, sentence)]
         spans = _spans(mentions, sentence)
         read = [
             (mention, span, role)
@@ -246,7 +272,7 @@ class Reading:
             mention
             for keyword in self.texts.keywords
             for mention in self._named(keyword)
-            if not self._is_general(mention)
+            if not self._is_general(mention, keyword)
         ]
         diseases = {mention.concept for mention in named if self._is_disease(mention)}
         for mention in named:
@@ -261,7 +287,8 @@ class Reading:
         mentions = self._named(sentence)
         roles = roles_in_discussion(sentence.text, _spans(mentions, sentence))
         for mention, role in zip(mentions, roles, strict=True):
-            if role == "main" and mention.concept not in self.taken_back and not self._is_general(mention):
+            is_said = role == "main" and mention.concept not in self.taken_back
+            if is_said and not self._is_general(mention, sentence):
                 self._add(mention, "discussion", "discussion", _DISCUSSED, _MAX_DISCUSSED)
 
     def _weigh_story(self) -> None:
@@ -308,14 +335,8 @@ class Reading:
         return self.concepts.is_general(item.concept)
 
 
-def _is_part(mention: Mention, sentence: Sentence) -> bool:
-    """Whether a mention is a part of a longer word ('non-|Hodgkin lymphoma'), or an undefined acronym."""
-    before = sentence.text[: mention.start - sentence.start][-2:]
-    after = sentence.text[mention.end - sentence.start :][:2]
-    if (before[:1].isalpha() and before[1:] in ("-", "‐", "–")) or (after[:1] == "-" and after[1:].isdigit()):
-        return True
-    is_acronym = mention.text.isupper() and mention.text.isalpha() and len(mention.text) <= _MAX_ACRONYM
-    return is_acronym and mention.rule != "short_form"
+def _is_acronym(mention: Mention) -> bool:
+    return mention.text.isupper() and mention.text.isalpha() and len(mention.text) <= _MAX_ACRONYM
 
 
 def _is_denied(mention: Mention) -> bool:

@@ -26,7 +26,7 @@ class Concepts:
     parents: Mapping[str, tuple[str, ...]]
     children: Mapping[str, tuple[str, ...]]
     _ancestors: dict[str, frozenset[str]] = field(default_factory=dict)
-    _general: dict[str, bool] = field(default_factory=dict)
+    _below: dict[tuple[str, int], bool] = field(default_factory=dict)
 
     def kind(self, concept: str) -> Kind:
         """disease, finding (sign, symptom, phenotype) or other; what has no type is other."""
@@ -45,9 +45,13 @@ class Concepts:
 
     def is_general(self, concept: str) -> bool:
         """Whether a concept says too little to pair two patients by."""
-        known = self._general.get(concept)
+        return self.has_kinds(concept, GENERAL + 1)
+
+    def has_kinds(self, concept: str, least: int) -> bool:
+        """Whether at least so many concepts lie below one."""
+        known = self._below.get((concept, least))
         if known is None:
-            known = self._general[concept] = _reach(concept, self.children, GENERAL)[1]
+            known = self._below[concept, least] = _reach(concept, self.children, least - 1)[1]
         return known
 
 

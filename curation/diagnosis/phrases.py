@@ -12,9 +12,16 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
+_WRONGLY = (
+    r"(?:mis(?:diagnos|label|interpret|read|identif|classif|attribut|took|tak)\w*|confus(?:ed|ing)"
+    r"|(?:wrong|erroneous|false|incorrect|mistaken)(?:ly)? (?:\w+ )?(?:diagnos|label|treat|interpret|classif"
+    r"|identif|regard|consider|read)\w*)"
+)
 _NEVER = (
-    r"mimick\w*|masquerad\w+(?: as)?|simulating|resembling|imitating|misdiagnosed (?:as|with)"
-    r"|mistaken (?:for|as)|misinterpreted as|rather than|instead of|not due to|in the absence of|without"
+    rf"{_WRONGLY}(?: [\w’'-]+){{0,6}}? (?:as|for|with|to be|to have|having)(?: (?:having|a case of))?"
+    r"|(?:treated|managed) as(?: a case of)?|not(?: just| merely| always| an?)?(?= xxx)"
+    r"|mimick\w*|masquerad\w+(?: as)?|simulating|resembling|imitating|rather than|instead of"
+    r"|not due to|in the absence of|without"
     r"|differential diagnos[ie]s|(?:differentiat|distinguish)\w* from|(?:distinct|different) from|unlike"
     r"|versus|vs|rul(?:e|ed|ing) out|exclud(?:e|es|ed|ing)|negative for|no (?:evidence|signs?|history) of"
     r"|history (?:of|includ\w+|significant for)|previously (?:diagnosed|treated|known)"
@@ -24,7 +31,10 @@ _NEVER = (
 _DOUBT = (
     r"initially (?:thought|suspected|considered|presumed)|suspicion (?:of|for)|suspect(?:ed|ing)"
     r"|(?:presumed|thought|believed|suspected|assumed|considered|supposed) to (?:be|have)"
-    r"|presumptive(?:ly)?|provisional(?:ly)?"
+    r"|presumptive(?:ly)?|provisional(?:ly)?|presumed|assumed|supposed"
+    r"|(?:initial|first|working|preliminary|tentative|referral|referring|admission|admitting|previous|prior"
+    r"|earlier) (?:\w+ )?(?:diagnos[ie]s|impression)(?: (?:of|was|as|with))?"
+    r"|first(?:ly)? (?:mis)?diagnosed (?:as|with)"
 )
 _CAUSE = (
     r"(?:secondary|due|attribut(?:ed|able)|owing|subsequent|related) to|because of"
@@ -132,6 +142,23 @@ GENERIC = _words(
     """
 )
 """Words that do not say which disease a word like 'infection' means."""
+COURSE = _words(
+    """
+    active additional adult advanced another aseptic asymptomatic autoimmune bacterial benign biopsy
+    classic classical coexisting complete complicated concomitant concurrent confirmed congenital de
+    diffuse disseminated double drug early elderly end extensive familial focal fourth fulminant fungal
+    further giant grade hereditary huge iatrogenic idiopathic induced infantile infectious intermittent
+    intractable invasive isolated juvenile large late latent left life likely localised localized
+    malignant metastatic mild mixed moderate multifocal negative neonatal non nonspecific novo occult
+    onset overt paediatric painful painless partial pediatric perforated perioperative persistent
+    positive possible postoperative postpartum presumed primary probable progressive proven refractory
+    relapsed relapsing resistant right ruptured second secondary senile septic silent simple
+    simultaneous single small solitary spontaneous sporadic stage sterile subacute subtotal suspected
+    symptomatic synchronous systemic terminal third threatening total transient traumatic triple true
+    type typical uncomplicated underlying undiagnosed untreated viral virus
+    """
+)
+"""Words that say of a disease how, when, how far and in whom, not which it is."""
 METHOD = re.compile(
     r"\b(?:treat\w*|manag\w+|therap\w+|surg\w+|\w+ectom\w+|\w+plast\w+|\w+otom\w+|\w+ostom\w+|\w+scop\w+"
     r"|\w+graph\w*|repair|reconstruct\w+|resect\w+|transplant\w*|an(?:a)?esth\w+|dialysis|diet\w*|ablation"
