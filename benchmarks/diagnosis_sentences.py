@@ -44,6 +44,7 @@ TRUST = {
     "explicit without topic": 1.0,
     "first on the topic": 0.5,
     "first explicit": 0.5,
+    "last explicit": 0.5,
     "last of pathology": 1.0,
     "only hedged": 1.0,
     "follow-up": -0.5,

@@ -83,6 +83,7 @@ def features(sentences: Sequence[str], topic: Topic) -> list[tuple[set[str], str
             found.add("early")
     _mark("first on the topic", (found for found in made if {"topic named", "topic stated"} <= found))
     _mark("first explicit", (found for found in made if found & _STATED_OUTRIGHT))
+    _mark("last explicit", (found for found in reversed(made) if found & _STATED_OUTRIGHT))
     _mark(
         "last of pathology", (found for found in reversed(made) if {"pathology", "disease stated"} <= found)
     )

@@ -13,6 +13,7 @@ Kind = Literal["disease", "finding", "other"]
 _FINDINGS = frozenset({"T033", "T034", "T046", "T184", "T190"})
 """UMLS types Finding, Laboratory or Test Result, Pathologic Function ('stenosis'), Sign or Symptom,
 Anatomical Abnormality: what is seen in many diseases and is seldom the whole diagnosis."""
+_SIGN = "T184"
 _GROUP = "DISO"
 GENERAL = 300
 """A concept with more descendants than this is a chapter heading ('lung disorder'), not a diagnosis."""
@@ -73,16 +74,21 @@ def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) ->
     """Concepts from the types and relations of a vocabulary.
 
     A concept that any source types as a disease is one, so that what HPO lists as a phenotype and MONDO as a
-    disease counts as a disease; `parent` rows are followed, `child` rows the other way round.
+    disease counts as a disease; but not one that any source types as a sign or symptom ('cough', 'erythema').
+    `parent` rows are followed, `child` rows the other way round.
     Links to what is neither disease nor finding are left out.
     """
     kinds: dict[str, Kind] = {}
+    signs: set[str] = set()
     for row in types:
         if row.group != _GROUP:
             continue
         kind: Kind = "finding" if row.semantic_type in _FINDINGS else "disease"
+        if row.semantic_type == _SIGN:
+            signs.add(row.concept)
         if kinds.get(row.concept) != "disease":
             kinds[row.concept] = kind
+    kinds.update(dict.fromkeys(signs, "finding"))
     parents: dict[str, set[str]] = {}
     children: dict[str, set[str]] = {}
     for link in relations:
