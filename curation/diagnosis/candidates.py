@@ -19,6 +19,7 @@ from curation.diagnosis.concepts import Concepts
 from curation.diagnosis.heads import is_head_only
 from curation.diagnosis.reading import (
     Role,
+    are_had,
     are_joined,
     has_other,
     head_end,
@@ -29,6 +30,7 @@ from curation.diagnosis.reading import (
     speaks_of_patient,
     without,
 )
+from curation.extract.sentences import sentence_spans
 from schemas.case import Case, Statement
 from schemas.concept import Mention
 from schemas.diagnosis import DiagnosisEvidence, EvidencePlace
@@ -65,7 +67,7 @@ class Texts:
     """What one case may be read from.
 
     `keywords` and `discussion` are the article's; `patients` is how many cases it tells of; `mentions` holds
-    those of every text, by text id.
+    those of every text, by text id, `passages` the texts of those that may tell a case.
     """
 
     title_id: str
@@ -73,6 +75,7 @@ class Texts:
     discussion: tuple[Sentence, ...]
     mentions: Mapping[str, Sequence[Mention]]
     patients: int = 1
+    passages: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -290,6 +293,40 @@ class Reading:
             is_said = role == "main" and mention.concept not in self.taken_back
             if is_said and not self._is_general(mention, sentence):
                 self._add(mention, "discussion", "discussion", _DISCUSSED, _MAX_DISCUSSED)
+
+    def read_story(self) -> None:
+        """The disease a patient is said to have, if the article speaks of no other half as often.
+
+        For reports that state no diagnosis, as it was known before or treatment is the subject.
+        """
+        had: dict[str, Mention] = {}
+        counts: dict[str, int] = {}
+        for mentions in self.texts.mentions.values():
+            for mention in mentions:
+                if self._is_disease(mention) and not self.concepts.is_general(mention.concept):
+                    counts[mention.concept] = counts.get(mention.concept, 0) + (not mention.is_negated)
+        for sentence in self._told():
+            mentions = self._named(sentence)
+            are_his = are_had(sentence.text, _spans(mentions, sentence))
+            for mention, is_his in zip(mentions, are_his, strict=True):
+                if is_his and self._is_disease(mention) and not self._is_general(mention, sentence):
+                    had.setdefault(mention.concept, mention)
+        for concept, mention in had.items():
+            related = {concept, *self.concepts.ancestors(concept)}
+            others = [
+                count
+                for other, count in counts.items()
+                if other not in related and not self.concepts.is_above(concept, other)
+            ]
+            if concept not in self.taken_back and counts[concept] >= 2 * max(others, default=0):
+                self._add(mention, "case", "story", THRESHOLD, THRESHOLD)
+
+    def _told(self) -> Iterator[Sentence]:
+        """The sentences of the case."""
+        for span in self.case.spans:
+            text = self.texts.passages.get(span.passage_id, "")[span.start : span.end]
+            for start, end in sentence_spans(text):
+                yield Sentence(span.passage_id, span.start + start, text[start : min(end, start + _MAX_READ)])
 
     def _weigh_story(self) -> None:
         """What the case tells of a candidate at all, and how often the article does, beside the others."""

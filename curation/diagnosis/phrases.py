@@ -130,6 +130,16 @@ NAMED_BY = re.compile(
     re.IGNORECASE,
 )
 """Before the disease that such a sentence says the patient has."""
+HAS = re.compile(
+    r"\b(?:(?:turned out|found|known|thought) to (?:have|suffer from)|had|has|having|suffer\w* from"
+    r"|affected by|treatment (?:of|for)|(?:treated|operated(?: on)?|admitted|referred|hospitali[sz]ed"
+    r"|evaluated) (?:for|with|because of|due to)|(?:in keeping|consistent|compatible) with"
+    r"|(?:diagnostic|suggestive|indicative) of|the (?:picture|findings) fit(?:ted)?|because of|established"
+    r"|confirmed|revealed|cases? of)(?: (?:an?|the|his|her|their|severe|acute|chronic|refractory|active))*"
+    r"(?= x)",
+    re.IGNORECASE,
+)
+"""Before the disease that a sentence of the story says the patient has."""
 SHARED_NOUN = re.compile(r"\b\w+(?:al|ic|ar|ary|ous|ive|oid|eal|ed) (?:and|or|and/or|&|/) $", re.IGNORECASE)
 """Before a mention that is half of one: 'esophageal and | duodenal atresia'."""
 CONJUNCT = re.compile(r",|;|\band\b|&|\+|[.:](?=\s)")

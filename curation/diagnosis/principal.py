@@ -5,7 +5,7 @@ A case stays open when two hold alike, when what it is diagnosed with is no conc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from curation.diagnosis.candidates import FULL_TITLE, THRESHOLD, Candidate, Reading, Texts
 from curation.diagnosis.concepts import Concepts
@@ -27,9 +27,13 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     reading = Reading(case, texts, concepts)
     reading.read()
     ranked = reading.ranked()
-    if not ranked or ranked[0].total < THRESHOLD:
-        unmatched = reading.is_unmatched or reading.is_titled_unmatched
-        return _open(case, "not_in_vocabulary" if unmatched else "not_named")
+    is_unmatched = reading.is_unmatched or reading.is_titled_unmatched
+    if not _is_enough(ranked) and not is_unmatched:
+        reading.read_story()
+        ranked = reading.ranked()
+    if not _is_enough(ranked):
+        is_named = any(other.is_named and not other.is_finding for other in ranked)
+        return _open(case, "not_in_vocabulary" if is_unmatched else "unsure" if is_named else "not_named")
     best = ranked[0]
     if (reading.is_unmatched and not best.is_main) or (
         reading.is_titled_unmatched and "title" not in best.points
@@ -40,6 +44,10 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     if rivals or (reading.has_unknown and stated < MARGIN):
         return _open(case, "ambiguous", [best, *rivals])
     return _decided(case, best, ranked[1].total if len(ranked) > 1 else 0.0)
+
+
+def _is_enough(ranked: Sequence[Candidate]) -> bool:
+    return bool(ranked) and ranked[0].total >= THRESHOLD
 
 
 def _open(case: Case, reason: OpenReason, between: Iterable[Candidate] = ()) -> PrincipalDiagnosis:

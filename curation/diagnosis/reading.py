@@ -117,6 +117,17 @@ def roles_in_discussion(text: str, spans: Sequence[Span]) -> list[Role]:
     return _behind(masked, spans, _anchored(masked, spans, phrases.NAMED_BY))
 
 
+def are_had(text: str, spans: Sequence[Span]) -> list[bool]:
+    """For each disease that a sentence of the story names whether it says that the patient has it."""
+    masked = _masked(text, spans)
+    ends = {found.end() + 1 for found in phrases.HAS.finditer(masked)}
+    return [
+        (span[0] in ends or phrases.FOUND_AFTER.match(masked, span[1]) is not None)
+        and _role(masked, 0, span) not in ("never", "cause")
+        for span in spans
+    ]
+
+
 def _anchored(masked: str, spans: Sequence[Span], words: re.Pattern[str]) -> list[Span | None]:
     """For each mention the last of the words that state a disease before it."""
     anchors = [found.span() for found in words.finditer(masked)]

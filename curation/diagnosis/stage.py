@@ -66,6 +66,7 @@ def of_article(
         discussion=() if source.is_book else tuple(_outside(cases, passages)),
         mentions=by_text(mentions),
         patients=len(cases),
+        passages={passage.id: passage.text for passage in passages},
     )
     for case in cases:
         yield principal(case, texts, concepts)

@@ -288,7 +288,7 @@ def test_keyword_only() -> None:
     assert [item.place for item in found.evidence] == ["keyword", "case"]
     assert found.confidence < answer(title="[Tuberculosis|MONDO:tb] of the hand").confidence
     alone = answer(title="A rare cause of swelling", keywords=["[tuberculosis|MONDO:tb]"])
-    assert alone.reason == "not_named"  # its own story does not tell of it
+    assert alone.reason == "unsure"  # its own story does not tell of it
 
 
 def test_two_keywords_name_no_one_diagnosis() -> None:
