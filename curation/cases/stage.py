@@ -230,7 +230,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=2,
+    version=3,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

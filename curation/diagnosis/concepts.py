@@ -19,7 +19,7 @@ GENERAL = 300
 """A concept with more descendants than this is a chapter heading ('lung disorder'), not a diagnosis."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Concepts:
     """Kinds and hierarchy of the concepts of a vocabulary. Build with :func:`build`."""
 
@@ -39,6 +39,10 @@ class Concepts:
         if known is None:
             known = self._ancestors[concept] = frozenset(_reach(concept, self.parents)[0] - {concept})
         return known
+
+    def descendants(self, concept: str) -> frozenset[str]:
+        """All concepts below one, itself left out."""
+        return frozenset(_reach(concept, self.children)[0] - {concept})
 
     def is_above(self, general: str, specific: str) -> bool:
         """Whether the first is an ancestor of the second."""

@@ -133,7 +133,6 @@ def test_what_a_query_and_a_document_publish(tmp_path: Path) -> None:
     built = run(
         [one(1, "gout"), one(2, "gout", graphics=2, regions=("head",)), one(3, "", kind="chart")], tmp_path
     )
-    query = next(row for row in built.queries if row.source_id == f"{pmc(2)}#case1")
     document = next(row for row in built.documents if row.id == query.source_id)
     assert (query.text, query.text_sha256) == (document.text, sha256_text(story(2)))
     assert query.image is not None and query.image.path == "m/1.jpg" and query.image_count == 2
@@ -181,7 +180,6 @@ def test_cases_that_ask_nothing_are_documents_all_the_same(
 
 def test_without_the_need_of_an_image_such_cases_ask(tmp_path: Path) -> None:
     built = run([one(1, "gout", kind="chart"), one(2, "gout")], tmp_path, require_image=False)
-    query = next(row for row in built.queries if row.source_id == f"{pmc(1)}#case1")
     assert (query.image, query.image_count, query.modality) == (None, 0, "")
 
 
@@ -258,3 +256,33 @@ def test_every_grade_and_exclusion_is_defined() -> None:
         "related_diagnosis",
         "mentions_target",
     } <= TASK.all_exclusions.keys()
+
+
+@pytest.mark.parametrize(
+    ("one_concept", "other_concept", "one_system", "other_system", "expected"),
+    [
+        ("haematoma", "haematoma", ("digestive",), ("cardiovascular",), "related_diagnosis"),
+        ("haematoma", "haematoma", ("digestive",), (), "related_diagnosis"),
+        ("haematoma", "haematoma", ("digestive", "immune"), ("immune",), "same-diagnosis"),
+        ("colon_haematoma", "heart_haematoma", ("digestive",), ("cardiovascular",), "related_diagnosis"),
+        ("colon_haematoma", "heart_haematoma", ("digestive",), ("digestive",), "sibling"),
+        ("haematoma", "heart_haematoma", ("digestive",), ("cardiovascular",), "related_diagnosis"),
+        ("bacterial", "viral", ("respiratory",), ("nervous",), "sibling"),
+        ("gout", "gout", ("musculoskeletal",), ("urinary",), "same-diagnosis"),
+    ],
+)
+def test_a_lesion_that_may_be_anywhere_joins_only_one_body_system(
+    one_concept: str,
+    other_concept: str,
+    one_system: tuple[str, ...],
+    other_system: tuple[str, ...],
+    expected: str,
+    tmp_path: Path,
+) -> None:
+    same = [one(3, one_concept, systems=one_system)]  # so that the query has a positive in any case
+    built = run(
+        [one(1, one_concept, systems=one_system), one(2, other_concept, systems=other_system), *same],
+        tmp_path,
+    )
+    pairs = found(built)
+    assert pairs[f"{pmc(1)}#case1", f"{pmc(2)}#case1"] == expected
