@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curation.cases.diagnosis_cues import EXPLICIT, STRONG
@@ -137,12 +137,17 @@ class Reading:
         within = self._within(sentence, end)
         return [mention for mention in within if self.concepts.kind(mention.concept) != "other"]
 
-    def _named(self, sentence: Sentence, end: int = 0) -> list[Mention]:
-        """Those that count: said of this patient, now, and as a fact."""
+    def _keyworded(self) -> set[str]:
+        """Concepts of the keywords: they settle what a title only asks."""
+        return {mention.concept for keyword in self.texts.keywords for mention in self._named(keyword)}
+
+    def _named(self, sentence: Sentence, end: int = 0, but: Collection[str] = frozenset()) -> list[Mention]:
+        """Those that count: said of this patient, now, and as a fact, or asked and settled elsewhere (`but`)."""
         return [
             mention
             for mention in self._mentioned(sentence, end)
-            if not _is_set_aside(mention) and not self._is_part(mention, sentence)
+            if not (_is_denied(mention) or (mention.is_hypothetical and mention.concept not in but))
+            and not self._is_part(mention, sentence)
         ]
 
     def _is_part(self, mention: Mention, sentence: Sentence) -> bool:
@@ -207,7 +212,11 @@ class Reading:
     def _read_title(self, statement: Statement) -> None:
         text = statement.text[:_MAX_READ]
         sentence = Sentence(self.texts.title_id, statement.start, text)
-        mentions = [mention for mention in self._named(sentence) if not self._is_general(mention, sentence)]
+        mentions = [
+            mention
+            for mention in self._named(sentence, but=self._keyworded())
+            if not self._is_general(mention, sentence)
+        ]
         spans = _spans(mentions, sentence)
         read = [
             (mention, span, role)

@@ -14,6 +14,8 @@ _FINDINGS = frozenset({"T033", "T034", "T046", "T184", "T190"})
 """UMLS types Finding, Laboratory or Test Result, Pathologic Function ('stenosis'), Sign or Symptom,
 Anatomical Abnormality: what is seen in many diseases and is seldom the whole diagnosis."""
 _SIGN = "T184"
+_OF_DISEASES = "MONDO:"
+"""A vocabulary of diseases only: what it lists is one, though another source files it under signs."""
 _GROUP = "DISO"
 GENERAL = 300
 """A concept with more descendants than this is a chapter heading ('lung disorder'), not a diagnosis."""
@@ -78,7 +80,8 @@ def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) ->
     """Concepts from the types and relations of a vocabulary.
 
     A concept that any source types as a disease is one, so that what HPO lists as a phenotype and MONDO as a
-    disease counts as a disease; but not one that any source types as a sign or symptom ('cough', 'erythema').
+    disease counts as a disease; but not what a source types as a sign or symptom ('cough', 'erythema') and
+    MONDO does not list.
     `parent` rows are followed, `child` rows the other way round.
     Links to what is neither disease nor finding are left out.
     """
@@ -88,7 +91,7 @@ def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) ->
         if row.group != _GROUP:
             continue
         kind: Kind = "finding" if row.semantic_type in _FINDINGS else "disease"
-        if row.semantic_type == _SIGN:
+        if row.semantic_type == _SIGN and not row.concept.startswith(_OF_DISEASES):
             signs.add(row.concept)
         if kinds.get(row.concept) != "disease":
             kinds[row.concept] = kind
