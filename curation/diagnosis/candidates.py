@@ -142,7 +142,7 @@ class Reading:
         return {mention.concept for keyword in self.texts.keywords for mention in self._named(keyword)}
 
     def _named(self, sentence: Sentence, end: int = 0, but: Collection[str] = frozenset()) -> list[Mention]:
-        """Those that count: said of this patient, now, and as a fact, or asked and settled elsewhere (`but`)."""
+        """Those that count: said of this patient, now, and as a fact, or asked but settled elsewhere."""
         return [
             mention
             for mention in self._mentioned(sentence, end)
@@ -329,6 +329,17 @@ class Reading:
             ]
             if concept not in self.taken_back and counts[concept] >= 2 * max(others, default=0):
                 self._add(mention, "case", "story", THRESHOLD, THRESHOLD)
+
+    def names_disease(self) -> bool:
+        """Whether anything read names a disease as the patient's, on whatever grounds."""
+        if any(not found.is_finding for found in self.found.values()):
+            return True
+        told = ((sentence, mention) for sentence in self._told() for mention in self._named(sentence))
+        return any(
+            self._is_disease(mention) and not self._is_general(mention, sentence)
+            for sentence, mention in told
+            if mention.concept not in self.taken_back
+        )
 
     def _told(self) -> Iterator[Sentence]:
         """The sentences of the case."""

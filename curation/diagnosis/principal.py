@@ -32,8 +32,8 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
         reading.read_story()
         ranked = reading.ranked()
     if not _is_enough(ranked):
-        is_named = any(other.is_named and not other.is_finding for other in ranked)
-        return _open(case, "not_in_vocabulary" if is_unmatched else "unsure" if is_named else "not_named")
+        named: OpenReason = "unsure" if reading.names_disease() else "not_named"
+        return _open(case, "not_in_vocabulary" if is_unmatched else named)
     best = ranked[0]
     if (reading.is_unmatched and not best.is_main) or (
         reading.is_titled_unmatched and "title" not in best.points

@@ -18,6 +18,8 @@ Role = Literal["main", "cause", "setting", "sign", "never"]
 showed or what followed; never: what it looked like, was taken for, was before, or was only thought of."""
 Span = tuple[int, int]
 _WORD = re.compile(r"[^\W\d_]+")
+_DAMAGED = re.compile(r"[^\W\d_]+ed [^\W\d_]{3}")
+"""'Infected arthroplasty', 'ruptured spleen': a disease by what happened to the part."""
 _Reading = Role | Literal["effect"]
 
 
@@ -64,6 +66,8 @@ def names_unknown(rest: str) -> bool:
     words = list(_WORD.finditer(rest))
     for before, word in zip([None, *words], words, strict=False):
         if names_disease(word.group()):
+            return True
+        if _DAMAGED.match(rest, word.start()) and is_disease(word.group()):
             return True
         if before is None or not is_disease(word.group()):
             continue

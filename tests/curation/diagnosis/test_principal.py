@@ -305,7 +305,7 @@ def test_the_discussion_alone_is_not_enough() -> None:
             "This case of [tuberculosis|MONDO:tb].",
         ]
     )
-    assert found.reason == "not_named"
+    assert found.reason == "unsure"
 
 
 def test_other_peoples_diseases_in_the_discussion_do_not_count() -> None:
