@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from curation.cases import diagnosis_score as score
+from curation.cases.diagnosis_cues import EVENT
 from curation.cases.diagnosis_score import names_one
 from curation.cases.diagnosis_topic import Topic, is_disease, stem, topic_of, words_of
 from schemas.case import Statement
@@ -68,6 +69,6 @@ def select(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
         found = select(sentences, topic.whole)
     if not found:
         likely = [(at, rule) for at, (_, rule) in enumerate(read) if rule == "hedged"]
-        befell = [(at, rule) for at, (_, rule) in enumerate(read) if rule == score.EVENT.name]
+        befell = [(at, rule) for at, (_, rule) in enumerate(read) if rule == EVENT.name]
         found = likely[-1:] or befell[:1]
     return found

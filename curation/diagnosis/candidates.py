@@ -51,6 +51,8 @@ _MAX_ACRONYM = 5
 _MAX_READ = 3000
 """Characters of a title or sentence that are read; bounds the work on a sentence without end."""
 _WORD = re.compile(r"[^\W\d_]+")
+_Read = tuple[Mention, tuple[int, int], Role]
+"""A disease of a title, where it stands in it, and as what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +225,7 @@ class Reading:
             for mention, span, role in zip(mentions, spans, roles_in_title(text, spans), strict=True)
             if not phrases.SHARED_NOUN.search(text[: span[0]])
         ]
+        read = self._turned(text, read)
         mains = [
             (mention, span) for mention, span, role in read if role == "main" and self._is_disease(mention)
         ]
@@ -242,15 +245,33 @@ class Reading:
                 self._weaken(mention.concept)
         self._weigh_title([(mention, role) for mention, _, role in read], promoted)
 
+    def _turned(self, title: str, read: list[_Read]) -> list[_Read]:
+        """A title's diseases; a cause is the main one if the case states it as the diagnosis, and only it.
+
+        So a sign or complication gives way to the disease behind it: 'haematoma due to polyarteritis'.
+        """
+        causes = {item.concept for item, span, _ in read if phrases.CAUSED.search(title[: span[0]])}
+        mains = {mention.concept for mention, _, role in read if role == "main"}
+        stated = {concept for concept, found in self.found.items() if found.points}
+        made = {concept for concept in causes if _EXPLICIT_RULES & self._rules(concept)}
+        if not made or mains & stated:
+            return read
+        turned: Mapping[Role, Role] = {"main": "sign"}
+        return [
+            (mention, span, "main" if mention.concept in made else turned.get(role, role))
+            for mention, span, role in read
+        ]
+
+    def _rules(self, concept: str) -> set[str]:
+        return set(self.found[concept].points) if concept in self.found else set()
+
     def _weaken(self, concept: str) -> None:
         """Halve what statements give to a disease of which the title says that it is not the main one."""
         if concept in self.found:
             points = self.found[concept].points
             points.update({rule: value / 2 for rule, value in points.items()})
 
-    def _promoted(
-        self, title: str, head: str, read: Sequence[tuple[Mention, tuple[int, int], Role]]
-    ) -> list[Mention]:
+    def _promoted(self, title: str, head: str, read: Sequence[_Read]) -> list[Mention]:
         """The first disease of a title whose main thing is no disease, and those joined to it.
 
         A mere setting only when the title is about a patient, a method or the like: else its main thing may

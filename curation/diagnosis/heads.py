@@ -24,6 +24,8 @@ _AFTER = re.compile(
     r" (?P<word>[a-z]+(?:ens|ans|atum|osum|icum|oides|iforme|[^aeiou]us|[^aeiou]um|alis|aris))\b"
 )
 """A Latin epithet, as dermatologists put them behind the noun."""
+_INFLECTED = re.compile(r"ly$|...ing$")
+"""Adverbs and verbs."""
 _NO_EPITHET = frozenset({"thus", "versus", "virus", "plus", "serum", "minimum", "maximum", "sinus", "campus"})
 
 
@@ -53,19 +55,16 @@ def is_head_only(
 def _is_content(word: str) -> bool:
     """Whether a word before a disease says which one: no stop word, no degree or course, no site."""
     lower = word.lower()
-    if len(lower) < 4 or lower in phrases.GENERIC or lower in phrases.COURSE or lower.endswith("ly"):
+    if len(lower) < 4 or _INFLECTED.search(lower) or lower in phrases.GENERIC:
         return False
-    return not _is_site(word)
+    return lower not in phrases.COURSE and lower not in phrases.FUNCTION and not _is_site(word)
 
 
 def _ends_phrase(text: str, end: int) -> bool:
     """Whether the word that ends there belongs to a verb or connective ('confirmed', 'due to')."""
     near = text[max(0, end - 60) : end]
-    return any(
-        found.end() == len(near)
-        for words in (phrases.CONNECTIVE, phrases.STATED, phrases.NAMED_BY)
-        for found in words.finditer(near)
-    )
+    verbs = (phrases.CONNECTIVE, phrases.STATED, phrases.NAMED_BY)
+    return any(found.end() == len(near) for words in verbs for found in words.finditer(near))
 
 
 def _is_known(at: int, others: Sequence[Mention]) -> bool:

@@ -82,6 +82,12 @@ turn: the diagnosis, and of the one before it a sign; neutral: nothing, it only 
 report is about it; never: something the patient does not have, or no longer; doubt: something suspected;
 effect: a sign of a disease named before, else the diagnosis; cause, sign, setting: as a role.
 """
+CAUSED = re.compile(
+    r"\b(?:(?:secondary|due|owing|attributable) to|because of|caused by|(?:resulting|arising) from"
+    r"|as (?:an? |the )?(?:\w+ )?(?:complication|consequence|result|sequela) of)(?: \w+){0,3} $",
+    re.IGNORECASE,
+)
+"""Right before a disease that is the cause of another, not only found beside it."""
 RESET = re.compile(
     r"[:;.?!](?=\s|$)|[—–]|\s-\s|\b(?:but|however|finally|eventually|ultimately)\b", re.IGNORECASE
 )
@@ -169,6 +175,17 @@ COURSE = _words(
     """
 )
 """Words that say of a disease how, when, how far and in whom, not which it is."""
+FUNCTION = _words(
+    """
+    about above across after against along also among around because been before being below beneath
+    between both could does done during each either even ever every find found from gave give given have
+    having here into itself just like made make many more most much must neither never once only onto
+    other over same shall should since some such than that their them then there these they those
+    through thus towards under until upon very were what when where whereas whether which while whom
+    whose will with within without would
+    """
+)
+"""Words of grammar, which may stand before any disease."""
 METHOD = re.compile(
     r"\b(?:treat\w*|manag\w+|therap\w+|surg\w+|\w+ectom\w+|\w+plast\w+|\w+otom\w+|\w+ostom\w+|\w+scop\w+"
     r"|\w+graph\w*|repair|reconstruct\w+|resect\w+|transplant\w*|an(?:a)?esth\w+|dialysis|diet\w*|ablation"
