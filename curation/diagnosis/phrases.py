@@ -19,7 +19,7 @@ _WRONGLY = (
 )
 _NEVER = (
     rf"{_WRONGLY}(?: [\w’'-]+){{0,6}}? (?:as|for|with|to be|to have|having)(?: (?:having|a case of))?"
-    r"|(?:treated|managed) as(?: a case of)?|not(?: just| merely| always| an?)?(?= xxx)"
+    r"|(?:treated|managed) as(?: a case of)?"
     r"|mimick\w*|masquerad\w+(?: as)?|simulating|resembling|imitating|rather than|instead of"
     r"|not due to|in the absence of|without"
     r"|differential diagnos[ie]s|(?:differentiat|distinguish)\w* from|(?:distinct|different) from|unlike"
@@ -82,6 +82,8 @@ turn: the diagnosis, and of the one before it a sign; neutral: nothing, it only 
 report is about it; never: something the patient does not have, or no longer; doubt: something suspected;
 effect: a sign of a disease named before, else the diagnosis; cause, sign, setting: as a role.
 """
+NOT_BEFORE = re.compile(r"\bnot(?: just| merely| always| an?)? $", re.IGNORECASE)
+"""Right before a disease that it was not."""
 CAUSED = re.compile(
     r"\b(?:(?:secondary|due|owing|attributable) to|because of|caused by|(?:resulting|arising) from"
     r"|as (?:an? |the )?(?:\w+ )?(?:complication|consequence|result|sequela) of)(?: \w+){0,3} $",
@@ -160,18 +162,21 @@ GENERIC = _words(
 """Words that do not say which disease a word like 'infection' means."""
 COURSE = _words(
     """
-    active additional adult advanced another aseptic asymptomatic autoimmune bacterial benign biopsy
-    classic classical coexisting complete complicated concomitant concurrent confirmed congenital de
-    diffuse disseminated double drug early elderly end extensive familial focal fourth fulminant fungal
-    further giant grade hereditary huge iatrogenic idiopathic induced infantile infectious intermittent
-    intractable invasive isolated juvenile large late latent left life likely localised localized
-    malignant metastatic mild mixed moderate multifocal negative neonatal non nonspecific novo occult
-    onset overt paediatric painful painless partial pediatric perforated perioperative persistent
-    positive possible postoperative postpartum presumed primary probable progressive proven refractory
-    relapsed relapsing resistant right ruptured second secondary senile septic silent simple
-    simultaneous single small solitary spontaneous sporadic stage sterile subacute subtotal suspected
-    symptomatic synchronous systemic terminal third threatening total transient traumatic triple true
-    type typical uncomplicated underlying undiagnosed untreated viral virus
+    active additional adult advanced aggressive another aseptic asymptomatic autoimmune bacterial benign
+    biopsy childhood classic classical coexisting complete complicated concomitant concurrent confirmed
+    congenital de diagnosed diffuse disabling disseminated double drug early elderly end extensive
+    familial florid focal fourth frank fulminant fungal further giant grade hereditary high huge
+    iatrogenic idiopathic incidental indolent induced infantile infectious inoperable intermittent
+    intractable invasive isolated juvenile large late latent left lethal life likely localised localized
+    malignant massive metastatic mild mixed moderate multifocal negative neonatal newly non nonspecific
+    novo occult onset operable overt paediatric painful painless partial pediatric perforated
+    perioperative persistent positive possible postoperative postpartum pregnancy presumed primary
+    probable progressive proven reactivated recurring refractory relapsed relapsing resistant right
+    ruptured second secondary senile septic silent simple simultaneous single small solitary spontaneous
+    sporadic stage sterile steroid subacute subclinical subtotal suspected symptomatic synchronous
+    systemic terminal therapy third threatening total transient traumatic treatment triple true type
+    typical uncomplicated underlying undiagnosed unexpected unexplained unresectable untreated viral
+    virus
     """
 )
 """Words that say of a disease how, when, how far and in whom, not which it is."""

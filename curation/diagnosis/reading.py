@@ -178,7 +178,7 @@ def _role(text: str, start: int, span: Span) -> _Reading:
             role = "never"
         elif role != "never" and not found["doubt"]:
             role = _named_by(found)
-    if phrases.NEVER_AFTER.match(text, span[1]):
+    if phrases.NEVER_AFTER.match(text, span[1]) or phrases.NOT_BEFORE.search(text[: span[0]]):
         return "never"
     return "cause" if role == "main" and phrases.CAUSE_AFTER.match(text, span[1]) else role
 

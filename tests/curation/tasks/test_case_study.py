@@ -133,6 +133,7 @@ def test_what_a_query_and_a_document_publish(tmp_path: Path) -> None:
     built = run(
         [one(1, "gout"), one(2, "gout", graphics=2, regions=("head",)), one(3, "", kind="chart")], tmp_path
     )
+    query = next(row for row in built.queries if row.source_id == f"{pmc(2)}#case1")
     document = next(row for row in built.documents if row.id == query.source_id)
     assert (query.text, query.text_sha256) == (document.text, sha256_text(story(2)))
     assert query.image is not None and query.image.path == "m/1.jpg" and query.image_count == 2
@@ -180,6 +181,7 @@ def test_cases_that_ask_nothing_are_documents_all_the_same(
 
 def test_without_the_need_of_an_image_such_cases_ask(tmp_path: Path) -> None:
     built = run([one(1, "gout", kind="chart"), one(2, "gout")], tmp_path, require_image=False)
+    query = next(row for row in built.queries if row.source_id == f"{pmc(1)}#case1")
     assert (query.image, query.image_count, query.modality) == (None, 0, "")
 
 
