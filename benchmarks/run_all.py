@@ -19,6 +19,7 @@ ALL = (
     "crawl_kills",
     "cases_gold",
     "principal_diagnosis",
+    "written_cases",
     "labels",
     "vocabulary_build",
     "grounding",

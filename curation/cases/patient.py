@@ -166,6 +166,10 @@ _DATED = re.compile(
     r"\b(?:at|from|since|until|till|by|before|after|up to)\s+(?:the\s+age\s+of\s+|age\s+|about\s+)?$",
     re.IGNORECASE,
 )
+_HE_AFTER = re.compile(
+    r",? (?:s?he|the patient) (?:present|was (?:admit|refer|seen|found)|consult|came)", re.I
+)
+"""An age at which somebody became a patient."""
 _NEXT_FEW = 5
 _UNBORN = re.compile(r"\b(?:prenatal\w*|antenatal\w*|fo?et(?:al|us|uses)|in utero)\b", re.IGNORECASE)
 _NEWBORN = re.compile(r"\b(?:newborns?|neonat\w+)\b", re.IGNORECASE)
@@ -276,7 +280,7 @@ def introduces(sentence: str, *, may_be_kin: bool = False) -> Age | None:
             sentence[max(0, age.start - 30) : age.start]
         ):
             continue
-        is_said = age.text.lower().endswith("old") or bool(age.sex)
+        is_said = age.text.lower().endswith("old") or bool(age.sex) or _HE_AFTER.match(sentence[age.end :])
         if is_said or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
             return age
     return None
