@@ -46,6 +46,8 @@ _MAX_STATED, _MAX_DISCUSSED = 5.0, 1.0
 THRESHOLD = 3.0
 """Points it takes to be a diagnosis: a title, an explicit statement, or several weaker places."""
 _EXPLICIT_RULES = frozenset(cue.name for cue in EXPLICIT)
+_OFTEN_TOLD = 5
+"""Mentions of a disease that nothing states, in an article that names others too."""
 _ORDER: tuple[EvidencePlace, ...] = ("statement", "title", "keyword", "discussion", "case")
 _MAX_ACRONYM = 5
 _MAX_READ = 3000
@@ -178,8 +180,13 @@ class Reading:
         bare = len(words) == 1 and is_disease(words[0]) and not names_disease(words[0])
         if bare or self.concepts.is_general(mention.concept):
             return True
+        if any(item.is_main and self._is_kind(item.concept, mention.concept) for item in self.found.values()):
+            return False  # which kind is stated elsewhere
         others = self._within(sentence, 0)
         return is_head_only(mention, sentence.text, sentence.start, others, self.concepts)
+
+    def _is_kind(self, one: str, of: str) -> bool:
+        return one == of or self.concepts.is_above(of, one)
 
     def _is_disease(self, mention: Mention) -> bool:
         """Whether a mention is of a disease: by its type, or by its words where only a phenotype is known."""
@@ -325,7 +332,7 @@ class Reading:
                 self._add(mention, "discussion", "discussion", _DISCUSSED, _MAX_DISCUSSED)
 
     def read_story(self) -> None:
-        """The disease a patient is said to have, if the article speaks of no other half as often.
+        """The disease a patient is said to have, if the article speaks often of it and little of any other.
 
         For reports that state no diagnosis, as it was known before or treatment is the subject.
         """
@@ -348,7 +355,9 @@ class Reading:
                 for other, count in counts.items()
                 if other not in related and not self.concepts.is_above(concept, other)
             ]
-            if concept not in self.taken_back and counts[concept] >= 2 * max(others, default=0):
+            most = max(others, default=0)
+            is_alone = not most or (counts[concept] >= _OFTEN_TOLD and counts[concept] >= 3 * most)
+            if concept not in self.taken_back and is_alone:
                 self._add(mention, "case", "story", THRESHOLD, THRESHOLD)
 
     def names_disease(self) -> bool:

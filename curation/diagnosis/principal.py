@@ -15,6 +15,9 @@ from schemas.diagnosis import OpenReason, PrincipalDiagnosis
 MARGIN = 1.5
 """Points the best must be ahead of the next; beside an unknown one, have from elsewhere than the title."""
 
+INFERRED = 0.45
+"""Most confidence in a diagnosis that no place states: too little to pair patients by."""
+
 
 def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosis:
     """The principal diagnosis of a case, or an open one with its reason.
@@ -61,6 +64,7 @@ def _decided(case: Case, best: Candidate, next_best: float) -> PrincipalDiagnosi
     """Confidence is how far ahead of the next it is, and how much speaks for it at all."""
     ahead = best.total / (best.total + next_best)
     much = min(1.0, best.total / (2 * FULL_TITLE))
+    most = INFERRED if "story" in best.points else 1.0
     named = sorted(best.points.items(), key=lambda item: (-item[1], item[0]))
     return PrincipalDiagnosis(
         case_id=case.id,
@@ -68,6 +72,6 @@ def _decided(case: Case, best: Candidate, next_best: float) -> PrincipalDiagnosi
         concept=best.concept,
         name=best.name,
         rule="+".join(rule for rule, points in named if points and rule not in ("case", "often")) or "case",
-        confidence=round(ahead * (0.5 + 0.5 * much), 2),
+        confidence=min(most, round(ahead * (0.5 + 0.5 * much), 2)),
         evidence=tuple(best.evidence[key] for key in sorted(best.evidence)),
     )

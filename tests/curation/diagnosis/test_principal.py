@@ -385,6 +385,13 @@ def test_the_head_of_a_longer_name_is_not_the_disease(name: str, expected: str) 
         assert found.reason == ("" if expected else "not_in_vocabulary")
 
 
+def test_the_head_of_a_longer_name_counts_where_its_kind_is_stated() -> None:
+    told = (("He came.", "The final diagnosis was [diffuse large B-cell lymphoma|MONDO:dlbcl]."),)
+    title = "Granular [lymphoma|MONDO:lymphoma]"
+    found = answer(title=title, cases=told, rules=["final diagnosis"])
+    assert (found.concept, found.rule) == ("MONDO:dlbcl", "final diagnosis+title")
+
+
 def test_an_acronym_counts_where_the_article_names_it_in_words() -> None:
     title = "[SLE|MONDO:lupus] of the skin"
     assert answer(title=title).concept == ""
