@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from curation.extract.sentences import sentence_spans
 from curation.tasks.shared.words import GRAM, tokens_of
-from curation.tasks.summary.names import study_names
+from curation.tasks.summary.names import Names, names_of
 
 MIN_STEM = 5
 """Tokens from which a title's part before its colon counts as a title of its own."""
@@ -33,17 +33,18 @@ class Bars:
 
     grams: Grams
     sentences: tuple[Tokens, ...]
-    names: frozenset[str]
+    names: Names
 
 
-def bars_of(abstracts: Sequence[str], titles: Sequence[str]) -> Bars:
+def bars_of(abstracts: Sequence[str], titles: Sequence[str], texts: Iterable[str]) -> Bars:
     """All that an article's query may not hold.
 
     Args:
         abstracts: every abstract of the article in every language, as written and as released.
         titles: its title and translated titles.
+        texts: its passages and captions, which show how its names are used.
     """
-    names = frozenset(name for title in titles for name in study_names(title))
+    names = names_of(titles, abstracts, texts)
     return Bars(barred_grams(abstracts, titles), abstract_sentences([*abstracts, *titles]), names)
 
 

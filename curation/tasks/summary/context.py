@@ -18,7 +18,7 @@ from curation.extract.sentences import sentence_spans
 from curation.tasks.shared.words import tokens_of, word_count
 from curation.tasks.summary.bars import Bars, Grams, is_edited_copy
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary.names import unnamed
+from curation.tasks.summary.names import Names, unnamed
 from schemas.article import Article
 from schemas.benchmark import Transform
 from schemas.extracted import Figure, Passage
@@ -204,7 +204,7 @@ def _sentences(
     text: str,
     spans: Iterable[tuple[int, int]],
     pointers: Sequence[tuple[int, int]],
-    names: Collection[str],
+    names: Names,
     language: str,
 ) -> list[Sentence]:
     made: list[Sentence] = []

@@ -16,8 +16,9 @@ from curation.extract.neutralise import neutralise, neutralise_caption
 from curation.extract.sentences import sentence_spans
 from curation.tasks.shared.bars import article_bar, file_problem, first_image
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context.figure import bar, is_study_plan
+from curation.tasks.visual_context.figure import bar
 from curation.tasks.visual_context.settings import OwnReason, Settings
+from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import normalise_text, sha256_text
@@ -182,8 +183,8 @@ def _query(
     text, transforms = neutralise_caption(figure.caption, source.language)
     if word_count(text) < settings.min_caption_words:
         return _dropped(figure, Reason.SHORT_CAPTION, f"{word_count(text)} words")
-    if is_study_plan(text):
-        return _dropped(figure, Reason.VAGUE_CAPTION, "names the plan of a study, no subject")
+    if vague := vagueness(text, source):
+        return _dropped(figure, Reason.VAGUE_CAPTION, vague)
     query = Query(
         id=query_id(NAME, text, (image.sha256 or "") if image else ""),
         task=NAME,
