@@ -1,7 +1,8 @@
 """Resolves the figure pointers of a passage: links first, label numbers second, ranges last.
 
-A link is `<xref rid>`; a number decides only where nothing links and one figure of the article bears it.
-Figures of other works ("Fig. 2 of ref. [5]") and supplements that are no figure resolve to nothing.
+A link is `<xref rid>`; a number decides only where nothing links and one figure of the article bears it. Where
+link and number name two figures of one series, neither is believed. Figures of other works ("Fig. 2 of ref. [5]") and supplements that are no
+figure resolve to nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from curation.extract.figures import FigureIndex
+from curation.extract.figures import FigureIndex, series_of
 from curation.extract.label_words import Heads
 from curation.extract.panel_lists import letters_of
 from curation.extract.pointers import Item, PointerText, items_at, pointers_in
@@ -193,6 +194,8 @@ def _resolve_links(cluster: _Cluster, index: FigureIndex) -> None:
         items = [item for item in cluster.items if item.start < xref.end and item.end > xref.start]
         for place, target in enumerate(targets):
             key = index.keys[target]
+            if len(targets) == 1 and _is_contradicted(target, items, cluster.family, index):
+                continue
             mine = [item for item in items if key and item.number in key.numbers]
             if not mine and len(targets) == 1:
                 mine = items if len({item.number for item in items}) == 1 else []
@@ -200,6 +203,16 @@ def _resolve_links(cluster: _Cluster, index: FigureIndex) -> None:
                 mine = [items[place]]
             panels = {letter for item in mine for letter in item.panels}
             cluster.add(target, "xref", panels - set(key.letters if key else ()))
+
+
+def _is_contradicted(target: int, items: Sequence[Item], family: str, index: FigureIndex) -> bool:
+    """Whether the number printed in a link is that of another figure than the link's target."""
+    key = index.keys[target]
+    numbers = {item.number for item in items if item.number}
+    if key is None or not numbers or not key.numbers.isdisjoint(numbers):
+        return False
+    named = [index.keys[at] for item in items for at in index.numbered(family, item.number, item.panels)]
+    return any(other is not None and series_of(other) == series_of(key) for other in named)
 
 
 def _resolve_numbers(cluster: _Cluster, index: FigureIndex, text: str, others: Sequence[Xref]) -> None:

@@ -133,7 +133,8 @@ def _queries(
     cited: dict[str, set[str]] = defaultdict(set)
     for figure in figures:
         for mention in figure.mentions:
-            cited[mention.passage_id].add(figure.id)
+            # A figure with its supplements is one figure.
+            cited[mention.passage_id].add(figure.parent or figure.id)
     by_id = {passage.id: passage for passage in passages}
     made: dict[str, list[_Candidate]] = defaultdict(list)
     for figure in figures:

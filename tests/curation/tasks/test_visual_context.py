@@ -193,6 +193,21 @@ def titled(title: str, language: str) -> Source:
     return next(row for row in extract(made) if isinstance(row, Source))
 
 
+def test_a_figure_with_its_supplements_is_one_figure() -> None:
+    labels = ("Figure 1", "Figure 1—figure supplement 1", "Figure 1—figure supplement 2", "Figure 2")
+    shown = [figure(at, label, CAPTION) for at, label in enumerate(labels, start=1)]
+    texts = [f"{LONG} ([F1|Figure 1]; [F2|Figure 1—figure supplement 1]; [F3|supplement 2])."]
+    rows = run(article(texts, shown), require_image=False)
+    assert [row.parent for row in extract(article(texts, shown)) if isinstance(row, Figure)] == [
+        None,
+        f"{ID}#F1",
+        f"{ID}#F1",
+        None,
+    ]
+    assert {row.source_id for row in rows if isinstance(row, Query)} >= {f"{ID}#F1"}
+    assert "many_figures" not in excluded(rows).values()
+
+
 TITLE = "Oral steroids in children with asthma: a randomised trial"
 
 
