@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from curation.extract.bibliographic import is_bibliographic
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
@@ -80,6 +81,7 @@ def body_passages(article: Article, passages: Iterable[Passage], language: str) 
         and passage.kind in _KINDS
         and same_language(passage.language, language)
         and not boilerplate_section(passage.section_path)
+        and not is_bibliographic(passage.text)
         and not closing_section(passage.section_path, types_above(passage.section))
     ]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from curation.extract.bibliographic import is_bibliographic
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise, neutralise_caption
 from curation.extract.sentences import sentence_spans
@@ -99,6 +100,8 @@ def _drop_all(
 def _document(source: Source, passage: Passage, settings: Settings) -> Document | Drop:
     if title := boilerplate_section(passage.section_path):
         return _left_out(passage, OwnReason.BOILERPLATE, title)
+    if is_bibliographic(passage.text):
+        return _left_out(passage, OwnReason.BOILERPLATE, "a reference")
     spans = [(pointer.start, pointer.end) for pointer in passage.pointers]
     text, transforms = neutralise(passage.text, spans, passage.language)
     words = word_count(text)
