@@ -1,8 +1,8 @@
 """Resolves the figure pointers of a passage: links first, label numbers second, ranges last.
 
-A link is `<xref rid>`; a number decides only where nothing links and one figure of the article bears it. Where
-link and number name two figures of one series, neither is believed. Figures of other works ("Fig. 2 of ref.
-[5]") and supplements that are no figure resolve to nothing.
+A link is `<xref rid>`; a number decides only where nothing links and one figure of the article bears it.
+Where link and number name two figures of one series, neither is believed. Figures of other works ("Fig. 2 of
+ref. [5]") and supplements that are no figure resolve to nothing.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
 from curation.extract.sentences import sentence_spans
+from curation.similarity.text.edited import edited_copies
 from curation.tasks.shared.words import tokens_of, word_count
-from curation.tasks.summary.bars import Bars, Grams, is_edited_copy
+from curation.tasks.summary.bars import Bars, Grams
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
 from curation.tasks.summary.names import Names, unnamed
 from schemas.article import Article
@@ -132,13 +133,18 @@ def context_of(
         if not (is_summing_sentence(sentence.source) or _LOST_LIST.search(sentence.source))
     ]
     order = _nearest_first(sentences, figure)
-    left_out = {item for item in (*caption, *sentences) if is_edited_copy(item.released, bars.sentences)}
+    left_out = {item for item in (*caption, *sentences) if edited_copies(item.released, bars.sentences)}
     while True:
         opening = _fitting(caption, range(len(caption)), left_out, caption_limit)
         chosen = _fitting(sentences, order, left_out, limit)
         touched = _touched([*opening, *chosen], bars.grams)
         if not touched:
-            return _joined(opening, chosen)
+            context, places = _joined(opening, chosen)
+            # Sentences can read otherwise when they stand together.
+            for copy, _ in edited_copies(context.released, bars.sentences):
+                touched |= {item for start, end, item in places if start < copy.end and copy.start < end}
+        if not touched:
+            return context
         left_out |= touched
 
 
@@ -263,8 +269,12 @@ def _touched(sentences: Sequence[Sentence], barred: Grams) -> set[Sentence]:
     return found
 
 
-def _joined(opening: Sequence[Sentence], chosen: Sequence[Sentence]) -> Context:
+def _joined(
+    opening: Sequence[Sentence], chosen: Sequence[Sentence]
+) -> tuple[Context, list[tuple[int, int, Sentence]]]:
+    """The context, and where each sentence stands in its released text."""
     source = released = ""
+    places: list[tuple[int, int, Sentence]] = []
     transforms: list[Transform] = []
     previous: Sentence | None = None
     for sentence in (*opening, *chosen):
@@ -277,5 +287,6 @@ def _joined(opening: Sequence[Sentence], chosen: Sequence[Sentence]) -> Context:
         at = len(released)
         transforms += [replace(one, start=one.start + at, end=one.end + at) for one in sentence.transforms]
         released += sentence.released
+        places.append((at, len(released), sentence))
         previous = sentence
-    return Context(source, released, tuple(transforms), sum(item.words for item in chosen))
+    return Context(source, released, tuple(transforms), sum(item.words for item in chosen)), places

@@ -15,6 +15,7 @@ from curation.extract.bibliographic import is_bibliographic
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise, neutralise_caption
 from curation.extract.sentences import sentence_spans
+from curation.similarity.text.edited import copyable, edited_copies
 from curation.tasks.shared.bars import article_bar, file_problem, first_image
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.figure import bar
@@ -276,6 +277,8 @@ def _exclusion(
         return "many_figures"
     if is_self_match(query.text, document.text) or is_self_match(figure.caption, passage.text):
         return "self_match"
+    if edited_copies(query.text, copyable([document.text])):
+        return "self_match"
     return ""
 
 
@@ -309,7 +312,7 @@ def _passage_ids(_: Source, __: Sequence[Figure], passages: Sequence[Passage]) -
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),
