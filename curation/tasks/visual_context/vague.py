@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from importlib import resources
 
 from curation.labels.taxonomy import load
@@ -32,6 +32,10 @@ _NO_SUBJECT = (
     " tratamento tratamiento revisão revisión "
 )
 """Words of plans, and of titles in Portuguese and Spanish (too few articles to count theirs)."""
+_COINED = r"(?=\S*[A-Z]\S*[A-Z])[\w-]+"
+_LEGEND = re.compile(rf"[.;]\s+(?={_COINED}[,:=]?\s).*|\s{_COINED}\s?(?:=|indicates?\b|: ).*", re.DOTALL)
+"""Short forms spelled out below a figure: they say nothing of what it shows."""
+_STUDY_NAME = re.compile(rf"{_COINED}(?=\s(?i:{_STUDY})\b)")
 
 
 @functools.cache
@@ -51,18 +55,19 @@ def vagueness(caption: str, source: Source) -> str:
         caption: without label and figure numbers.
         source: its article.
     """
-    words = list(_words(caption))
-    if not words:
-        return ""
-    telling = [word for word in words if word not in general_words()]
     if _PLAN.match(normalise_text(caption)):
-        subject = _stems(_words(" ".join((source.title, *source.keywords))))
-        is_named = any(_stem(word) in subject for word in telling if f" {word} " not in _NO_SUBJECT)
+        shown = _telling(_STUDY_NAME.sub(" ", _LEGEND.sub("", caption, count=1)))
+        subject = {_stem(word) for word in _words(" ".join((source.title, *source.keywords)))}
+        is_named = any(_stem(word) in subject for word in shown if f" {word} " not in _NO_SUBJECT)
         return "" if is_named else "names the plan of a study, no subject"
     is_english = source.language.lower().startswith("en")
-    if not is_english or telling or load("region").words.find(caption):
+    if not (is_english and caption.strip()) or _telling(caption) or load("region").words.find(caption):
         return ""
     return "only general words"
+
+
+def _telling(text: str) -> list[str]:
+    return [word for word in _words(text) if word not in general_words()]
 
 
 def _words(text: str) -> Iterator[str]:
@@ -72,7 +77,3 @@ def _words(text: str) -> Iterator[str]:
 def _stem(word: str) -> str:
     """Singular and plural, "randomised" and "randomized" are one."""
     return word.replace("z", "s").removesuffix("s")
-
-
-def _stems(words: Iterable[str]) -> Collection[str]:
-    return {_stem(word) for word in words}

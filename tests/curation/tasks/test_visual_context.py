@@ -220,6 +220,9 @@ TITLE = "Oral steroids in children with asthma: a randomised trial"
         ("Diagram of Participant Flow Through Trial", "plan"),
         ("Fluxograma de seleção dos participantes do estudo.", "plan"),
         ("Flujograma de inclusión de los pacientes en el ensayo.", "plan"),
+        ("Study flow chart. OCS, oral corticosteroids; AST asthma", "plan"),
+        ("Trial profile OCS=oral steroids in asthma", "plan"),
+        ("Flow diagram of the ASTHMA trial.", "plan"),
         ("Timeline of the treatment with infliximab.", "plan"),  # not what the article is about
         ("Clinical picture at final follow-up.", "general"),
         ("One year after surgery", "general"),
