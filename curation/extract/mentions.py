@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from curation.extract.figures import FigureIndex, series_of
@@ -47,6 +47,8 @@ _FOREIGN_BEFORE = re.compile(
     r"|20)\d\d[a-z]?\)?)?[,:;]\s?(?:\d+[–-]?\d*,\s?)?"
     r"|[A-Z][\w’'-]+,?\s\(?(?:19|20)\d\d[a-z]?\)?[:,]\s?(?:\d+[–-]?\d*,\s?)?)$"
 )
+_EQUALS = re.compile(r"\s?[=<>≤≥]")
+_LETTER_AT_END = re.compile(r"[\s,;]+[A-Za-z]$")
 _FOREIGN_HINTS = ("[", "ef", "et al", "19", "20")
 """One of these is in everything that `_FOREIGN_BEFORE` matches."""
 
@@ -82,7 +84,8 @@ def resolve(
     if heads == () and not passage.xrefs:
         return (), []
     known = index.by_rid.keys()
-    links = [xref for xref in passage.xrefs if xref.document is None and not known.isdisjoint(xref.rids)]
+    linking = [xref for xref in passage.xrefs if xref.document is None and not known.isdisjoint(xref.rids)]
+    links = [_without_statistic(passage.text, xref) for xref in linking]
     spans = [(xref.start, xref.end) for xref in links]
     texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads) if heads != () else []
     if not texts and not links:
@@ -90,7 +93,7 @@ def resolve(
     others = [
         xref
         for xref in passage.xrefs
-        if xref not in links and xref.ref_type != "fig" and xref.end > xref.start
+        if xref not in linking and xref.ref_type != "fig" and xref.end > xref.start
     ]
     clusters = _clusters(passage.text, texts, links, letters, index)
     for cluster in clusters:
@@ -104,6 +107,14 @@ def resolve(
         if one.end > one.start
     )
     return pointers, _mentions(passage, clusters)
+
+
+def _without_statistic(text: str, xref: Xref) -> Xref:
+    """A link without the letter of a statistic that it runs into: "(Figure 1A, P" linked, "=0.01)" not."""
+    if not _EQUALS.match(text, xref.end):
+        return xref
+    letter = _LETTER_AT_END.search(text, xref.start, xref.end)
+    return replace(xref, end=letter.start()) if letter else xref
 
 
 def _targets(xref: Xref, index: FigureIndex) -> list[int]:

@@ -57,6 +57,7 @@ def mentions(of: Article) -> list[tuple[str, str, str, str]]:
                 ("F4", "Figures 2–4", "", "xref"),
             ],
         ),
+        ("fell ([F2|Figure 2, P]=0.01)", [("F2", "Figure 2", "", "xref")]),
         ("as [F2|Fig. 3] shows", []),  # link and number disagree
         ("as [F2|Fig. 9] shows", [("F2", "Fig. 9", "", "xref")]),  # no figure bears that number
         (
