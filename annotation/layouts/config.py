@@ -118,7 +118,7 @@ def _answer(root: Element, kind: Kind, asked: Asked) -> None:
     if asked.grades:
         choices = _grades(area, layout="inline")
         for grade in asked.grades:
-            _button(choices, str(grade.score), str(grade.score), grade.name, grade.definition)
+            _button(choices, str(grade.score), str(grade.score), grade.name, grade.to_reviewers)
         _button(choices, CANNOT, "C", "Cannot judge", "A reason is asked for.")
     when = {"visibleWhen": "choice-selected", "whenTagName": "grade", "whenChoiceValue": CANNOT}
     row = _add(area, "View", className="mq-reasons", **when)

@@ -121,7 +121,7 @@ def shown(task: str, one: Callable[[str], Any]) -> tuple[Retention, ...]:
 
     Args:
         task: its name.
-        one: the first column of the one row of an aggregate over `curation.release.selects.KEPT`.
+        one: the first column of the one row of an aggregate over `curation.release.selects.kept`.
     """
     counts = (
         ("query", f"(SELECT 1 FROM assignments WHERE task = '{task}')", "kept"),

@@ -25,7 +25,7 @@ from curation.release.head import head_of
 from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, write_pair
 from curation.release.restricted import Strings, check_strings
-from curation.release.selects import KEPT, ROWS, select_rows
+from curation.release.selects import ROWS, kept, select_rows
 from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
 from schemas.licences import is_allowed
@@ -89,8 +89,8 @@ class Inputs:
         """Rows of a SELECT over the work tables and what the partition left of them."""
         known = {*REQUIRED, *(table.name for table in OPTIONAL), _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
-        kept = KEPT.format(task=self.task.name, version=self.version)
-        for batch in self.query(kept + text, views):
+        left = kept(self.task.name, self.version)
+        for batch in self.query(left + text, views):
             yield pa.Table.from_batches([batch])
 
     def one(self, text: str) -> Any:
