@@ -354,7 +354,9 @@ def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: Wor
     assert drops[item.corpus_id]["reason"] == "reported" and "privacy" in drops[item.corpus_id]["detail"]
     failed = [rule.rule for rule in audit(directory, query(), plant=False).rules if rule.status == "failed"]
     assert not failed
-    made = prepare(world.directory("2.0.0"), workspace, Options(people=numbered(3), ocr=False), dry_run=True)
+    made = prepare(
+        world.directory("2.0.0"), workspace, Options(people=(*numbered(3),), ocr=False), dry_run=True
+    )
     assert made.held_back["reported by a reader"]
     with pytest.raises(UsageError, match="who made it and why"):
         lift(root, item.id, "", "")
