@@ -16,7 +16,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,16 +60,15 @@ class Edit:
     stratum: str
 
     @property
-    def key(self) -> str:
-        """Where it is, and the hash of what can be read there."""
-        seen = "\x1f".join((self.before, self.original, self.replacement, self.after))
-        return f"{self.text}@{self.start} {hashlib.sha256(seen.encode()).hexdigest()[:16]}"
+    def at(self) -> str:
+        """Where it is."""
+        return f"{self.text}@{self.start}"
 
     @property
-    def half(self) -> str:
-        """Half of the marks, by the place alone: a repair does not move an edit to the other half."""
-        at = hashlib.sha256(f"{self.text}@{self.start}".encode()).digest()[0]
-        return "held_out" if at & 1 else "tuned_on"
+    def seen(self) -> str:
+        """A hash of what can be read there."""
+        read = "\x1f".join((self.before, self.original, self.replacement, self.after))
+        return hashlib.sha256(read.encode()).hexdigest()[:16]
 
 
 def articles() -> Iterator[Article]:
@@ -144,14 +143,29 @@ def _place(original: str, replacement: str) -> str:
     return "bracket removed" if is_bracket else "part removed"
 
 
-def sample(edits: Sequence[Edit], seed: str, size: int = SIZE) -> list[Edit]:
-    """So many edits, spread evenly over the strata in order of size and hash: shares are those of all."""
-    many = collections.Counter(edit.stratum for edit in edits)
-    drawn = {edit.key: hashlib.sha256(f"{seed} {edit.text}@{edit.start}".encode()).hexdigest() for edit in edits}
-    ordered = sorted(edits, key=lambda edit: (-many[edit.stratum], edit.stratum, drawn[edit.key]))
-    if len(ordered) <= size:
-        return ordered
-    return [ordered[(2 * place + 1) * len(ordered) // (2 * size)] for place in range(size)]
+def sample(edits: Iterable[Edit], seed: str, but: Container[str] = (), size: int = SIZE) -> list[Edit]:
+    """So many edits: of each language and place its share, of those the lowest by a hash of where they are.
+
+    Args:
+        edits: all of them.
+        seed: of the hash.
+        but: places that are not to be drawn.
+        size: how many.
+    """
+    strata: dict[str, list[Edit]] = {}
+    for edit in edits:
+        if edit.at not in but:
+            strata.setdefault(edit.stratum, []).append(edit)
+    total = sum(map(len, strata.values()))
+    drawn: list[Edit] = []
+    taken = seen = 0
+    for _, group in sorted(strata.items(), key=lambda item: (-len(item[1]), item[0])):
+        seen += len(group)
+        share = size * seen // total - taken  # what rounding left over goes to the next
+        taken += share
+        group.sort(key=lambda edit: hashlib.sha256(f"{seed} {edit.at}".encode()).digest())
+        drawn += group[:share]
+    return drawn
 
 
 def shown(number: int, edit: Edit) -> str:
@@ -160,24 +174,6 @@ def shown(number: int, edit: Edit) -> str:
     return f"{number} {edit.stratum}| {line}"
 
 
-def score(edits: Sequence[Edit], marks: dict[str, str]) -> dict[str, Any]:
-    """Shares broken among the marked ones, by half and by place, with Wilson's 95 % interval."""
-    result: dict[str, Any] = {}
-    groups: dict[str, list[Edit]] = {"all": list(edits)}
-    for edit in edits:
-        groups.setdefault(edit.half, []).append(edit)
-        groups.setdefault(edit.stratum.partition(" ")[2], []).append(edit)
-        groups.setdefault(f"language {edit.stratum.partition(' ')[0]}", []).append(edit)
-    for name, group in sorted(groups.items()):
-        told = [marks[edit.key] for edit in group if edit.key in marks]
-        broken = collections.Counter(mark for mark in told if mark != "whole")
-        low, high = interval(broken.total(), len(told))
-        result[name] = {
-            "edits": len(group),
-            "marked": len(told),
-            "broken": broken.total(),
-            "share": round(broken.total() / len(told), 4) if told else None,
-            "interval": [low, high],
-            "classes": dict(sorted(broken.items())),
-        }
-    return result
+def half_of(at: str) -> str:
+    """The half a place belongs to; a repair does not move it to the other."""
+    return "held_out" if hashlib.sha256(at.encode()).digest()[0] & 1 else "tuned_on"

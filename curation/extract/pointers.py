@@ -59,8 +59,8 @@ _NUMBER = re.compile(
     r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
 )
 _CHILD = re.compile(
-    r"\s?[—–-]\s?(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)"
-    r"|[Vv]ideo)\s?(?P<number>\d{1,2})"
+    r"(?:\s?[—–-]\s?|\s(?=[Ss]ource\s))(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)"
+    r"|[Vv]ideo|(?:figure|table)(?=\s\d))\s?(?P<number>\d{1,2})"
 )
 _SEPARATOR = re.compile(
     r"\s?(?:(?P<range>[–—‐‑−~～-]|\b(?:to|through|bis|a|à)(?=\s))|(?P<comma>[,;、,]\s?(?:and\b|&|or\b|und\b"
@@ -69,13 +69,18 @@ _SEPARATOR = re.compile(
 )
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
 _AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
-_LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
+_LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|(?:and|or|to|y|e|et|und|oder|respectively)\b|&|$)")
 _ELSEWHERE = re.compile(r"\s(?:of|in|from)\s(?:[Rr]efs?\b|[Rr]eference|\[|[A-Z]\w+ (?:et al|and [A-Z]|&))")
 """Whose figure it is: what stands before is its number, and no count of something."""
+_PLURAL_ELSEWHERE = re.compile(
+    r"\b(?:(?:[Ff]igure|[Tt]abelle)\s\d{1,2}[A-Za-z]?\se|(?:Abb|Tab)\.\s\d{1,2}[a-z]?\s(?:und|u\.))\s$"
+)
+"""Italian plurals and German short forms, which have one form for both, before "and"."""
 _WORD = re.compile(r"[^\d(]*")
 _PLURALS = (
     *("figs", "figures", "figuras", "abbildungen", "figuren", "figg", "рисунках", "рисунки"),
-    *("schemes", "tables", "tablas", "tabelas", "tabellen", "files"),
+    *("schemes", "tables", "tablas", "tabelas", "tabellen", "files", "tableaux", "tabelle", "cuadros"),
+    *("quadros", "gráficos", "videos", "vídeos", "vidéos", "boxes", "charts", "graphs", "images"),
 )
 
 
@@ -121,6 +126,8 @@ def items_at(
     items: list[Item] = []
     join: Join = ""
     while (found := _NUMBER.match(text, position)) is not None:
+        if items and found.group("prefix") and PLOS.pattern.match(text, position):
+            break
         if items and not _continues(text, found, plural or len(items) > 1, join, links):
             break
         item = _item(text, found, join, links, letters)
@@ -209,7 +216,7 @@ def _item(
     end = found.end()
     child = _CHILD.match(text, end)
     if child is not None:
-        mark = {"f": "fs", "s": "sd", "v": "v"}[child.group("kind")[0].lower()]
+        mark = {"f": "fs", "s": "sd", "v": "v", "t": "t"}[child.group("kind")[0].lower()]
         number += f"-{mark}{child.group('number')}"
         end = child.end()
     panels, end = panels_after(text, end, links=links, letters=letters)
@@ -226,6 +233,8 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
     if attached and (plural or _AFTER_LETTER.match(text, attached.end())):
         return True
     if join == "list" and _ELSEWHERE.match(text, found.end()):
+        return True
+    if _PLURAL_ELSEWHERE.search(text, max(0, found.start() - 14), found.start()):
         return True
     if text[found.end() : found.end() + 1].isalpha():
         return False
