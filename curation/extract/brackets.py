@@ -11,41 +11,51 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from curation.extract.figure_nouns import needs_noun
+
 Span = tuple[int, int]
 Edit = tuple[int, int, str]
-Noun = Callable[[Sequence[Span]], str]
+Noun = Callable[[Sequence[Span], int], str]
 
 _POINTER, _NESTED = "\0", "\1"
 _INNER = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SEGMENT = re.compile(r"[^;；]+")
 _PART = re.compile(r"[^,，、]+")
 _COLON_AFTER = re.compile(rf"(?<={_POINTER})(\s?)[:：]")
+_VISUAL = (
+    r"panels?|left|right|upper|lower|top|bottom|middle|cent(?:er|re)|white|black|red|blue|green|yellow|orange|purple"
+    r"|gr[ae]y|dashed|dotted|solid|arrows?|arrowheads?|asterisks?|stars?|boxe?s?|circles?|lines?|curves?|bars?|rows?"
+    r"|columns?|insets?|axis|symbols?|flechas?|flèches?|setas?|frecc[ei]a?|Pfeile?"
+)
 _FILLER = re.compile(
-    r"(?:[\s,;:&./–—‐-]|\b(?:and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|panels?|left|right|both"
-    r"|upper|lower|top|bottom|middle|cent(?:er|re)|white|black|red|blue|green|yellow|orange|purple|gr[ae]y|dashed|dotted"
-    r"|solid|arrows?|arrowheads?|asterisks?|stars?|boxe?s?|circles?|lines?|rows?|columns?|insets?|online|only"
-    r"|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to|for|with|from|between|about"
-    r"|compared?|refer|insert|here|further|more|example|details?|supplementary materials?|supplement|SI|appendix"
+    rf"(?:[\s,;:&./–—‐-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both|online"
+    r"|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to|for|with|from|between"
+    r"|about|compared?|refer|insert|here|further|more|example|details?|supplementary materials?|supplement|SI|appendix"
     r"|pp? ?\d+(?:[–-]\d+)?|и|см)\b|[见見参參如照])*",
     re.IGNORECASE,
 )
 _OWN_PLACE = re.compile(
     r"\b(?:parts?|panels?|rows?|columns?|lanes?|areas?|segments?|sections?|footnotes?|notes?|lines?|box|steps?|stages?"
-    r"|labels?|sites?|pages?|pp?\.?|items?|models?|slides?|frames?|numbers?|nos?\.?)\s?\d+(?:\s?(?:,|and|&|[–-])\s?\d+)*",
+    r"|labels?|sites?|pages?|pp?\.?|items?|models?|slides?|frames?|numbers?|nos?\.?|entr(?:y|ies))\s?[\da-f]+"
+    r"(?:\s?(?:,|and|&|[–-])\s?\d+)*\b",
     re.IGNORECASE,
 )
-_TELLS = re.compile(rf"[\d=<>±≤≥≈%\[⁰¹²³⁴-⁹{_NESTED}]|\b(?:et al|unless|except|without|not|than)\b")
-"""Statistics, citations, what limits the sentence."""
-_WORD = re.compile(r"\w[\w’'-]*")
-_NEEDS_NOUN = re.compile(
-    r"\b(?:in|by|from|see|on|at|of|to|than|per|and|or|the|em|na|nas|no|en|dans|siehe|la|el|der|die)\s*$", re.I
+_DESCRIBES = re.compile(rf"\b(?:{_VISUAL})\b|{_OWN_PLACE.pattern}", re.IGNORECASE)
+_TELLS = re.compile(
+    rf"[\d=<>±≤≥≈%\[⁰¹²³⁴-⁹{_NESTED}]|\b(?:et al|unless|except|without|not|than)\b"
 )
-"""A sentence that breaks off here needs what stands in the bracket: "as shown in (Fig. 2)"."""
-_STOP = re.compile(r"\s*\.(?!\w)")
+"""Statistics, citations, what limits the sentence."""
+_STATES = re.compile(r"\b(?:found|seen|once|twice|\w+ed)\b")
+_RELATIVE = re.compile(r"\s*(?:which|who|where|as|that|que|qui|che|où|wobei|welche)\b", re.IGNORECASE)
+_SEE_ALSO = re.compile(r"\s*(?:see|cf\.?|ver|véase|voir|siehe|vgl\.|vedi)\s[^\d=<>%\[]*", re.IGNORECASE)
+_LETTERS = re.compile(r"(?:[\s–-]|\b(?:and|y|e|et|und)\b|\b[A-Za-z]\b)+")
+_WORD = re.compile(r"\w[\w’'-]*")
+_STOP = re.compile(r"\s*[.,;:](?!\w)")
 _SPACE_AND_MARK = re.compile(r"\s+(?=[.,)\]](?!\w))")
-_MAX_DESCRIPTION = 5
 _MAX_AROUND = 3
 """Words that may go with a pointer: "white arrow in Fig. 3"."""
+_MAX_DESCRIPTION = 2
+"""Words that may go behind one when they name nothing to be seen."""
 
 
 class _Part(NamedTuple):
@@ -55,15 +65,16 @@ class _Part(NamedTuple):
     takes_noun: bool
 
 
-def bracket_edits(text: str, group: Span, inside: Sequence[Span], noun: Noun, has_articles: bool) -> list[Edit]:
+def bracket_edits(text: str, group: Span, inside: Sequence[Span], noun: Noun, language: str, before: str) -> list[Edit]:
     """Edits for one bracket.
 
     Args:
         text: the text.
         group: the bracket with the space before it.
         inside: the pointers in it.
-        noun: gives the noun phrase for neighbouring pointers.
-        has_articles: whether prepositions of the language are among those that need a noun.
+        noun: gives the noun phrase for neighbouring pointers, from them and where it is to stand.
+        language: of the text.
+        before: the released text up to the bracket.
     """
     opening = group[0] + len(text[slice(*group)]) - len(text[slice(*group)].lstrip())
     first, last = opening + 1, group[1] - 1
@@ -79,25 +90,30 @@ def bracket_edits(text: str, group: Span, inside: Sequence[Span], noun: Noun, ha
         held = [span for span in inside if _within(span, inner.span())]
         if held:
             begins = inner.start() - (text[inner.start() - 1] == " ")
-            edits += bracket_edits(text, (begins, inner.end()), held, noun, has_articles)
+            edits += bracket_edits(text, (begins, inner.end()), held, noun, language, text[:begins])
             free = [span for span in free if span not in held]
     for start, end in free:
         mask[start - first : end - first] = _POINTER * (end - start)
     parts = list(_parts(_COLON_AFTER.sub(r"\1,", "".join(mask)), first)) if free else [_Part(first, last, True, False)]
     if not any(part.is_kept for part in parts):
-        if has_articles and _NEEDS_NOUN.search(text, max(0, group[0] - 12), group[0]):
-            return [(opening, group[1], noun(free))]
-        return [removed_bracket(text, group)]
+        if needs_noun(text[max(0, group[0] - 12) : group[0]], language):
+            return [(opening, group[1], noun(free, opening))]
+        return [removed_bracket(text, group, before)]
     for part in parts:
         if part.takes_noun:
-            edits += [(run[0][0], run[-1][1], noun(run)) for run in _runs(text, free, part)]
+            edits += [(run[0][0], run[-1][1], noun(run, run[0][0])) for run in _runs(text, free, part)]
     return edits + list(_cuts(text, parts, first, last))
 
 
-def removed_bracket(text: str, group: Span) -> Edit:
-    """A whole bracket, with what would be left over around it: its space, a second stop, a comma before one."""
+def removed_bracket(text: str, group: Span, before: str) -> Edit:
+    """A whole bracket, with what would be left over around it: its space, a second stop, a comma before one.
+
+    Args:
+        text: the text.
+        group: the bracket with the space before it.
+        before: the released text up to it.
+    """
     start, end = group
-    before = text[:start]
     opening = start + len(text[start:end]) - len(text[start:end].lstrip())
     if not before.strip() or before.endswith("\n"):
         return (opening, _after(r"(?:\s*[.,;:](?!\w))?\s*", text, end), "")
@@ -108,7 +124,9 @@ def removed_bracket(text: str, group: Span) -> Edit:
     if space := _SPACE_AND_MARK.match(text, end):
         end = space.end()
     follows = text[end : end + 1]
-    if before.endswith((",", ";")) and follows in {".", ",", ";", ")"} and follows:
+    if before.endswith((",", ";", ":")) and follows in {",", ";"} and follows:
+        return (start, end + 1, "")
+    if before.endswith((",", ";", ":")) and text[start - 1] == before[-1] and follows in {".", ")", "]"}:
         return (start - 1, end, "")
     is_glued = follows.isalnum() or follows == "("
     if is_glued and ord(follows) < 0x2E00 and ord(before[-1]) < 0x2E00 and not before[-1].isspace():
@@ -153,25 +171,40 @@ def _parts(mask: str, first: int) -> Iterator[_Part]:
 
 
 def _segment_parts(mask: str, segment: Span) -> list[_Part]:
+    """Parts of one segment that holds a pointer, as offsets in the mask."""
     spans = [found.span() for found in _PART.finditer(mask, *segment)]
     head = next(at for at, span in enumerate(spans) if _POINTER in mask[slice(*span)])
-    later = " ".join(mask[slice(*span)] for span in spans[head + 1 :])
-    tells = _TELLS.search(_OWN_PLACE.sub("", later.replace(_POINTER, ""))) is not None
-    is_long = any(len(_WORD.findall(mask[slice(*span)])) > _MAX_DESCRIPTION for span in spans[head + 1 :])
-    parts = []
+    later = " ".join(mask[slice(*span)] for span in spans[head + 1 :]).replace(_POINTER, "")
+    tells = _tells(later) or _STATES.search(later) is not None
+    parts: list[_Part] = []
     for at, (start, end) in enumerate(spans):
         piece = mask[start:end]
         rest = piece.replace(_POINTER, "")
         is_filler = _FILLER.fullmatch(rest) is not None
         if _POINTER in piece:
             around = len([word for word in _WORD.findall(rest) if not _FILLER.fullmatch(word)])
-            goes = is_filler or (around <= _MAX_AROUND and not _TELLS.search(_OWN_PLACE.sub("", rest)))
-            goes = goes and (tells or not is_long)
+            goes = is_filler or (around <= _MAX_AROUND and not _tells(rest))
+            follows = mask[spans[at + 1][0] : segment[1]] if at + 1 < len(spans) else ""
+            goes = goes and not _RELATIVE.match(follows.replace(_POINTER, ""))
             parts.append(_Part(start, end, not goes, not goes))
+        elif at < head:
+            parts.append(_Part(start, end, not is_filler, False))
         else:
-            goes = is_filler or (at > head and not tells and not is_long)
+            is_short = len(_WORD.findall(rest)) <= _MAX_DESCRIPTION and not tells
+            goes = (is_filler or is_short or _describes(rest)) and not parts[-1].is_kept
             parts.append(_Part(start, end, not goes, False))
     return parts
+
+
+def _tells(rest: str) -> bool:
+    return _TELLS.search(_OWN_PLACE.sub("", rest)) is not None
+
+
+def _describes(rest: str) -> bool:
+    """Whether a part speaks of what is to be seen, and of nothing else that counts."""
+    if _SEE_ALSO.fullmatch(rest) or _LETTERS.fullmatch(rest):
+        return True
+    return _DESCRIBES.search(rest) is not None and not re.search(r"[\d=<>±%\[]|et al", _OWN_PLACE.sub("", rest))
 
 
 def _cuts(text: str, parts: Sequence[_Part], first: int, last: int) -> Iterator[Edit]:

@@ -151,6 +151,17 @@ _DATIVE_BEFORE = re.compile(
 )
 _ACCUSATIVE_BEFORE = re.compile(r"\b(?:für|durch|ohne|um|gegen|siehe|s\.|vgl\.|vergleiche|zeigt|zeigen)\s$", re.I)
 _CASES = {("dative", "f"): "der", ("dative", "m"): "dem", ("dative", "n"): "dem", ("accusative", "m"): "den"}
+_BREAKS_OFF = {
+    code: re.compile(rf"(?:^|\s)(?:{words}|{words.title()})\s*$")
+    for code, words in {
+        "en": "in|by|from|see|on|at|of|to|than|per|and|or|the|with",
+        "es": "en|de|por|según|a|con|del|al|el|la|los|las",
+        "pt": "em|na|no|nas|nos|de|da|do|das|dos|por|com|o|os|as",
+        "fr": "dans|de|sur|par|et|ou|la|le|les|du|des|au",
+        "de": "in|von|mit|aus|und|oder|siehe|der|die|das|den|dem",
+        "it": "in|di|da|con|su|nella|nelle|la|le|il|della",
+    }.items()
+}
 _WORD = re.compile(r"[^\W\d_]{3,}(?!\.)|[图圖図表]|그림|표")
 """A label word written out."""
 _BY_KIND = (
@@ -181,9 +192,11 @@ def kind_of(pointer: str) -> str:
     return found or ("" if _WORD.search(pointer) else "figure")
 
 
-def has_articles(language: str) -> bool:
-    """Whether a language's articles and prepositions are known here."""
-    return bool(_of(language).articles)
+def needs_noun(before: str, language: str) -> bool:
+    """Whether a sentence that breaks off here needs what stands in the bracket: "as shown in (Fig. 2)"."""
+    code = language.lower()[:2]
+    pattern = _BREAKS_OFF.get("en" if code in {"", "un"} else code)
+    return pattern is not None and pattern.search(before) is not None
 
 
 def phrase(pointer: str, language: str, before: str, *, many: bool) -> str:

@@ -26,7 +26,7 @@ _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_K
 _SUPPLEMENT = (
     r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
     rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
-    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Online Resource|Anhang"
+    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Data(?= S\d)|Online Resource|Anhang"
     r"|Anexos?|anexos?|Annexes?|annexes?|Allegat[oi]"
 )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from curation.extract.brackets import bracket_edits, removed_bracket
-from curation.extract.figure_nouns import CJK, CLEAR_VERB, PLURAL_VERB, VERB, has_articles, kind_of, phrase
+from curation.extract.figure_nouns import CJK, CLEAR_VERB, PLURAL_VERB, VERB, kind_of, phrase
 from curation.extract.identifiers import identifiers_in
 from curation.extract.pointers import is_plural, pointers_in
 from schemas.benchmark import Transform
@@ -32,7 +32,7 @@ _SHORT_FORM = re.compile(
 )
 _LEAD = re.compile(
     r"(?<![A-Za-z-])(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|appendix"
-    r"|electronic|ESM)"
+    r"|annex|electronic|ESM)"
     r"(?: \d{1,2}[,:;]?|,)?[\s-](?:(?:on-?line|supp(?:l|lement(?:ary|al|ar)?)?\.?|digital|data|content|materials?"
     r"|information|files?|appendix|resources?)(?: \d{1,2}[,:;]?|,)?\s)*$",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ _TAIL = re.compile(
 _LABEL_AT_START = re.compile(rf"\s*(?:[:.|–—-]+\s+(?=\S)|\s(?=[A-Z][a-z]+ (?!{VERB})))")
 _LABEL_BEFORE = re.compile(r"(?:^|\n\s*|[.!?,:;]\s+)$")
 _LABEL_AFTER = re.compile(r"\s?[:|]\s+(?=\S)")
-_ALONE_AFTER = re.compile(r"\s?\.(?:\s+(?=[^\Wa-z\d_]|[(\[])|$)")
+_ALONE_AFTER = re.compile(r"\s?\.(?=\s+(?:[^\Wa-z\d_]|[(\[])|$)")
 _COMMA_BEFORE = re.compile(r"(?P<mark>[,:])(?P<refs>[⁰¹²³⁴-⁹⁻,–]*)\s$")
 _CLAUSE_ENDS = re.compile(
     r"(?P<comma>,(?=\s(?!(?:and|but|or|which|who|where|while|whereas|with|y|e|et|und|mas|pero)\b)))|\s?(?:[.,;)\]]|$)"
@@ -104,45 +104,60 @@ def _pointer_edits(text: str, spans: Sequence[Span], language: str) -> list[Edit
         edits.append((0, label.end(), ""))
         spans = spans[1:]
     free = list(spans)
-    noun = partial(_noun_phrase, text, language=language)
+    noun = partial(_noun_phrase, text, language)
     for group in _GROUP.finditer(text):
         inside = [span for span in spans if group.start() <= span[0] and span[1] <= group.end()]
         if inside:
-            edits += bracket_edits(text, group.span(), inside, noun, has_articles(language))
+            starts = max(group.start(), edits[-1][1] if edits else 0)
+            before = _changed(text, starts, edits)
+            edits += sorted(bracket_edits(text, (starts, group.end()), inside, noun, language, before))
             free = [span for span in free if span not in inside]
     kept = -1
     for run in _runs(text, free):
-        edit = _free_edit(text, run, language, kept)
+        floor = max((stop for start, stop, _ in edits if start < run[0][0]), default=0)
+        edit = _free_edit(text, run, language, floor, kept)
         kept = edit[1] if edit[2] else -1
         edits.append(edit)
     return edits
 
 
-def _free_edit(text: str, run: Sequence[Span], language: str, kept: int) -> Edit:
+def _changed(text: str, end: int, edits: Sequence[Edit]) -> str:
+    """The text up to `end` with edits made."""
+    made, position = "", 0
+    for start, stop, replacement in edits:
+        made += text[position:start] + replacement
+        position = stop
+    return made + text[position:end]
+
+
+def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: int) -> Edit:
     """A pointer in running text: nothing for a label or behind a comma, else a noun in its place.
 
     Args:
         text: the text.
         run: neighbouring pointers.
         language: of the text.
-        kept: where the noun for the pointer before it ends; behind a comma there, this one is of the same list.
+        floor: where the edit before it ends.
+        kept: where the noun for the pointer before it ends: behind a comma there, this one is of its list.
     """
     start, end = run[0][0], run[-1][1]
     before = text[max(0, start - 30) : start]
     if (label := _LABEL_AFTER.match(text, end)) and _LABEL_BEFORE.search(before):
         return (start, label.end(), "")
     if (label := _ALONE_AFTER.match(text, end)) and _is_sentence_start(before):
-        return (start, label.end(), "")
+        if before.endswith(" ") and start > floor + 1:
+            return (start - 1, label.end(), "")
+        return (start, label.end() + (text[label.end() : label.end() + 1] == " "), "")
     aside = _COMMA_BEFORE.search(text, max(0, start - 9), start)
-    if aside and aside.start() not in (0, kept):
+    if aside and aside.start() >= max(floor, 1) and aside.start() != kept:
         ends = (_CLAUSE_ENDS if aside["mark"] == "," else _STOPS).match(text, end)
         if ends:
             is_comma = bool(ends.re.groups and ends["comma"])
             stop = ends.end() if is_comma else end
             return (aside.start(), stop, aside["refs"])
     if "," in text[start:end] and _is_sentence_start(before) and (comma := _COMMA_AND_VERB.match(text, end)):
-        return (start, comma.end(), _noun_phrase(text, run, language=language))
-    return (start, end, _noun_phrase(text, run, language=language))
+        return (start, comma.end(), _noun_phrase(text, language, run, start))
+    return (start, end, _noun_phrase(text, language, run, start))
 
 
 def _is_sentence_start(before: str) -> bool:
@@ -176,13 +191,14 @@ def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
             continue
         group = next((group for group in groups if group[0] <= start and end <= group[1]), None)
         if group is not None and _holds_only(text, group, found):
-            edits.append(removed_bracket(text, group))
+            edits.append(removed_bracket(text, group, text[: group[0]]))
             continue
         begins = edits[-1][1] if edits else 0
         before = _OWN_LINE.search(text, begins, start) if group is None else None
         after = _LINE_ENDS.match(text, end)
         if before is not None and after is not None:
-            follows = _BLANK.match(text, after.end()) if not text[: before.start()].strip() else None
+            is_first = not text[: before.start()].strip() or text[before.start() - 1] == "\n"
+            follows = _BLANK.match(text, after.end()) if is_first and text[after.end() : after.end() + 1] != "\n" else None
             edits.append((before.start(), follows.end() if follows else after.end(), ""))
         else:
             edits.append((start, end, "" if text[end : end + 1].isalpha() else _NAMED[kind]))
@@ -225,9 +241,9 @@ def _runs(text: str, spans: Sequence[Span]) -> list[list[Span]]:
     return runs
 
 
-def _noun_phrase(text: str, run: Sequence[Span], language: str) -> str:
+def _noun_phrase(text: str, language: str, run: Sequence[Span], at: int) -> str:
     start, end = run[0][0], run[-1][1]
-    before = text[max(0, start - 40) : start]
+    before = text[max(0, at - 40) : at]
     pointer = text[start : run[0][1]]
     starts = _is_sentence_start(before)
     numbers = pointers_in(text[start:end])
@@ -238,7 +254,7 @@ def _noun_phrase(text: str, run: Sequence[Span], language: str) -> str:
         return noun
     if starts:
         noun = noun[0].upper() + noun[1:]
-    return f"{' ' * (start > 0 and text[start - 1].isalnum())}{noun}{' ' * text[end : end + 1].isalnum()}"
+    return f"{' ' * before[-1:].isalnum()}{noun}{' ' * text[end : end + 1].isalnum()}"
 
 
 def _apply(text: str, edits: Sequence[tuple[int, int, str, str]]) -> tuple[str, tuple[Transform, ...]]:
@@ -246,7 +262,8 @@ def _apply(text: str, edits: Sequence[tuple[int, int, str, str]]) -> tuple[str, 
     transforms: list[Transform] = []
     position = length = 0
     for start, end, replacement, rule in edits:
-        if replacement == text[start:end]:
+        start = max(start, position)  # two neighbours may both have taken the space between them
+        if start >= end or replacement == text[start:end]:
             continue
         kept = text[position:start]
         released += [kept, replacement]

@@ -6,7 +6,9 @@ Nothing is resolved here: see `mentions` for links and `neutralise` for released
 
 from __future__ import annotations
 
+import itertools
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -76,6 +78,7 @@ _PLURAL_ELSEWHERE = re.compile(
     r"\b(?:(?:[Ff]igure|[Tt]abelle)\s\d{1,2}[A-Za-z]?\se|(?:Abb|Tab)\.\s\d{1,2}[a-z]?\s(?:und|u\.))\s$"
 )
 """Italian plurals and German short forms, which have one form for both, before "and"."""
+_POSTAL = re.compile(r"\bP\.?\s?O\.?\s$")
 _WORD = re.compile(r"[^\d(]*")
 _PLURALS = (
     *("figs", "figures", "figuras", "abbildungen", "figuren", "figg", "рисунках", "рисунки"),
@@ -111,6 +114,8 @@ def pointers_in(
     for pointer in found:
         if not kept or pointer.start >= kept[-1].end:
             kept.append(pointer)
+        elif pointer.end > kept[-1].end:  # "Table S3, S1 Fig": what is left of the second
+            kept += itertools.islice(_plos(text, kept[-1].end, pointer.end), 1)
     return kept
 
 
@@ -155,7 +160,9 @@ def _family(text: str, kind: Head, links: Sequence[Span], letters: Collection[st
         if not items:
             continue
         start = head.start()
-        if family in {"figure", "table", "video"}:
+        if family == "box" and _POSTAL.search(text, max(0, start - 5), start):
+            continue
+        if family in {"figure", "table", "video", "supplement"}:
             start, items = _supplementary(text, start, items)
         start, items = _with_panels_before(text, start, items)
         position = items[-1].end
@@ -246,9 +253,9 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
     return not is_list or bool(_LIST_FOLLOW.match(text, found.end()))
 
 
-def _plos(text: str) -> Iterator[PointerText]:
+def _plos(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[PointerText]:
     """`S1 Fig`, `S1–S3 Tables`: the number stands before the label word."""
-    for found in PLOS.pattern.finditer(text):
+    for found in PLOS.pattern.finditer(text, start, end):
         if found.start() and text[found.start() - 1].isalnum():
             continue
         word = found.group("word").lower()
