@@ -188,7 +188,8 @@ def _segment_parts(mask: str, segment: Span) -> list[_Part]:
             goes = goes and not _RELATIVE.match(follows.replace(_POINTER, ""))
             parts.append(_Part(start, end, not goes, not goes))
         elif at < head:
-            parts.append(_Part(start, end, not is_filler, False))
+            is_next = all(_FILLER.fullmatch(mask[slice(*span)]) for span in spans[at:head])
+            parts.append(_Part(start, end, not is_next, False))
         else:
             is_short = len(_WORD.findall(rest)) <= _MAX_DESCRIPTION and not tells
             goes = (is_filler or is_short or _describes(rest)) and not parts[-1].is_kept

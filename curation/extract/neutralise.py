@@ -31,10 +31,11 @@ _SHORT_FORM = re.compile(
     r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver)\.\s$", re.IGNORECASE
 )
 _LEAD = re.compile(
-    r"(?<![A-Za-z-])(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|appendix"
-    r"|annex|electronic|ESM)"
-    r"(?: \d{1,2}[,:;]?|,)?[\s-](?:(?:on-?line|supp(?:l|lement(?:ary|al|ar)?)?\.?|digital|data|content|materials?"
-    r"|information|files?|appendix|resources?)(?: \d{1,2}[,:;]?|,)?\s)*$",
+    r"(?<![A-Za-z-])(?!(?:on-?line|web|digital),)"
+    r"(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|appendix|annex|electronic"
+    r"|ESM)(?: \d{1,2}[,:;]?|,)?[\s-]"
+    r"(?:(?:on-?line|supp(?:l|lement(?:ary|al|ar)?)?\.?|digital|data|content|materials?|information|files?|appendix"
+    r"|resources?)(?: \d{1,2}[,:;]?|,)?\s)*$",
     re.IGNORECASE,
 )
 _PANEL = r"\((?:[a-hA-H]|[ivx]{1,4})\)"
@@ -49,6 +50,8 @@ _TAIL = re.compile(
     r"|,\s(?:available\s(?:online\s)?(?:at|from)\s)?https?://links\.\S*[^\s.,;:)\]]"
 )
 """What belongs to a pointer after it: further panels, the supplement it is found in, where that is."""
+_SLIP = re.compile(r"[,;]\s?[A-Za-z]$")
+_COMPARED = re.compile(r"\s?[=<>≤≥]")
 _LABEL_AT_START = re.compile(rf"\s*(?:[:.|–—-]+\s+(?=\S)|\s(?=[A-Z][a-z]+ (?!{VERB})))")
 _LABEL_BEFORE = re.compile(r"(?:^|\n\s*|[.!?,:;]\s+)$")
 _LABEL_AFTER = re.compile(r"\s?[:|]\s+(?=\S)")
@@ -92,6 +95,8 @@ def _whole(text: str, span: Span, floor: int, ceiling: int) -> Span:
     start, end = span
     while start > floor and text[start - 1].isalpha() and text[start].isascii() and text[start].isalpha():
         start -= 1  # a link that begins inside a word
+    if (slip := _SLIP.search(text, start, end)) and _COMPARED.match(text, end):
+        end = slip.start()  # a link that ends in "P=0.01"
     lead = _LEAD.search(text, max(floor, start - 80), start)
     tail = _TAIL.match(text, end, ceiling)
     return (lead.start() if lead else start, tail.end() if tail else end)
