@@ -29,8 +29,9 @@ _VISUAL = (
 )
 _FILLER = re.compile(
     rf"(?:[\s,;:&./–—‐-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both|online"
-    r"|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to|for|with|from|between"
-    r"|about|compared?|refer|insert|here|further|more|example|details?|supplementary materials?|supplement|SI|appendix"
+    r"|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to|for|with"
+    r"|from|between|about|compared?|refer|insert|here|further|more|example|details?|supplementary materials?"
+    r"|supplement|SI|appendix"
     r"|pp? ?\d+(?:[–-]\d+)?|и|см)\b|[见見参參如照])*",
     re.IGNORECASE,
 )
@@ -41,9 +42,7 @@ _OWN_PLACE = re.compile(
     re.IGNORECASE,
 )
 _DESCRIBES = re.compile(rf"\b(?:{_VISUAL})\b|{_OWN_PLACE.pattern}", re.IGNORECASE)
-_TELLS = re.compile(
-    rf"[\d=<>±≤≥≈%\[⁰¹²³⁴-⁹{_NESTED}]|\b(?:et al|unless|except|without|not|than)\b"
-)
+_TELLS = re.compile(rf"[\d=<>±≤≥≈%\[⁰¹²³⁴-⁹{_NESTED}]|\b(?:et al|unless|except|without|not|than)\b")
 """Statistics, citations, what limits the sentence."""
 _STATES = re.compile(r"\b(?:found|seen|once|twice|\w+ed)\b")
 _RELATIVE = re.compile(r"\s*(?:which|who|where|as|that|que|qui|che|où|wobei|welche)\b", re.IGNORECASE)
@@ -65,7 +64,9 @@ class _Part(NamedTuple):
     takes_noun: bool
 
 
-def bracket_edits(text: str, group: Span, inside: Sequence[Span], noun: Noun, language: str, before: str) -> list[Edit]:
+def bracket_edits(
+    text: str, group: Span, inside: Sequence[Span], noun: Noun, language: str, before: str
+) -> list[Edit]:
     """Edits for one bracket.
 
     Args:
@@ -83,7 +84,10 @@ def bracket_edits(text: str, group: Span, inside: Sequence[Span], noun: Noun, la
     mask = list(text[first:last])
     nested: list[Span] = []
     for inner in _INNER.finditer(text, first, last):
-        if any(start < inner.end() and inner.start() < end and not _within((start, end), inner.span()) for start, end in inside):
+        if any(
+            start < inner.end() and inner.start() < end and not _within((start, end), inner.span())
+            for start, end in inside
+        ):
             continue
         nested.append(inner.span())
         mask[inner.start() - first : inner.end() - first] = _NESTED * (inner.end() - inner.start())
@@ -94,7 +98,11 @@ def bracket_edits(text: str, group: Span, inside: Sequence[Span], noun: Noun, la
             free = [span for span in free if span not in held]
     for start, end in free:
         mask[start - first : end - first] = _POINTER * (end - start)
-    parts = list(_parts(_COLON_AFTER.sub(r"\1,", "".join(mask)), first)) if free else [_Part(first, last, True, False)]
+    parts = (
+        list(_parts(_COLON_AFTER.sub(r"\1,", "".join(mask)), first))
+        if free
+        else [_Part(first, last, True, False)]
+    )
     if not any(part.is_kept for part in parts):
         if needs_noun(text[max(0, group[0] - 12) : group[0]], language):
             return [(opening, group[1], noun(free, opening))]
@@ -205,7 +213,9 @@ def _describes(rest: str) -> bool:
     """Whether a part speaks of what is to be seen, and of nothing else that counts."""
     if _SEE_ALSO.fullmatch(rest) or _LETTERS.fullmatch(rest):
         return True
-    return _DESCRIBES.search(rest) is not None and not re.search(r"[\d=<>±%\[]|et al", _OWN_PLACE.sub("", rest))
+    return _DESCRIBES.search(rest) is not None and not re.search(
+        r"[\d=<>±%\[]|et al", _OWN_PLACE.sub("", rest)
+    )
 
 
 def _cuts(text: str, parts: Sequence[_Part], first: int, last: int) -> Iterator[Edit]:

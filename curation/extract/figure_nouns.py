@@ -1,7 +1,7 @@
-"""The noun that stands for a pointer in released text: "Fig. 2" becomes "the figure", "na Tabela 3" "na tabela".
+"""The noun for a pointer in released text: "Fig. 2" becomes "the figure", "na Tabela 3" becomes "na tabela".
 
-English has one noun for each kind. Elsewhere the writer's own word stays, without its number: gender, case and
-what is said of it stay right. An article comes before it where the language has articles and none stands.
+English has one noun for each kind. Elsewhere the writer's own word stays, without its number: gender, case
+and what is said of it stay right. An article comes before it where the language has articles and none stands.
 """
 
 from __future__ import annotations
@@ -71,9 +71,11 @@ _GRAMMARS: dict[str, _Grammar] = {
     ),
     "es": _grammar(
         {
-            "f": "1*figura/figuras 2*tabla/tablas imagen/imágenes foto/fotos gráfica/gráficas fotografía/fotografías",
-            "m": "3*suplemento/suplementos 4*vídeo/vídeos 5*recuadro/recuadros cuadro/cuadros gráfico/gráficos"
-            " esquema/esquemas mapa/mapas anexo/anexos apéndice/apéndices algoritmo/algoritmos video/videos",
+            "f": "1*figura/figuras 2*tabla/tablas imagen/imágenes foto/fotos gráfica/gráficas"
+            " fotografía/fotografías",
+            "m": "3*suplemento/suplementos 4*vídeo/vídeos 5*recuadro/recuadros cuadro/cuadros"
+            " gráfico/gráficos esquema/esquemas mapa/mapas anexo/anexos apéndice/apéndices"
+            " algoritmo/algoritmos video/videos",
         },
         {"f": "la/las", "m": "el/los"},
         r"\b(?:el|las?|los|est[aeo]s?|es[ae]s?|sus?|del|al|nuestr[ao]s?|dich[ao]s?|mism[ao]s?|siguientes?)",
@@ -81,7 +83,8 @@ _GRAMMARS: dict[str, _Grammar] = {
     ),
     "pt": _grammar(
         {
-            "f": "1*figura/figuras 2*tabela/tabelas imagem/imagens foto/fotos fotografia/fotografias caixa/caixas",
+            "f": "1*figura/figuras 2*tabela/tabelas imagem/imagens foto/fotos fotografia/fotografias"
+            " caixa/caixas",
             "m": "3*suplemento/suplementos 4*vídeo/vídeos 5*quadro/quadros gráfico/gráficos esquema/esquemas"
             " mapa/mapas anexo/anexos apêndice/apêndices algoritmo/algoritmos",
         },
@@ -126,22 +129,24 @@ _GRAMMARS: dict[str, _Grammar] = {
     "ru": _grammar(
         {"": "1*рисунок/рисунки 2*таблица/таблицы 3*приложение/приложения 4*видео 5*врезка/врезки"}, {}
     ),
-    "pl": _grammar({"": "1*rysunek/rysunki 2*tabela/tabele 3*suplement/suplementy 4*film/filmy 5*ramka/ramki"}, {}),
+    "pl": _grammar(
+        {"": "1*rysunek/rysunki 2*tabela/tabele 3*suplement/suplementy 4*film/filmy 5*ramka/ramki"}, {}
+    ),
     "zh": _grammar({"": "1*图 2*表 3*附录 4*视频 5*文本框"}, {}),
     "ja": _grammar({"": "1*図 2*表 3*付録 4*動画 5*囲み"}, {}),
 }
 _THIRD = (
-    "show|depict|illustrate|demonstrate|present|display|indicate|represent|reveal|summarize|summarise|list|provide|describe"
-    "|compare|plot|report|outline|highlight|contain|give|suggest|confirm"
+    "show|depict|illustrate|demonstrate|present|display|indicate|represent|reveal|summarize|summarise|list"
+    "|provide|describe|compare|plot|report|outline|highlight|contain|give|suggest|confirm"
 )
 CLEAR_VERB = rf"(?:{_THIRD.replace('|', 's|')}s|{_THIRD})\b"
-"""What a figure does, in English: with no other reading as a noun or the verb of another subject's sentence."""
+"""What a figure does, in English; "is" and "was" may be said of what is seen in it."""
 PLURAL_VERB = rf"(?:{_THIRD}|are|were|have|do|differ|correspond)\b"
 VERB = (
-    rf"(?:{CLEAR_VERB}|(?:is|are|was|were|has|have|does|differs?|corresponds?|muestran?|mostram?|presentan?|apresentam?"
-    r"|ilustran?|ilustram?|representan?|representam?|montre(?:nt)?|présente(?:nt)?|illustre(?:nt)?|résume(?:nt)?"
-    r"|représente(?:nt)?|zeigt|zeigen|mostra(?:no)?|illustra(?:no)?|presenta(?:no)?|riporta(?:no)?|rappresenta(?:no)?"
-    r"|przedstawia(?:ją)?|pokazuj[eą])\b)"
+    rf"(?:{CLEAR_VERB}|(?:is|are|was|were|has|have|does|differs?|corresponds?|muestran?|mostram?|presentan?"
+    r"|apresentam?|ilustran?|ilustram?|representan?|representam?|montre(?:nt)?|présente(?:nt)?|illustre(?:nt)?"
+    r"|résume(?:nt)?|représente(?:nt)?|zeigt|zeigen|mostra(?:no)?|illustra(?:no)?|presenta(?:no)?|riporta(?:no)?"
+    r"|rappresenta(?:no)?|przedstawia(?:ją)?|pokazuj[eą])\b)"
 )
 CJK = frozenset({"zh", "ja"})
 _DATIVE_BEFORE = re.compile(
@@ -149,7 +154,9 @@ _DATIVE_BEFORE = re.compile(
     r"(?:(?:Abb|Fig|Tab)\w*\.?\s[\w–,]{1,6}\s(?:und|sowie)\s)?$",
     re.IGNORECASE,
 )
-_ACCUSATIVE_BEFORE = re.compile(r"\b(?:für|durch|ohne|um|gegen|siehe|s\.|vgl\.|vergleiche|zeigt|zeigen)\s$", re.I)
+_ACCUSATIVE_BEFORE = re.compile(
+    r"\b(?:für|durch|ohne|um|gegen|siehe|s\.|vgl\.|vergleiche|zeigt|zeigen)\s$", re.I
+)
 _CASES = {("dative", "f"): "der", ("dative", "m"): "dem", ("dative", "n"): "dem", ("accusative", "m"): "den"}
 _BREAKS_OFF = {
     code: re.compile(rf"(?:^|\s)(?:{words}|{words.title()})\s*$")
@@ -168,21 +175,25 @@ _BY_KIND = (
     (
         "supplement",
         re.compile(
-            r"(?:[Aa]dditional|[Mm]ultimedia|[Ss]upp\w*\.?\s(?:[Mm]aterial|[Dd]ata|[Dd]igital|[Ff]ile|[Tt]ext|[Nn]ote"
-            r"|[Ii]nfo))|S\d{1,3}\b.*\b(?:File|Text|Data|Appendi|Protocol|Note|Checklist)"
+            r"(?:[Aa]dditional|[Mm]ultimedia|[Ss]upp\w*\.?\s(?:[Mm]aterial|[Dd]ata|[Dd]igital|[Ff]ile|[Tt]ext"
+            r"|[Nn]ote|[Ii]nfo))|S\d{1,3}\b.*\b(?:File|Text|Data|Appendi|Protocol|Note|Checklist)"
         ),
     ),
     ("video", re.compile(r".*?(?:v[ií]d[eé]o|movie|film|视频|動画|видео)", re.IGNORECASE)),
     (
         "figure",
         re.compile(
-            r".*?(?:fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág|photo|foto|map)",
+            r".*?(?:fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág"
+            r"|photo|foto|map)",
             re.IGNORECASE,
         ),
     ),
     ("box", re.compile(r".*?(?:\bbox|recuadro|encadré|kasten|riquadro)", re.IGNORECASE)),
     ("table", re.compile(r".*?(?:tab|cuadro|quadro|табл|表)", re.IGNORECASE)),
-    ("supplement", re.compile(r".*?(?:suppl|append|anex|anne|allegat|anhang|data|resource|file)", re.IGNORECASE)),
+    (
+        "supplement",
+        re.compile(r".*?(?:suppl|append|anex|anne|allegat|anhang|data|resource|file)", re.IGNORECASE),
+    ),
 )
 
 
@@ -227,7 +238,9 @@ def _of(language: str) -> _Grammar:
     return _GRAMMARS["en"] if code in {"", "un"} else _UNKNOWN
 
 
-_UNKNOWN = _grammar({"": "1*figure/figures 2*table/tables 3*supplement/supplements 4*video/videos 5*box/boxes"}, {})
+_UNKNOWN = _grammar(
+    {"": "1*figure/figures 2*table/tables 3*supplement/supplements 4*video/videos 5*box/boxes"}, {}
+)
 
 
 def _noun(pointer: str, grammar: _Grammar, language: str, many: bool) -> tuple[str, str, bool]:

@@ -17,7 +17,7 @@ from schemas.licences import terms
 
 _LABEL_TAIL = re.compile(r"\s*[.:|;,)–—-]*\s*")
 _GOES_ON = re.compile(r"\w|[.–—-]\d|[–—-][A-Z]\b")
-"""After what looks like the label: it was the start of "Figure 12", "Figure 1.2", "Figure 1–3", "Figure 1-A"."""
+"""What looks like the label is the start of "Figure 12", "Figure 1.2", "Figure 1–3" or "Figure 1-A"."""
 _IS_SUBJECT = re.compile(rf",?\s{VERB}")
 _LEFT_OVER = re.compile(r"\s*[.:|–—-]\s+")
 """Marks of a label that stands apart, at the start of the caption."""

@@ -13,13 +13,17 @@ from operator import itemgetter
 from typing import NamedTuple
 
 _FIGURE = r"[Ff][Ii][Gg](?:URES?|uren|ures?|uras?|uur|S|s|g)?\.?"
-_FIGURE_ELSEWHERE = r"[Aa]bb(?:ildung(?:en)?)?\.?|ABB(?:ILDUNG)?\.?|[Rr]y(?:c(?:in[aęiy])?|s(?:un(?:k(?:u|i|ach|iem)|e?k))?)\.?"
+_FIGURE_ELSEWHERE = (
+    r"[Aa]bb(?:ildung(?:en)?)?\.?|ABB(?:ILDUNG)?\.?"
+    r"|[Rr]y(?:c(?:in[aęiy])?|s(?:un(?:k(?:u|i|ach|iem)|e?k))?)\.?"
+)
 _FIGURE_OTHER_SCRIPTS = r"[Рр]ис(?:ун(?:ок|ке|ка|ки|ках|ков|кам|ком))?\.?|[图圖図]|그림"
 _TABLE = r"[Tt](?:ABLES?|abl(?:eaux?|es?|as?)|abel(?:as?|len?|l[ae]|[aiąęe])|ab(?=\.|s\.)s?)\.?"
 _TABLE_ELSEWHERE = r"[Cc]uadros?|Quadros?|[Rr]ecuadros?|[Rr]iquadr[oi]"
 _TABLE_OTHER_SCRIPTS = r"[Тт]абл(?:иц[аеуы]|ицах)?\.?|表"
 _SUPPLEMENT_KIND = (
-    r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?|[Dd]igital [Cc]ontents?)"
+    r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?"
+    r"|[Ii]nformation|[Mm]ethods?|[Dd]igital [Cc]ontents?)"
 )
 _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_KIND}"
 # Every branch starts with one plain letter: that is what lets the search skip ahead.

@@ -203,7 +203,11 @@ def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
         after = _LINE_ENDS.match(text, end)
         if before is not None and after is not None:
             is_first = not text[: before.start()].strip() or text[before.start() - 1] == "\n"
-            follows = _BLANK.match(text, after.end()) if is_first and text[after.end() : after.end() + 1] != "\n" else None
+            follows = (
+                _BLANK.match(text, after.end())
+                if is_first and text[after.end() : after.end() + 1] != "\n"
+                else None
+            )
             edits.append((before.start(), follows.end() if follows else after.end(), ""))
         else:
             edits.append((start, end, "" if text[end : end + 1].isalpha() else _NAMED[kind]))
