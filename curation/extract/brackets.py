@@ -47,6 +47,8 @@ _TELLS = re.compile(rf"[\d=<>±≤≥≈%\[⁰¹²³⁴-⁹{_NESTED}]|\b(?:et al
 _STATES = re.compile(r"\b(?:found|seen|once|twice|\w+ed)\b")
 _RELATIVE = re.compile(r"\s*(?:which|who|where|as|that|que|qui|che|où|wobei|welche)\b", re.IGNORECASE)
 _SEE_ALSO = re.compile(r"\s*(?:see|cf\.?|ver|véase|voir|siehe|vgl\.|vedi)\s[^\d=<>%\[]*", re.IGNORECASE)
+_LEADS = re.compile(rf"{_FILLER.pattern}(?:\b[A-H](?:\s?(?:[–-]|and)\s?[A-H])?\b)?\s*", re.IGNORECASE)
+"""What goes with the pointer behind it: "see", "arrows", "panels A-C"."""
 _LETTERS = re.compile(r"(?:[\s–-]|\b(?:and|y|e|et|und)\b|\b[A-Za-z]\b)+")
 _WORD = re.compile(r"\w[\w’'-]*")
 _STOP = re.compile(r"\s*[.,;:](?!\w)")
@@ -196,7 +198,7 @@ def _segment_parts(mask: str, segment: Span) -> list[_Part]:
             goes = goes and not _RELATIVE.match(follows.replace(_POINTER, ""))
             parts.append(_Part(start, end, not goes, not goes))
         elif at < head:
-            is_next = all(_FILLER.fullmatch(mask[slice(*span)]) for span in spans[at:head])
+            is_next = all(_LEADS.fullmatch(mask[slice(*span)]) for span in spans[at:head])
             parts.append(_Part(start, end, not is_next, False))
         else:
             is_short = len(_WORD.findall(rest)) <= _MAX_DESCRIPTION and not tells

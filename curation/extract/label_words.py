@@ -59,12 +59,12 @@ _HEADS: Heads = tuple(
         ("photo", ("Photo", "Foto"), r"Photos?|Fotos?|Photographs?"),
         (
             "video",
-            ("Video", "video", "Movie", "movie", "idéo", "ídeo"),
+            ("Video", "video", "Movie", "movie", "éo", "ídeo"),
             r"[VvMm](?:ideos?|ovies?|idéos?|ídeos?)",
         ),
         (
             "box",
-            ("Box", "ncadré", "Kasten"),
+            ("Box", "ncadr", "Kasten"),
             r"Box(?:es)?|[Ee]ncadrés?|Kasten",
         ),
         ("map", ("Map",), r"Mapa?s?"),
@@ -112,7 +112,7 @@ _STEMS = tuple(
     (stem, tuple((needle, needle.index(stem), place) for needle, place in _LOWER if stem in needle))
     for stem in (
         *("fig", "abb", "ryc.", "rys.", "tab", "uadro"),
-        *("video", "movie", "dditional ", "append", "uppl", "ource ", "nexo", "nnexe"),
+        *("video", "movie", "dditional ", "append", "uppl", "ource ", "nexo", "nnexe", "ncadr"),
     )
 )
 """What to search for, and what may stand there: needle, offset of the stem in it, place of its head."""

@@ -25,6 +25,9 @@ IDENTIFIER_RULE = "identifier"
 
 _GROUP = re.compile(r"\s*(?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|\{[^{}]*\}|（[^（）]*）)")
 _JOIN = re.compile(r"\s*(?:,|;|&|–|-|,?\s?\b(?:and|or|to|und|et|y|e|и)\b|、|和|及|与|と)\s*")
+_MARK = re.compile(r"\s*[,;]\s*")
+_GOES_ON = re.compile(r"\s(?!(?:and|or|to|et|y|e|und|respectively)\b)[^\W\d_A-Z]")
+"""After a comma and a pointer: that pointer begins a clause, "Unlike Fig. 1, Fig. 2 shows"."""
 _FROM = re.compile(r"\bfrom\s$", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|\n\s*|[.!?](?:\d{1,3}|[⁰¹²³⁴-⁹,–⁻]+)?\s+)[\"“(\[]?$")
 _SHORT_FORM = re.compile(
@@ -33,7 +36,7 @@ _SHORT_FORM = re.compile(
 _LEAD = re.compile(
     r"(?<![A-Za-z-])(?!(?:on-?line|web|digital),)"
     r"(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|appendix|annex|electronic"
-    r"|ESM)(?: \d{1,2}[,:;]?|,)?[\s-]"
+    r"|ESM|(?-i:SI))(?: \d{1,2}[,:;]?|,)?[\s-]"
     r"(?:(?:on-?line|supp(?:l|lement(?:ary|al|ar)?)?\.?|digital|data|content|materials?|information|files?|appendix"
     r"|resources?)(?: \d{1,2}[,:;]?|,)?\s)*$",
     re.IGNORECASE,
@@ -243,7 +246,8 @@ def _runs(text: str, spans: Sequence[Span]) -> list[list[Span]]:
         if runs and _JOIN.fullmatch(text, runs[-1][-1][1], span[0]):
             last = runs[-1][-1]
             is_range = _FROM.search(text, max(0, last[0] - 6), last[0])
-            if not is_range and kind_of(text[slice(*last)]) == kind_of(text[slice(*span)]):
+            is_clause = _MARK.fullmatch(text, last[1], span[0]) and _GOES_ON.match(text, span[1])
+            if not is_range and not is_clause and kind_of(text[slice(*last)]) == kind_of(text[slice(*span)]):
                 runs[-1].append(span)
                 continue
         runs.append([span])

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from curation.extract.figure_nouns import PLURAL_VERB
 from curation.extract.label_words import PLOS, Head, Heads, heads_of
 from curation.extract.panel_lists import fill, letters_of, panels_after
 
@@ -79,6 +80,7 @@ _PLURAL_ELSEWHERE = re.compile(
 )
 """Italian plurals and German short forms, which have one form for both, before "and"."""
 _POSTAL = re.compile(r"\bP\.?\s?O\.?\s$")
+_PLURAL_FOLLOWS = re.compile(rf"\s{PLURAL_VERB}")
 _WORD = re.compile(r"[^\d(]*")
 _PLURALS = (
     *("figs", "figures", "figuras", "abbildungen", "figuren", "figg", "рисунках", "рисунки"),
@@ -240,6 +242,8 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
     if attached and (plural or _AFTER_LETTER.match(text, attached.end())):
         return True
     if join == "list" and _ELSEWHERE.match(text, found.end()):
+        return True
+    if _PLURAL_FOLLOWS.match(text, found.end()):
         return True
     if _PLURAL_ELSEWHERE.search(text, max(0, found.start() - 14), found.start()):
         return True
