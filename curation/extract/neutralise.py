@@ -153,7 +153,7 @@ def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: 
     if (label := _LABEL_AFTER.match(text, end)) and _LABEL_BEFORE.search(before):
         return (start, label.end(), "")
     if (label := _ALONE_AFTER.match(text, end)) and _is_sentence_start(before):
-        if before.endswith(" ") and start > floor + 1:
+        if before.endswith(" ") and start > max(floor, 1):
             return (start - 1, label.end(), "")
         return (start, label.end() + (text[label.end() : label.end() + 1] == " "), "")
     aside = _COMMA_BEFORE.search(text, max(0, start - 9), start)
