@@ -53,8 +53,6 @@ _TAIL = re.compile(
     r"|,\s(?:available\s(?:online\s)?(?:at|from)\s)?https?://links\.\S*[^\s.,;:)\]]"
 )
 """What belongs to a pointer after it: further panels, the supplement it is found in, where that is."""
-_SLIP = re.compile(r"[,;]\s?[A-Za-z]$")
-_COMPARED = re.compile(r"\s?[=<>≤≥]")
 _LABEL_AT_START = re.compile(rf"\s*(?:[:.|–—-]+\s+(?=\S)|\s(?=[A-Z][a-z]+ (?!{VERB})))")
 _LABEL_BEFORE = re.compile(r"(?:^|\n\s*|[.!?,:;]\s+)$")
 _LABEL_AFTER = re.compile(r"\s?[:|]\s+(?=\S)")
@@ -98,8 +96,6 @@ def _whole(text: str, span: Span, floor: int, ceiling: int) -> Span:
     start, end = span
     while start > floor and text[start - 1].isalpha() and text[start].isascii() and text[start].isalpha():
         start -= 1  # a link that begins inside a word
-    if (slip := _SLIP.search(text, start, end)) and _COMPARED.match(text, end):
-        end = slip.start()  # a link that ends in "P=0.01"
     lead = _LEAD.search(text, max(floor, start - 80), start)
     tail = _TAIL.match(text, end, ceiling)
     return (lead.start() if lead else start, tail.end() if tail else end)

@@ -225,7 +225,8 @@ def _item(
     end = found.end()
     child = _CHILD.match(text, end)
     if child is not None:
-        mark = {"f": "fs", "s": "sd", "v": "v", "t": "t"}[child.group("kind")[0].lower()]
+        kind = child.group("kind").lower()
+        mark = "fs" if kind.startswith("figure s") else "sd" if kind.startswith("s") else kind[0]
         number += f"-{mark}{child.group('number')}"
         end = child.end()
     panels, end = panels_after(text, end, links=links, letters=letters)
