@@ -8,6 +8,7 @@ would give away about the pair of query and document is gone, the sentence stays
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -61,6 +62,7 @@ _COMMA_BEFORE = re.compile(r"(?P<mark>[,:])(?P<refs>[⁰¹²³⁴-⁹⁻,–]*)\
 _CLAUSE_ENDS = re.compile(
     r"(?P<comma>,(?=\s(?!(?:and|but|or|which|who|where|while|whereas|with|y|e|et|und|mas|pero)\b)))|\s?(?:[.,;)\]]|$)"
 )
+_SEEN_BEFORE = 40
 _STOPS = re.compile(r"\s?(?:\.(?!\w)|$)")
 _PLURAL_FOLLOWS = re.compile(rf",?\s{PLURAL_VERB}")
 _COMMA_AND_VERB = re.compile(rf",(?=\s{VERB})")
@@ -107,31 +109,40 @@ def _pointer_edits(text: str, spans: Sequence[Span], language: str) -> list[Edit
     if (label := _LABEL_AT_START.match(text, spans[0][1])) and not text[: spans[0][0]].strip():
         edits.append((0, label.end(), ""))
         spans = spans[1:]
-    free = list(spans)
+    edits, inside = _all_bracket_edits(text, spans, language, edits)
+    begins = [start for start, _, _ in edits]
+    free: list[Edit] = []
+    for run in _runs(text, [span for span in spans if span not in inside]):
+        before = edits[at - 1 : at] if (at := bisect_left(begins, run[0][0])) else []
+        floor = max((stop for _, stop, _ in (*before, *free[-1:])), default=0)
+        kept = free[-1][1] if free and free[-1][2] else -1
+        free.append(_free_edit(text, run, language, floor, kept))
+    return edits + free
+
+
+def _all_bracket_edits(
+    text: str, spans: Sequence[Span], language: str, first: Iterable[Edit]
+) -> tuple[list[Edit], set[Span]]:
+    """Edits of all brackets after those given, in order, and the pointers in brackets."""
+    edits, held = list(first), set[Span]()
     noun = partial(_noun_phrase, text, language)
+    before, position = "", edits[-1][1] if edits else 0
+    starts = [start for start, _ in spans]
     for group in _GROUP.finditer(text):
-        inside = [span for span in spans if group.start() <= span[0] and span[1] <= group.end()]
-        if inside:
-            starts = max(group.start(), edits[-1][1] if edits else 0)
-            before = _changed(text, starts, edits)
-            edits += sorted(bracket_edits(text, (starts, group.end()), inside, noun, language, before))
-            free = [span for span in free if span not in inside]
-    kept = -1
-    for run in _runs(text, free):
-        floor = max((stop for start, stop, _ in edits if start < run[0][0]), default=0)
-        edit = _free_edit(text, run, language, floor, kept)
-        kept = edit[1] if edit[2] else -1
-        edits.append(edit)
-    return edits
-
-
-def _changed(text: str, end: int, edits: Sequence[Edit]) -> str:
-    """The text up to `end` with edits made."""
-    made, position = "", 0
-    for start, stop, replacement in edits:
-        made += text[position:start] + replacement
-        position = stop
-    return made + text[position:end]
+        there = spans[bisect_left(starts, group.start()) : bisect_left(starts, group.end())]
+        inside = [span for span in there if span[1] <= group.end()]
+        if not inside:
+            continue
+        held.update(inside)
+        start = max(group.start(), position)
+        before = (before + text[position:start])[-_SEEN_BEFORE:]
+        made = sorted(bracket_edits(text, (start, group.end()), inside, noun, language, before))
+        position = start
+        for begin, stop, replacement in made:
+            before += text[position:begin] + replacement
+            position = max(stop, position)
+        edits += made
+    return edits, held
 
 
 def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: int) -> Edit:
