@@ -4,8 +4,8 @@ Every edit of every passage, caption and abstract of the shared data is made in 
 hash, in proportion to language and place, read, and marked (tests/gold/edits.json). A mark names its edit by
 where it is and by a hash of what is to be read there: an edit that comes out otherwise has none any more.
 
-    python -m benchmarks.edits             score the marks, save the result
-    python -m benchmarks.edits unmarked    print the edits that have no mark
+    python -m benchmarks.edits                         score the marks, save the result
+    python -m benchmarks.edits unmarked [--seed S]     print edits that have no mark, all or a sample of them
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -146,19 +146,17 @@ def _place(original: str, replacement: str) -> str:
     return "bracket removed" if is_bracket else "part removed"
 
 
-def sample(edits: Iterable[Edit], seed: str, but: Container[str] = (), size: int = SIZE) -> list[Edit]:
+def sample(edits: Iterable[Edit], seed: str, size: int = SIZE) -> list[Edit]:
     """So many edits: of each language and place its share, of those the lowest by a hash of where they are.
 
     Args:
         edits: all of them.
         seed: of the hash.
-        but: places that are not to be drawn.
         size: how many.
     """
     strata: dict[str, list[Edit]] = {}
     for edit in edits:
-        if edit.at not in but:
-            strata.setdefault(edit.stratum, []).append(edit)
+        strata.setdefault(edit.stratum, []).append(edit)
     total = sum(map(len, strata.values()))
     drawn: list[Edit] = []
     taken = seen = 0
@@ -302,12 +300,14 @@ def main() -> int:
     """Score the marks, or print what has none."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("what", nargs="?", choices=("score", "unmarked"), default="score")
-    if options.parse_args().what == "score":
+    options.add_argument("--seed", help="print a sample of 1,000, drawn by this seed")
+    given = options.parse_args()
+    if given.what == "score":
         print(save("edits", result()))
         return 0
     marks = json.loads(MARKS.read_text("utf-8"))["now"]
     _, unmarked = marked((edit for article in articles() for edit in edits_of(article)), marks)
-    for number, edit in enumerate(unmarked):
+    for number, edit in enumerate(sample(unmarked, given.seed) if given.seed else unmarked):
         print(shown(number, edit))
     return 0
 
