@@ -21,6 +21,7 @@ ALL = (
     "principal_diagnosis",
     "written_cases",
     "labels",
+    "edits",
     "vocabulary_build",
     "grounding",
     "image_kinds",
