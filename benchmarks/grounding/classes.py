@@ -274,6 +274,12 @@ def predicated(names: Names) -> Iterator[Case]:
             break
 
 
+def _is_trap(case: Case, names: Names) -> bool:
+    """Whether no name of the wrong concept stands in the sentence as it is written."""
+    own = (name.lower() for concept in case.wrong or () for name in names[concept])
+    return bool(case.right) or not any(re.sub(r"s?$", "", name) in case.text for name in own)
+
+
 def cases(
     rows: Sequence[ConceptName], relations: Iterable[ConceptRelation]
 ) -> tuple[list[ConceptName], list[Case]]:
@@ -291,7 +297,8 @@ def cases(
             parents[relation.concept].add(relation.other)
     more = (coordinated(names, holders, parents), apart(names), modified(names, holders), predicated(names))
     for case in itertools.chain.from_iterable(more):
-        made.append(case)
+        if _is_trap(case, names):
+            made.append(case)
     return kept, _sampled(made)
 
 

@@ -7,12 +7,11 @@ looked at. Scores rank readings of one span: own words over inflected over reord
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.concepts.names import CASED, LOOSE, PARTIAL, PREFERRED, VARIANT
-from curation.concepts.normalise import Word, language_of
+from curation.concepts.normalise import ADJECTIVE, Word, language_of
 from curation.concepts.scripts import COMMAS, is_katakana, is_unspaced, split
 from schemas.concept import MatchRule
 
@@ -25,8 +24,6 @@ _ACRONYM = 0.12
 """Taken off an acronym for every letter it is shorter than four."""
 _SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
 
-ADJECTIVE = re.compile(r"(?:al|ic|ar|ous|ive|ary|ed|oid|ac)$")
-"""Endings of words that mostly stand before a noun."""
 _OF = frozenset({"of", "in"})
 _NONE: frozenset[str] = frozenset()
 
@@ -113,7 +110,7 @@ def judge(
         return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
     if text.words == known.words and len(text.commas) <= len(known.commas):
         return "exact", EXACT - penalty
-    if not _is_finished(text, known):
+    if not _is_finished(text, known, code):
         return None
     return _other_form(text, known, flags, code)
 
@@ -151,7 +148,7 @@ def _share_head(text: Words, known: Words, code: str) -> bool:
     """Whether both speak of one thing, or of a finding on one: "renal pelvis" is no "pelvic kidney"."""
     is_finding = language_of(code).is_finding
     return text.head == known.head or any(
-        is_finding(noun)
+        is_finding(noun, key)
         for noun, key in zip(known.nouns, known.forms, strict=True)
         if key in (text.head, known.head)
     )
@@ -164,16 +161,16 @@ def _likeness(text: Words, known: Words) -> float:
     return NOUN if sorted(text.nouns) == sorted(known.nouns) else NEAR
 
 
-def _is_finished(text: Words, known: Words) -> bool:
+def _is_finished(text: Words, known: Words, code: str) -> bool:
     """Whether a mention ends with a word that can end one: an adjective there belongs to what follows.
 
-    A name of one word is met by inflections of that word only.
+    A name of one word is met by inflections of that word only, and by other nouns for it.
     """
     if not text.inflections or text.inflections[-1] == known.inflections[-1]:
         return True
-    if len(text.forms) == 1 and len(known.forms) == 1:
+    if len(text.forms) == 1 and len(known.forms) == 1 and text.nouns != known.nouns:
         return False
-    return text.inflections[-1] == text.nouns[-1]
+    return not language_of(code).is_adjective(text.inflections[-1])
 
 
 def _bare(text: str) -> str:

@@ -246,6 +246,8 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
     known = evidence([readings for readings, _ in spans.values()])
     found = []
     reached = -1
+    if not overlaps:
+        _drop_crossing(text, spans, base)
     for (start, end), (readings, share) in spans.items():
         if overlaps or start >= reached:
             if len(readings) == 1:
@@ -258,6 +260,15 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
             found.append(Match(start - base, end - base, concept, name, rule, score))
             reached = end
     return found
+
+
+def _drop_crossing(text: str, spans: Spans, base: int) -> None:
+    """Forget names read with words left out where a name of several words stands within them."""
+    whole = [(start, end) for (start, end), (_, share) in spans.items() if share == 1.0]
+    whole = [(start, end) for start, end in whole if " " in text[start - base : end - base]]
+    for span in [span for span, (_, share) in spans.items() if share != 1.0]:
+        if any(span[0] <= start and end <= span[1] for start, end in whole):
+            del spans[span]
 
 
 def _drop_cut(text: str, spans: Spans, base: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -37,6 +38,8 @@ _GREEK = {
     "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "’": "'", "ß": "ss"})
+ADJECTIVE = re.compile(r"(?:al|ic|ar|ous|ive|ary|ed|oid|ac)$")
+"""Endings of words that mostly stand before a noun."""
 _ADJECTIVE = ("ic", "us", "al")
 _FINDINGS = ("plasia", "trophy", "cephaly", "dactyly", "megaly", "stenosis", "ectasis")
 _ENDINGS = ("s", "es", "d", "ed", "ing", "ly", "er", "or", "ion", "able", "ment", "al", "ive")
@@ -92,19 +95,48 @@ def _lists() -> Mapping[str, frozenset[str]]:
 @dataclass(frozen=True, slots=True)
 class _Families:
     nouns: Mapping[str, str]
+    adjectives: frozenset[str]
     findings: frozenset[str]
+    qualities: frozenset[str]
     near: Mapping[str, str]
+    mined: Mapping[str, str]
     endings: tuple[tuple[str, str], ...]
 
 
 @functools.cache
 def _families() -> _Families:
     loaded = tomllib.loads((_DATA / "families.toml").read_text("utf-8"))
+    mined = _mined()
     endings = sorted(loaded["endings"].items(), key=lambda item: (-len(item[0]), item[0]))
+    qualities = {word: participle_root(head) for word, head in _heads(loaded["qualities"]).items()}
     near = {word: participle_root(head) for word, head in _heads(loaded["near"]).items()}
     findings = _heads(loaded["findings"])
-    nouns = {**_heads(loaded["organs"]), **findings}
-    return _Families(nouns, frozenset(findings.values()), near, tuple(endings))
+    nouns = {**mined["nouns"], **_heads(loaded["organs"]), **findings}
+    return _Families(
+        nouns,
+        frozenset(findings),
+        frozenset(findings.values()),
+        frozenset(mined["near"].get(head, head) for head in qualities.values()),
+        {**qualities, **near},
+        mined["near"],
+        tuple(endings),
+    )
+
+
+@functools.cache
+def _mined() -> Mapping[str, Mapping[str, str]]:
+    """Heads by word, as mined.toml has them: forms of words, so they are not folded again."""
+    loaded = tomllib.loads((_DATA / "mined.toml").read_text("utf-8"))
+    return {
+        name: {word: head for head, members in table.items() for word in members.split()}
+        for name, table in loaded.items()
+    }
+
+
+def forget() -> None:
+    """Read the word lists again, after their files have changed."""
+    for remembered in (_lists, _families, _mined, language_of, rules):
+        remembered.cache_clear()
 
 
 def _heads(table: Mapping[str, str]) -> dict[str, str]:
@@ -134,7 +166,9 @@ class Language:
         self.light = _lists()["light"]
         self.articles = _lists().get(f"articles_{code}", frozenset())
         self.counting = _lists()["counting"]
+        self.free = _lists().get(f"free_{code}", frozenset())
         self.common = _lists()["common"] if code == "en" else frozenset[str]()
+        self._spellings = _mined()["spellings"] if code == "en" else {}
         self._words: dict[str, Word] = {}
         self._stemmer = Stemmer.Stemmer(_SNOWBALL[code], 0) if code in _SNOWBALL else None
 
@@ -143,7 +177,8 @@ class Language:
         if folded in ROMAN:
             return ROMAN[folded]
         if self.code == "en":
-            return fold_english(folded) if folded.isascii() else folded
+            form = fold_english(folded) if folded.isascii() else folded
+            return self._spellings.get(form, form)
         if self._stemmer is None or is_unspaced(folded):
             return folded
         return str(self._stemmer.stemWord(folded))
@@ -161,18 +196,27 @@ class Language:
                 return form[: -len(old)] + new
         return form
 
-    def is_finding(self, noun: str) -> bool:
-        """Whether a noun names a finding whose adjective stands before what it is found on."""
+    def is_finding(self, noun: str, key: str) -> bool:
+        """Whether a noun names a finding or quality whose adjective stands before what has it."""
         families = _families()
-        return self.code == "en" and (noun in families.findings or noun.endswith(_FINDINGS))
+        return self.code == "en" and (
+            noun in families.findings or noun.endswith(_FINDINGS) or key in families.qualities
+        )
+
+    def is_adjective(self, form: str) -> bool:
+        """Whether an inflected form is an adjective that is known by its noun."""
+        return self.noun(form) != form and (
+            form in _families().adjectives or ADJECTIVE.search(form) is not None
+        )
 
     def _near(self, noun: str) -> str:
         """The head of the family a noun belongs to, without participle endings."""
         if self.code != "en":
             return noun
-        near = _families().near
+        families = _families()
         root = participle_root(noun) if noun[-1:] in "dg" else noun
-        return near.get(noun) or near.get(root, root)
+        head = families.near.get(noun) or families.near.get(root, root)
+        return families.mined.get(head, head)
 
     def word(self, written: str) -> Word:
         """A word's forms; remembered."""

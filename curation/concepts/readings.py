@@ -1,7 +1,7 @@
 """Other ways to read words of a text, as short sequences beside it.
 
-"low-set" as "lowset"; "branchial and renal anomalies" as "branchial anomalies"; further guesses at a misspelt
-word. Every word of a reading keeps its place in the text, so spans re-extract.
+"low-set" as "lowset"; "branchial and renal anomalies" as "branchial anomalies"; "absent left kidney" as "absent
+kidney"; further guesses at a misspelt word. Every word keeps its place in the text, so spans re-extract.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from curation.concepts.judge import ADJECTIVE
-from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, UNKNOWN, Lexicon
+from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, LIGHT, UNKNOWN, Lexicon
 from curation.concepts.names import may_join
-from curation.concepts.scripts import COMMA, HARD, HYPHEN, SLASH, SOFT
+from curation.concepts.normalise import ADJECTIVE
+from curation.concepts.scripts import COMMA, HARD, HYPHEN, SLASH, SOFT, SPACE
 
 Array = npt.NDArray[Any]
 Item = tuple[int, int, int]
@@ -54,6 +54,8 @@ class Readings:
             for place in np.flatnonzero(self._kinds == CONJUNCTION).tolist():
                 if 0 < place < len(self._words) - 1:
                     yield from self._elided_at(place)
+            yield from self._listed(slots, gaps)
+            yield from self._unmodified()
 
     def _own(self, places: Sequence[int]) -> list[Item]:
         return [(self._slots[place], place, place) for place in places]
@@ -85,13 +87,28 @@ class Readings:
 
     def _elided_at(self, place: int) -> Iterator[list[Item]]:
         """Readings of "A and B C" as "A C", and of "A B and C" as "A C"; "A, B and C D" as "A D"."""
-        if HARD in (self._gaps[place], self._gaps[place - 1]) or self._kinds[place + 1] == ARTICLE:
+        if HARD in (self._gaps[place], self._gaps[place - 1]):
             return
-        tail = self._run(place + 1, 1, _SKIPPED + _RIGHT, _PARTING)
+        after = self._after_preposition(place)
+        tail = self._run(after, 1, _SKIPPED + _RIGHT, _PARTING)
         elements = list(self._elements(place)) if tail else []
         if elements:
-            yield from self._shared_head(elements, tail)
-            yield from self._shared_start(place, elements[0], tail)
+            if after == place + 1:
+                yield from self._shared_head(elements, tail)
+            yield from self._shared_start(place, elements[0], self._beside(after, 1, _RIGHT + 1))
+
+    def _after_preposition(self, place: int) -> int:
+        """Where the second part begins: after "of the" or "the" if such words begin the first part too."""
+        after = place + 1
+        while after < len(self._words) - 1 and self._kinds[after] in (LIGHT, ARTICLE):
+            after += 1
+        if after == place + 1:
+            return after
+        first = place
+        while first > 0 and self._kinds[first - 1] == CONTENT and self._gaps[first - 1] == SPACE:
+            first -= 1
+        before = self._words[max(first - (after - place - 1), 0) : first]
+        return after if before == self._words[place + 1 : after] else place + 1
 
     def _shared_head(self, elements: list[list[int]], tail: list[int]) -> Iterator[list[Item]]:
         for skipped in range(1, min(_SKIPPED, len(tail) - 1) + 1):
@@ -118,15 +135,68 @@ class Readings:
         return bool(ADJECTIVE.search(modifier)) or not ADJECTIVE.search(skipped)
 
     def _shared_start(self, place: int, first: list[int], tail: list[int]) -> Iterator[list[Item]]:
-        if len(tail) <= _RIGHT and self._gaps[place - 1] not in _PARTING:
+        if 0 < len(tail) <= _RIGHT and self._gaps[place - 1] not in _PARTING:
             for skipped in range(1, min(_SKIPPED, len(first) - 1) + 1):
-                head = first[-skipped - _LEFT : -skipped]
+                start, end = first[-skipped - 1], first[-skipped]
+                if first[-1] - end != skipped - 1 or not self._is_light(start + 1, end):
+                    return
                 if (
-                    self._slots[head[-1]]
+                    self._slots[start]
                     and self._slots[tail[0]]
                     and self._slots[first[-1]] != self._slots[tail[-1]]
                 ):
-                    yield self._own([*head, *tail])
+                    yield self._own([*first[-skipped - _LEFT : -skipped], *tail])
+
+    def _listed(self, slots: Array, gaps: Array) -> Iterator[list[Item]]:
+        """Readings of "A, B C" as "A C", where both A and B are adjectives."""
+        known = (slots > 0) & (self._kinds == CONTENT)
+        joined = (gaps[:-2] == COMMA) & (gaps[1:-1] == SPACE) & known[:-2] & known[1:-1] & known[2:]
+        for place in np.flatnonzero(joined).tolist():
+            if self._is_quality(place) and self._is_quality(place + 1):
+                tail = self._beside(place + 2, 1, _RIGHT)
+                if tail:
+                    yield self._own([*self._beside(place, -1, _LEFT)[::-1], *tail])
+
+    def _is_quality(self, place: int) -> bool:
+        language = self._lexicon.language
+        form = language.word(self._words[place]).inflection
+        return language.is_adjective(form) or ADJECTIVE.search(form) is not None
+
+    def _unmodified(self) -> Iterator[list[Item]]:
+        """Readings of "A left B" and "A of the left B" without the modifier, which says nothing of what A is."""
+        free, words = self._lexicon.language.free, self._words
+        last = -1
+        for place in [place for place, word in enumerate(words) if word in free]:
+            if place <= last:
+                continue
+            last, before = place, place - 1
+            while last + 1 < len(words) and words[last + 1] in free and self._gaps[last] in (SPACE, COMMA):
+                last += 1
+            while before > 0 and self._kinds[before] in (LIGHT, ARTICLE) and self._gaps[before] == SPACE:
+                before -= 1
+            if before < 0 or last + 1 >= len(words) or self._gaps[last] != SPACE:
+                continue
+            if self._gaps[before] == SPACE and self._slots[before] and self._slots[last + 1]:
+                head, tail = self._beside(before, -1, _LEFT), self._beside(last + 1, 1, _RIGHT)
+                if head and tail:
+                    yield self._own([*head[::-1], *tail])
+
+    def _beside(self, place: int, step: int, most: int) -> list[int]:
+        """Places of known content words that follow each other, from one on."""
+        run: list[int] = []
+        while 0 <= place < len(self._words) and len(run) < most:
+            if self._kinds[place] != CONTENT or not self._slots[place]:
+                break
+            run.append(place)
+            gap = place if step > 0 else place - 1
+            if gap < 0 or gap >= len(self._gaps) or self._gaps[gap] not in (SPACE, HYPHEN):
+                break
+            place += step
+        return run
+
+    def _is_light(self, first: int, last: int) -> bool:
+        """Whether all words from one place up to another are light ones: "of the"."""
+        return all(self._kinds[place] in (LIGHT, ARTICLE) for place in range(first, last))
 
     def _elements(self, conjunction: int) -> Iterator[list[int]]:
         """Members of the list that a conjunction ends, from right to left."""

@@ -277,10 +277,10 @@ def _written(window: Sequence[Item], batch: Batch) -> tuple[str, bool]:
     before = window[0][1] - 1
     for _, low, high in window:
         between = range(before + 1, low)
-        if any(batch.kinds[place] == CONTENT for place in between):
-            is_spliced = True
-        else:
-            words += [batch.words[place] for place in between]
+        left_out = [batch.words[place] for place in between if batch.kinds[place] == CONTENT]
+        is_spliced |= bool(left_out)
+        if batch.lexicon.language.free.issuperset(left_out):
+            words += [batch.words[place] for place in between if batch.kinds[place] != CONTENT]
         words.append("".join(batch.words[low : high + 1]))
         before = high
     return " ".join(words), is_spliced
