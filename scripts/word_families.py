@@ -50,7 +50,9 @@ def lower(positive: int, total: int) -> float:
     """Lower bound of Wilson's 95 % interval."""
     share, z = positive / total, 1.96
     middle = share + z * z / (2 * total)
-    return (middle - z * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)) / (1 + z * z / total)
+    return (middle - z * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)) / (
+        1 + z * z / total
+    )
 
 
 def names_of(half: str) -> dict[str, set[str]]:
@@ -249,7 +251,10 @@ def _tables(names: Mapping[str, Iterable[str]]) -> dict[str, dict[str, list[str]
         one, two = (head_of.get(word, word) for word in pair)
         if is_adjective[pair[0]] != is_adjective[pair[1]] and one != two:
             noun, adjective = (one, two) if is_adjective[pair[1]] else (two, one)
-            if adjective not in noun_of or (-counts[noun], noun) < (-counts[noun_of[adjective]], noun_of[adjective]):
+            if adjective not in noun_of or (-counts[noun], noun) < (
+                -counts[noun_of[adjective]],
+                noun_of[adjective],
+            ):
                 noun_of[adjective] = noun
     nouns: dict[str, list[str]] = defaultdict(list)
     for adjective, noun in noun_of.items():
@@ -274,7 +279,9 @@ def text_of(tables: Mapping[str, Mapping[str, Iterable[str]]]) -> str:
     ]
     for title, table in tables.items():
         lines += ["", f"[{title}]"]
-        lines += [f'{head} = "{" ".join(sorted(set(words)))}"' for head, words in sorted(table.items()) if words]
+        lines += [
+            f'{head} = "{" ".join(sorted(set(words)))}"' for head, words in sorted(table.items()) if words
+        ]
     return "\n".join(lines) + "\n"
 
 

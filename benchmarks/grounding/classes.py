@@ -246,7 +246,14 @@ _PERSON = re.compile(
     r"(?:plegia|tonia|emia|itis|opathy|plasia|cephaly|trophy|penia|algia|opia|epsy|axia|ism|esity)\Z"
 )
 _PERSONS = ("The child was {0} at birth.", "She became {0} and tired.", "They saw {0} patients again.")
-_THINGS = ("They used {0} solution twice.", "They measured {0} residues.", "A {0} gradient was seen.")
+_THINGS = (
+    "They used {0} solution twice.",
+    "They measured {0} residues.",
+    "A {0} gradient was seen.",
+    "The solution was {0} at first.",
+    "The patient had {0} encephalopathy.",
+    "The buffer became {0}, and patients were treated.",
+)
 _ADJECTIVES = (
     ("plegia", "plegic"), ("tonia", "tonic"), ("emia", "emic"), ("cephaly", "cephalic"), ("trophy", "trophic"),
     ("penia", "penic"), ("opia", "opic"), ("epsy", "eptic"), ("axia", "actic"), ("axia", "axic"),

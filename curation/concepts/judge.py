@@ -24,7 +24,7 @@ _ACRONYM = 0.12
 """Taken off an acronym for every letter it is shorter than four."""
 _SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
 
-_OF = frozenset({"of", "in"})
+_OF = frozenset({"of", "in", "involving", "affecting"})
 _NONE: frozenset[str] = frozenset()
 
 
@@ -60,7 +60,7 @@ def words_of(text: str, code: str) -> Words:
         small - language.light if small else _NONE,
         "/" in text and "/" in map(str.strip, parts[2:-1:2]),
         "(" in text or "[" in text or ")" in text,
-        "of" in small or "in" in small,
+        not _OF.isdisjoint(small),
         _head(words),
     )
 
@@ -82,7 +82,7 @@ def _commas(parts: list[str], keyed: list[str]) -> tuple[int, ...]:
 
 
 def judge(
-    found: str, name: str, flags: int, code: str, *, is_misspelt: bool = False
+    found: str, name: str, flags: int, code: str, *, is_misspelt: bool = False, is_said: bool = False
 ) -> tuple[MatchRule, float] | None:
     """How a stretch of text names a concept, or None if it does not.
 
@@ -92,6 +92,7 @@ def judge(
         flags: of its index row.
         code: language.
         is_misspelt: whether one word was guessed.
+        is_said: whether it is an adjective said of a person: "hypotonic" names "hypotonia".
     """
     if flags & CASED:
         bare = _bare(name)
@@ -110,7 +111,7 @@ def judge(
         return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
     if text.words == known.words and len(text.commas) <= len(known.commas):
         return "exact", EXACT - penalty
-    if not _is_finished(text, known, code):
+    if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
         return None
     return _other_form(text, known, flags, code)
 

@@ -19,6 +19,7 @@ from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
 from curation.concepts.names import CASED
 from curation.concepts.normalise import base_language, language_of, rules
+from curation.concepts.persons import is_said_of_person
 from curation.concepts.scripts import gap_class, is_unspaced
 from curation.concepts.storage import IndexFile
 from curation.concepts.typos import Typos
@@ -87,7 +88,7 @@ class NativeMatcher:
         self._gaps = _Gaps()
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
-        self._judged: dict[tuple[str, int, bool, bool], Reading | None] = {}
+        self._judged: dict[tuple[str, int, bool, bool, bool], Reading | None] = {}
         self._read: dict[tuple[int, int], Reading] = {}
         self._penalties = [penalty_of(flags) for flags in range(256)]
 
@@ -204,14 +205,21 @@ class NativeMatcher:
         concept, _, name = stored.partition("\t")
         return concept, name
 
+    @staticmethod
+    def _is_said(word: str, text: str, start: int, end: int) -> bool:
+        """Whether a word is the adjective of a finding and said of a person."""
+        language = language_of("en")
+        return language.is_of_finding(language.word(word).inflection) and is_said_of_person(text, start, end)
+
     def _judge(self, found: Found, place: int, text: str, code: str) -> Reading | None:
         """The reading of one window by one row, or None; remembered, for texts repeat themselves."""
         start, end, row = found.starts[place], found.ends[place], found.rows[place]
         words, is_guess = found.texts[place] or text[start:end], found.guessed[place]
-        known = words, row, is_guess, found.texts[place] is None
+        is_said = code == "en" and words.isalpha() and self._is_said(words, text, start, end)
+        known = words, row, is_guess, found.texts[place] is None, is_said
         if known not in self._judged:
             concept, name = self._name(row)
-            ruled = judge(words, name, self._flags[row], code, is_misspelt=is_guess)
+            ruled = judge(words, name, self._flags[row], code, is_misspelt=is_guess, is_said=is_said)
             if ruled and ruled[0] == "exact" and found.texts[place] is not None and not found.spliced[place]:
                 ruled = "form", ruled[1] - EXACT + FORM  # read without its hyphens
             self._judged[known] = (

@@ -95,6 +95,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
 @dataclass(frozen=True, slots=True)
 class _Families:
     nouns: Mapping[str, str]
+    organs: frozenset[str]
     adjectives: frozenset[str]
     findings: frozenset[str]
     qualities: frozenset[str]
@@ -111,9 +112,11 @@ def _families() -> _Families:
     qualities = {word: participle_root(head) for word, head in _heads(loaded["qualities"]).items()}
     near = {word: participle_root(head) for word, head in _heads(loaded["near"]).items()}
     findings = _heads(loaded["findings"])
-    nouns = {**mined["nouns"], **_heads(loaded["organs"]), **findings}
+    organs = _heads(loaded["organs"])
+    nouns = {**mined["nouns"], **organs, **findings}
     return _Families(
         nouns,
+        frozenset(organs),
         frozenset(findings),
         frozenset(findings.values()),
         frozenset(mined["near"].get(head, head) for head in qualities.values()),
@@ -201,6 +204,13 @@ class Language:
         families = _families()
         return self.code == "en" and (
             noun in families.findings or noun.endswith(_FINDINGS) or key in families.qualities
+        )
+
+    def is_of_finding(self, form: str) -> bool:
+        """Whether an inflected form is the adjective of a finding, not of a part of the body."""
+        families = _families()
+        return form in families.adjectives or (
+            form not in families.organs and form.endswith(("ed", "ic")) and self.noun(form) != form
         )
 
     def is_adjective(self, form: str) -> bool:

@@ -23,6 +23,8 @@ Item = tuple[int, int, int]
 
 _AROUND = 5
 """Content words taken along on each side of a joined or guessed word."""
+_INSERTED = 4
+_ADVERBS = frozenset({"often", "sometimes", "always", "most", "mostly", "also", "especially", "usually"})
 _PARTING = (COMMA, SLASH, SOFT)
 _LEFT, _SKIPPED, _RIGHT, _ELEMENTS = 3, 2, 3, 5
 
@@ -56,6 +58,7 @@ class Readings:
                     yield from self._elided_at(place)
             yield from self._listed(slots, gaps)
             yield from self._unmodified()
+            yield from self._parted()
 
     def _own(self, places: Sequence[int]) -> list[Item]:
         return [(self._slots[place], place, place) for place in places]
@@ -180,6 +183,30 @@ class Readings:
                 head, tail = self._beside(before, -1, _LEFT), self._beside(last + 1, 1, _RIGHT)
                 if head and tail:
                     yield self._own([*head[::-1], *tail])
+
+    def _parted(self) -> Iterator[list[Item]]:
+        """Readings of "A, mostly benign, of the B" and "A mainly of the B" as "A of the B"."""
+        for place in [place for place, word in enumerate(self._words) if word in ("of", "in")]:
+            before = place - 1
+            while before > 0 and place - before < _INSERTED and self._is_inserted(before):
+                before -= 1
+            after = place + 1
+            while after < len(self._words) and self._kinds[after] in (LIGHT, ARTICLE):
+                after += 1
+            if before < 0 or before == place - 1 or self._gaps[before] not in (SPACE, COMMA):
+                continue
+            head, tail = self._beside(before, -1, _LEFT), self._beside(after, 1, _RIGHT)
+            if head and tail and not any(gap >= SLASH for gap in self._gaps[before:after]):
+                yield self._own([*head[::-1], *tail])
+
+    def _is_inserted(self, place: int) -> bool:
+        """Whether a word may stand between a noun and its "of": an adverb, or an adjective after a comma."""
+        word = self._words[place]
+        return (
+            word.endswith("ly")
+            or word in _ADVERBS
+            or (COMMA in self._gaps[max(place - 2, 0) : place] and ADJECTIVE.search(word) is not None)
+        )
 
     def _beside(self, place: int, step: int, most: int) -> list[int]:
         """Places of known content words that follow each other, from one on."""
