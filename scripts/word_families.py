@@ -28,8 +28,9 @@ _KINDS = frozenset({"PT", "SY", "MH", "ET"})
 _GROUPS = frozenset({"DISO", "ANAT"})
 _LONGEST, _CROWD = 8, 400
 """Content words of the longest name; words in one place between which no pairs are counted: "type _"."""
-_STEM = 4
-_SURE, _MOST_SHARED = 0.7, 0.6
+_STEM, _ENDS = 4, (2, 5)
+"""Letters of the shortest stem; of the longest ending beside a bare stem ("-al"), and beside another one."""
+_SURE, _MOST_SHARED = 0.75, 0.4
 """Least lower bound for words of different stems; most of their contexts that one word may be in."""
 _ENDING, _FEW = 0.6, 3
 """Least lower bound, and least pairs, of two endings."""
@@ -131,7 +132,12 @@ def share_stem(one: str, two: str) -> bool:
     """Whether all but the ends of two words are the same."""
     first, second = endings((one, two))
     stem = len(one) - len(first)
-    return stem >= _STEM and max(len(first), len(second)) <= stem
+    longest = _ENDS[1] if first and second else _ENDS[0]
+    return (
+        stem >= _STEM
+        and max(len(first), len(second)) <= min(stem, longest)
+        and not (one.endswith("ly") or two.endswith("ly"))
+    )
 
 
 def _is_adjective(pair: Pair) -> bool:
@@ -161,10 +167,12 @@ def derived(known: Bags, language: Language) -> list[Pair]:
     general = set()
     for ends, pairs in good.items():
         bound = lower(len(pairs), len(pairs) + bad[ends])
-        if bound >= _ENDING or (len(pairs) >= _FEW and not bad[ends]):
-            kept |= pairs
-        else:
-            kept |= {pair for pair in pairs if len(same[pair]) >= _FEW and _is_adjective(pair)}
+        is_regular = len(pairs) >= _FEW and not bad[ends]
+        kept |= {
+            pair
+            for pair in pairs
+            if bound >= _ENDING or (_is_adjective(pair) and (is_regular or len(same[pair]) >= _FEW))
+        }
         if bound >= _GENERAL and len(pairs) >= _MANY and all(map(len, ends)):
             general.add(ends)
     around = _around(known)

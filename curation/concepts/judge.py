@@ -82,7 +82,14 @@ def _commas(parts: list[str], keyed: list[str]) -> tuple[int, ...]:
 
 
 def judge(
-    found: str, name: str, flags: int, code: str, *, is_misspelt: bool = False, is_said: bool = False
+    found: str,
+    name: str,
+    flags: int,
+    code: str,
+    *,
+    is_misspelt: bool = False,
+    is_said: bool = False,
+    goes_on: bool = False,
 ) -> tuple[MatchRule, float] | None:
     """How a stretch of text names a concept, or None if it does not.
 
@@ -92,6 +99,7 @@ def judge(
         flags: of its index row.
         code: language.
         is_misspelt: whether one word was guessed.
+        goes_on: whether the phrase goes on after it: "inflammatory bowel [disease]".
         is_said: whether it is an adjective said of a person: "hypotonic" names "hypotonia".
     """
     if flags & CASED:
@@ -112,6 +120,8 @@ def judge(
     if text.words == known.words and len(text.commas) <= len(known.commas):
         return "exact", EXACT - penalty
     if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
+        return None
+    if goes_on and text.head != known.head:
         return None
     return _other_form(text, known, flags, code)
 
@@ -147,12 +157,15 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
 
 def _share_head(text: Words, known: Words, code: str) -> bool:
     """Whether both speak of one thing, or of a finding on one: "renal pelvis" is no "pelvic kidney"."""
-    is_finding = language_of(code).is_finding
-    return text.head == known.head or any(
-        is_finding(noun, key)
+    language = language_of(code)
+    if text.head == known.head or any(
+        language.is_finding(noun)
         for noun, key in zip(known.nouns, known.forms, strict=True)
         if key in (text.head, known.head)
-    )
+    ):
+        return True
+    others = [[noun for noun in words.nouns if not language.is_quality(noun)] for words in (text, known)]
+    return len(others[0]) < len(text.nouns) and sorted(others[0]) == sorted(others[1])
 
 
 def _likeness(text: Words, known: Words) -> float:

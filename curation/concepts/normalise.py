@@ -119,7 +119,7 @@ def _families() -> _Families:
         frozenset(organs),
         frozenset(findings),
         frozenset(findings.values()),
-        frozenset(mined["near"].get(head, head) for head in qualities.values()),
+        frozenset(qualities) | frozenset(map(fold_english, loaded["qualities"])),
         {**qualities, **near},
         mined["near"],
         tuple(endings),
@@ -199,12 +199,14 @@ class Language:
                 return form[: -len(old)] + new
         return form
 
-    def is_finding(self, noun: str, key: str) -> bool:
-        """Whether a noun names a finding or quality whose adjective stands before what has it."""
+    def is_finding(self, noun: str) -> bool:
+        """Whether a noun names a finding whose adjective stands before what it is found on."""
         families = _families()
-        return self.code == "en" and (
-            noun in families.findings or noun.endswith(_FINDINGS) or key in families.qualities
-        )
+        return self.code == "en" and (noun in families.findings or noun.endswith(_FINDINGS))
+
+    def is_quality(self, noun: str) -> bool:
+        """Whether a word is a quality or has one: "abnormal", "abnormality"."""
+        return self.code == "en" and noun in _families().qualities
 
     def is_of_finding(self, form: str) -> bool:
         """Whether an inflected form is the adjective of a finding, not of a part of the body."""

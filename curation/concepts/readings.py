@@ -119,11 +119,9 @@ class Readings:
             if head[0] - tail[0] != skipped:
                 return  # a small word between: "lung and risk of fibrosis"
             for element in elements:
-                if (
-                    self._slots[element[-1]]
-                    and self._slots[head[0]]
-                    and self._is_like(self._words[element[-1]], self._words[tail[skipped - 1]])
-                ):
+                if not self._is_like(self._words[element[-1]], self._words[tail[skipped - 1]]):
+                    break  # what stands before belongs to another noun
+                if self._slots[element[-1]] and self._slots[head[0]]:
                     yield self._own([*element[-_LEFT:], *head])
 
     @staticmethod
@@ -138,7 +136,7 @@ class Readings:
         return bool(ADJECTIVE.search(modifier)) or not ADJECTIVE.search(skipped)
 
     def _shared_start(self, place: int, first: list[int], tail: list[int]) -> Iterator[list[Item]]:
-        if 0 < len(tail) <= _RIGHT and self._gaps[place - 1] not in _PARTING:
+        if 0 < len(tail) <= _RIGHT and self._gaps[place - 1] not in _PARTING and not self._is_cut(tail[-1]):
             for skipped in range(1, min(_SKIPPED, len(first) - 1) + 1):
                 start, end = first[-skipped - 1], first[-skipped]
                 if first[-1] - end != skipped - 1 or not self._is_light(start + 1, end):
@@ -181,7 +179,7 @@ class Readings:
                 continue
             if self._gaps[before] == SPACE and self._slots[before] and self._slots[last + 1]:
                 head, tail = self._beside(before, -1, _LEFT), self._beside(last + 1, 1, _RIGHT)
-                if head and tail:
+                if head and tail and not self._is_cut(tail[-1]):
                     yield self._own([*head[::-1], *tail])
 
     def _parted(self) -> Iterator[list[Item]]:
@@ -221,6 +219,17 @@ class Readings:
             place += step
         return run
 
+    def _is_cut(self, place: int) -> bool:
+        """Whether the noun phrase goes on after a word, with one that no name has."""
+        after = place + 1
+        return (
+            after < len(self._words)
+            and self._gaps[place] in (SPACE, HYPHEN)
+            and self._kinds[after] == CONTENT
+            and not self._slots[after]
+            and not self._is_everyday(after)
+        )
+
     def _is_light(self, first: int, last: int) -> bool:
         """Whether all words from one place up to another are light ones: "of the"."""
         return all(self._kinds[place] in (LIGHT, ARTICLE) for place in range(first, last))
@@ -253,7 +262,12 @@ class Readings:
                     break
                 run.append(place)
             gap = place if step > 0 else place - 1
-            if gap < 0 or gap >= len(self._gaps) or self._gaps[gap] == HARD or self._gaps[gap] in stops:
+            if (
+                gap < 0
+                or gap >= len(self._gaps)
+                or self._gaps[gap] in (stops or (SOFT,))
+                or self._gaps[gap] == HARD
+            ):
                 break
             place += step
         return run

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from curation.concepts.hashes import Sequences
-from curation.concepts.lexicon import ARTICLE, CONTENT, HEAVY, Lexicon
+from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, Lexicon
 from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
 from curation.concepts.normalise import ROMAN_LETTER
 from curation.concepts.readings import Item, Readings
@@ -279,8 +279,9 @@ def _written(window: Sequence[Item], batch: Batch) -> tuple[str, bool]:
         between = range(before + 1, low)
         left_out = [batch.words[place] for place in between if batch.kinds[place] == CONTENT]
         is_spliced |= bool(left_out)
+        kept = (LIGHT, ARTICLE) if left_out else (LIGHT, ARTICLE, HEAVY, CONJUNCTION)
         if batch.lexicon.language.free.issuperset(left_out):
-            words += [batch.words[place] for place in between if batch.kinds[place] != CONTENT]
+            words += [batch.words[place] for place in between if batch.kinds[place] in kept]
         words.append("".join(batch.words[low : high + 1]))
         before = high
     return " ".join(words), is_spliced
