@@ -29,7 +29,7 @@ _GROUPS = frozenset({"DISO", "ANAT"})
 _LONGEST, _CROWD = 8, 400
 """Content words of the longest name; words in one place between which no pairs are counted: "type _"."""
 _STEM, _ENDS = 4, (2, 5)
-"""Letters of the shortest stem; of the longest ending beside a bare stem ("-al"), and beside another one."""
+"""Letters of the shortest stem; of the longest ending beside a bare stem or of two adjectives, and of others."""
 _SURE, _MOST_SHARED = 0.75, 0.4
 """Least lower bound for words of different stems; most of their contexts that one word may be in."""
 _ENDING, _FEW = 0.6, 3
@@ -132,7 +132,7 @@ def share_stem(one: str, two: str) -> bool:
     """Whether all but the ends of two words are the same."""
     first, second = endings((one, two))
     stem = len(one) - len(first)
-    longest = _ENDS[1] if first and second else _ENDS[0]
+    longest = _ENDS[0] if not (first and second) or all(map(ADJECTIVE.search, (one, two))) else _ENDS[1]
     return (
         stem >= _STEM
         and max(len(first), len(second)) <= min(stem, longest)
@@ -238,10 +238,19 @@ def _clusters(
     for one, two in pairs:
         first, second = clusters.get(one, {one}), clusters.get(two, {two})
         crossing = [(min(a, b), max(a, b)) for a in first for b in second if a != b]
-        if all(_AGAINST * other.get(pair, 0) <= len(same.get(pair, ())) for pair in crossing):
+        if all(max(_AGAINST * other.get(pair, 0), 1) <= len(same.get(pair, ())) for pair in crossing):
             joined = first | second
             clusters.update(dict.fromkeys(joined, joined))
     return sorted(sorted(group) for group in {id(group): group for group in clusters.values()}.values())
+
+
+def _chains(pairs: Iterable[Pair]) -> list[list[str]]:
+    """Words joined by pairs, directly or through others."""
+    found: dict[str, set[str]] = {}
+    for one, two in pairs:
+        joined = found.get(one, {one}) | found.get(two, {two})
+        found.update(dict.fromkeys(joined, joined))
+    return sorted(sorted(group) for group in {id(group): group for group in found.values()}.values())
 
 
 def _tables(names: Mapping[str, Iterable[str]]) -> dict[str, dict[str, list[str]]]:
@@ -252,7 +261,7 @@ def _tables(names: Mapping[str, Iterable[str]]) -> dict[str, dict[str, list[str]
     pairs = derived(known, language)
     is_adjective = {word: bool(ADJECTIVE.search(word)) for pair in pairs for word in pair}
     alikes = [pair for pair in pairs if is_adjective[pair[0]] == is_adjective[pair[1]]]
-    spelling = _heads(_clusters(alikes, {}, {}), counts)
+    spelling = _heads(_chains(alikes), counts)
     head_of = {word: head for head, words in spelling.items() for word in words}
     noun_of: dict[str, str] = {}
     for pair in pairs:

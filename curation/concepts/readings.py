@@ -82,9 +82,9 @@ class Readings:
 
     def _around(self, first: int, last: int, slot: int) -> list[Item]:
         """A reading of some words, with content words around it."""
-        before = self._run(first - 1, -1, _AROUND, ()) if first and self._gaps[first - 1] != HARD else []
+        before = self._run(first - 1, -1, _AROUND, ()) if first and self._gaps[first - 1] < SOFT else []
         after = (
-            self._run(last + 1, 1, _AROUND, ()) if last < len(self._gaps) and self._gaps[last] != HARD else []
+            self._run(last + 1, 1, _AROUND, ()) if last < len(self._gaps) and self._gaps[last] < SOFT else []
         )
         return [*self._own(before[::-1]), (slot, first, last), *self._own(after)]
 
