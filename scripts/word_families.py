@@ -43,6 +43,9 @@ _OPTIONAL, _AGAINST = 0.05, 3
 _GENERAL, _MANY = 0.65, 8
 """The same for endings that are carried over to words no two names have been seen with."""
 
+_ADDED = frozenset({"a", "al", "d", "e", "ed", "ic", "l", "r", "ry"})
+"""What one word may have beyond another that is its stem."""
+
 Pair = tuple[str, str]
 Bags = Mapping[str, frozenset[tuple[str, ...]]]
 
@@ -132,6 +135,8 @@ def share_stem(one: str, two: str) -> bool:
     """Whether all but the ends of two words are the same."""
     first, second = endings((one, two))
     stem = len(one) - len(first)
+    if not first and second not in _ADDED:
+        return False
     longest = _ENDS[0] if not (first and second) or all(map(ADJECTIVE.search, (one, two))) else _ENDS[1]
     return (
         stem >= _STEM
@@ -140,9 +145,14 @@ def share_stem(one: str, two: str) -> bool:
     )
 
 
+def is_adjective(word: str, other: str) -> bool:
+    """Whether a word is an adjective, by its ending; "choroid" is none beside "choroidal"."""
+    return ADJECTIVE.search(word) is not None and not (word.endswith("oid") and other == word + "al")
+
+
 def _is_adjective(pair: Pair) -> bool:
-    """Whether one of two words is an adjective, by its ending."""
-    return any(map(ADJECTIVE.search, pair))
+    """Whether one of two words is an adjective."""
+    return is_adjective(*pair) or is_adjective(*pair[::-1])
 
 
 def derived(known: Bags, language: Language) -> list[Pair]:
@@ -259,15 +269,14 @@ def _tables(names: Mapping[str, Iterable[str]]) -> dict[str, dict[str, list[str]
     known = bags(names, language, lambda word: word.inflection)
     counts = Counter(word for own in known.values() for bag in own for word in bag)
     pairs = derived(known, language)
-    is_adjective = {word: bool(ADJECTIVE.search(word)) for pair in pairs for word in pair}
-    alikes = [pair for pair in pairs if is_adjective[pair[0]] == is_adjective[pair[1]]]
+    alikes = [pair for pair in pairs if is_adjective(*pair) == is_adjective(*pair[::-1])]
     spelling = _heads(_chains(alikes), counts)
     head_of = {word: head for head, words in spelling.items() for word in words}
     noun_of: dict[str, str] = {}
     for pair in pairs:
         one, two = (head_of.get(word, word) for word in pair)
-        if is_adjective[pair[0]] != is_adjective[pair[1]] and one != two:
-            noun, adjective = (one, two) if is_adjective[pair[1]] else (two, one)
+        if is_adjective(*pair) != is_adjective(*pair[::-1]) and one != two:
+            noun, adjective = (two, one) if is_adjective(*pair) else (one, two)
             if adjective not in noun_of or (-counts[noun], noun) < (
                 -counts[noun_of[adjective]],
                 noun_of[adjective],

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.concepts.names import CASED, LOOSE, PARTIAL, PREFERRED, VARIANT
-from curation.concepts.normalise import ADJECTIVE, Word, language_of
+from curation.concepts.normalise import ADJECTIVE, Language, Word, language_of
 from curation.concepts.scripts import COMMAS, is_katakana, is_unspaced, split
 from schemas.concept import MatchRule
 
@@ -115,6 +115,8 @@ def judge(
     if is_misspelt:
         if _corrected(text.forms, known.forms) != known.forms:
             return None
+        if ADJECTIVE.search(text.words[-1]) and not ADJECTIVE.search(known.words[-1]):
+            return None  # "thrombogenic" is no "thrombopenia"
         others = len(_beyond(text.inflections, known.inflections))
         return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
     if text.words == known.words and len(text.commas) <= len(known.commas):
@@ -164,8 +166,15 @@ def _share_head(text: Words, known: Words, code: str) -> bool:
         if key in (text.head, known.head)
     ):
         return True
-    others = [[noun for noun in words.nouns if not language.is_quality(noun)] for words in (text, known)]
-    return len(others[0]) < len(text.nouns) and sorted(others[0]) == sorted(others[1])
+    qualities, others = zip(*(_parted(words, language) for words in (text, known)), strict=True)
+    return bool(qualities[0]) and qualities[0] == qualities[1] and others[0] == others[1]
+
+
+def _parted(words: Words, language: Language) -> tuple[list[str], list[str]]:
+    """Beginnings of the words that are qualities ("abnormal", "abnormality"), and the other nouns, sorted."""
+    qualities = [noun for noun in words.nouns if language.is_quality(noun)]
+    others = [noun for noun in words.nouns if noun not in qualities]
+    return sorted(noun[:4] for noun in qualities), sorted(others)
 
 
 def _likeness(text: Words, known: Words) -> float:

@@ -33,6 +33,7 @@ _CLEAR = 0.93
 """Share of a surer reading's score that one crossing it must have to stay."""
 _WORD_BEFORE, _WORD_AFTER = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
 _NEXT = re.compile(r" ([^\W\d_]+)")
+_LISTED = re.compile(r"[,/]|\b(?:and|or)\b")
 _REMEMBERED = 50_000
 _BATCH = 150_000
 """Characters that are read together."""
@@ -285,12 +286,22 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
 
 
 def _drop_crossing(text: str, spans: Spans, base: int) -> None:
-    """Forget names read with words left out where a name of several words stands within them."""
-    whole = [(start, end) for (start, end), (_, share) in spans.items() if share == 1.0]
-    whole = [(start, end) for start, end in whole if " " in text[start - base : end - base]]
-    for span in [span for span, (_, share) in spans.items() if share != 1.0]:
-        if any(span[0] <= start and end <= span[1] for start, end in whole):
-            del spans[span]
+    """Forget names read with words left out where a plain name of several words begins: "[short hands] and feet".
+
+    And, where there is no list, such names that have a plain one inside: "many [chronic diseases]".
+    """
+    spliced = [span for span, (_, share) in spans.items() if share != 1.0]
+    if not spliced:
+        return
+    whole = [
+        (start, end)
+        for (start, end), (_, share) in spans.items()
+        if share == 1.0 and " " in text[start - base : end - base]
+    ]
+    for start, end in spliced:
+        is_list = _LISTED.search(text, start - base, end - base) is not None
+        if any(start == first or (not is_list and start < first and last <= end) for first, last in whole):
+            del spans[start, end]
 
 
 def _drop_cut(text: str, spans: Spans, base: int) -> None:

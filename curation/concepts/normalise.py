@@ -40,6 +40,7 @@ _GREEK = {
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "’": "'", "ß": "ss"})
 ADJECTIVE = re.compile(r"(?:al|ic|ar|ous|ive|ary|ed|oid|ac)$")
 """Endings of words that mostly stand before a noun."""
+_STANDS_BEFORE = re.compile(ADJECTIVE.pattern[:-2] + r"|ian|ine|ile|ony|oody)$")
 _ADJECTIVE = ("ic", "us", "al")
 _FINDINGS = ("plasia", "trophy", "cephaly", "dactyly", "megaly", "stenosis", "ectasis")
 _ENDINGS = ("s", "es", "d", "ed", "ing", "ly", "er", "or", "ion", "able", "ment", "al", "ive")
@@ -218,7 +219,7 @@ class Language:
     def is_adjective(self, form: str) -> bool:
         """Whether an inflected form is an adjective that is known by its noun."""
         return self.noun(form) != form and (
-            form in _families().adjectives or ADJECTIVE.search(form) is not None
+            form in _families().adjectives or _STANDS_BEFORE.search(form) is not None
         )
 
     def _near(self, noun: str) -> str:

@@ -17,7 +17,8 @@ _PERSON = (
 _DEGREE = r"(?:(?:\w+ly|very|also|not|more|most|quite|rather|somewhat|often|still|then|never|no longer)\s+)*"
 _BESIDE = re.compile(rf"[ ]{_PERSON}\b", re.IGNORECASE)
 _SAID = re.compile(
-    rf"\b(?:{_PERSON}|he|she|they|who|both|all|one|two|three|four)\b(?:[ ][\w-]+){{0,4}}?[ ]"
+    rf"\b(?:(?:{_PERSON}|he|she|they|who)\b(?:[ ][\w-]+){{0,4}}?|"
+    r"(?:both|all|one|two|three|four)(?: of (?:them|these|whom))?)[ ]"
     r"(?:is|are|was|were|be|been|bec[ao]mes?|remain(?:s|ed)?|appear(?:s|ed)?|seem(?:s|ed)?)[ ]"
     rf"{_DEGREE}(?:[\w-]+(?:,|,? and|,? or|,? but)[ ]{_DEGREE}){{0,3}}\Z",
     re.IGNORECASE,

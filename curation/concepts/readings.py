@@ -93,6 +93,8 @@ class Readings:
         if HARD in (self._gaps[place], self._gaps[place - 1]):
             return
         after = self._after_preposition(place)
+        if self._kinds[after] == ARTICLE:
+            return
         tail = self._run(after, 1, _SKIPPED + _RIGHT, _PARTING)
         elements = list(self._elements(place)) if tail else []
         if elements:
@@ -193,18 +195,15 @@ class Readings:
                 after += 1
             if before < 0 or before == place - 1 or self._gaps[before] not in (SPACE, COMMA):
                 continue
+            if self._gaps[before] == SPACE and not all(map(_is_adverb, self._words[before + 1 : place])):
+                continue
             head, tail = self._beside(before, -1, _LEFT), self._beside(after, 1, _RIGHT)
             if head and tail and not any(gap >= SLASH for gap in self._gaps[before:after]):
                 yield self._own([*head[::-1], *tail])
 
     def _is_inserted(self, place: int) -> bool:
         """Whether a word may stand between a noun and its "of": an adverb, or an adjective after a comma."""
-        word = self._words[place]
-        return (
-            word.endswith("ly")
-            or word in _ADVERBS
-            or (COMMA in self._gaps[max(place - 2, 0) : place] and ADJECTIVE.search(word) is not None)
-        )
+        return _is_adverb(self._words[place]) or ADJECTIVE.search(self._words[place]) is not None
 
     def _beside(self, place: int, step: int, most: int) -> list[int]:
         """Places of known content words that follow each other, from one on."""
@@ -220,15 +219,13 @@ class Readings:
         return run
 
     def _is_cut(self, place: int) -> bool:
-        """Whether the noun phrase goes on after a word, with one that no name has."""
+        """Whether the noun phrase goes on after a word: with one that no name has, or with "of"."""
         after = place + 1
-        return (
-            after < len(self._words)
-            and self._gaps[place] in (SPACE, HYPHEN)
-            and self._kinds[after] == CONTENT
-            and not self._slots[after]
-            and not self._is_everyday(after)
-        )
+        if after >= len(self._words) or self._gaps[place] not in (SPACE, HYPHEN):
+            return False
+        if self._kinds[after] == CONTENT:
+            return not self._slots[after] and not self._is_everyday(after)
+        return self._words[after] == "of"
 
     def _is_light(self, first: int, last: int) -> bool:
         """Whether all words from one place up to another are light ones: "of the"."""
@@ -271,3 +268,7 @@ class Readings:
                 break
             place += step
         return run
+
+
+def _is_adverb(word: str) -> bool:
+    return word.endswith("ly") or word in _ADVERBS

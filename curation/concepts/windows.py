@@ -276,9 +276,7 @@ def _is_ended(items: Sequence[Item], after: int, segments: Array, batch: Batch) 
 def _is_followed(place: int, batch: Batch) -> bool:
     """Whether a content word comes right after."""
     return (
-        place < len(batch.gaps)
-        and batch.gaps[place] in (SPACE, HYPHEN)
-        and batch.kinds[place + 1] == CONTENT
+        place < len(batch.gaps) and batch.gaps[place] in (SPACE, HYPHEN) and batch.kinds[place + 1] == CONTENT
     )
 
 
