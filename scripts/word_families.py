@@ -32,6 +32,8 @@ _STEM, _ENDS = 4, (2, 5)
 """Letters of the shortest stem; of the longest ending beside a bare stem or of two adjectives, and of others."""
 _SURE, _MOST_SHARED = 0.75, 0.4
 """Least lower bound for words of different stems; most of their contexts that one word may be in."""
+_ONE_STEM = 0.5
+"""Least lower bound for an adjective that has one stem with another word."""
 _ENDING, _FEW = 0.6, 3
 """Least lower bound, and least pairs, of two endings."""
 _COMPANY = 2
@@ -145,6 +147,11 @@ def share_stem(one: str, two: str) -> bool:
     )
 
 
+def _is_usual(ends: Pair) -> bool:
+    """Whether two endings are short, as those of a noun and its adjective mostly are; "-oid" means "like"."""
+    return max(map(len, ends)) <= _FEW and "oid" not in ends
+
+
 def is_adjective(word: str, other: str) -> bool:
     """Whether a word is an adjective, by its ending; "choroid" is none beside "choroidal"."""
     return ADJECTIVE.search(word) is not None and not (word.endswith("oid") and other == word + "al")
@@ -161,6 +168,11 @@ def derived(known: Bags, language: Language) -> list[Pair]:
     def may(one: str, two: str) -> bool:
         return share_stem(one, two) and language.key_form(one) != language.key_form(two)
 
+    around = _around(known)
+
+    def company(pair: Pair) -> bool:
+        return len(around[pair[0]] & around[pair[1]]) >= _COMPANY
+
     same, other = count(known, may)
     good: dict[Pair, set[Pair]] = defaultdict(set)
     bad: Counter[Pair] = Counter()
@@ -172,7 +184,7 @@ def derived(known: Bags, language: Language) -> list[Pair]:
     kept = {
         pair
         for pair, holes in same.items()
-        if other[pair] and _is_adjective(pair) and lower(len(holes), len(holes) + other[pair]) >= _SURE
+        if _is_adjective(pair) and lower(len(holes), len(holes) + other[pair]) >= _ONE_STEM
     }
     general = set()
     for ends, pairs in good.items():
@@ -181,18 +193,18 @@ def derived(known: Bags, language: Language) -> list[Pair]:
         kept |= {
             pair
             for pair in pairs
-            if bound >= _ENDING or (_is_adjective(pair) and (is_regular or len(same[pair]) >= _FEW))
+            if bound >= _ENDING
+            or (is_regular and _is_adjective(pair))
+            or (is_adjective(*pair) != is_adjective(*pair[::-1]) and _is_usual(ends) and company(pair))
         }
         if bound >= _GENERAL and len(pairs) >= _MANY and all(map(len, ends)):
             general.add(ends)
-    around = _around(known)
     for first, second in general:
         for word in [word for word in around if word.endswith(first)]:
             stem = word[: len(word) - len(first)]
             pair = (min(word, stem + second), max(word, stem + second))
-            if stem + second in around and may(*pair) and not other[pair]:
-                if len(around[pair[0]] & around[pair[1]]) >= _COMPANY:
-                    kept.add(pair)
+            if stem + second in around and may(*pair) and not other[pair] and company(pair):
+                kept.add(pair)
     return sorted(kept)
 
 
@@ -237,17 +249,23 @@ def alike(known: Bags) -> list[list[str]]:
             and max(free[pair[0]], free[pair[1]]) <= _OPTIONAL
         ):
             kept.append((-bound, pair))
-    return _clusters([pair for _, pair in sorted(kept)], same, other)
+    apart = normalise.heads()
+    return _clusters([pair for _, pair in sorted(kept)], same, other, apart)
 
 
 def _clusters(
-    pairs: Iterable[Pair], same: Mapping[Pair, Sequence[object]], other: Mapping[Pair, int]
+    pairs: Iterable[Pair],
+    same: Mapping[Pair, Sequence[object]],
+    other: Mapping[Pair, int],
+    apart: frozenset[str],
 ) -> list[list[str]]:
     """Pairs joined, surest first, where no two words of the groups tell concepts apart."""
     clusters: dict[str, set[str]] = {}
     for one, two in pairs:
         first, second = clusters.get(one, {one}), clusters.get(two, {two})
         crossing = [(min(a, b), max(a, b)) for a in first for b in second if a != b]
+        if len(apart & (first | second)) > 1:
+            continue  # families.toml tells them apart
         if all(max(_AGAINST * other.get(pair, 0), 1) <= len(same.get(pair, ())) for pair in crossing):
             joined = first | second
             clusters.update(dict.fromkeys(joined, joined))

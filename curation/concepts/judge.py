@@ -123,7 +123,7 @@ def judge(
         return "exact", EXACT - penalty
     if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
         return None
-    if goes_on and text.head != known.head:
+    if goes_on and text.head != known.head and not text.has_of:
         return None
     return _other_form(text, known, flags, code)
 
@@ -167,7 +167,16 @@ def _share_head(text: Words, known: Words, code: str) -> bool:
     ):
         return True
     qualities, others = zip(*(_parted(words, language) for words in (text, known)), strict=True)
-    return bool(qualities[0]) and qualities[0] == qualities[1] and others[0] == others[1]
+    if not (qualities[0] and qualities[1]):
+        return False
+    # "reduction of the X level" is "decreased X level", but a "reduced dose" no "dose reduction" by another word.
+    is_same = qualities[0] == qualities[1] and others[0] == others[1]
+    return is_same or _is_of_quality(text, language) or _is_of_quality(known, language)
+
+
+def _is_of_quality(words: Words, language: Language) -> bool:
+    """Whether a phrase begins with a quality's noun: "reduction of the level"."""
+    return words.has_of and words.head == words.forms[0] and language.is_quality(words.nouns[0])
 
 
 def _parted(words: Words, language: Language) -> tuple[list[str], list[str]]:

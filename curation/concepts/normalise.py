@@ -137,6 +137,11 @@ def _mined() -> Mapping[str, Mapping[str, str]]:
     }
 
 
+def heads() -> frozenset[str]:
+    """Heads of the families that are kept by hand."""
+    return frozenset(_families().near.values())
+
+
 def forget() -> None:
     """Read the word lists again, after their files have changed."""
     for remembered in (_lists, _families, _mined, language_of, rules):
@@ -174,6 +179,7 @@ class Language:
         self.common = _lists()["common"] if code == "en" else frozenset[str]()
         self._spellings = _mined()["spellings"] if code == "en" else {}
         self._words: dict[str, Word] = {}
+        self._everyday: dict[str, bool] = {}
         self._stemmer = Stemmer.Stemmer(_SNOWBALL[code], 0) if code in _SNOWBALL else None
 
     def inflection(self, folded: str) -> str:
@@ -259,11 +265,17 @@ class Language:
         return self.word(written).key
 
     def is_common(self, word: Word) -> bool:
-        """Whether a word, or what it is inflected from, is an everyday one."""
+        """Whether a word, or what it is inflected from, is an everyday one; remembered."""
+        known = self._everyday.get(word.folded)
+        if known is None:
+            if len(self._everyday) >= _REMEMBERED:
+                self._everyday.clear()
+            known = self._everyday[word.folded] = self._is_common(word)
+        return known
+
+    def _is_common(self, word: Word) -> bool:
         folded = word.folded
-        if not self.common:
-            return False
-        return (
+        return bool(self.common) and (
             folded in self.common
             or word.inflection in self.common
             or any(
