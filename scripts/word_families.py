@@ -1,9 +1,9 @@
-"""Word families of English medicine, counted in the names of HPO, MONDO and MeSH: curation/concepts/data/mined.toml.
+"""Word families of English medicine, counted in names of HPO, MONDO and MeSH; writes data/mined.toml.
 
 Two names of one concept that differ in one word say that the words mean the same there; two names of two
 concepts that differ in those words say that they do not. A pair is kept where the lower Wilson bound of the
-first among both is high enough. Words with one stem are judged by their endings ("-al/-us" in 16 pairs, against
-none); others each by itself, in contexts that do not all share a word.
+first among both is high enough. Words with one stem are judged by their endings ("-al/-us" in 16 pairs,
+against none); others each by itself, in contexts that do not all share a word.
 `python -m scripts.word_families [--half dev]`: `dev` reads half of the concepts, to measure on the other.
 """
 
@@ -14,7 +14,7 @@ import hashlib
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from curation.concepts import normalise
@@ -29,7 +29,7 @@ _GROUPS = frozenset({"DISO", "ANAT"})
 _LONGEST, _CROWD = 8, 400
 """Content words of the longest name; words in one place between which no pairs are counted: "type _"."""
 _STEM, _ENDS = 4, (2, 5)
-"""Letters of the shortest stem; of the longest ending beside a bare stem or of two adjectives, and of others."""
+"""Letters of the shortest stem; of the longest ending of two adjectives or of a bare stem, and of others."""
 _SURE, _MOST_SHARED = 0.75, 0.4
 """Least lower bound for words of different stems; most of their contexts that one word may be in."""
 _ONE_STEM = 0.5
@@ -69,9 +69,10 @@ def names_of(half: str) -> dict[str, set[str]]:
         for row in reading.read(""):
             if isinstance(row, ConceptType):
                 groups[row.concept].add(row.group)
-            elif isinstance(row, ConceptName) and row.language == "en" and row.term_type in _KINDS:
-                if half == "all" or _share(row.concept) < 0.5:
-                    names[row.concept].add(row.name)
+            elif not isinstance(row, ConceptName) or row.language != "en" or row.term_type not in _KINDS:
+                continue
+            elif half == "all" or _share(row.concept) < 0.5:
+                names[row.concept].add(row.name)
     return {
         concept: own
         for concept, own in sorted(names.items())
@@ -318,8 +319,8 @@ def _heads(groups: Iterable[Sequence[str]], counts: Mapping[str, int]) -> dict[s
 def text_of(tables: Mapping[str, Mapping[str, Iterable[str]]]) -> str:
     """The file."""
     lines = [
-        "# Made by scripts/word_families.py from the names of HPO, MONDO and MeSH; not to be edited.",
-        "# spellings: other forms of a word; nouns: adjectives of a noun; near: words that mean nearly the same.",
+        "# Made by scripts/word_families.py from names of HPO, MONDO and MeSH; not to be edited by hand.",
+        "# spellings: other forms of a word; nouns: their adjectives; near: words that mean nearly the same.",
     ]
     for title, table in tables.items():
         lines += ["", f"[{title}]"]

@@ -1,10 +1,11 @@
 """Ways of writing a name that are not its own words, and traps beside them, made from a vocabulary's names.
 
-A fifth of the concepts loses one synonym, which is then read in a sentence (`synonym_…`); a twentieth loses all
-names, and whatever covers theirs is wrong (`absent`). The other kinds put names that stay into sentences: over a
-conjunction, apart, with a modifier, as an adjective of a person. A kind that ends with `_trap` counts the concept
-that must not be found. Concepts fall into `dev` and `test` by the hash of their id; rules are made on `dev` only.
-`python -m benchmarks.grounding.classes [--vocabulary hpo|mesh]`.
+A fifth of the concepts loses one synonym, which is then read in a sentence (`synonym_…`); a twentieth loses
+all names, and whatever covers theirs is wrong (`absent`). The other kinds put names that stay into sentences:
+over a conjunction, apart, with a modifier, as an adjective of a person. A kind that ends with `_trap` counts
+the concept that must not be found. Concepts fall into `dev` and `test` by the hash of their id; rules are
+made on `dev` only. `definition` reads every definition: how many name their own concept, and what share of
+all concepts found there is related to it. `python -m benchmarks.grounding.classes [--vocabulary hpo|mesh]`.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ from benchmarks.grounding.sets import vocabulary
 from benchmarks.measure import save
 from curation.concepts.index import build_index
 from curation.concepts.native import NativeMatcher, open_index
-from schemas.vocabulary import ConceptName, ConceptRelation
+from schemas.vocabulary import ConceptDefinition, ConceptName, ConceptRelation
 
 _OWN = frozenset({"PT", "SY", "MH", "ET"})
 _WORD = re.compile(r"[^\W\d_]+")
-_SMALL = frozenset("a an the of in on at by for from to with and or due".split())
+_SMALL = frozenset(
+    ["a", "an", "the", "of", "in", "on", "at", "by", "for", "from", "to", "with", "and", "or", "due"]
+)
 _FRAME = ("The examination showed ", " in the second year of follow-up.")
 _MODIFIERS = ("severe", "mild", "bilateral", "progressive", "left", "marked")
 _PLAIN = re.compile(r"[A-Za-z]+(?: [a-z]+){1,2}\Z")
@@ -204,6 +207,9 @@ _APART = (
     "{0} of the skin and the {1}",
     "{0} involving the {1}",
     "{0} affecting the {1}",
+    "{0} arising in the {1}",
+    "{0} (mostly severe) of the {1}",
+    "{0} which is found in the {1}",
 )
 _APART_TRAPS = (
     "{0} treated by removal of the {1}",
@@ -255,8 +261,9 @@ _THINGS = (
     "The buffer became {0}, and patients were treated.",
 )
 _ADJECTIVES = (
-    ("plegia", "plegic"), ("tonia", "tonic"), ("emia", "emic"), ("cephaly", "cephalic"), ("trophy", "trophic"),
-    ("penia", "penic"), ("opia", "opic"), ("epsy", "eptic"), ("axia", "actic"), ("axia", "axic"),
+    ("plegia", "plegic"), ("tonia", "tonic"), ("emia", "emic"), ("cephaly", "cephalic"),
+    ("trophy", "trophic"), ("penia", "penic"), ("opia", "opic"),
+    ("epsy", "eptic"), ("axia", "actic"), ("axia", "axic"),
     ("autism", "autistic"), ("obesity", "obese"), ("deafness", "deaf"), ("blindness", "blind"),
     ("fever", "febrile"), ("jaundice", "jaundiced"), ("dehydration", "dehydrated"),
 )  # fmt: skip
@@ -298,10 +305,7 @@ def cases(
         holders[row.name.lower()].add(row.concept)
         if row.term_type in _OWN:
             names[row.concept].append(row.name)
-    parents: dict[str, set[str]] = defaultdict(set)
-    for relation in relations:
-        if relation.relation == "parent":
-            parents[relation.concept].add(relation.other)
+    parents = parents_of(relations)
     more = (coordinated(names, holders, parents), apart(names), modified(names, holders), predicated(names))
     for case in itertools.chain.from_iterable(more):
         if _is_trap(case, names):
@@ -346,6 +350,50 @@ def _row(counts: Sequence[int]) -> dict[str, Any]:
     return row
 
 
+def score_definitions(
+    matcher: NativeMatcher, definitions: Sequence[ConceptDefinition], parents: Mapping[str, set[str]]
+) -> dict[str, Any]:
+    """How many definitions name their own concept; of all concepts found in them, which are related to it."""
+    above: dict[str, set[str]] = {}
+
+    def ancestors(concept: str) -> set[str]:
+        if concept not in above:
+            above[concept] = set()
+            for parent in parents.get(concept, ()):
+                above[concept] |= {parent} | ancestors(parent)
+        return above[concept]
+
+    found = matcher.find_many((item.text for item in definitions), overlaps=True)
+    own = related = total = 0
+    for item, matches in zip(definitions, found, strict=True):
+        concepts = {match.concept for match in matches}
+        own += item.concept in concepts
+        total += len(concepts)
+        kin = ancestors(item.concept) | {item.concept}
+        related += sum(
+            concept in kin or item.concept in ancestors(concept) or bool(parents.get(concept, set()) & kin)
+            for concept in concepts
+        )
+    return {
+        "definitions": len(definitions),
+        "own": [
+            round(own / len(definitions), 4),
+            *(round(edge, 4) for edge in wilson(own, len(definitions))),
+        ],
+        "found": total,
+        "related": [round(related / total, 4), *(round(edge, 4) for edge in wilson(related, total))],
+    }
+
+
+def parents_of(relations: Iterable[ConceptRelation]) -> dict[str, set[str]]:
+    """Parents by concept."""
+    parents: dict[str, set[str]] = defaultdict(set)
+    for relation in relations:
+        if relation.relation == "parent":
+            parents[relation.concept].add(relation.other)
+    return parents
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -360,10 +408,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         build_index(kept, Path(folder) / "index")
         result = score(open_index(Path(folder) / "index"), made)
+        definitions = [row for row in rows if isinstance(row, ConceptDefinition)]
+        if definitions:
+            build_index([row for row in rows if isinstance(row, ConceptName)], Path(folder) / "whole")
+            parents = parents_of(row for row in rows if isinstance(row, ConceptRelation))
+            result["definition/all"] = score_definitions(
+                open_index(Path(folder) / "whole"), definitions, parents
+            )
     if options.half == "all":
         print(save("grounding_classes", result))
     for key, row in result.items():
-        if options.half == "all" or key.endswith(options.half):
+        if options.half == "all" or key.endswith((options.half, "all")):
             print(f"{key:28}", json.dumps(row))
 
 

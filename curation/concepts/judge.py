@@ -123,7 +123,7 @@ def judge(
         return "exact", EXACT - penalty
     if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
         return None
-    if goes_on and text.head != known.head and not text.has_of:
+    if goes_on and text.head != known.head and (not text.has_of or ADJECTIVE.search(text.words[-1])):
         return None
     return _other_form(text, known, flags, code)
 
@@ -169,7 +169,7 @@ def _share_head(text: Words, known: Words, code: str) -> bool:
     qualities, others = zip(*(_parted(words, language) for words in (text, known)), strict=True)
     if not (qualities[0] and qualities[1]):
         return False
-    # "reduction of the X level" is "decreased X level", but a "reduced dose" no "dose reduction" by another word.
+    # "Reduction of the X level" is "decreased X level", but a "low dose" is no "dose reduction".
     is_same = qualities[0] == qualities[1] and others[0] == others[1]
     return is_same or _is_of_quality(text, language) or _is_of_quality(known, language)
 

@@ -286,9 +286,10 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
 
 
 def _drop_crossing(text: str, spans: Spans, base: int) -> None:
-    """Forget names read with words left out where a plain name of several words begins: "[short hands] and feet".
+    """Forget names read with words left out that hide a plain name of several words.
 
-    And, where there is no list, such names that have a plain one inside: "many [chronic diseases]".
+    One that begins where they do ("[short hands] and feet"), or, but for lists, one inside them ("many
+    [chronic diseases]").
     """
     spliced = [span for span, (_, share) in spans.items() if share != 1.0]
     if not spliced:
@@ -346,7 +347,7 @@ def _drop_broken(text: str, spans: Spans, base: int) -> None:
 
 
 def _drop_repeated(spans: Spans) -> None:
-    """Forget the head of a longer name where it names the same concept, or that name if words are left out."""
+    """Forget the head of a longer name of the same concept, or that name if words of it are left out."""
     if len({end for _, end in spans}) == len(spans):
         return
     ends: dict[int, list[tuple[Span, str]]] = {}

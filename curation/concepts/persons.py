@@ -1,6 +1,6 @@
 """Whether an adjective of a finding is said of a person: "a hypotonic infant", "she was hypotonic at birth".
 
-Only then does it name the finding: a solution may be hypotonic too, and a diabetic retinopathy is no diabetes.
+Only then does it name the finding: a solution may be hypotonic too, and diabetic retinopathy is no diabetes.
 English only.
 """
 

@@ -1,7 +1,7 @@
 """Other ways to read words of a text, as short sequences beside it.
 
-"low-set" as "lowset"; "branchial and renal anomalies" as "branchial anomalies"; "absent left kidney" as "absent
-kidney"; further guesses at a misspelt word. Every word keeps its place in the text, so spans re-extract.
+"low-set" as "lowset"; "branchial and renal anomalies" as "branchial anomalies"; "absent left kidney" as
+"absent kidney"; further guesses at a misspelt word. Every word keeps its place, so spans re-extract.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ Item = tuple[int, int, int]
 _AROUND = 5
 """Content words taken along on each side of a joined or guessed word."""
 _INSERTED = 4
-_ADVERBS = frozenset({"often", "sometimes", "always", "most", "mostly", "also", "especially", "usually"})
+_PASSED = frozenset(
+    {"often", "sometimes", "always", "most", "also", "form", "forms", "type", "types", "variant", "variants"}
+    | {"arising", "originating", "located", "occurring", "localized", "localised"}
+)
+"""Words between a noun and its "of" or "in" that say nothing of what is found; adverbs in -ly are too."""
 _PARTING = (COMMA, SLASH, SOFT)
 _LEFT, _SKIPPED, _RIGHT, _ELEMENTS = 3, 2, 3, 5
 
@@ -100,7 +104,7 @@ class Readings:
         if elements:
             if after == place + 1:
                 yield from self._shared_head(elements, tail)
-            yield from self._shared_start(place, elements[0], self._beside(after, 1, _RIGHT + 1))
+            yield from self._shared_start(place, after, elements[0])
 
     def _after_preposition(self, place: int) -> int:
         """Where the second part begins: after "of the" or "the" if such words begin the first part too."""
@@ -137,12 +141,15 @@ class Readings:
             return False
         return bool(ADJECTIVE.search(modifier)) or not ADJECTIVE.search(skipped)
 
-    def _shared_start(self, place: int, first: list[int], tail: list[int]) -> Iterator[list[Item]]:
+    def _shared_start(self, place: int, after: int, first: list[int]) -> Iterator[list[Item]]:
+        tail = self._beside(after, 1, _RIGHT + 1)
         if 0 < len(tail) <= _RIGHT and self._gaps[place - 1] not in _PARTING and not self._is_cut(tail[-1]):
             for skipped in range(1, min(_SKIPPED, len(first) - 1) + 1):
                 start, end = first[-skipped - 1], first[-skipped]
                 if first[-1] - end != skipped - 1 or not self._is_light(start + 1, end):
                     return
+                if after > place + 1 and end == start + 1:
+                    continue  # "the spinal cord and the lipoma"
                 if (
                     self._slots[start]
                     and self._slots[tail[0]]
@@ -166,7 +173,7 @@ class Readings:
         return language.is_adjective(form) or ADJECTIVE.search(form) is not None
 
     def _unmodified(self) -> Iterator[list[Item]]:
-        """Readings of "A left B" and "A of the left B" without the modifier, which says nothing of what A is."""
+        """Readings of "A left B" and "A of the left B" without the modifier, which does not say what A is."""
         free, words = self._lexicon.language.free, self._words
         last = -1
         for place in [place for place, word in enumerate(words) if word in free]:
@@ -185,7 +192,7 @@ class Readings:
                     yield self._own([*head[::-1], *tail])
 
     def _parted(self) -> Iterator[list[Item]]:
-        """Readings of "A, mostly benign, of the B" and "A mainly of the B" as "A of the B"."""
+        """Readings of "A, mostly benign, of the B", "A mainly of the B", "A form of B" as "A of the B"."""
         for place in [place for place, word in enumerate(self._words) if word in ("of", "in")]:
             before = place - 1
             while before > 0 and place - before < _INSERTED and self._is_inserted(before):
@@ -195,15 +202,15 @@ class Readings:
                 after += 1
             if before < 0 or before == place - 1 or self._gaps[before] not in (SPACE, COMMA):
                 continue
-            if self._gaps[before] == SPACE and not all(map(_is_adverb, self._words[before + 1 : place])):
+            if self._gaps[before] == SPACE and not all(map(_is_passed, self._words[before + 1 : place])):
                 continue
             head, tail = self._beside(before, -1, _LEFT), self._beside(after, 1, _RIGHT)
             if head and tail and not any(gap >= SLASH for gap in self._gaps[before:after]):
                 yield self._own([*head[::-1], *tail])
 
     def _is_inserted(self, place: int) -> bool:
-        """Whether a word may stand between a noun and its "of": an adverb, or an adjective after a comma."""
-        return _is_adverb(self._words[place]) or ADJECTIVE.search(self._words[place]) is not None
+        """Whether a word may stand between a noun and its "of"; an adjective only after a comma."""
+        return _is_passed(self._words[place]) or ADJECTIVE.search(self._words[place]) is not None
 
     def _beside(self, place: int, step: int, most: int) -> list[int]:
         """Places of known content words that follow each other, from one on."""
@@ -270,5 +277,5 @@ class Readings:
         return run
 
 
-def _is_adverb(word: str) -> bool:
-    return word.endswith("ly") or word in _ADVERBS
+def _is_passed(word: str) -> bool:
+    return word.endswith("ly") or word in _PASSED
