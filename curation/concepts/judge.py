@@ -61,15 +61,15 @@ def words_of(text: str, code: str) -> Words:
         "/" in text and "/" in map(str.strip, parts[2:-1:2]),
         "(" in text or "[" in text or ")" in text,
         not _OF.isdisjoint(small),
-        _head(words),
+        _head(words, parts[::2]),
     )
 
 
-def _head(words: Sequence[Word]) -> str:
-    """Key form of the noun a phrase is about: the last one, or the one before "of"."""
+def _head(words: Sequence[Word], gaps: Sequence[str]) -> str:
+    """Key form of the noun a phrase is about: the last one, or the one before "of" or a comma."""
     head = ""
-    for word in words:
-        if head and word.folded in _OF:
+    for place, word in enumerate(words):
+        if head and (word.folded in _OF or gaps[place].strip() in COMMAS):
             return head
         head = word.key or head
     return head
