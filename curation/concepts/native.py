@@ -236,11 +236,12 @@ class NativeMatcher:
 def _goes_on(batch: Batch, end: int) -> bool:
     """Whether a word of a name follows directly, or one like "disease", that no sentence goes on with."""
     following = _NEXT.match(batch.text, end, end + 30)
-    if following is None or not batch.lexicon.slots.get(following[1]):
+    if following is None:
         return False
     language = batch.lexicon.language
     word = language.word(following[1])
-    return bool(word.key) and (not language.is_common(word) or language.is_quality(word.noun))
+    is_known = bool(batch.lexicon.slots.get(following[1])) and not language.is_common(word)
+    return bool(word.key) and (is_known or language.is_quality(word.noun))
 
 
 def _is_in_capitals(text: str, start: int, end: int) -> bool:
@@ -354,6 +355,8 @@ def _drop_repeated(spans: Spans) -> None:
     for span, (readings, _) in spans.items():
         ends.setdefault(span[1], []).append((span, readings[0].concept))
     for found in ends.values():
+        if len(found) == 1:
+            continue
         concepts: set[str] = set()
         for span, concept in sorted(found, key=lambda item: spans[item[0]][1] != 1.0):  # the longest first
             if concept in concepts:

@@ -52,7 +52,7 @@ ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
 """Numbers only after a word that counts: 'type I', 'stage V'."""
 
 
-RULES = 1
+RULES = 2
 """Version of the code that makes forms of words; the lists it reads are hashed."""
 
 
@@ -120,11 +120,17 @@ def _families() -> _Families:
         frozenset(organs),
         frozenset(findings),
         frozenset(findings.values()),
-        frozenset(qualities) | frozenset(map(fold_english, loaded["qualities"])),
+        _with_families({*qualities, *map(fold_english, loaded["qualities"])}, mined["near"]),
         {**qualities, **near},
         mined["near"],
         tuple(endings),
     )
+
+
+def _with_families(words: set[str], near: Mapping[str, str]) -> frozenset[str]:
+    """Words and those that mined families join with them."""
+    heads = words | {near[word] for word in words if word in near}
+    return frozenset(heads | {word for word, head in near.items() if head in heads})
 
 
 @functools.cache

@@ -24,6 +24,7 @@ Item = tuple[int, int, int]
 _AROUND = 5
 """Content words taken along on each side of a joined or guessed word."""
 _INSERTED = 4
+_OF = frozenset({"of", "in"})
 _PASSED = frozenset(
     {"often", "sometimes", "always", "most", "also", "form", "forms", "type", "types", "variant", "variants"}
     | {"arising", "originating", "located", "occurring", "localized", "localised"}
@@ -61,8 +62,10 @@ class Readings:
                 if 0 < place < len(self._words) - 1:
                     yield from self._elided_at(place)
             yield from self._listed(slots, gaps)
-            yield from self._unmodified()
-            yield from self._parted()
+            watched = self._lexicon.language.free | _OF
+            places = [place for place, word in enumerate(self._words) if word in watched]
+            yield from self._unmodified([place for place in places if self._words[place] not in _OF])
+            yield from self._parted([place for place in places if self._words[place] in _OF])
 
     def _own(self, places: Sequence[int]) -> list[Item]:
         return [(self._slots[place], place, place) for place in places]
@@ -159,8 +162,9 @@ class Readings:
 
     def _listed(self, slots: Array, gaps: Array) -> Iterator[list[Item]]:
         """Readings of "A, B C" as "A C", where both A and B are adjectives."""
-        known = (slots > 0) & (self._kinds == CONTENT)
-        joined = (gaps[:-2] == COMMA) & (gaps[1:-1] == SPACE) & known[:-2] & known[1:-1] & known[2:]
+        content = self._kinds == CONTENT
+        known = (slots > 0) & content
+        joined = (gaps[:-2] == COMMA) & (gaps[1:-1] == SPACE) & known[:-2] & content[1:-1] & known[2:]
         for place in np.flatnonzero(joined).tolist():
             if self._is_quality(place) and self._is_quality(place + 1):
                 tail = self._beside(place + 2, 1, _RIGHT)
@@ -169,14 +173,18 @@ class Readings:
 
     def _is_quality(self, place: int) -> bool:
         language = self._lexicon.language
-        form = language.word(self._words[place]).inflection
-        return language.is_adjective(form) or ADJECTIVE.search(form) is not None
+        word = language.word(self._words[place])
+        return (
+            language.is_quality(word.noun)
+            or language.is_adjective(word.inflection)
+            or ADJECTIVE.search(word.inflection) is not None
+        )
 
-    def _unmodified(self) -> Iterator[list[Item]]:
+    def _unmodified(self, places: Sequence[int]) -> Iterator[list[Item]]:
         """Readings of "A left B" and "A of the left B" without the modifier, which does not say what A is."""
         free, words = self._lexicon.language.free, self._words
         last = -1
-        for place in [place for place, word in enumerate(words) if word in free]:
+        for place in places:
             if place <= last:
                 continue
             last, before = place, place - 1
@@ -191,26 +199,33 @@ class Readings:
                 if head and tail and not self._is_cut(tail[-1]):
                     yield self._own([*head[::-1], *tail])
 
-    def _parted(self) -> Iterator[list[Item]]:
+    def _parted(self, places: Sequence[int]) -> Iterator[list[Item]]:
         """Readings of "A, mostly benign, of the B", "A mainly of the B", "A form of B" as "A of the B"."""
-        for place in [place for place, word in enumerate(self._words) if word in ("of", "in")]:
-            before = place - 1
-            while before > 0 and place - before < _INSERTED and self._is_inserted(before):
-                before -= 1
+        for place in places:
+            before = self._before_inserted(place)
             after = place + 1
             while after < len(self._words) and self._kinds[after] in (LIGHT, ARTICLE):
                 after += 1
-            if before < 0 or before == place - 1 or self._gaps[before] not in (SPACE, COMMA):
-                continue
-            if self._gaps[before] == SPACE and not all(map(_is_passed, self._words[before + 1 : place])):
+            if before < 0:
                 continue
             head, tail = self._beside(before, -1, _LEFT), self._beside(after, 1, _RIGHT)
             if head and tail and not any(gap >= SLASH for gap in self._gaps[before:after]):
                 yield self._own([*head[::-1], *tail])
 
-    def _is_inserted(self, place: int) -> bool:
-        """Whether a word may stand between a noun and its "of"; an adjective only after a comma."""
-        return _is_passed(self._words[place]) or ADJECTIVE.search(self._words[place]) is not None
+    def _before_inserted(self, place: int) -> int:
+        """The word that an "of" belongs to where others stand between; -1 where none do, or too many."""
+        is_set_off = place > 1 and self._gaps[place - 1] == COMMA
+        for before in range(place - 2, max(place - 2 - _INSERTED, -1), -1):
+            gap = self._gaps[before]
+            if gap == COMMA and (is_set_off or all(map(_is_passed, self._words[before + 1 : place]))):
+                return before
+            if gap == SPACE and not is_set_off and not _is_passed(self._words[before + 1]):
+                return -1
+            if gap not in (SPACE, COMMA, HYPHEN):
+                return -1
+            if gap == SPACE and not is_set_off and not _is_passed(self._words[before]):
+                return before
+        return -1
 
     def _beside(self, place: int, step: int, most: int) -> list[int]:
         """Places of known content words that follow each other, from one on."""
