@@ -24,6 +24,8 @@ _ACRONYM = 0.12
 """Taken off an acronym for every letter it is shorter than four."""
 _SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
 
+_CHANGES = frozenset({"increas", "decreas"})
+"""Keys of qualities that things may have or come to have."""
 _OF = frozenset({"of", "in", "involving", "affecting"})
 _NONE: frozenset[str] = frozenset()
 
@@ -180,10 +182,17 @@ def _is_of_quality(words: Words, language: Language) -> bool:
 
 
 def _parted(words: Words, language: Language) -> tuple[list[str], list[str]]:
-    """Beginnings of the words that are qualities ("abnormal", "abnormality"), and the other nouns, sorted."""
-    qualities = [noun for noun in words.nouns if language.is_quality(noun)]
-    others = [noun for noun in words.nouns if noun not in qualities]
-    return sorted(noun[:4] for noun in qualities), sorted(others)
+    """Words that are qualities ("abnormal", "abnormality"), and the other nouns, sorted.
+
+    Qualities by their key, those that may be changes ("low", "reduction") by how they begin.
+    """
+    qualities, others = [], []
+    for noun, key in zip(words.nouns, words.forms, strict=True):
+        if language.is_quality(noun):
+            qualities.append(noun[:4] if key in _CHANGES else key)
+        else:
+            others.append(noun)
+    return sorted(qualities), sorted(others)
 
 
 def _likeness(text: Words, known: Words) -> float:

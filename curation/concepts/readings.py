@@ -166,7 +166,8 @@ class Readings:
         known = (slots > 0) & content
         joined = (gaps[:-2] == COMMA) & (gaps[1:-1] == SPACE) & known[:-2] & content[1:-1] & known[2:]
         for place in np.flatnonzero(joined).tolist():
-            if self._is_quality(place) and self._is_quality(place + 1):
+            words = self._words[place], self._words[place + 1]
+            if self._is_like(*words) and self._is_quality(place) and self._is_quality(place + 1):
                 tail = self._beside(place + 2, 1, _RIGHT)
                 if tail:
                     yield self._own([*self._beside(place, -1, _LEFT)[::-1], *tail])
