@@ -5,8 +5,9 @@ all names, and whatever covers theirs is wrong (`absent`). The other kinds put n
 over a conjunction, apart, with a modifier, as an adjective of a person. A kind that ends with `_trap` counts
 the concept that must not be found. Concepts fall into `dev` and `test` by the hash of their id; rules are
 made on `dev` only, and the committed result was taken with families counted on it alone (`python -m
-scripts.word_families --half dev` first). `definition` reads every definition: how many name their own concept, and what share of
-all concepts found there is related to it. `python -m benchmarks.grounding.classes [--vocabulary hpo|mesh]`.
+scripts.word_families --half dev` first). `definition` reads every definition: how many name their own
+concept, and what share of all concepts found there is related to it.
+`python -m benchmarks.grounding.classes [--vocabulary hpo|mesh] [--half all]`.
 """
 
 from __future__ import annotations
