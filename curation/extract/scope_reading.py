@@ -22,9 +22,9 @@ JOURNAL = 150
 """Share of the journal's name, in thousandths: it says where an article stands, not what it is about."""
 CLASSES = ("person", "care", "animal", "bench", "nature", "matter", "society")
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_ABSTRACT, _TEXT, _LEAST = 4000, 8000, 100
-"""Characters read of the abstracts, of the whole text and, at least, of each of its paragraphs and captions."""
+_WORD = re.compile("[a-zß-öø-ɏ]{2,}")
+ABSTRACT, _TEXT, _LEAST = 2500, 5000, 50
+"""Characters read of the abstracts, of all text and, at least, of each of its paragraphs and captions."""
 _HERE = Path(__file__).parent
 _GROUPS = ((("title", "keyword"), 1, (60, 250)), (("abstract", "text"), 2, (12, 50)))
 """Places counted together: words taken for granted in a ratio, and how many of a thousand words are many."""
@@ -33,7 +33,7 @@ Words = Mapping[str, Sequence[str]]
 
 
 def words_of(text: str) -> list[str]:
-    """Words of a text in lower case, without figures."""
+    """Words of a text in Latin letters, in lower case, without figures."""
     return _WORD.findall(text.lower())
 
 
@@ -45,8 +45,8 @@ def read(article: Article) -> dict[str, list[str]]:
     terms = [term for group in article.keywords for term in group.terms]
     return {
         "title": words_of(article.title),
-        "keyword": words_of(" ".join([*terms, *article.subjects])),
-        "abstract": words_of(" ".join(abstract.text for abstract in article.abstracts)[:_ABSTRACT]),
+        "keyword": words_of(" ".join(terms)),
+        "abstract": words_of(" ".join(abstract.text for abstract in article.abstracts)[:ABSTRACT]),
         "text": words_of(" ".join([piece[:length] for piece in pieces])),
         "journal": words_of(article.journal),
     }
@@ -74,27 +74,34 @@ def counted(words: Iterable[str]) -> collections.Counter[str]:
     return collections.Counter([word[:STEM] for word in words])
 
 
-def studied(stems: Mapping[str, collections.Counter[str]]) -> list[int]:
-    """Who or what is studied, as numbers of 0 to 1000 (`STUDIED` names them).
+def class_counts(stems: Mapping[str, collections.Counter[str]]) -> dict[str, list[int]]:
+    """Words of each class in each place, then words in all; an empty place is left out."""
+    of = classes()
+    found: dict[str, list[int]] = {}
+    for place in PLACES:
+        if here := stems.get(place):
+            found[place] = counts = [0] * (len(CLASSES) + 1)
+            for stem in of.keys() & here.keys():
+                counts[of[stem]] += here[stem]
+            counts[-1] = sum(here.values())
+    return found
+
+
+def studied(counts: Mapping[str, Sequence[int]]) -> list[int]:
+    """Who or what is studied, from `class_counts`, as numbers of 0 to 1000 (`STUDIED` names them).
 
     For titles with keywords and for running text apart: how dense the words of each class are (a little, a
     lot), how they compare with words for people, and what share of all such words is for people.
     """
-    of = classes()
     made: list[int] = []
     for places, spare, knots in _GROUPS:
-        counts, total = [0] * len(CLASSES), 0
-        for place in places:
-            if not (here := stems.get(place)):
-                continue
-            total += sum(here.values())
-            for stem in here.keys() & of.keys():
-                counts[of[stem]] += here[stem]
-        for count in counts:
+        here = [counts[place] for place in places if place in counts]
+        *named, total = map(sum, zip(*here, strict=True)) if here else [0] * (len(CLASSES) + 1)
+        for count in named:
             density = 1000 * count // total if total else 0
             made += [1000 * min(density, many) // many for many in knots]
-        made += [1000 * count // (counts[0] + count + spare) for count in counts[2:]]
-        made += [1000 * counts[0] // (sum(counts) + spare), 1000 if total else 0]
+        made += [1000 * count // (named[0] + count + spare) for count in named[2:]]
+        made += [1000 * named[0] // (sum(named) + spare), 1000 if total else 0]
     return made
 
 
