@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation.agreement.precision import wilson
 from benchmarks.labels import articles
-from benchmarks.measure import ROOT, SHARED, save
+from benchmarks.measure import RESULTS, ROOT, SHARED, save
 from curation.extract.scope import decide
 from curation.extract.stage import EXTRACT
 from schemas.article import Abstract, Article, ArticlePassage, KeywordGroup, Licence
@@ -171,8 +171,9 @@ def speed(shared: Path, rounds: int = 5) -> dict[str, float]:
     }
 
 
-def section(result: Mapping[str, Any]) -> list[str]:
-    """The part of the benchmark page."""
+def section() -> list[str]:
+    """The section of the report, from the committed results."""
+    result = json.loads((RESULTS / "scope.json").read_text("utf-8"))
     lines = [
         "## Scope gate",
         "",
@@ -233,8 +234,8 @@ def main() -> None:
             is_wrong = row.label != "unclear" and bool(row.label) != bool(row.found)
             if half_of(row.id) == "dev" and is_wrong:
                 print(row.id, row.label or "human", "->", row.found or "human", row.title[:90], row.evidence)
-    print("\n".join(section(result)))
     print(save("scope", result))
+    print("\n".join(section()))
 
 
 if __name__ == "__main__":

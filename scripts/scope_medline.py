@@ -174,5 +174,7 @@ def guessed(record: Record) -> int | None:
         return HUMAN
     if _CARE_JOURNAL.search(journal) and not _BASIC_JOURNAL.search(journal):
         return HUMAN
+    if "Review" in types:
+        return None  # reviews of a disease name mice and pathways
     is_bench = (laboratory >= 4 and persons <= 1) or (laboratory >= 6 and persons <= 3)
     return LABORATORY if is_bench else None

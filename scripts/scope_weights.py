@@ -46,7 +46,7 @@ GOLD = ROOT / "tests" / "gold"
 TARGET = ROOT / "curation" / "extract" / "scope_weights.toml"
 SEED = 5
 RARE, RARE_JOURNAL = 12, 10
-KEPT, KEPT_JOURNAL = 4000, 400
+KEPT, KEPT_JOURNAL = 5000, 400
 RIDGE = 3e-6
 PULL = 0.25
 """How freely the numbers on who is studied may move, beside words."""

@@ -33,6 +33,8 @@ NOT_HUMAN = "not_human"
 OUT = (NOT_HUMAN, NOT_MEDICAL)
 """The two ways to be out, in the order of the columns of weights."""
 
+_HUMAN = 2
+"""Classes of words that name people and their care: the first ones."""
 _SHOWN, _OF_A_PLACE = 8, 3
 """Words shown of an article, and of one place."""
 
@@ -80,8 +82,8 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
     words = read(article)
     stems = {place: counted(found) for place, found in words.items()}
     counts = class_counts(stems)
-    verdict = _verdict(score(stems, counts))
-    who = [sum(here) for here in zip(*counts.values(), strict=True)] if counts else []
+    who = [sum(here) for here in zip(*counts.values(), strict=True)] or [0]
+    verdict = _verdict(score(stems, counts), who) if any(who) else NOT_MEDICAL
     named = ", ".join(f"{name} {count}" for name, count in zip(CLASSES, who, strict=False) if count)
     spoken = itertools.islice(dict.fromkeys(_spoken(words, stems, verdict)), _SHOWN)
     return verdict, (f"studied: {named or 'nothing'}", *spoken)
@@ -113,10 +115,11 @@ def score(stems: Stems, counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
     return totals[0], totals[1]
 
 
-def _verdict(scores: tuple[int, int]) -> str:
+def _verdict(scores: tuple[int, int], who: Sequence[int]) -> str:
+    """The way to be out that is likeliest; '' only where people or care are named at all."""
     laboratory, other = scores
     if max(scores) < 0:
-        return ""
+        return "" if any(who[:_HUMAN]) else NOT_MEDICAL
     return NOT_HUMAN if laboratory > other else NOT_MEDICAL
 
 
