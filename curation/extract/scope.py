@@ -33,8 +33,6 @@ NOT_HUMAN = "not_human"
 OUT = (NOT_HUMAN, NOT_MEDICAL)
 """The two ways to be out, in the order of the columns of weights."""
 
-_HUMAN = 2
-"""Classes of words that name people and their care: the first ones."""
 _SHOWN, _OF_A_PLACE = 8, 3
 """Words shown of an article, and of one place."""
 
@@ -83,7 +81,7 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
     stems = {place: counted(found) for place, found in words.items()}
     counts = class_counts(stems)
     who = [sum(here) for here in zip(*counts.values(), strict=True)] or [0]
-    verdict = _verdict(score(stems, counts), who) if any(who) else NOT_MEDICAL
+    verdict = _verdict(score(stems, counts), who) if any(who[:-1]) else NOT_MEDICAL
     named = ", ".join(f"{name} {count}" for name, count in zip(CLASSES, who, strict=False) if count)
     spoken = itertools.islice(dict.fromkeys(_spoken(words, stems, verdict)), _SHOWN)
     return verdict, (f"studied: {named or 'nothing'}", *spoken)
@@ -116,11 +114,13 @@ def score(stems: Stems, counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
 
 
 def _verdict(scores: tuple[int, int], who: Sequence[int]) -> str:
-    """The way to be out that is likeliest; '' only where people or care are named at all."""
-    laboratory, other = scores
+    """The likelier way to be out; '' needs half as many words for people and care as for any rival."""
+    people = 2 * sum(who[:2])
+    rivals = {NOT_MEDICAL: sum(who[4:7]), NOT_HUMAN: sum(who[2:4])}
+    rival = max(rivals, key=rivals.__getitem__)
     if max(scores) < 0:
-        return "" if any(who[:_HUMAN]) else NOT_MEDICAL
-    return NOT_HUMAN if laboratory > other else NOT_MEDICAL
+        return rival if not people or people < rivals[rival] else ""
+    return OUT[scores[0] <= scores[1]]
 
 
 def _spoken(words: Mapping[str, list[str]], stems: Stems, verdict: str) -> Iterator[str]:
