@@ -1,7 +1,7 @@
 """Learns the weights of the scope gate and writes curation/extract/scope_weights.toml.
 
-From: 50,788 MEDLINE citations (`scope_medline`); what was marked by hand in the dev half: citations, shared and
-invented articles (tests/gold/scope_dev.json, scope_cases.json); words whose class their meaning tells.
+From: 50,788 MEDLINE citations (`scope_medline`); what was marked by hand in the dev half: citations, shared
+and invented articles (tests/gold/scope_dev.json, scope_cases.json); words whose class their meaning tells.
 Only single words and numbers are kept of them. Articles of the test half are never read.
 """
 
@@ -331,7 +331,7 @@ def write(columns: Columns, model: Model) -> None:
     against = model.of[:, 1:] - model.of[:, :1]
     bias = np.rint((model.bias[1:] - model.bias[0]) * 100).astype(int)
     lines = [
-        "# Learned by scripts/scope_weights.py: how words speak for not_human and not_medical, in hundredths.",
+        "# Learned by scripts/scope_weights.py: how words speak for not_human and not_medical, in 1/100.",
         f"bias = [{bias[0]}, {bias[1]}]",
     ]
     for title, words, first in (

@@ -45,8 +45,8 @@ def scope(title: str, journal: str, abstract: str, kind: str = "research-article
             "Land-use change and forest cover",
             "Land Use Policy",
             "Agricultural land, pasture and forest area were mapped for each municipality from aerial "
-            "photographs. Forest spread on slopes that farms had given up, while crops kept to the plain. Soil "
-            "and climate explain little of it; people and health are mentioned once.",
+            "photographs. Forest spread on slopes that farms had given up, while crops kept to the plain. "
+            "Soil and climate explain little of it; people and health are mentioned once.",
             "not_medical",
         ),
         (
@@ -108,7 +108,7 @@ def test_public_health_trials_about_daily_life_are_medical() -> None:
 def test_students_asked_about_business_are_not_patients() -> None:
     text = (
         "Students of economics and management answered questionnaires on leadership, business ethics and "
-        "consumer choices. Those who scored high preferred profit for the firm to fairness towards employees. "
+        "consumer choices. Those who scored high preferred profit of the firm to fairness to employees. "
         "Teachers of business may use the results in the classroom and in the curriculum of the university."
     )
     title = "Leadership, markets and the business ethics of management students"
@@ -120,9 +120,9 @@ def test_patient_tissue_before_animal_experiments_does_not_make_a_human_study() 
         article(
             [
                 "Melanoma tissue of 64 patients was compared with adjacent skin by immunohistochemistry.",
-                "Cells were cultured in medium with serum and transfected with siRNA or plasmids. Western blot, "
-                "qPCR and luciferase reporter assays were done in triplicate; knockdown reduced proliferation.",
-                "Nude mice were injected with cells. Tumours of the mice were measured twice a week and weighed. "
+                "Cells were cultured in medium with serum and transfected with siRNA or plasmids. Western "
+                "blot, qPCR and luciferase reporter assays were done; knockdown reduced proliferation.",
+                "Nude mice were injected with cells. Tumours of the mice were measured twice a week. "
                 "Mice were euthanised on day 28 and the xenografts fixed.",
                 "Overexpression rescued phosphorylation of the kinase in vitro and in mice.",
             ],

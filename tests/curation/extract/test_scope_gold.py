@@ -1,4 +1,4 @@
-"""The marks of the scope gate: split by hash, labels that exist, no text of others; and the invented articles."""
+"""The marks of the scope gate: split by hash, labels that exist, no text of others; invented articles."""
 
 from __future__ import annotations
 
