@@ -48,7 +48,7 @@ def read(article: Article) -> dict[str, list[str]]:
         "keyword": words_of(" ".join(terms)),
         "abstract": words_of(" ".join(abstract.text for abstract in article.abstracts)[:ABSTRACT]),
         "text": words_of(" ".join([piece[:length] for piece in pieces])),
-        "journal": words_of(article.journal),
+        "journal": [] if article.book else words_of(article.journal),  # a book's title is no journal's
     }
 
 
