@@ -89,6 +89,7 @@ def citations(wanted: set[str]) -> Iterator[Article]:
     """The marked MEDLINE citations; none where the package that has them is not installed."""
     for record in records():
         if (name := f"pmid:{record.pmid}") in wanted:
+            wanted.remove(name)  # the package has some twice
             yield article_of(
                 {
                     "id": name,
