@@ -6,7 +6,7 @@ import collections
 import json
 from typing import Any
 
-from benchmarks import labels, later_sections, overlap_audit, principal_diagnosis, scope
+from benchmarks import edits, labels, later_sections, overlap_audit, principal_diagnosis, scope
 from benchmarks.developer_checks.sample import lower_bound
 from benchmarks.grounding import page as grounding
 from benchmarks.measure import RESULTS, ROOT
@@ -308,6 +308,7 @@ def text() -> str:
         principal_diagnosis.section,
         labels.section,
         scope.section,
+        edits.section,
         _vocabulary,
         grounding.section,
         overlap_audit.section,

@@ -21,6 +21,7 @@ ALL = (
     "cases_gold",
     "principal_diagnosis",
     "labels",
+    "edits",
     "vocabulary_build",
     "grounding",
     "image_kinds",
