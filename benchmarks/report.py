@@ -6,7 +6,15 @@ import collections
 import json
 from typing import Any
 
-from benchmarks import edits, labels, later_sections, overlap_audit, principal_diagnosis, written_cases
+from benchmarks import (
+    edits,
+    labels,
+    later_sections,
+    overlap_audit,
+    principal_diagnosis,
+    scope,
+    written_cases,
+)
 from benchmarks.developer_checks.sample import lower_bound
 from benchmarks.grounding import page as grounding
 from benchmarks.measure import RESULTS, ROOT
@@ -315,6 +323,7 @@ def text() -> str:
         principal_diagnosis.section,
         written_cases.section,
         labels.section,
+        scope.section,
         edits.section,
         _vocabulary,
         grounding.section,

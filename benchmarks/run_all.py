@@ -17,6 +17,7 @@ ALL = (
     "processors",
     "crawl_speed",
     "crawl_kills",
+    "scope",
     "cases_gold",
     "principal_diagnosis",
     "written_cases",
