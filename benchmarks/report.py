@@ -6,7 +6,7 @@ import collections
 import json
 from typing import Any
 
-from benchmarks import labels, later_sections, overlap_audit, principal_diagnosis
+from benchmarks import labels, languages, later_sections, overlap_audit, principal_diagnosis
 from benchmarks.developer_checks.sample import lower_bound
 from benchmarks.grounding import page as grounding
 from benchmarks.measure import RESULTS, ROOT
@@ -307,6 +307,7 @@ def text() -> str:
         _panels,
         principal_diagnosis.section,
         labels.section,
+        languages.section,
         _vocabulary,
         grounding.section,
         overlap_audit.section,
