@@ -13,22 +13,19 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from typing import Final, TypeVar
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
-import urllib3
-from requests.utils import (
-    DEFAULT_CA_BUNDLE_PATH,
-    get_environ_proxies,
-    select_proxy,
-)
+import requests
+from requests.utils import get_environ_proxies
 
 from schemas.errors import ChecksumMismatch, FetchError, UsageError
-from sources.http.answers import PassingError, Take, drain, into, whole
+from sources.http.answers import BODY_ERRORS, PassingError, Take, drain, into, whole
 from sources.http.answers import Response as Response
 from sources.http.answers import safe_url as safe_url
-from sources.http.deadline import Deadline, pools
+from sources.http.deadline import Deadline, DeadlineAdapter
 from sources.http.part_file import Download, PartFile
 from sources.http.rate_limit import RateLimit
 
@@ -114,14 +111,9 @@ class PoliteClient:
         self._rng = rng if rng is not None else random.Random()
         self._sleep, self._clock, self._wall_clock = sleep, clock, wall_clock
         self._limits: dict[str, RateLimit] = {}
-        self._proxies: dict[str, str | None] = {}
-        self._pools: dict[str | None, urllib3.PoolManager] = {}
+        self._proxies: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
-        self._headers = {
-            "User-Agent": f"medqrels/{settings.version} (mailto:{settings.contact})",
-            "Accept-Encoding": "identity",
-            "Accept": "*/*",
-        }
+        self._session = _session(settings)
 
     def __enter__(self) -> PoliteClient:
         return self
@@ -131,8 +123,7 @@ class PoliteClient:
 
     def close(self) -> None:
         """Close all connections."""
-        for held in self._pools.values():
-            held.clear()
+        self._session.close()
 
     def get(self, url: str, *, max_bytes: int, etag: str | None = None) -> Response | None:
         """Fetch one URL.
@@ -277,51 +268,41 @@ class PoliteClient:
         try:
             with deadline, contextlib.closing(self._send(url, headers, form)) as answer:
                 return self._read(answer, url, take, deadline)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
+        except BODY_ERRORS as error:  # those of requests are of OSError
             # The text of these errors holds URLs and addresses; the kind says enough.
             late = f" (deadline of {settings.deadline_seconds:g} s)" if deadline.is_over() else ""
             raise PassingError(f"{type(error).__name__}{late}") from None
 
     def _send(
         self, url: str, headers: Mapping[str, str], form: Mapping[str, str] | None
-    ) -> urllib3.BaseHTTPResponse:
+    ) -> requests.Response:
         """The answer's head; closing it gives an unread connection up."""
         settings = self.settings
-        sent = {**self._headers, **headers}
-        if form is not None:
-            sent["Content-Type"] = "application/x-www-form-urlencoded"
-        return self._pools_of(url).urlopen(
+        return self._session.request(
             "GET" if form is None else "POST",
             url,
-            body=None if form is None else urlencode(form),
-            headers=sent,
-            timeout=urllib3.Timeout(connect=settings.connect_seconds, read=settings.read_seconds),
-            retries=False,
-            redirect=False,
-            preload_content=False,
+            data=form,
+            headers=headers,
+            timeout=(settings.connect_seconds, settings.read_seconds),
+            proxies=self._proxies_of(url),
+            allow_redirects=False,
+            stream=True,
         )
 
-    def _pools_of(self, url: str) -> urllib3.PoolManager:
-        """Connections to a host, through the proxy that the environment names for it when first asked."""
+    def _proxies_of(self, url: str) -> dict[str, str]:
+        """The proxies that the environment names for a host when it is first asked."""
         parts = urlsplit(url)
         with self._lock:
             site = f"{parts.scheme}://{parts.netloc}"
             if site not in self._proxies:
                 # A proxy could not reach this machine's own loopback.
-                is_local = parts.hostname in _LOOPBACK
-                found = None if is_local else select_proxy(url, get_environ_proxies(url))
-                self._proxies[site] = found if not found or "://" in found else f"http://{found}"
-            proxy = self._proxies[site]
-            if proxy not in self._pools:
-                bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
-                certificates = bundle or DEFAULT_CA_BUNDLE_PATH
-                self._pools[proxy] = pools(self.settings.connections, proxy, certificates)
-            return self._pools[proxy]
+                self._proxies[site] = {} if parts.hostname in _LOOPBACK else get_environ_proxies(url)
+            return self._proxies[site]
 
     def _read(
-        self, answer: urllib3.BaseHTTPResponse, url: str, take: Take[T], deadline: Deadline
+        self, answer: requests.Response, url: str, take: Take[T], deadline: Deadline
     ) -> T | _Redirect | None:
-        status = answer.status
+        status = answer.status_code
         if status not in (200, 206):
             drain(answer, deadline)
         if status in _ABSENT:
@@ -341,6 +322,30 @@ class PoliteClient:
             return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - self._wall_clock())
         except (ValueError, TypeError, OverflowError):
             return None
+
+
+class _Session(requests.Session):
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """None: each redirect is checked here, and requests would read all of its body to look ahead."""
+
+
+def _session(settings: ClientSettings) -> requests.Session:
+    """A session that takes nothing from the environment (proxies are given) and keeps no cookies."""
+    session = _Session()
+    session.trust_env = False
+    session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
+    session.headers.clear()
+    session.headers.update(
+        {
+            "User-Agent": f"medqrels/{settings.version} (mailto:{settings.contact})",
+            "Accept-Encoding": "identity",
+            "Accept": "*/*",
+        }
+    )
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, DeadlineAdapter(pool_connections=8, pool_maxsize=settings.connections))
+    return session
 
 
 def _checked(part: PartFile, found: Download | None, md5: str | None) -> Download | None:
