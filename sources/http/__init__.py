@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -113,7 +112,14 @@ class PoliteClient:
         self._limits: dict[str, RateLimit] = {}
         self._proxies: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
-        self._session = _session(settings)
+        self._headers = {
+            "User-Agent": f"medqrels/{settings.version} (mailto:{settings.contact})",
+            "Accept-Encoding": "identity",
+            "Accept": "*/*",
+        }
+        # No session: one keeps cookies, looks for credentials, and reads the bodies of redirects to look ahead.
+        self._adapter = DeadlineAdapter(pool_connections=8, pool_maxsize=settings.connections)
+        self._certificates = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
 
     def __enter__(self) -> PoliteClient:
         return self
@@ -123,7 +129,7 @@ class PoliteClient:
 
     def close(self) -> None:
         """Close all connections."""
-        self._session.close()
+        self._adapter.close()
 
     def get(self, url: str, *, max_bytes: int, etag: str | None = None) -> Response | None:
         """Fetch one URL.
@@ -278,15 +284,14 @@ class PoliteClient:
     ) -> requests.Response:
         """The answer's head; closing it gives an unread connection up."""
         settings = self.settings
-        return self._session.request(
-            "GET" if form is None else "POST",
-            url,
-            data=form,
-            headers=headers,
-            timeout=(settings.connect_seconds, settings.read_seconds),
-            proxies=self._proxies_of(url),
-            allow_redirects=False,
+        method = "GET" if form is None else "POST"
+        request = requests.Request(method, url, headers={**self._headers, **headers}, data=form).prepare()
+        return self._adapter.send(
+            request,
             stream=True,
+            timeout=(settings.connect_seconds, settings.read_seconds),
+            verify=self._certificates,
+            proxies=self._proxies_of(url),
         )
 
     def _proxies_of(self, url: str) -> dict[str, str]:
@@ -322,30 +327,6 @@ class PoliteClient:
             return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - self._wall_clock())
         except (ValueError, TypeError, OverflowError):
             return None
-
-
-class _Session(requests.Session):
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        """None: each redirect is checked here, and requests would read all of its body to look ahead."""
-
-
-def _session(settings: ClientSettings) -> requests.Session:
-    """A session that takes nothing from the environment (proxies are given) and keeps no cookies."""
-    session = _Session()
-    session.trust_env = False
-    session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
-    session.headers.clear()
-    session.headers.update(
-        {
-            "User-Agent": f"medqrels/{settings.version} (mailto:{settings.contact})",
-            "Accept-Encoding": "identity",
-            "Accept": "*/*",
-        }
-    )
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, DeadlineAdapter(pool_connections=8, pool_maxsize=settings.connections))
-    return session
 
 
 def _checked(part: PartFile, found: Download | None, md5: str | None) -> Download | None:
