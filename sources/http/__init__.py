@@ -117,7 +117,7 @@ class PoliteClient:
             "Accept-Encoding": "identity",
             "Accept": "*/*",
         }
-        # No session: one keeps cookies, looks for credentials, and reads the bodies of redirects to look ahead.
+        # No session: one keeps cookies, looks for credentials, and reads bodies of redirects to look ahead.
         self._adapter = DeadlineAdapter(pool_connections=8, pool_maxsize=settings.connections)
         self._certificates = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
 
