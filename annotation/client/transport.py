@@ -8,6 +8,8 @@ them, so none of their text is passed on.
 from __future__ import annotations
 
 import json
+import os
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -67,12 +69,19 @@ class Transport:
                 "review needs the package label-studio-sdk",
                 hint="install the extra: make setup EXTRAS=review (Python before 3.14)",
             ) from error
-        self._web = httpx.Client(
-            timeout=httpx.Timeout(patience.read_timeout, connect=patience.connect_timeout),
-            follow_redirects=False,  # a redirect could carry the token to another place
-            trust_env=urlsplit(url).hostname not in LOOPBACK,  # no proxy to this very machine
-            event_hooks={"request": [self._note]},
-        )
+        try:
+            self._web = httpx.Client(
+                timeout=httpx.Timeout(patience.read_timeout, connect=patience.connect_timeout),
+                follow_redirects=False,  # a redirect could carry the token to another place
+                trust_env=urlsplit(url).hostname not in LOOPBACK,  # no proxy to this very machine
+                verify=_authorities(),
+                event_hooks={"request": [self._note]},
+            )
+        except (ImportError, ValueError, OSError) as error:
+            raise UsageError(
+                "a proxy or certificates that the environment names cannot be used",
+                hint="look at HTTPS_PROXY, ALL_PROXY and REQUESTS_CA_BUNDLE",
+            ) from error
         self._sdk = label_studio_sdk
         self._studio: LabelStudio | None = None
 
@@ -100,24 +109,24 @@ class Transport:
         problem = self._problem("was not contacted")
         renewed = False
         for attempt in range(self._patience.attempts):
-            asked, was_done = "", False
+            asked, may_be_done = "", False
             try:
                 return question(self._signed_in())
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 problem = self._unreachable(error)  # nothing was sent
-            except httpx.HTTPError as error:
-                problem, was_done = self._unreachable(error), True
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                problem, may_be_done = self._unreachable(error), True
             except ApiError as error:
                 code = error.status_code or 0
                 if code == 401 and self._is_exchanged() and not renewed:
                     self._studio, renewed = None, True
                     continue
                 problem = self._judged(code, error.body)
-                was_done = code not in _BUSY
+                may_be_done = code not in _BUSY
                 asked = (error.headers or {}).get("retry-after", "")
             except (ParsingError, ValueError, KeyError, TypeError, IndexError, AttributeError):
-                problem, was_done = self._problem(_NOT_ITS_JSON), True
-            if was_done and not repeat:
+                problem, may_be_done = self._problem(_NOT_ITS_JSON), True
+            if may_be_done and not repeat:
                 raise self._unconfirmed(problem) from None
             if attempt + 1 < self._patience.attempts:
                 time.sleep(self._patience.wait(attempt, asked))
@@ -197,6 +206,16 @@ class Transport:
 
     def _unconfirmed(self, problem: FetchError) -> UnconfirmedError:
         return UnconfirmedError(problem.message, file=problem.file, hint=problem.hint)
+
+
+def _authorities() -> ssl.SSLContext | bool:
+    """Whom to trust: those of $REQUESTS_CA_BUNDLE, as the rest of medqrels does; True for the usual ones."""
+    bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+    if not bundle:
+        return True
+    if os.path.isdir(bundle):
+        return ssl.create_default_context(capath=bundle)
+    return ssl.create_default_context(cafile=bundle)
 
 
 def check_address(url: str, allow_plain_http: bool) -> None:

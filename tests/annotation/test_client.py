@@ -134,6 +134,24 @@ def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert "EXTRAS=review" in str(caught.value.hint)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("ALL_PROXY", "nonsense://p:1"), ("REQUESTS_CA_BUNDLE", "/no/such/file")]
+)
+def test_an_environment_that_cannot_be_used_is_told(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match="the environment names") as caught:
+        Client("https://label.example.org", TOKEN)
+    assert name in str(caught.value.hint)
+
+
+def test_an_address_that_leads_nowhere_is_told() -> None:
+    for url in ("http://127.0.0.1:1", "http://127.0.0.1:99999"):
+        with pytest.raises(FetchError, match="cannot be reached"):
+            Client(url, TOKEN, patience=QUICK).account()
+
+
 def test_the_sdk_itself_tries_once(fake: tuple[Fake, str]) -> None:
     state, url = fake
     state.replies = [(500, {}, {})]
