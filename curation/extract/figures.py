@@ -113,6 +113,15 @@ class FigureIndex:
         named = [at for at, panels in zip(found, lettered, strict=True) if wanted & set(panels)]
         return named if wanted else list(found)
 
+    def main_of(self, at: int) -> str | None:
+        """Id of the main figure of a supplement: as the file nests it, else of the number it bears."""
+        key = self.keys[at]
+        if self.figures[at].parent is not None or key is None:
+            return self.figures[at].parent
+        whole = {number.partition("-fs")[0] for number in key.numbers if "-fs" in number}
+        found = self.numbered(key.family, whole.pop()) if len(whole) == 1 else []
+        return self.figures[found[0]].id if len(found) == 1 else None
+
     def between(self, first: int, last: int) -> list[int]:
         """Figures strictly between two of one label family, in document order; [] for two families."""
         one, two = self.keys[first], self.keys[last]
@@ -187,6 +196,7 @@ def build_figure(
     caption: str,
     panels: tuple[Panel, ...],
     mentions: Sequence[FigureMention],
+    parent: str | None,
 ) -> Figure:
     """One Figure of an article from its parsed form, its caption without label, its panels and mentions."""
     # OpenStax credits every figure in its caption; its reader has told the credits from the permissions.
@@ -202,7 +212,7 @@ def build_figure(
         panels=panels,
         mentions=tuple(mentions),
         section=source.section,
-        parent=source.parent,
+        parent=parent,
         is_third_party=bool(statement),
         rights=statement or source.rights,
         licence=source.licence or article.licence,

@@ -68,7 +68,7 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
         part = parts.get(passage.section, "body")
         yield _passage(article, passage, number, paths, part, language, pointers)
     for at, (figure, (label, caption, _)) in enumerate(zip(article.figures, split, strict=True)):
-        yield build_figure(article, figure, label, caption, panels[at], mentions[at])
+        yield build_figure(article, figure, label, caption, panels[at], mentions[at], index.main_of(at))
 
 
 def _source(article: Article, language: str) -> Source:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from curation.partition.keys_sql import article_key, patient_key
 from schemas.published import Published
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 
-KEPT = """
+_KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments
         ANTI JOIN (SELECT id AS query_id FROM identified WHERE unit = 'query') USING (query_id)
         WHERE task = '{task}'),
@@ -45,14 +46,36 @@ KEPT = """
         FROM documents d LEFT JOIN labelled whole ON whole.id = d.article_id
         LEFT JOIN sources s ON s.id = d.article_id
         ANTI JOIN hidden g ON g.corpus_id = d.id),
+    lost AS (SELECT DISTINCT r.query_id, d.article_id, d.patient_id
+        FROM qrels r JOIN hidden USING (corpus_id) JOIN documents d ON d.id = r.corpus_id WHERE r.score > 0),
+    left_to AS (SELECT id AS query_id, article_id, patient_id FROM kept UNION ALL
+        SELECT j.query_id, d.article_id, d.patient_id
+        FROM judged j JOIN documents d ON d.id = j.corpus_id WHERE j.score > 0),
+    gone AS (FROM ({lost_keys}) EXCEPT FROM ({left_keys})),
     rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
-        WHERE k.task = '{task}'),
+        ANTI JOIN gone USING (query_id, dimension, key) WHERE k.task = '{task}'),
     cited AS (SELECT *, licence.spdx AS license, licence.url AS license_url,
             licence.evidence AS license_evidence, licence.statement AS license_statement
         FROM sources WHERE id IN (SELECT article_id FROM kept UNION SELECT article_id FROM described))
 """
-"""What partition and privacy left of a task: its queries with their split, and all that hangs on them. Rows
-without labels of their own take those of their article."""
+
+
+def kept(task: str, version: str) -> str:
+    """What partition and privacy left of a task: the WITH that a SELECT follows.
+
+    Its queries with their split, and all that hangs on them. Rows without labels of their own take those of
+    their article. A key that only a withheld document gave goes with it.
+    """
+    keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
+    return _KEPT.format(task=task, version=version, **keys)
+
+
+def _keys_of(table: str) -> str:
+    """Keys of articles and patients in a table."""
+    return f"""SELECT query_id, 'article' AS dimension, {article_key("article_id")} AS key FROM {table}
+        UNION SELECT query_id, 'patient', {patient_key("patient_id")} FROM {table}"""
+
+
 ROWS: dict[str, str] = {
     QUERIES.name: "kept",
     CORPUS.name: "described",
@@ -70,7 +93,7 @@ and whose document is not hidden."""
 
 
 def select_rows(table: Published, split: str = "", *, more: Sequence[str] = ()) -> str:
-    """SELECT with the declared columns of a table, in the order of its key; the text follows `KEPT`.
+    """SELECT with the declared columns of a table, in the order of its key; the text follows `kept`.
 
     Args:
         table: any that is made of work tables.
