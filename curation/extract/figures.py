@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from curation.extract.figure_nouns import VERB
 from curation.extract.panel_lists import letters_of
 from curation.extract.panels import find_panels
 from curation.extract.pointers import PointerText, pointers_in
@@ -15,6 +16,11 @@ from schemas.extracted import Figure, FigureMention, Panel
 from schemas.licences import terms
 
 _LABEL_TAIL = re.compile(r"\s*[.:|;,)–—-]*\s*")
+_GOES_ON = re.compile(r"\w|[.–—-]\d|[–—-][A-Z]\b")
+"""What looks like the label is the start of "Figure 12", "Figure 1.2", "Figure 1–3" or "Figure 1-A"."""
+_IS_SUBJECT = re.compile(rf",?\s{VERB}")
+_LEFT_OVER = re.compile(r"\s*[.:|–—-]\s+")
+"""Marks of a label that stands apart, at the start of the caption."""
 _NUMBERED_LABEL = re.compile(r"\s*[.:|]\s+|\s*$")
 _PERMISSION = re.compile(
     r"\b(?:re)?(?:produced|printed|published|used|adapted|modified|taken|drawn|released"
@@ -162,21 +168,26 @@ def _key(pointer: PointerText) -> LabelKey:
 
 
 def split_label(label: str, caption: str) -> tuple[str, str, int]:
-    """Label, caption without a label repeated at its start, and how many characters were cut."""
-    bare = label.strip().rstrip(".:|").casefold()
-    cut = 0
-    if bare and caption[: len(bare)].casefold() == bare and not caption[len(bare) : len(bare) + 1].isalnum():
-        tail = _LABEL_TAIL.match(caption, len(bare))
-        cut = tail.end() if tail else len(bare)
-        return label, caption[cut:], cut
+    """Label, caption without a label repeated at its start, and how many characters were cut.
+
+    A label that is the subject of the caption's first sentence ("Figure 1 shows") stays there.
+    """
     head = next(iter(pointers_in(caption[:60])), None)
-    if head is None or head.start != 0 or head.items[0].panels:
-        return label, caption, 0
-    tail = _NUMBERED_LABEL.match(caption, head.end)
-    own = label_key(label)
-    if tail is None or (own is not None and own != _key(head)):
-        return label, caption, 0
-    return label or caption[: head.end], caption[tail.end() :], tail.end()
+    bare = label.strip().rstrip(".:|").casefold()
+    end = 0
+    if bare and caption[: len(bare)].casefold() == bare and not _GOES_ON.match(caption, len(bare)):
+        end = len(bare)
+    elif head is not None and head.start == 0 and not head.items[0].panels:
+        own = label_key(label)
+        if _NUMBERED_LABEL.match(caption, head.end) and (own is None or own == _key(head)):
+            end = head.end
+    if end and not _IS_SUBJECT.match(caption, end):
+        tail = _LABEL_TAIL.match(caption, end)
+        cut = tail.end() if tail else end
+        return label or caption[:end], caption[cut:], cut
+    mark = _LEFT_OVER.match(caption)
+    cut = mark.end() if mark and label else 0
+    return label, caption[cut:], cut
 
 
 def panels_of(figure: ArticleFigure, caption: str, cut: int) -> tuple[Panel, ...]:
