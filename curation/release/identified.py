@@ -107,7 +107,7 @@ def write_identified(
         pq.write_table(to_table(Reported, list(reported)), shown)
         for unit, rows in (("query", _QUERIES.format(task=task)), ("document", "documents")):
             for row in fetch(query, _REPORTED.format(rows=rows, long=_LONG), {**views, "reported": [shown]}):
-                _note(found, unit, row, Reason.REPORTED, f"a reader reported it: {row['reasons']}")
+                _note(found, unit, row, Reason.REPORTED, f"an annotator reported it: {row['reasons']}")
     path = _write(found, folder)
     if any(unit == "document" for unit, _ in found):
         for row in fetch(query, _UNANSWERED.format(task=task), {**views, VIEW: [path]}):

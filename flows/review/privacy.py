@@ -83,7 +83,7 @@ def hold_reported(candidates: Iterable[ReviewCandidate], reported: Iterable[Repo
     """Candidates that show what readers reported: nobody else is shown it."""
     hidden = {row.text or row.image for row in reported}
     return [
-        _held(row, item.name, "reported by a reader", 0, 0)
+        _held(row, item.name, "reported by an annotator", 0, 0)
         for row in candidates
         for item in row.shown
         if item.name in (*TEXTS, *IMAGES) and item.value in hidden

@@ -118,7 +118,7 @@ def _reports(found: Mapping[str, Any]) -> list[str]:
     """That readers reported items, if they did: nobody should have to look for it."""
     if not found["reports"]:
         return []
-    what = counted(found["reports"], "item") + " reported by readers"
+    what = counted(found["reports"], "item") + " reported by annotators"
     return [f"  {what}: withheld from the next release; next: medqrels review reports {found['review']}"]
 
 

@@ -357,7 +357,7 @@ def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: Wor
     made = prepare(
         world.directory("2.0.0"), workspace, Options(people=(*numbered(3),), ocr=False), dry_run=True
     )
-    assert made.held_back["reported by a reader"]
+    assert made.held_back["reported by an annotator"]
     with pytest.raises(UsageError, match="who made it and why"):
         lift(root, item.id, "", "")
     with pytest.raises(UsageError, match="no report"):
