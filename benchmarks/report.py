@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks import (
     edits,
     labels,
+    languages,
     later_sections,
     overlap_audit,
     principal_diagnosis,
@@ -324,6 +325,7 @@ def text() -> str:
         written_cases.section,
         labels.section,
         scope.section,
+        languages.section,
         edits.section,
         _vocabulary,
         grounding.section,

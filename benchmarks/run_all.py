@@ -10,6 +10,7 @@ from benchmarks.measure import ROOT, SHARED
 
 ALL = (
     "coverage",
+    "languages",
     "jats_speed",
     "jats_mutations",
     "format_mutations",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -149,3 +149,23 @@ def _feature(kind: pa.DataType) -> dict[str, Any]:
     if pa.types.is_struct(kind):
         return {field.name: _feature(field.type) for field in kind}
     return {"_type": "Value", "dtype": str(kind)}
+
+
+def card_features(schema: pa.Schema) -> list[dict[str, Any]]:
+    """Columns of a published file in their order, as `dataset_info` in a card states them."""
+    features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
+    stated: list[dict[str, Any]] = _stated({name: features[name] for name in schema.names})["struct"]
+    return stated
+
+
+def _stated(feature: Mapping[str, Any]) -> dict[str, Any]:
+    """A feature in that form, from its JSON form; what a list holds stands there by itself."""
+    kind = feature.get("_type")
+    if kind == "Value":
+        return {"dtype": feature["dtype"]}
+    if kind == "List":
+        held = _stated(feature["feature"])
+        return {"list": held.get("dtype") or held.get("struct") or held}
+    if kind is not None:
+        return {"dtype": kind.lower()}
+    return {"struct": [{"name": name, **_stated(each)} for name, each in feature.items()]}

@@ -25,7 +25,7 @@ LOCKS = {
     profile: ROOT / "requirements" / f"{profile}.lock.txt"
     for profile in ("core", "all", "models", "label-studio")
 }
-EXTRAS = ["bench", "faces", "llm", "models", "ocr", "quickumls", "scispacy", "test", "vocabularies"]
+EXTRAS = ["bench", "faces", "llm", "models", "ocr", "quickumls", "review", "scispacy", "test", "vocabularies"]
 FIND_PYTHON = ROOT / "scripts" / "find-python.sh"
 REAL_PYTHON = Path(sys.executable).resolve()
 

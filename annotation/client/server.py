@@ -1,24 +1,24 @@
-"""What medqrels asks of a Label Studio server: projects, tasks, answers, accounts.
-
-Plain `requests`, not label-studio-sdk: the SDK sends an import again when its reply was lost (which doubles
-the tasks), lists tasks with all their columns, and its errors hold session cookies.
-"""
+"""What medqrels asks of a Label Studio server, by label-studio-sdk: projects, tasks, answers, accounts."""
 
 from __future__ import annotations
 
 import email.utils
+import functools
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
-
-import requests
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urljoin
 
 from annotation.client.transport import Patience, Transport, UnconfirmedError
 from annotation.sync.answers import TaskAnswers, task_answers
 from annotation.sync.tasks import HeldTask, held_task
 from schemas.errors import FetchError, UsageError
+
+if TYPE_CHECKING:
+    from label_studio_sdk import LabelStudio
+    from label_studio_sdk.core.request_options import RequestOptions
 
 T = TypeVar("T")
 PAGE, FIRST_PAGE = 1000, 100
@@ -31,6 +31,8 @@ _PROJECT = "id,title,description,created_at,label_config,expert_instruction"
 _TASK = "id,data,meta,total_annotations,cancelled_annotations,updated_at"
 # `include` also names what is listed of each annotation.
 _ANSWER = f"{_TASK},annotations,result,completed_by,was_cancelled,lead_time"
+_READ = ("id", "data", "meta", "total_annotations", "cancelled_annotations", "annotations")
+"""What is read of a task."""
 _BLIND = {
     "show_annotation_history": False,
     "show_collab_predictions": False,
@@ -89,17 +91,22 @@ class Client:
         Raises:
             UsageError: the server refuses the token.
         """
-        return self._http.get("/api/current-user/whoami", lambda body: (int(body["id"]), str(body["email"])))
+
+        def read(studio: LabelStudio) -> tuple[int, str]:
+            user = studio.users.whoami()
+            return int(user.id), str(user.email)
+
+        return self._http.ask(read)
 
     def accounts(self) -> dict[str, int]:
         """E-mail address in lower case -> id, of everybody in the organisation."""
-        return self._http.get(
-            "/api/users/", lambda body: {str(user["email"]).lower(): int(user["id"]) for user in body}
+        return self._http.ask(
+            lambda studio: {str(user.email).lower(): int(user.id) for user in studio.users.list()}
         )
 
     def now(self) -> datetime:
         """The server's clock, in whole seconds; it also stamps what changes there."""
-        said = self._http.header("/api/version", "Date")
+        said = self._http.ask(lambda studio: studio.versions.with_raw_response.get().headers.get("date", ""))
         try:
             return email.utils.parsedate_to_datetime(said).astimezone(UTC)
         except (TypeError, ValueError) as error:
@@ -111,8 +118,7 @@ class Client:
         """The project whose description holds the marker; the oldest if there are several."""
         found = []
         for number in range(1, 10_000):
-            params = {"include": _PROJECT, "page": number, "page_size": 100}
-            rows, more = self._http.get("/api/projects", _project_page, params)
+            rows, more = self._http.ask(functools.partial(_project_page, number))
             found += [project for project in rows if marker in project.description.split()]
             if not more:
                 break
@@ -134,7 +140,9 @@ class Client:
                 **_BLIND,
             }
             try:
-                return self._http.send("POST", "/api/projects", body, _project)
+                return self._http.ask(
+                    lambda studio: _project(studio.projects.create(request_options=_with(body))), repeat=False
+                )
             except UnconfirmedError:
                 found = self.find_project(marker)
                 if found is None:
@@ -143,7 +151,10 @@ class Client:
         if found.instruction != instruction:
             changed["expert_instruction"] = instruction
         if changed:
-            return self._http.send("PATCH", f"/api/projects/{found.id}/", changed, _project, repeat=True)
+            number, options = found.id, _with(changed)
+            return self._http.ask(
+                lambda studio: _project(studio.projects.update(number, request_options=options))
+            )
         return found
 
     def hide_columns(self, project: int, columns: Sequence[str]) -> None:
@@ -153,24 +164,24 @@ class Client:
             project: id of the project; one whose list somebody has opened keeps it as it is.
             columns: as `hiddenColumns` of a view, e.g. `tasks:data.image`.
         """
-        views = self._http.get(
-            "/api/dm/views", lambda body: [int(item["id"]) for item in body], {"project": project}
-        )
+        views = self._http.ask(lambda studio: [int(view.id) for view in studio.views.list(project=project)])
         if not views:
             hidden = {name: list(columns) for name in ("explore", "labeling")}
             data = {"title": "Tasks", "type": "list", "target": "tasks", "hiddenColumns": hidden}
-            body = {"project": project, "data": data}
-            self._http.send("POST", "/api/dm/views", body, lambda answer: None, repeat=True)
+            options = _with({"data": data})
+            self._http.ask(lambda studio: studio.views.create(project=project, request_options=options))
 
     def serve_local_files(self, project: int, path: str) -> None:
         """Let a project show files of a folder on the server's own disk (a storage that imports nothing)."""
-        params = {"project": project}
-        stored = self._http.get(
-            "/api/storages/localfiles", lambda body: [str(item["path"]) for item in body], params
+        stored = self._http.ask(
+            lambda studio: [str(item.path) for item in studio.import_storage.local.list(project=project)]
         )
         if path not in stored:
-            body = {"project": project, "path": path, "title": "medqrels images", "use_blob_urls": True}
-            self._http.send("POST", "/api/storages/localfiles", body, lambda answer: None, repeat=True)
+            self._http.ask(
+                lambda studio: studio.import_storage.local.create(
+                    project=project, path=path, title="medqrels images", use_blob_urls=True
+                )
+            )
 
     # Tasks
 
@@ -205,17 +216,8 @@ class Client:
                 "filters": {"conjunction": "and", "items": [*items, _greater("id", last)]},
                 "ordering": ["tasks:id"],
             }
-            params = {
-                "project": project,
-                "page_size": size,
-                "fields": "all",
-                "resolve_uri": "false",
-                "include": include,
-                "query": json.dumps(query),
-            }
-            found = self._http.get(
-                "/api/tasks", lambda body: [(parse(row), _characters(row)) for row in body["tasks"]], params
-            )
+            ask = functools.partial(_task_page, project, size, include, json.dumps(query), parse)
+            found = self._http.ask(ask)
             yield from (row for row, _ in found)
             if len(found) < size:
                 return
@@ -225,8 +227,9 @@ class Client:
 
     def count_tasks(self, project: int) -> int:
         """How many tasks a project holds."""
-        params = {"project": project, "page_size": 1, "include": "id"}
-        return self._http.get("/api/tasks", lambda body: int(body["total"]), params)
+        return self._http.ask(
+            lambda studio: int(studio.tasks.list(project=project, page_size=1, include="id").response.total)
+        )
 
     def import_tasks(self, project: int, payloads: Sequence[Mapping[str, Any]]) -> list[int]:
         """Send new tasks, once; their ids, in order.
@@ -236,18 +239,20 @@ class Client:
             UsageError: the server refuses them.
         """
 
-        def check(body: Any) -> list[int]:
-            ids = [int(name) for name in body["task_ids"]]
+        def send(studio: LabelStudio) -> list[int]:
+            made = studio.projects.import_tasks(project, request=sent, return_task_ids=True)
+            ids = [int(name) for name in getattr(made, "task_ids", None) or ()]  # unknown to its type
             if len(ids) != len(payloads):
                 raise ValueError("another number of tasks")
             return ids
 
-        path = f"/api/projects/{project}/import?return_task_ids=true"
-        return self._http.send("POST", path, list(payloads), check)
+        sent: list[Any] = list(payloads)
+        return self._http.ask(send, repeat=False)
 
     def update_task(self, task: int, payload: Mapping[str, Any]) -> None:
         """Replace the data of a task."""
-        self._http.send("PATCH", f"/api/tasks/{task}/", dict(payload), lambda body: None, repeat=True)
+        options = _with(payload)
+        self._http.ask(lambda studio: studio.tasks.update(str(task), request_options=options))
 
     def delete_untouched(self, project: int, tasks: Collection[int]) -> None:
         """Delete those of the tasks that have no annotation or draft at that moment: the server checks."""
@@ -264,8 +269,10 @@ class Client:
                     ],
                 },
             }
-            path = f"/api/dm/actions?id=delete_tasks&project={project}"
-            self._http.send("POST", path, body, lambda answer: None, repeat=True)
+            options = _with(body)
+            self._http.ask(
+                functools.partial(_act, action="delete_tasks", project=project, request_options=options)
+            )
 
     # Accounts
 
@@ -277,8 +284,8 @@ class Client:
         """
         if login.lower() in self.accounts():
             return
-        invitation = self._http.get("/api/invite", lambda body: str(body["invite_url"]))
-        page = requests.compat.urljoin(f"{self.url}/", invitation)
+        invitation = self._http.ask(lambda studio: studio.organizations.invites.get_invite_link().invite_url)
+        page = urljoin(f"{self.url}/", str(invitation or ""))
         self._http.submit_form(page, {"email": login, "password": password})
         if login.lower() not in self.accounts():
             raise UsageError(
@@ -288,19 +295,54 @@ class Client:
             )
 
 
-def _project(body: Any) -> Project:
+def _with(body: Mapping[str, Any]) -> RequestOptions:
+    """Options by which a request of the SDK carries a body as it is."""
+    return {"additional_body_parameters": dict(body)}
+
+
+def _project(held: Any) -> Project:
+    """A project from any of the SDK's kinds of project."""
     return Project(
-        id=int(body["id"]),
-        title=str(body["title"]),
-        description=str(body.get("description") or ""),
-        created_at=str(body["created_at"]),
-        config=str(body.get("label_config") or ""),
-        instruction=str(body.get("expert_instruction") or ""),
+        id=int(held.id),
+        title=str(held.title),
+        description=str(held.description or ""),
+        created_at=_as_written(held.created_at),
+        config=str(held.label_config or ""),
+        instruction=str(held.expert_instruction or ""),
     )
 
 
-def _project_page(body: Any) -> tuple[list[Project], bool]:
-    return [_project(row) for row in body["results"]], bool(body["next"])
+def _as_written(moment: Any) -> str:
+    """A time as the server writes it; the SDK reads those it knows."""
+    if not moment:
+        raise ValueError("no time")
+    return moment.isoformat().replace("+00:00", "Z") if isinstance(moment, datetime) else str(moment)
+
+
+def _project_page(number: int, studio: LabelStudio) -> tuple[list[Project], bool]:
+    """One page of projects, and whether there are more."""
+    listed: Any = studio.projects.list(include=_PROJECT, page=number, page_size=100)
+    return [_project(row) for row in listed.response.results], bool(listed.response.next)
+
+
+def _task_page(
+    project: int,
+    size: int,
+    include: str,
+    query: str,
+    parse: Callable[[Mapping[str, Any]], T],
+    studio: LabelStudio,
+) -> list[tuple[T, int]]:
+    """One page of tasks, each with how many characters its data hold."""
+    listed: Any = studio.tasks.list(
+        project=project, page_size=size, fields="all", resolve_uri=False, include=include, query=query
+    )
+    rows = [{name: getattr(row, name, None) for name in _READ} for row in listed.response.tasks]
+    return [(parse(row), _characters(row)) for row in rows]
+
+
+def _act(studio: LabelStudio, *, action: Any, project: int, request_options: RequestOptions) -> None:
+    studio.actions.create(id=action, project=project, request_options=request_options)
 
 
 def _characters(row: Mapping[str, Any]) -> int:

@@ -164,12 +164,13 @@ def _described(table: Published, splits: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _configs(tables: Iterable[Published], rows: Mapping[str, Mapping[str, int]]) -> Iterator[dict[str, Any]]:
+def _configs(tables: Iterable[Published], parquet: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What `load_dataset` can load: a split without rows is none to it, whatever files it has."""
     for table in tables:
-        splits = [split for split, count in rows.get(table.name, {}).items() if count]
+        held = parquet.get(table.name, {"splits": {}})
+        splits = {split: size for split, size in held["splits"].items() if size["rows"]}
         if splits:
-            yield {"name": table.name, "folder": table.folder, "splits": splits}
+            yield {**held, "name": table.name, "folder": table.folder, "splits": splits}
 
 
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
@@ -177,7 +178,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
     images = {QUERIES.name: facts["images"]["images"], CORPUS.name: facts["corpus_images"]["images"]}
     present = [*MAIN, *(table for table in (*EXTRA, *DERIVED) if table.name in facts["tables"])]
     provenance = [table for table in PROVENANCE if table.name in facts["tables"]]
-    configs = list(_configs([*present, *provenance], facts["rows_by_split"]))
+    configs = list(_configs([*present, *provenance], facts["parquet"]))
     whole = [row["split"] for row in facts["splits"]] or ["test"]
     derived = facts["derived_splits"]
     environment = _environment()

@@ -15,6 +15,7 @@ from curation.derived.subsets.facts import facts as part_facts
 from curation.published.query import QueryRunner, fetch, fetch_one
 from curation.release import results
 from curation.release.reviewed import review_facts
+from schemas.published import card_features
 from schemas.tables import DERIVED, TABLES
 
 Facts = Mapping[str, Any]
@@ -89,15 +90,25 @@ def funnel(query: QueryRunner, given: Mapping[str, Sequence[Path]]) -> list[dict
     return steps
 
 
-def _rows_by_split(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, int]]:
-    """Table -> split -> rows, test first."""
-    found: dict[str, dict[str, int]] = {}
+def _parquet(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, Any]]:
+    """Table -> what its files' footers say: features as a card states them, rows and sizes.
+
+    `splits` is split -> {rows, bytes uncompressed}, test first.
+    """
+    found: dict[str, dict[str, Any]] = {}
     for name, files in given.items():
-        counted: dict[str, int] = {}
+        counted: dict[str, dict[str, int]] = {}
         for path in files:
-            split = path.name.split("-", 1)[0]
-            counted[split] = counted.get(split, 0) + pq.read_metadata(path).num_rows
-        found[name] = dict(sorted(counted.items(), key=lambda item: (item[0] != "test", item[0])))
+            footer = pq.read_metadata(path)
+            sizes = [footer.row_group(number).total_byte_size for number in range(footer.num_row_groups)]
+            split = counted.setdefault(path.name.split("-", 1)[0], {"rows": 0, "bytes": 0})
+            split["rows"] += footer.num_rows
+            split["bytes"] += sum(sizes)
+        found[name] = {
+            "features": card_features(footer.schema.to_arrow_schema()),
+            "splits": dict(sorted(counted.items(), key=lambda item: (item[0] != "test", item[0]))),
+            "bytes": sum(path.stat().st_size for path in files),
+        }
     return found
 
 
@@ -145,7 +156,7 @@ def of_derived(directory: Path, query: QueryRunner) -> dict[str, Any]:
     measured, derived = results.read(directory)
     return {
         "tables": sorted(given),
-        "rows_by_split": _rows_by_split(given),
+        "parquet": _parquet(given),
         "derived_splits": _derived_splits(directory),
         "results": measured,
         "derived": derived,

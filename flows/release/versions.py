@@ -17,6 +17,7 @@ from flows.engine.releases import earlier_releases
 from flows.engine.session import Session
 from flows.release.baselines import derive
 from flows.release.inputs import gather
+from flows.release.loading import check_loads
 from flows.review.versions import check_version, leaving_rule
 from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec
@@ -69,7 +70,8 @@ class Maker:
         Nothing is in place before all of it is; a run that was killed finds what stood before it.
 
         Raises:
-            ReleaseError: the version is taken by other content or too low, or a release may not be made.
+            ReleaseError: the version is taken by other content or too low, or a release may not be made,
+                or what was made does not load with `datasets`.
         """
         workspace = self.session.workspace
         earlier = earlier_releases(workspace, self.spec.name, version)
@@ -153,8 +155,10 @@ class Maker:
         return self.session.workspace.temporary / "release"
 
     def _placed(self, version: str, manifests: Sequence[ReleaseManifest]) -> tuple[ReleaseManifest, ...]:
-        """Move what was made to its place: at once where there is nothing yet."""
+        """Move what was made to its place if it loads: at once where there is nothing yet."""
         staged = self._staging / self.spec.name / version
+        folders = [staged / item.task for item in manifests]
+        check_loads(folders, self.session.workspace.temporary, self.session.settings.worker_count)
         target = self.session.workspace.releases / self.spec.name / version
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)

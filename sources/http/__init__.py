@@ -15,20 +15,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
-import urllib3
-from requests.utils import (
-    DEFAULT_CA_BUNDLE_PATH,
-    get_environ_proxies,
-    select_proxy,
-)
+import requests
+from requests.utils import get_environ_proxies
 
 from schemas.errors import ChecksumMismatch, FetchError, UsageError
-from sources.http.answers import PassingError, Take, drain, into, whole
+from sources.http.answers import BODY_ERRORS, PassingError, Take, drain, into, whole
 from sources.http.answers import Response as Response
 from sources.http.answers import safe_url as safe_url
-from sources.http.deadline import Deadline, pools
+from sources.http.deadline import Deadline, DeadlineAdapter
 from sources.http.part_file import Download, PartFile
 from sources.http.rate_limit import RateLimit
 
@@ -114,14 +110,16 @@ class PoliteClient:
         self._rng = rng if rng is not None else random.Random()
         self._sleep, self._clock, self._wall_clock = sleep, clock, wall_clock
         self._limits: dict[str, RateLimit] = {}
-        self._proxies: dict[str, str | None] = {}
-        self._pools: dict[str | None, urllib3.PoolManager] = {}
+        self._proxies: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
         self._headers = {
             "User-Agent": f"medqrels/{settings.version} (mailto:{settings.contact})",
             "Accept-Encoding": "identity",
             "Accept": "*/*",
         }
+        # No session: one keeps cookies, looks for credentials, and reads bodies of redirects to look ahead.
+        self._adapter = DeadlineAdapter(pool_connections=8, pool_maxsize=settings.connections)
+        self._certificates = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
 
     def __enter__(self) -> PoliteClient:
         return self
@@ -131,8 +129,7 @@ class PoliteClient:
 
     def close(self) -> None:
         """Close all connections."""
-        for held in self._pools.values():
-            held.clear()
+        self._adapter.close()
 
     def get(self, url: str, *, max_bytes: int, etag: str | None = None) -> Response | None:
         """Fetch one URL.
@@ -277,51 +274,40 @@ class PoliteClient:
         try:
             with deadline, contextlib.closing(self._send(url, headers, form)) as answer:
                 return self._read(answer, url, take, deadline)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
+        except BODY_ERRORS as error:  # those of requests are of OSError
             # The text of these errors holds URLs and addresses; the kind says enough.
             late = f" (deadline of {settings.deadline_seconds:g} s)" if deadline.is_over() else ""
             raise PassingError(f"{type(error).__name__}{late}") from None
 
     def _send(
         self, url: str, headers: Mapping[str, str], form: Mapping[str, str] | None
-    ) -> urllib3.BaseHTTPResponse:
+    ) -> requests.Response:
         """The answer's head; closing it gives an unread connection up."""
         settings = self.settings
-        sent = {**self._headers, **headers}
-        if form is not None:
-            sent["Content-Type"] = "application/x-www-form-urlencoded"
-        return self._pools_of(url).urlopen(
-            "GET" if form is None else "POST",
-            url,
-            body=None if form is None else urlencode(form),
-            headers=sent,
-            timeout=urllib3.Timeout(connect=settings.connect_seconds, read=settings.read_seconds),
-            retries=False,
-            redirect=False,
-            preload_content=False,
+        method = "GET" if form is None else "POST"
+        request = requests.Request(method, url, headers={**self._headers, **headers}, data=form).prepare()
+        return self._adapter.send(
+            request,
+            stream=True,
+            timeout=(settings.connect_seconds, settings.read_seconds),
+            verify=self._certificates,
+            proxies=self._proxies_of(url),
         )
 
-    def _pools_of(self, url: str) -> urllib3.PoolManager:
-        """Connections to a host, through the proxy that the environment names for it when first asked."""
+    def _proxies_of(self, url: str) -> dict[str, str]:
+        """The proxies that the environment names for a host when it is first asked."""
         parts = urlsplit(url)
         with self._lock:
             site = f"{parts.scheme}://{parts.netloc}"
             if site not in self._proxies:
                 # A proxy could not reach this machine's own loopback.
-                is_local = parts.hostname in _LOOPBACK
-                found = None if is_local else select_proxy(url, get_environ_proxies(url))
-                self._proxies[site] = found if not found or "://" in found else f"http://{found}"
-            proxy = self._proxies[site]
-            if proxy not in self._pools:
-                bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
-                certificates = bundle or DEFAULT_CA_BUNDLE_PATH
-                self._pools[proxy] = pools(self.settings.connections, proxy, certificates)
-            return self._pools[proxy]
+                self._proxies[site] = {} if parts.hostname in _LOOPBACK else get_environ_proxies(url)
+            return self._proxies[site]
 
     def _read(
-        self, answer: urllib3.BaseHTTPResponse, url: str, take: Take[T], deadline: Deadline
+        self, answer: requests.Response, url: str, take: Take[T], deadline: Deadline
     ) -> T | _Redirect | None:
-        status = answer.status
+        status = answer.status_code
         if status not in (200, 206):
             drain(answer, deadline)
         if status in _ABSENT:

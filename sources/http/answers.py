@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-import urllib3
+import requests
+from requests.exceptions import BaseHTTPError  # type: ignore[attr-defined] # of what answers are read through
 
 from schemas.errors import FetchError, InputError
 from schemas.stages import Reason
@@ -20,7 +21,9 @@ _DRAINED: Final = 256 * 1024
 _SHOWN_PARAMETERS: Final = frozenset({"list-type", "prefix", "delimiter", "max-keys"})
 
 T = TypeVar("T")
-Take = Callable[[urllib3.BaseHTTPResponse, str, Deadline], T]
+BODY_ERRORS: Final = (BaseHTTPError, OSError)
+"""What reading a body may raise."""
+Take = Callable[[requests.Response, str, Deadline], T]
 """Turns an answer (asked of that URL, within that deadline) into what the caller wants."""
 
 
@@ -46,8 +49,8 @@ class PassingError(Exception):
 def whole(max_bytes: int) -> Take[Response]:
     """Takes a whole body into memory."""
 
-    def take(answer: urllib3.BaseHTTPResponse, url: str, deadline: Deadline) -> Response:
-        status = answer.status
+    def take(answer: requests.Response, url: str, deadline: Deadline) -> Response:
+        status = answer.status_code
         if status not in (200, 304):
             raise FetchError(f"HTTP {status}", file=safe_url(url))
         body = b"" if status == 304 else _body(answer, url, max_bytes, deadline)
@@ -65,8 +68,8 @@ def into(part: PartFile, max_bytes: int, slowest: float) -> Take[Download]:
         slowest: bytes per second below which a server is given up once its deadline is over.
     """
 
-    def take(answer: urllib3.BaseHTTPResponse, url: str, deadline: Deadline) -> Download:
-        status, headers = answer.status, _headers(answer)
+    def take(answer: requests.Response, url: str, deadline: Deadline) -> Download:
+        status, headers = answer.status_code, _headers(answer)
         if status == 304:
             known = 200 if part.is_complete else 304
             return Download(url, part.target, known, part.size, "", "", headers)
@@ -87,19 +90,17 @@ def into(part: PartFile, max_bytes: int, slowest: float) -> Take[Download]:
     return take
 
 
-def drain(answer: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
+def drain(answer: requests.Response, deadline: Deadline) -> None:
     """Read the body of an answer that is not wanted, if it is short: its connection can be used again."""
     left = _DRAINED
-    with contextlib.suppress(urllib3.exceptions.HTTPError, OSError):
-        while left > 0 and not deadline.is_over() and (piece := answer.read1(_BLOCK)):
+    with contextlib.suppress(*BODY_ERRORS):
+        while left > 0 and not deadline.is_over() and (piece := answer.raw.read1(_BLOCK)):
             left -= len(piece)
 
 
-def _pour(
-    answer: urllib3.BaseHTTPResponse, url: str, part: PartFile, max_bytes: int, deadline: Deadline
-) -> None:
+def _pour(answer: requests.Response, url: str, part: PartFile, max_bytes: int, deadline: Deadline) -> None:
     # Not decoded: a tarball labelled `Content-Encoding: gzip` is the file, and ranges count bytes as sent.
-    while piece := answer.read1(_BLOCK, decode_content=False):
+    while piece := answer.raw.read1(_BLOCK, decode_content=False):
         if part.size + len(piece) > max_bytes:
             part.discard()
             raise _too_large(url, max_bytes)
@@ -110,11 +111,11 @@ def _pour(
         raise PassingError(f"truncated: {part.size} of {part.total} bytes")
 
 
-def _headers(answer: urllib3.BaseHTTPResponse) -> dict[str, str]:
+def _headers(answer: requests.Response) -> dict[str, str]:
     return {name.lower(): value for name, value in answer.headers.items()}
 
 
-def _body(answer: urllib3.BaseHTTPResponse, url: str, max_bytes: int, deadline: Deadline) -> bytes:
+def _body(answer: requests.Response, url: str, max_bytes: int, deadline: Deadline) -> bytes:
     """The whole body, read piece by piece so that size and time are checked as it comes."""
     length = answer.headers.get("content-length", "")
     announced = int(length) if length.isascii() and length.isdigit() and len(length) < 16 else None
@@ -123,7 +124,7 @@ def _body(answer: urllib3.BaseHTTPResponse, url: str, max_bytes: int, deadline: 
     pieces: list[bytes] = []
     size = 0
     # read1 returns what has come; read would wait for a full block and let a slow drip run past the deadline.
-    while piece := answer.read1(_BLOCK, decode_content=True):
+    while piece := answer.raw.read1(_BLOCK, decode_content=True):
         size += len(piece)
         if size > max_bytes:
             raise _too_large(url, max_bytes)

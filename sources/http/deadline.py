@@ -16,8 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import urllib3
-from requests.utils import get_auth_from_url
+from requests.adapters import HTTPAdapter
 
 _current: contextvars.ContextVar[Deadline | None] = contextvars.ContextVar("deadline", default=None)
 
@@ -117,41 +116,32 @@ def _renew() -> None:
 os.register_at_fork(after_in_child=_renew)
 
 
-class _HTTPConnection(urllib3.connection.HTTPConnection):
-    def getresponse(self) -> Any:
-        with _shut_when_over(self.sock):
-            return super().getresponse()
+class DeadlineAdapter(HTTPAdapter):
+    """Connections of requests whose waits for response headers end at the current :class:`Deadline`."""
+
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+        """The connections that go directly."""
+        super().init_poolmanager(*arguments, **options)
+        _watch_headers(self.poolmanager)
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        """The connections through a proxy."""
+        is_new = proxy not in self.proxy_manager
+        manager = super().proxy_manager_for(proxy, **options)
+        if is_new:
+            _watch_headers(manager)
+        return manager
 
 
-class _HTTPSConnection(urllib3.connection.HTTPSConnection):
-    def getresponse(self) -> Any:
-        with _shut_when_over(self.sock):
-            return super().getresponse()
+def _watch_headers(manager: Any) -> None:
+    pools = manager.pool_classes_by_scheme
+    manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in pools.items()}
 
 
-class _HTTPPool(urllib3.HTTPConnectionPool):
-    ConnectionCls = _HTTPConnection
+def _watched(pool: Any) -> type:
+    class Connection(pool.ConnectionCls):  # type: ignore[misc] # what requests brings
+        def getresponse(self) -> Any:
+            with _shut_when_over(self.sock):
+                return super().getresponse()
 
-
-class _HTTPSPool(urllib3.HTTPSConnectionPool):
-    ConnectionCls = _HTTPSConnection
-
-
-def pools(connections: int, proxy: str | None, certificates: str) -> urllib3.PoolManager:
-    """Connection pools whose waits for response headers end at the current :class:`Deadline`.
-
-    Args:
-        connections: kept open per host.
-        proxy: URL of the proxy to go through, None to go directly.
-        certificates: file or folder of trusted authorities.
-    """
-    options: dict[str, Any] = {"num_pools": 8, "maxsize": connections, "cert_reqs": "CERT_REQUIRED"}
-    options["ca_cert_dir" if os.path.isdir(certificates) else "ca_certs"] = certificates
-    if proxy is None:
-        made = urllib3.PoolManager(**options)
-    else:
-        user, password = get_auth_from_url(proxy)
-        headers = urllib3.make_headers(proxy_basic_auth=f"{user}:{password}") if user else None
-        made = urllib3.ProxyManager(proxy, proxy_headers=headers, **options)
-    made.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}
-    return made
+    return type(pool.__name__, (pool,), {"ConnectionCls": Connection})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -21,8 +22,9 @@ Reply = tuple[int, Any, dict[str, str]]
 ME: Reply = (200, {"id": 1, "email": "a@example.org"}, {})
 
 
-def web_token(kind: str) -> str:
-    claims = base64.urlsafe_b64encode(json.dumps({"token_type": kind}).encode()).decode().rstrip("=")
+def web_token(kind: str, number: int = 0) -> str:
+    told = {"token_type": kind, "exp": 4_000_000_000 + number}
+    claims = base64.urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
     return f"eyJhbGciOiJIUzI1NiJ9.{claims}.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4"
 
 
@@ -105,7 +107,7 @@ def test_refusals_hold_no_secret(fake: tuple[Fake, str]) -> None:
 
 def test_personal_access_token_is_exchanged_and_renewed(fake: tuple[Fake, str]) -> None:
     state, url = fake
-    refresh, valid = web_token("refresh"), ["access-1"]
+    refresh, valid = web_token("refresh"), [web_token("access")]
 
     def decide(method: str, path: str, auth: str) -> Reply:
         if path == "/api/token/refresh/":
@@ -116,13 +118,46 @@ def test_personal_access_token_is_exchanged_and_renewed(fake: tuple[Fake, str]) 
     state.decide = decide
     client = Client(url, refresh, patience=QUICK)
     assert client.account()[0] == client.account()[0] == 1
-    valid[0] = "access-2"
+    valid[0] = web_token("access", 1)
     assert client.account()[0] == 1
     assert [path for _, path, _ in state.seen].count("/api/token/refresh/") == 2
     state.decide = lambda *_: (401, {"detail": refresh}, {})
     with pytest.raises(UsageError, match="refuses the token") as caught:
         Client(url, refresh, patience=QUICK).account()
     assert refresh not in str(caught.value)
+
+
+def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "label_studio_sdk", None)
+    with pytest.raises(UsageError, match="label-studio-sdk") as caught:
+        Client("http://127.0.0.1:1", TOKEN)
+    assert "EXTRAS=review" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ALL_PROXY", "nonsense://p:1"), ("REQUESTS_CA_BUNDLE", "/no/such/file")]
+)
+def test_an_environment_that_cannot_be_used_is_told(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match="the environment names") as caught:
+        Client("https://label.example.org", TOKEN)
+    assert name in str(caught.value.hint)
+
+
+def test_an_address_that_leads_nowhere_is_told() -> None:
+    for url in ("http://127.0.0.1:1", "http://127.0.0.1:99999"):
+        with pytest.raises(FetchError, match="cannot be reached"):
+            Client(url, TOKEN, patience=QUICK).account()
+
+
+def test_the_sdk_itself_tries_once(fake: tuple[Fake, str]) -> None:
+    state, url = fake
+    state.replies = [(500, {}, {})]
+    with pytest.raises(UnconfirmedError, match="answers 500"):
+        Client(url, TOKEN, patience=QUICK).import_tasks(1, [{"data": {}}])
+    assert len(state.seen) == 1
 
 
 @pytest.mark.parametrize(

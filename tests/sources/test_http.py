@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import urllib3
+import requests
 
 from schemas.errors import FetchError, InputError, UsageError
 from sources.http import PoliteClient, safe_url
@@ -201,13 +201,13 @@ def test_rate_limit_holds_over_threads() -> None:
 def sent(monkeypatch: Any) -> list[dict[str, str]]:
     """Headers of every request that is sent from now on."""
     seen: list[dict[str, str]] = []
-    urlopen = urllib3.HTTPConnectionPool.urlopen
+    send = requests.adapters.HTTPAdapter.send
 
-    def spy(self: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
-        seen.append(dict(options["headers"]))
-        return urlopen(self, method, url, *args, **options)
+    def spy(self: Any, request: Any, **options: Any) -> Any:
+        seen.append(dict(request.headers))
+        return send(self, request, **options)
 
-    monkeypatch.setattr(urllib3.HTTPConnectionPool, "urlopen", spy)
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", spy)
     return seen
 
 
@@ -273,13 +273,13 @@ def test_credentials_of_the_environment_are_not_sent(
 def test_connections_are_used_again(bucket: Any, make_site: Any, monkeypatch: Any) -> None:
     bucket.add()
     opened: list[Any] = []
-    connect = urllib3.connection.HTTPConnection.connect
+    connect = socket.socket.connect
 
-    def spy(self: Any) -> None:
-        opened.append(self)
-        connect(self)
+    def spy(self: Any, address: Any) -> None:
+        opened.append(address)
+        connect(self, address)
 
-    monkeypatch.setattr(urllib3.connection.HTTPConnection, "connect", spy)
+    monkeypatch.setattr(socket.socket, "connect", spy)
     site = make_site(faults=failing(Fault("status", status=429, retry_after="0"), 1))
     client, url = site.context.client, site.server.endpoint + KEY
     etag = f'"{hashlib.md5((bucket.root / KEY).read_bytes()).hexdigest()}"'
@@ -296,6 +296,25 @@ def test_an_endless_error_page_does_not_hold_it(make_client: Client) -> None:
         started = time.monotonic()
         assert make_client().get(site.url, max_bytes=10) is None
         assert time.monotonic() - started < 5
+
+
+def test_of_a_redirect_only_little_is_read(make_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: requests.Response) -> bytes:
+        raise AssertionError("read whole")
+
+    monkeypatch.setattr(requests.Response, "content", property(refuse))
+    with FileServer(bytes(40_000_000), status=302) as site:
+        site.body, site.headers = site.content, {"Location": site.url}
+        with pytest.raises(FetchError, match="redirects"):
+            make_client().get(site.url, max_bytes=10)
+
+
+def test_cookies_are_not_kept(make_client: Client, sent: list[dict[str, str]]) -> None:
+    with FileServer(b"page", headers={"Set-Cookie": "session=1; Path=/"}) as site:
+        client = make_client()
+        for _ in range(2):
+            assert client.get(site.url, max_bytes=10) is not None
+    assert len(sent) == 2 and not any("Cookie" in headers for headers in sent)
 
 
 def test_each_wait_ends_at_its_own_deadline() -> None:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.extract.language import guess_language, running_language
 from curation.extract.sentences import sentence_at, sentence_spans
 
 
@@ -45,28 +44,3 @@ def test_spans_cover_everything_but_space(text: str) -> None:
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
     for start, end in spans:
         assert sentence_at(spans, start) == (start, end) == sentence_at(spans, end - 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("The patient was seen in the clinic with a fever that had lasted for three days.", "en"),
-        ("El paciente acudió a la consulta con fiebre que había durado tres días y se fue.", "es"),
-        ("O paciente foi atendido na clínica com uma febre que não cedeu e os exames foram normais.", "pt"),
-        ("Le patient a été vu dans la clinique avec une fièvre qui est restée pour les trois jours.", "fr"),
-        ("Der Patient wurde in der Klinik mit dem Fieber gesehen und die Werte sind nicht gut.", "de"),
-        (
-            "Il paziente è stato visto nella clinica con la febbre che non è passata e una tosse.",
-            "it",
-        ),
-        ("Пациент обратился в клинику с лихорадкой.", "ru"),
-        ("患者は発熱のため受診した。", "ja"),
-        ("患者因发热就诊。", "zh"),
-        ("xyz 123", "und"),
-        ("", "und"),
-    ],
-)
-def test_language(text: str, language: str) -> None:
-    assert guess_language([text]) == language
-    assert running_language("pt-BR", [text]) == "pt-BR"
-    assert running_language("und", [text]) == language
