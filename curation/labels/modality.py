@@ -9,21 +9,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from curation.labels.caption import Clause, clauses
+from curation.labels.lexicon import Hit
 from curation.labels.taxonomy import Taxonomy, load
-from curation.labels.votes import (
-    Tallies,
-    Tally,
-    Weight,
-    confidence,
-    count_words,
-    decided,
-    undecided,
-)
-from schemas.label import Label, LabelEvidence
+from curation.labels.votes import Tallies, Tally, confidence, decided, undecided
+from schemas.label import Label, LabelEvidence, Place
 
-CAPTION = Weight(3.0, 0.6, 6.0)
-OPENING_OF_CAPTION = Weight(1.5, 0.4, 2.0)
-CITING = Weight(1.2, 0.2, 2.0)
+NAMED = {"strong": 4.5, "weak": 1.6}
+"""Points of a phrase in words that name what a clause shows."""
+TOLD = {"strong": 3.0, "weak": 0.5}
+"""Points of a phrase elsewhere in it."""
+CITED = {"strong": 1.5, "weak": 0.3}
+MOST = 9.0
+MOST_HINTS = 1.0
+DRAWN = frozenset({"chart", "diagram", "table", "gel", "sequence", "structure", "equation", "screenshot"})
+"""Groups of what is drawn, plotted or listed. Where a clause names such a thing, methods it mentions are only its matter."""
 IMAGE_KIND = 1.5
 MIN_POINTS = 1.5
 MIN_ALONE = 1.1
@@ -33,7 +33,6 @@ MIN_LEAF = 1.5
 CLEAR = 3.0
 ENOUGH = 5.0
 MAX_MODALITIES = 4
-_HEAD = 70
 _PATTERNS = (
     ("electron", "magnification", re.compile(r"[×xX] ?\d{1,3}[ ,]\d{3}\b|\b\d{1,3},\d{3} ?[×xX]"), 2.5),
     ("chart", "statistics", re.compile(r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d"), 0.6),
@@ -53,26 +52,98 @@ class Choice:
     at: int
 
 
-def points(caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = ()) -> Tallies:
+def points(
+    caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = (), starts: Sequence[int] = ()
+) -> Tallies:
     """Points of every group and leaf for one figure.
 
     Args:
         caption: its caption without the label.
         citing: sentences of the text that cite it.
         kinds: kinds of its images as the images stage decided them.
+        starts: offsets of its panels' sub-captions.
     """
     taxonomy = load("modality")
-    found: Tallies = {}
-    count_words(found, taxonomy, "caption", (caption,), CAPTION)
-    count_words(found, taxonomy, "caption", (caption[:_HEAD],), OPENING_OF_CAPTION)
-    count_words(found, taxonomy, "citing sentence", citing, CITING)
-    for label, rule, pattern, worth in _PATTERNS:
-        if seen := pattern.search(caption):
-            found.setdefault(label, Tally()).add(f"modality.{label}.{rule}", "caption", seen.group(), worth)
+    reasons = _Reasons()
+    is_drawn = False
+    for number, clause in enumerate(clauses(caption, starts)):
+        is_title = reasons.read(clause, is_drawn)
+        is_drawn = is_drawn or (is_title and number == 0)
+    found = reasons.tallies()
+    if not any(tally.points >= MIN_ALONE for tally in found.values()):
+        for clause in (clause for sentence in citing for clause in clauses(sentence)):
+            reasons.read_citing(clause)
+        found = reasons.tallies()
     for kind in sorted(set(kinds)):
         if kind in taxonomy.labels and not taxonomy.labels[kind].parent:
             found.setdefault(kind, Tally()).add(f"modality.{kind}.image", "image", kind, IMAGE_KIND)
     return found
+
+
+class _Reasons:
+    """What speaks for each label of one figure: every phrase once, where it is worth most."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], tuple[float, str, Place, str]] = {}
+
+    def read(self, clause: Clause, is_drawn: bool) -> bool:
+        """Read a clause of the caption.
+
+        Args:
+            clause: the clause.
+            is_drawn: the caption's title says that the figure is drawn: later sentences tell of what it is about.
+
+        Returns:
+            Whether a strong word for something drawn names what the clause shows.
+        """
+        hits = load("modality").words.find(clause.text)
+        named = [hit for hit in hits if clause.names(hit.start)]
+        is_ruled = bool(named) and _is_drawn(named[-1])
+        is_about = is_ruled or (is_drawn and not clause.is_panel)
+        is_about = is_about or (clause.is_statistical and all(map(_is_drawn, named)))
+        for hit in hits:
+            if is_about and not _is_drawn(hit):
+                continue
+            for entry in hit.entries:
+                worth = (NAMED if hit in named else TOLD)[entry.strength]
+                self._add(entry.label, entry.strength, entry.phrase, worth, "caption", hit.text)
+        for label, rule, pattern, worth in _PATTERNS:
+            if (seen := pattern.search(clause.text)) and not (is_about and _group(label) not in DRAWN):
+                self._add(label, rule, rule, worth, "caption", seen.group())
+        return is_ruled and any(entry.strength == "strong" for entry in named[-1].entries)
+
+    def read_citing(self, clause: Clause) -> None:
+        """Read a sentence that cites the figure: only what it names first, `An ECG was recorded (Fig. 1)`."""
+        for hit in load("modality").words.find(clause.text):
+            for entry in hit.entries if clause.names(hit.start) else ():
+                self._add(
+                    entry.label, entry.strength, entry.phrase, CITED[entry.strength], "citing sentence", hit.text
+                )
+
+    def _add(self, label: str, rule: str, phrase: str, worth: float, place: Place, text: str) -> None:
+        if worth > self._found.get((label, phrase), (0.0,))[0]:
+            self._found[label, phrase] = (worth, f"modality.{label}.{rule}", place, text)
+
+    def tallies(self) -> Tallies:
+        """Points by label; hints that name nothing give no label more than MOST_HINTS."""
+        made: Tallies = {}
+        hints: dict[str, float] = {}
+        for (label, _), (worth, rule, place, text) in self._found.items():
+            given = min(worth, MOST - made[label].points if label in made else MOST)
+            if worth <= TOLD["weak"]:
+                given = min(given, MOST_HINTS - hints.get(label, 0.0))
+                hints[label] = hints.get(label, 0.0) + max(given, 0.0)
+            if given > 0:
+                made.setdefault(label, Tally()).add(rule, place, text, given)
+        return made
+
+
+def _group(label: str) -> str:
+    return load("modality").labels[label].parent or label
+
+
+def _is_drawn(hit: Hit) -> bool:
+    return all(_group(entry.label) in DRAWN for entry in hit.entries)
 
 
 def choose(tallies: Mapping[str, Tally], caption: str) -> list[Choice]:
@@ -133,10 +204,15 @@ def _is_clear(choice: Choice) -> bool:
 
 
 def labels(
-    figure: str, article: str, caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = ()
+    figure: str,
+    article: str,
+    caption: str,
+    citing: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    starts: Sequence[int] = (),
 ) -> Iterator[Label]:
-    """Modalities of one figure, or why there is none."""
-    tallies = points(caption, citing, kinds)
+    """Modalities of one figure, or why there is none; the arguments are those of `points`."""
+    tallies = points(caption, citing, kinds, starts)
     chosen = choose(tallies, caption)
     if not chosen:
         near = [item for tally in tallies.values() for item in tally.evidence]

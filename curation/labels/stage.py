@@ -87,7 +87,8 @@ def _of_figure(
     figure: Figure, passages: Mapping[str, str], kinds: Sequence[str], names: Sequence[str], held: Held
 ) -> Iterator[Label]:
     citing = _citing(figure, passages)
-    made = list(modality.labels(figure.id, figure.article_id, figure.caption, citing, kinds))
+    starts = [panel.start for panel in figure.panels]
+    made = list(modality.labels(figure.id, figure.article_id, figure.caption, citing, kinds, starts))
     yield from made
     groups = [row.parent or row.value for row in made if row.value]
     tallies = region.of_figure(figure.caption, citing, names)

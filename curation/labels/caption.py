@@ -1,0 +1,166 @@
+"""A caption taken apart: what it says beside the figure left out, and of every clause the phrase that names what is shown.
+
+English captions (and most others) begin with a noun phrase: "Axial CT of the chest", "Flow chart of the trial".
+That phrase says what one sees; what follows it by a preposition or a verb says of what. Lists of short forms,
+footnotes and credits say neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from curation.extract.sentences import sentence_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence of a caption, or what stands behind a panel letter.
+
+    Attributes:
+        text: as written.
+        head: offset at which its first noun phrase ends; 0 when it begins with none.
+        is_panel: it stands behind a panel letter.
+        is_statistical: it tells of a test, a mean or a number of subjects.
+    """
+
+    text: str
+    head: int
+    is_panel: bool
+    is_statistical: bool
+
+    def names(self, start: int) -> bool:
+        """Whether words at this offset name what is shown: in the head phrase, or pointed at (`this micrograph`)."""
+        return start < self.head or _POINTED.search(self.text, 0, start) is not None
+
+
+_WORD = re.compile(r"[^\W_]+(?:[-‐'’][^\W_]+)*")
+_POINTED = re.compile(r"\b(?:[Tt]his|[Tt]hese)\s(?:[\w-]+\s)?$")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ENDS = _words(
+    """
+    of in on at for from with without by after before during between among through to into onto under over
+    across along according as at above below within throughout against about around near following using
+    via per than upon until while when where which that who whose because if versus vs
+    is are was were be been has have had can could may might will would should does did
+    show shows showed shown showing demonstrate demonstrates demonstrated demonstrating demonstrate reveal
+    reveals revealed revealing depict depicts depicted depicting illustrate illustrates illustrating
+    indicate indicates indicating represent represents representing display displays displayed displaying
+    describe describes describing summarize summarizes summarizing present presents presenting
+    highlight highlights highlighting confirm confirms confirmed confirming suggest suggests suggesting
+    compare compares comparing identify identifies identifying include includes including contain contains
+    containing obtained performed taken acquired used made based stained treated measured assessed compared
+    de del da do das dos des du en em por para con com sem nach bei von mit im der
+    """
+)
+"""Prepositions, conjunctions and verbs of captions: with one of them the first noun phrase is over."""
+_LIGHT = _words(
+    """
+    view views image images picture pictures finding findings aspect aspects appearance example examples
+    series set part section sections examination evaluation case pair panel panels figure detail details
+    """
+)
+"""Nouns that say little alone: `views of magnetic resonance images` show those."""
+_LEADING = _words("a an the this these our its his her two three four one both representative typical and")
+_OPENING = re.compile(r"[\s\W]*(?:[A-Za-z](?:\s?[-–,&]\s?[A-Za-z])*[).]\s)?")
+_BREAK = re.compile(r"[;:]|[.](?=\s|$)")
+_FOOTNOTE = re.compile(
+    r"[*†‡§¶∗#•]"
+    r"|(?:(?:notes?|footnotes?|legends?|abbreviations?|sources?|credits?|fuente|fonte|nota|source data)\b\s?[:.])"
+    r"|(?:data|values|results|columns|error bars)\s(?:are|were)\s(?:expressed|presented|shown|reported|given)\b",
+    re.IGNORECASE,
+)
+_CREDIT = re.compile(r"\((?:credits?|source|adapted|modified|reproduced|reprinted|retrieved|taken) [^()]*(?:\([^()]*\)[^()]*)*\)", re.I)
+_INLINE_NOTE = re.compile(r"\s(?:[*†‡§∗]\s?(?=\w)|(?:Abbreviations?|Notes?|Footnotes?|Sources?)\s?:)")
+_SHORT = re.compile(
+    r"(?P<short>[A-Za-z0-9α-ωΑ-Ω/+-]*[A-Z][A-Za-z0-9α-ω/+-]*)\s?"
+    r"(?P<sign>[,:=–]|indicates?|denotes?|means|stands for|is|are)?\s(?P<long>[A-Za-z][^,;:=.]*)"
+)
+_STATISTICS = re.compile(r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d|±|\b(?:S\.?E\.?M|S\.?D|CI|IQR)\b|standard (?:error|deviation)")
+
+
+def clauses(caption: str, starts: Iterable[int] = ()) -> list[Clause]:
+    """The clauses of a caption, without lists of short forms, footnotes and credits.
+
+    Args:
+        caption: without the figure's label.
+        starts: offsets of its panels' sub-captions.
+    """
+    text = _CREDIT.sub(lambda found: " " * len(found.group()), caption)
+    panels = sorted({start for start in starts if 0 < start < len(text)} | ({0} & set(starts)))
+    made = []
+    for start, end, is_panel in _pieces(text, panels):
+        piece = _without_note(text[start:end])
+        if piece.strip() and not _is_beside(piece):
+            made.append(Clause(piece, _head(piece), is_panel, _STATISTICS.search(piece) is not None))
+    return made
+
+
+def _pieces(text: str, panels: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+    """Sentences, cut where a panel begins."""
+    for start, end in sentence_spans(text):
+        cuts = [start, *(cut for cut in panels if start < cut < end), end]
+        for one, other in zip(cuts, cuts[1:], strict=False):
+            yield one, other, any(one - 8 <= panel <= one + 8 for panel in panels)
+
+
+def _without_note(piece: str) -> str:
+    """A sentence up to a footnote sign that begins a new remark."""
+    found = _INLINE_NOTE.search(piece)
+    return piece[: found.start()] if found else piece
+
+
+def _is_beside(piece: str) -> bool:
+    """Whether a sentence speaks beside the figure: a footnote, or a list that begins with a short form."""
+    text = piece.lstrip(" ([")
+    return bool(_FOOTNOTE.match(text)) or _is_short_form(text)
+
+
+def _is_short_form(text: str) -> bool:
+    found = _SHORT.match(text)
+    if not found:
+        return False
+    letters = [item for item in found.group("short").casefold() if item.isalnum()]
+    if len(letters) > 2 and letters[-1] == "s" and found.group("short")[-1] == "s":
+        letters.pop()
+    words = [word.casefold() for word in _WORD.findall(found.group("long").replace("-", " "))][:10]
+    if len(letters) < 2 or not words or words[0][0] != letters[0]:
+        return False
+    if not found.group("sign") and len(letters) == 2:
+        return len(words) > 1 and words[1][0] == letters[1]
+    rest = iter("".join(words))
+    return all(letter in rest for letter in letters)
+
+
+def _head(text: str) -> int:
+    """Where the first noun phrase of a clause ends; 0 when it begins with none."""
+    begin = _OPENING.match(text)
+    at = begin.end() if begin else 0
+    stop = found.start() if (found := _BREAK.search(text, at)) else len(text)
+    end, count, last, is_light = 0, 0, "", False
+    depth = 0
+    for word in _WORD.finditer(text, at, stop):
+        between = text[end:word.start()] if end else ""
+        depth += between.count("(") - between.count(")")
+        if depth > 0:
+            end = word.end()
+            continue
+        folded = word.group().casefold()
+        if folded in _LEADING and not count:
+            continue
+        if folded in _ENDS:
+            if is_light or last not in _LIGHT or folded not in {"of", "from", "by", "de", "do", "da"}:
+                break
+            is_light = True
+            continue
+        if "," in between and count > 1:
+            break
+        end, last = word.end(), folded
+        count += 1
+    return end
