@@ -34,6 +34,11 @@ class Clause:
         """Whether words at this offset name what is shown: in the head phrase, or pointed at (`this micrograph`)."""
         return start < self.head or _POINTED.search(self.text, 0, start) is not None
 
+    def is_headed(self, end: int) -> bool:
+        """Whether the head phrase, what it has in brackets aside, ends with the word that ends here."""
+        rest = self.text[end : self.head]
+        return end >= self.head > 0 or (not rest.strip() or rest.lstrip().startswith("("))
+
 
 _WORD = re.compile(r"[^\W_]+(?:[-‐'’][^\W_]+)*")
 _POINTED = re.compile(r"\b(?:[Tt]his|[Tt]hese)\s(?:[\w-]+\s)?$")

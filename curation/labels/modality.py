@@ -10,18 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.labels.caption import Clause, clauses
-from curation.labels.lexicon import Hit
+from curation.labels.lexicon import Entry, Hit
 from curation.labels.taxonomy import Taxonomy, load
 from curation.labels.votes import Tallies, Tally, confidence, decided, undecided
 from schemas.label import Label, LabelEvidence, Place
 
-NAMED = {"strong": 4.5, "weak": 1.6}
-"""Points of a phrase in words that name what a clause shows."""
-TOLD = {"strong": 3.0, "weak": 0.5}
-"""Points of a phrase elsewhere in it."""
-CITED = {"strong": 1.5, "weak": 0.3}
-MOST = 9.0
+NAMED = 4.5
+"""Points of a strong phrase in words that name what a clause shows."""
+TOLD = 3.0
+"""Points of one elsewhere."""
+HEADED = 3.0
+"""Points of a noun that heads the phrase that names what a clause shows."""
+QUALIFIED = 1.6
+"""Points of a weak phrase in what names a title or panel (`axial`); only of images."""
+HINT = 0.5
+"""Points of any other weak phrase or noun."""
 MOST_HINTS = 1.0
+CITED = 1.5
+MOST = 9.0
 DRAWN = frozenset({"chart", "diagram", "table", "gel", "sequence", "structure", "equation", "screenshot"})
 """Groups of what is drawn, plotted or listed. Where a clause names such a thing, methods it mentions are only its matter."""
 IMAGE_KIND = 1.5
@@ -67,8 +73,8 @@ def points(
     reasons = _Reasons()
     is_drawn = False
     for number, clause in enumerate(clauses(caption, starts)):
-        is_title = reasons.read(clause, is_drawn)
-        is_drawn = is_drawn or (is_title and number == 0)
+        is_ruled = reasons.read(clause, is_first=number == 0, is_drawn=is_drawn)
+        is_drawn = is_drawn or (is_ruled and number == 0)
     found = reasons.tallies()
     if not any(tally.points >= MIN_ALONE for tally in found.values()):
         for clause in (clause for sentence in citing for clause in clauses(sentence)):
@@ -86,56 +92,82 @@ class _Reasons:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], tuple[float, str, Place, str]] = {}
 
-    def read(self, clause: Clause, is_drawn: bool) -> bool:
+    def read(self, clause: Clause, *, is_first: bool, is_drawn: bool) -> bool:
         """Read a clause of the caption.
 
         Args:
             clause: the clause.
-            is_drawn: the caption's title says that the figure is drawn: later sentences tell of what it is about.
+            is_first: the caption begins with it.
+            is_drawn: the figure is drawn, as its title says: later sentences tell what it is about.
 
         Returns:
-            Whether a strong word for something drawn names what the clause shows.
+            Whether a word for something drawn, plotted or listed names what the clause shows.
         """
         hits = load("modality").words.find(clause.text)
         named = [hit for hit in hits if clause.names(hit.start)]
-        is_ruled = bool(named) and _is_drawn(named[-1])
+        is_ruled = _is_ruled(clause, named)
         is_about = is_ruled or (is_drawn and not clause.is_panel)
         is_about = is_about or (clause.is_statistical and all(map(_is_drawn, named)))
         for hit in hits:
-            if is_about and not _is_drawn(hit):
-                continue
             for entry in hit.entries:
-                worth = (NAMED if hit in named else TOLD)[entry.strength]
+                if is_about and _group(entry.label) not in DRAWN:
+                    continue
+                worth = _worth(entry, hit, clause, is_title=is_first or clause.is_panel)
+                if entry.strength == "noun" and not is_ruled:
+                    worth = HINT
                 self._add(entry.label, entry.strength, entry.phrase, worth, "caption", hit.text)
         for label, rule, pattern, worth in _PATTERNS:
             if (seen := pattern.search(clause.text)) and not (is_about and _group(label) not in DRAWN):
                 self._add(label, rule, rule, worth, "caption", seen.group())
-        return is_ruled and any(entry.strength == "strong" for entry in named[-1].entries)
+        return is_ruled
 
     def read_citing(self, clause: Clause) -> None:
-        """Read a sentence that cites the figure: only what it names first, `An ECG was recorded (Fig. 1)`."""
+        """Read a sentence that cites the figure: only images it names first, `An ECG was recorded (Fig. 1)`."""
         for hit in load("modality").words.find(clause.text):
-            for entry in hit.entries if clause.names(hit.start) else ():
-                self._add(
-                    entry.label, entry.strength, entry.phrase, CITED[entry.strength], "citing sentence", hit.text
-                )
+            for entry in hit.entries:
+                if clause.names(hit.start) and entry.strength == "strong" and _group(entry.label) not in DRAWN:
+                    self._add(entry.label, "strong", entry.phrase, CITED, "citing sentence", hit.text)
 
     def _add(self, label: str, rule: str, phrase: str, worth: float, place: Place, text: str) -> None:
         if worth > self._found.get((label, phrase), (0.0,))[0]:
             self._found[label, phrase] = (worth, f"modality.{label}.{rule}", place, text)
 
     def tallies(self) -> Tallies:
-        """Points by label; hints that name nothing give no label more than MOST_HINTS."""
+        """Points by label; hints give a label no more than MOST_HINTS."""
         made: Tallies = {}
         hints: dict[str, float] = {}
         for (label, _), (worth, rule, place, text) in self._found.items():
             given = min(worth, MOST - made[label].points if label in made else MOST)
-            if worth <= TOLD["weak"]:
+            if worth <= HINT:
                 given = min(given, MOST_HINTS - hints.get(label, 0.0))
                 hints[label] = hints.get(label, 0.0) + max(given, 0.0)
             if given > 0:
                 made.setdefault(label, Tally()).add(rule, place, text, given)
         return made
+
+
+def _worth(entry: Entry, hit: Hit, clause: Clause, *, is_title: bool) -> float:
+    """Points of a phrase by its strength and place."""
+    is_named = clause.names(hit.start)
+    if entry.strength == "strong":
+        return NAMED if is_named else TOLD
+    if entry.strength == "noun":
+        return HEADED if is_named and clause.is_headed(hit.end) else HINT
+    return QUALIFIED if is_named and is_title and _group(entry.label) not in DRAWN else HINT
+
+
+def _is_ruled(clause: Clause, named: Sequence[Hit]) -> bool:
+    """Whether the last that names what a clause shows is drawn; a vague noun gives way to an image before it."""
+    for hit in reversed(named):
+        if any(entry.strength == "strong" for entry in hit.entries):
+            return _is_drawn(hit)
+        if clause.is_headed(hit.end) and any(entry.strength == "noun" for entry in hit.entries):
+            return not any(
+                entry.strength == "strong" and _group(entry.label) not in DRAWN
+                for other in named
+                for entry in other.entries
+            )
+    return False
 
 
 def _group(label: str) -> str:
