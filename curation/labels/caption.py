@@ -35,12 +35,13 @@ class Clause:
         return start < self.head or _POINTED.search(self.text, 0, start) is not None
 
     def is_headed(self, end: int) -> bool:
-        """Whether the head phrase, what it has in brackets aside, ends with the word that ends here."""
-        rest = self.text[end : self.head]
-        return end >= self.head > 0 or (not rest.strip() or rest.lstrip().startswith("("))
+        """Whether a word that ends here heads the first phrase: its last word, or the one before `and …`."""
+        rest = self.text[end : self.head].strip()
+        return 0 < self.head and (not rest or rest.startswith("(") or _COORDINATED.fullmatch(rest) is not None)
 
 
 _WORD = re.compile(r"[^\W_]+(?:[-‐'’][^\W_]+)*")
+_COORDINATED = re.compile(r"(?:,|and|or|&)\s(?:[\w-]+\s)?[\w-]+")
 _POINTED = re.compile(r"\b(?:[Tt]his|[Tt]hese)\s(?:[\w-]+\s)?$")
 
 
@@ -69,12 +70,14 @@ _LIGHT = _words(
     """
     view views image images picture pictures finding findings aspect aspects appearance example examples
     series set part section sections examination evaluation case pair panel panels figure detail details
+    reconstruction reconstructions
     """
 )
 """Nouns that say little alone: `views of magnetic resonance images` show those."""
 _LEADING = _words("a an the this these our its his her two three four one both representative typical and")
+_TELLING = re.compile(r"[^\W\d_]{2}")
 _OPENING = re.compile(r"[\s\W]*(?:[A-Za-z](?:\s?[-–,&]\s?[A-Za-z])*[).]\s)?")
-_BREAK = re.compile(r"[;:]|[.](?=\s|$)")
+_BREAK = re.compile(r"[;:]|(?<=\w{3})[.](?=\s|$)")
 _FOOTNOTE = re.compile(
     r"[*†‡§¶∗#•]"
     r"|(?:(?:notes?|footnotes?|legends?|abbreviations?|sources?|credits?|fuente|fonte|nota|source data)\b\s?[:.])"
@@ -102,7 +105,7 @@ def clauses(caption: str, starts: Iterable[int] = ()) -> list[Clause]:
     made = []
     for start, end, is_panel in _pieces(text, panels):
         piece = _without_note(text[start:end])
-        if piece.strip() and not _is_beside(piece):
+        if _TELLING.search(piece) and not _is_beside(piece):
             made.append(Clause(piece, _head(piece), is_panel, _STATISTICS.search(piece) is not None))
     return made
 
@@ -122,23 +125,29 @@ def _without_note(piece: str) -> str:
 
 
 def _is_beside(piece: str) -> bool:
-    """Whether a sentence speaks beside the figure: a footnote, or a list that begins with a short form."""
+    """Whether a sentence speaks beside the figure: a footnote, or a list of short forms."""
     text = piece.lstrip(" ([")
-    return bool(_FOOTNOTE.match(text)) or _is_short_form(text)
+    if _FOOTNOTE.match(text) or _is_short_form(text):
+        return True
+    first = _SHORT.match(text)
+    is_like = first is not None and first.group("long")[0].casefold() == first.group("short")[0].casefold()
+    return is_like and any(_is_short_form(item) for item in re.split(r"[,;]\s", text)[1:])
 
 
 def _is_short_form(text: str) -> bool:
+    """Whether a text begins with a short form and what it stands for: `CT, computed tomography`."""
     found = _SHORT.match(text)
     if not found:
         return False
     letters = [item for item in found.group("short").casefold() if item.isalnum()]
-    if len(letters) > 2 and letters[-1] == "s" and found.group("short")[-1] == "s":
+    if len(letters) > 2 and found.group("short")[-1] == "s":
         letters.pop()
     words = [word.casefold() for word in _WORD.findall(found.group("long").replace("-", " "))][:10]
     if len(letters) < 2 or not words or words[0][0] != letters[0]:
         return False
-    if not found.group("sign") and len(letters) == 2:
-        return len(words) > 1 and words[1][0] == letters[1]
+    if not found.group("sign") and len(words) > 1:
+        initials = iter([word[0] for word in words])
+        return sum(letter in initials for letter in letters[:2]) == 2
     rest = iter("".join(words))
     return all(letter in rest for letter in letters)
 
@@ -164,7 +173,7 @@ def _head(text: str) -> int:
                 break
             is_light = True
             continue
-        if "," in between and count > 1:
+        if "," in between and count > 1 and folded not in {"and", "or"}:
             break
         end, last = word.end(), folded
         count += 1

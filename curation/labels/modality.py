@@ -22,7 +22,7 @@ TOLD = 3.0
 HEADED = 3.0
 """Points of a noun that heads the phrase that names what a clause shows."""
 QUALIFIED = 1.6
-"""Points of a weak phrase in what names a title or panel (`axial`); only of images."""
+"""Points of a weak phrase in what names a title or panel (`axial`, `mean`)."""
 HINT = 0.5
 """Points of any other weak phrase or noun."""
 MOST_HINTS = 1.0
@@ -84,6 +84,27 @@ def points(
         if kind in taxonomy.labels and not taxonomy.labels[kind].parent:
             found.setdefault(kind, Tally()).add(f"modality.{kind}.image", "image", kind, IMAGE_KIND)
     return found
+
+
+def clauses_of(caption: str, groups: Sequence[str], starts: Sequence[int] = ()) -> list[Clause]:
+    """The clauses of a caption that tell of the body: not those of its charts and drawings.
+
+    Args:
+        caption: the caption.
+        groups: groups of the figure's modalities, and `anatomy` where that is one.
+        starts: offsets of its panels' sub-captions.
+    """
+    if "anatomy" in groups:
+        return clauses(caption, starts)
+    words = load("modality").words
+    kept: list[Clause] = []
+    is_drawn = False
+    for number, clause in enumerate(clauses(caption, starts)):
+        is_ruled = _is_ruled(clause, [hit for hit in words.find(clause.text) if clause.names(hit.start)])
+        is_drawn = is_drawn or (is_ruled and number == 0)
+        if not is_ruled and (clause.is_panel or not is_drawn):
+            kept.append(clause)
+    return kept
 
 
 class _Reasons:
@@ -153,25 +174,25 @@ def _worth(entry: Entry, hit: Hit, clause: Clause, *, is_title: bool) -> float:
         return NAMED if is_named else TOLD
     if entry.strength == "noun":
         return HEADED if is_named and clause.is_headed(hit.end) else HINT
-    return QUALIFIED if is_named and is_title and _group(entry.label) not in DRAWN else HINT
+    return QUALIFIED if is_named and is_title else HINT
 
 
 def _is_ruled(clause: Clause, named: Sequence[Hit]) -> bool:
     """Whether the last that names what a clause shows is drawn; a vague noun gives way to an image before it."""
     for hit in reversed(named):
-        if any(entry.strength == "strong" for entry in hit.entries):
+        if _names_strongly(hit):
             return _is_drawn(hit)
         if clause.is_headed(hit.end) and any(entry.strength == "noun" for entry in hit.entries):
-            return not any(
-                entry.strength == "strong" and _group(entry.label) not in DRAWN
-                for other in named
-                for entry in other.entries
-            )
+            return all(_is_drawn(other) for other in named if _names_strongly(other))
     return False
 
 
 def _group(label: str) -> str:
     return load("modality").labels[label].parent or label
+
+
+def _names_strongly(hit: Hit) -> bool:
+    return any(entry.strength == "strong" for entry in hit.entries)
 
 
 def _is_drawn(hit: Hit) -> bool:
