@@ -62,6 +62,8 @@ _ENDS = _words(
     highlight highlights highlighting confirm confirms confirmed confirming suggest suggests suggesting
     compare compares comparing identify identifies identifying include includes including contain contains
     containing obtained performed taken acquired used made based stained treated measured assessed compared
+    linking linked relating related associated grouped stratified overlaid reported expressed receiving
+    undergoing leading involving depending
     de del da do das dos des du en em por para con com sem nach bei von mit im der
     """
 )

@@ -28,6 +28,7 @@ HINT = 0.5
 MOST_HINTS = 1.0
 CITED = 1.5
 MOST = 9.0
+NOUNS = ("noun", "vague")
 DRAWN = frozenset({"chart", "diagram", "table", "gel", "sequence", "structure", "equation", "screenshot"})
 """Groups of what is drawn, plotted or listed. Where a clause names such a thing, methods it mentions are only its matter."""
 IMAGE_KIND = 1.5
@@ -100,7 +101,7 @@ def clauses_of(caption: str, groups: Sequence[str], starts: Sequence[int] = ()) 
     kept: list[Clause] = []
     is_drawn = False
     for number, clause in enumerate(clauses(caption, starts)):
-        is_ruled = _is_ruled(clause, [hit for hit in words.find(clause.text) if clause.names(hit.start)])
+        is_ruled = _is_ruled(clause, words.find(clause.text))
         is_drawn = is_drawn or (is_ruled and number == 0)
         if not is_ruled and (clause.is_panel or not is_drawn):
             kept.append(clause)
@@ -126,7 +127,7 @@ class _Reasons:
         """
         hits = load("modality").words.find(clause.text)
         named = [hit for hit in hits if clause.names(hit.start)]
-        is_ruled = _is_ruled(clause, named)
+        is_ruled = _is_ruled(clause, hits)
         is_about = is_ruled or (is_drawn and not clause.is_panel)
         is_about = is_about or (clause.is_statistical and all(map(_is_drawn, named)))
         for hit in hits:
@@ -134,7 +135,7 @@ class _Reasons:
                 if is_about and _group(entry.label) not in DRAWN:
                     continue
                 worth = _worth(entry, hit, clause, is_title=is_first or clause.is_panel)
-                if entry.strength == "noun" and not is_ruled:
+                if entry.strength in NOUNS and not is_ruled:
                     worth = HINT
                 self._add(entry.label, entry.strength, entry.phrase, worth, "caption", hit.text)
         for label, rule, pattern, worth in _PATTERNS:
@@ -172,27 +173,33 @@ def _worth(entry: Entry, hit: Hit, clause: Clause, *, is_title: bool) -> float:
     is_named = clause.names(hit.start)
     if entry.strength == "strong":
         return NAMED if is_named else TOLD
-    if entry.strength == "noun":
+    if entry.strength in NOUNS:
         return HEADED if is_named and clause.is_headed(hit.end) else HINT
     return QUALIFIED if is_named and is_title else HINT
 
 
-def _is_ruled(clause: Clause, named: Sequence[Hit]) -> bool:
-    """Whether the last that names what a clause shows is drawn; a vague noun gives way to an image before it."""
+def _is_ruled(clause: Clause, hits: Sequence[Hit]) -> bool:
+    """Whether the last word that names what a clause shows is for something drawn.
+
+    A noun gives way to an image that the phrase names before it, a vague one to any that the clause names.
+    """
+    named = [hit for hit in hits if clause.names(hit.start)]
     for hit in reversed(named):
-        if _names_strongly(hit):
+        if _has(hit, "strong"):
             return _is_drawn(hit)
-        if clause.is_headed(hit.end) and any(entry.strength == "noun" for entry in hit.entries):
-            return all(_is_drawn(other) for other in named if _names_strongly(other))
+        nouns = [strength for strength in NOUNS if _has(hit, strength)]
+        if nouns and clause.is_headed(hit.end):
+            others = hits if nouns == ["vague"] else named
+            return all(_is_drawn(other) for other in others if _has(other, "strong"))
     return False
+
+
+def _has(hit: Hit, strength: str) -> bool:
+    return any(entry.strength == strength for entry in hit.entries)
 
 
 def _group(label: str) -> str:
     return load("modality").labels[label].parent or label
-
-
-def _names_strongly(hit: Hit) -> bool:
-    return any(entry.strength == "strong" for entry in hit.entries)
 
 
 def _is_drawn(hit: Hit) -> bool:
