@@ -148,7 +148,7 @@ def _is_short_form(text: str) -> bool:
     if len(letters) < 2 or not words or words[0][0] != letters[0]:
         return False
     if not found.group("sign") and len(words) > 1:
-        initials = iter([word[0] for word in words])
+        initials = iter([word[0] for word in words[: len(letters) + 1]])
         return sum(letter in initials for letter in letters[:2]) == 2
     rest = iter("".join(words))
     return all(letter in rest for letter in letters)

@@ -21,7 +21,7 @@ TOLD = 3.0
 """Points of one elsewhere."""
 HEADED = 3.0
 """Points of a noun that heads the phrase that names what a clause shows."""
-QUALIFIED = 1.6
+QUALIFIED = 1.0
 """Points of a weak phrase in what names a title or panel (`axial`, `mean`)."""
 HINT = 0.5
 """Points of any other weak phrase or noun."""
@@ -33,10 +33,7 @@ DRAWN = frozenset({"chart", "diagram", "table", "gel", "sequence", "structure", 
 """Groups of what is drawn, plotted or listed. Where a clause names such a thing, methods it mentions are only its matter."""
 IMAGE_KIND = 1.5
 MIN_POINTS = 1.5
-MIN_ALONE = 1.1
-MIN_LEAD = 0.4
-"""Fewer points than MIN_POINTS are enough from MIN_ALONE on, with this lead over the next group."""
-MIN_LEAF = 1.5
+MIN_LEAF = 2.5
 CLEAR = 3.0
 ENOUGH = 5.0
 MAX_MODALITIES = 4
@@ -77,7 +74,7 @@ def points(
         is_ruled = reasons.read(clause, is_first=number == 0, is_drawn=is_drawn)
         is_drawn = is_drawn or (is_ruled and number == 0)
     found = reasons.tallies()
-    if not any(tally.points >= MIN_ALONE for tally in found.values()):
+    if not any(tally.points >= MIN_POINTS for tally in found.values()):
         for clause in (clause for sentence in citing for clause in clauses(sentence)):
             reasons.read_citing(clause)
         found = reasons.tallies()
@@ -136,6 +133,8 @@ class _Reasons:
                     continue
                 worth = _worth(entry, hit, clause, is_title=is_first or clause.is_panel)
                 if entry.strength in NOUNS and not is_ruled:
+                    worth = HINT
+                if entry.strength == "vague" and not (is_first or clause.is_statistical):
                     worth = HINT
                 self._add(entry.label, entry.strength, entry.phrase, worth, "caption", hit.text)
         for label, rule, pattern, worth in _PATTERNS:
@@ -211,15 +210,9 @@ def choose(tallies: Mapping[str, Tally], caption: str) -> list[Choice]:
     taxonomy = load("modality")
     made = [choice for group in _groups(taxonomy) for choice in _choices(taxonomy, group, tallies, caption)]
     made.sort(key=lambda item: (-item.points, item.at, item.group, item.leaf))
-    if not made or not _is_enough(made):
+    if not made or made[0].points < MIN_POINTS:
         return []
     return [made[0], *(item for item in made[1:] if _is_clear(item))][:MAX_MODALITIES]
-
-
-def _is_enough(made: Sequence[Choice]) -> bool:
-    best = made[0]
-    rival = max((item.points for item in made if item.group != best.group), default=0.0)
-    return best.points >= MIN_POINTS or (best.points >= MIN_ALONE and best.points - rival >= MIN_LEAD)
 
 
 def _groups(taxonomy: Taxonomy) -> list[str]:
@@ -236,8 +229,6 @@ def _choices(taxonomy: Taxonomy, group: str, tallies: Mapping[str, Tally], capti
     ]
     leaves.sort(key=lambda item: -item[1].points)
     told = [item for item in leaves if item[1].points >= MIN_LEAF]
-    if not told and len(leaves) == 1 and leaves[0][1].points >= MIN_ALONE:
-        told = leaves
     if not told:
         total = own.points + sum(tally.points for _, tally in leaves)
         evidence = (*own.evidence, *(item for _, tally in leaves for item in tally.evidence))
