@@ -92,6 +92,7 @@ _SHORT = re.compile(
     r"(?P<short>[A-Za-z0-9α-ωΑ-Ω/+-]*[A-Z][A-Za-z0-9α-ω/+-]*)\s?"
     r"(?P<sign>[,:=–]|indicates?|denotes?|means|stands for|is|are)?\s(?P<long>[A-Za-z][^,;:=.]*)"
 )
+_BRACKETED = re.compile(r"\(([A-Z][A-Za-z]?[A-Z][A-Za-z]{0,4})\)")
 _STATISTICS = re.compile(r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d|±|\b(?:S\.?E\.?M|S\.?D|CI|IQR)\b|standard (?:error|deviation)")
 
 
@@ -124,6 +125,25 @@ def _without_note(piece: str) -> str:
     """A sentence up to a footnote sign that begins a new remark."""
     found = _INLINE_NOTE.search(piece)
     return piece[: found.start()] if found else piece
+
+
+def short_forms(caption: str) -> dict[str, str]:
+    """What short forms of a caption stand for where it says so: `mitochondrial reducing activity (MRA)`."""
+    found: dict[str, str] = {}
+    for item in (*re.split(r"[;.]\s", caption), *re.split(r"[,;.]\s", caption)):
+        told = _SHORT.match(item)
+        if told and _is_short_form(item):
+            found.setdefault(told.group("short"), told.group("long"))
+    for bracket in _BRACKETED.finditer(caption):
+        letters = [letter for letter in bracket.group(1).casefold() if letter.isalpha()]
+        words = _WORD.findall(caption[max(0, bracket.start() - 120) : bracket.start()])[-len(letters) - 2 :]
+        for at in range(len(words) - 1, -1, -1):
+            long = " ".join(words[at:])
+            rest = iter(long.casefold())
+            if words[at][0].casefold() == letters[0] and all(letter in rest for letter in letters):
+                found.setdefault(bracket.group(1), long)
+                break
+    return found
 
 
 def _is_beside(piece: str) -> bool:

@@ -6,10 +6,10 @@ A figure that names several modalities clearly carries them all, the best told f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from curation.labels.caption import Clause, clauses
+from curation.labels.caption import Clause, clauses, short_forms
 from curation.labels.lexicon import Entry, Hit
 from curation.labels.taxonomy import Taxonomy, load
 from curation.labels.votes import Tallies, Tally, confidence, decided, undecided
@@ -68,7 +68,7 @@ def points(
         starts: offsets of its panels' sub-captions.
     """
     taxonomy = load("modality")
-    reasons = _Reasons()
+    reasons = _Reasons(_meant_otherwise(caption))
     is_drawn = False
     for number, clause in enumerate(clauses(caption, starts)):
         is_ruled = reasons.read(clause, is_first=number == 0, is_drawn=is_drawn)
@@ -98,17 +98,32 @@ def clauses_of(caption: str, groups: Sequence[str], starts: Sequence[int] = ()) 
     kept: list[Clause] = []
     is_drawn = False
     for number, clause in enumerate(clauses(caption, starts)):
-        is_ruled = _is_ruled(clause, words.find(clause.text))
+        hits = words.find(clause.text)
+        is_ruled = _is_ruled(clause, hits)
         is_drawn = is_drawn or (is_ruled and number == 0)
-        if not is_ruled and (clause.is_panel or not is_drawn):
+        is_like = not groups and any(_is_drawn(hit) for hit in hits if clause.names(hit.start))
+        if not (is_ruled or is_like) and (clause.is_panel or not is_drawn):
             kept.append(clause)
     return kept
+
+
+def _meant_otherwise(caption: str) -> frozenset[str]:
+    """Short forms that look like a method's and stand for something else in this caption."""
+    words = load("modality").words
+    return frozenset(
+        short
+        for short, long in short_forms(caption).items()
+        if (hits := words.find(short))
+        and not {_group(entry.label) for hit in hits for entry in hit.entries}
+        & {_group(entry.label) for hit in words.find(long) for entry in hit.entries}
+    )
 
 
 class _Reasons:
     """What speaks for each label of one figure: every phrase once, where it is worth most."""
 
-    def __init__(self) -> None:
+    def __init__(self, ignored: Collection[str]) -> None:
+        self._ignored = ignored
         self._found: dict[tuple[str, str], tuple[float, str, Place, str]] = {}
 
     def read(self, clause: Clause, *, is_first: bool, is_drawn: bool) -> bool:
@@ -122,7 +137,7 @@ class _Reasons:
         Returns:
             Whether a word for something drawn, plotted or listed names what the clause shows.
         """
-        hits = load("modality").words.find(clause.text)
+        hits = [hit for hit in load("modality").words.find(clause.text) if hit.text not in self._ignored]
         named = [hit for hit in hits if clause.names(hit.start)]
         is_ruled = _is_ruled(clause, hits)
         is_about = is_ruled or (is_drawn and not clause.is_panel)
@@ -132,9 +147,7 @@ class _Reasons:
                 if is_about and _group(entry.label) not in DRAWN:
                     continue
                 worth = _worth(entry, hit, clause, is_title=is_first or clause.is_panel)
-                if entry.strength in NOUNS and not is_ruled:
-                    worth = HINT
-                if entry.strength == "vague" and not (is_first or clause.is_statistical):
+                if entry.strength in NOUNS and not (is_ruled and _may_rule(entry, clause, is_first)):
                     worth = HINT
                 self._add(entry.label, entry.strength, entry.phrase, worth, "caption", hit.text)
         for label, rule, pattern, worth in _PATTERNS:
@@ -175,6 +188,12 @@ def _worth(entry: Entry, hit: Hit, clause: Clause, *, is_title: bool) -> float:
     if entry.strength in NOUNS:
         return HEADED if is_named and clause.is_headed(hit.end) else HINT
     return QUALIFIED if is_named and is_title else HINT
+
+
+def _may_rule(entry: Entry, clause: Clause, is_first: bool) -> bool:
+    """Whether a noun may decide: in a title or a panel, of a chart in a statistical clause as well."""
+    is_statistical = clause.is_statistical and _group(entry.label) == "chart"
+    return is_first or is_statistical or (clause.is_panel and entry.strength == "noun")
 
 
 def _is_ruled(clause: Clause, hits: Sequence[Hit]) -> bool:
