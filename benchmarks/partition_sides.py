@@ -91,7 +91,9 @@ def side(members: Sequence[str], made: Mapping[str, list[Any]]) -> dict[str, Any
         "figure_queries": dict(sorted(Counter(_band(asked[name]) for name in members).items())),
         "domains": dict(sorted(Counter(told[name].domain for name in members).items())),
         "article_types": dict(sorted(Counter(types[name] for name in members).items())),
-        "specialties": dict(sorted(Counter((told[name].specialties or ("",))[0] for name in members).items())),
+        "specialties": dict(
+            sorted(Counter((told[name].specialties or ("",))[0] for name in members).items())
+        ),
     }
 
 
@@ -130,7 +132,9 @@ def main() -> None:
     """Measure, print, save beside what was measured before the lot."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, default=SHARED)
-    options.add_argument("--before", type=Path, help="result of the same command under version 4 of the partition")
+    options.add_argument(
+        "--before", type=Path, help="result of the same command under version 4 of the partition"
+    )
     given = options.parse_args()
     result = measure(given.data)
     if given.before:

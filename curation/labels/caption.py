@@ -1,8 +1,8 @@
-"""A caption taken apart: what it says beside the figure left out, and of every clause the phrase that names what is shown.
+"""A caption taken apart: asides are left out; of every clause the phrase that names what is shown is told.
 
-English captions (and most others) begin with a noun phrase: "Axial CT of the chest", "Flow chart of the trial".
-That phrase says what one sees; what follows it by a preposition or a verb says of what. Lists of short forms,
-footnotes and credits say neither.
+Captions begin with a noun phrase: "Axial CT of the chest", "Flow chart of the trial". It says what one sees;
+what follows it by a preposition or a verb says of what. Lists of short forms, footnotes and credits say
+neither.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from curation.extract.sentences import sentence_spans
 
@@ -31,13 +32,14 @@ class Clause:
     is_statistical: bool
 
     def names(self, start: int) -> bool:
-        """Whether words at this offset name what is shown: in the head phrase, or pointed at (`this micrograph`)."""
+        """Whether words at this offset name what is shown: in its head phrase, or as in `this micrograph`."""
         return start < self.head or _POINTED.search(self.text, 0, start) is not None
 
     def is_headed(self, end: int) -> bool:
         """Whether a word that ends here heads the first phrase: its last word, or the one before `and …`."""
         rest = self.text[end : self.head].strip()
-        return 0 < self.head and (not rest or rest.startswith("(") or _COORDINATED.fullmatch(rest) is not None)
+        is_last = not rest or rest.startswith("(") or _COORDINATED.fullmatch(rest) is not None
+        return self.head > 0 and is_last
 
 
 _WORD = re.compile(r"[^\W_]+(?:[-‐'’][^\W_]+)*")
@@ -82,18 +84,25 @@ _OPENING = re.compile(r"[\s\W]*(?:[A-Za-z](?:\s?[-–,&]\s?[A-Za-z])*[).]\s)?")
 _BREAK = re.compile(r"[;:]|(?<=\w{3})[.](?=\s|$)")
 _FOOTNOTE = re.compile(
     r"[*†‡§¶∗#•]"
-    r"|(?:(?:notes?|footnotes?|legends?|abbreviations?|sources?|credits?|fuente|fonte|nota|source data)\b\s?[:.])"
-    r"|(?:data|values|results|columns|error bars)\s(?:are|were)\s(?:expressed|presented|shown|reported|given)\b",
+    r"|(?:notes?|footnotes?|legends?|abbreviations?|sources?|credits?|fuente|fonte|nota|source data)\b\s?[:.]"
+    r"|(?:data|values|results|columns|error bars)\s(?:are|were)\s"
+    r"(?:expressed|presented|shown|reported|given)\b",
     re.IGNORECASE,
 )
-_CREDIT = re.compile(r"\((?:credits?|source|adapted|modified|reproduced|reprinted|retrieved|taken) [^()]*(?:\([^()]*\)[^()]*)*\)", re.I)
+_CREDIT = re.compile(
+    r"\((?:credits?|source|adapted|modified|reproduced|reprinted|retrieved|taken) "
+    r"[^()]*(?:\([^()]*\)[^()]*)*\)",
+    re.IGNORECASE,
+)
 _INLINE_NOTE = re.compile(r"\s(?:[*†‡§∗]\s?(?=\w)|(?:Abbreviations?|Notes?|Footnotes?|Sources?)\s?:)")
 _SHORT = re.compile(
     r"(?P<short>[A-Za-z0-9α-ωΑ-Ω/+-]*[A-Z][A-Za-z0-9α-ω/+-]*)\s?"
     r"(?P<sign>[,:=–]|indicates?|denotes?|means|stands for|is|are)?\s(?P<long>[A-Za-z][^,;:=.]*)"
 )
 _BRACKETED = re.compile(r"\(([A-Z][A-Za-z]?[A-Z][A-Za-z]{0,4})\)")
-_STATISTICS = re.compile(r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d|±|\b(?:S\.?E\.?M|S\.?D|CI|IQR)\b|standard (?:error|deviation)")
+_STATISTICS = re.compile(
+    r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d|±|\b(?:S\.?E\.?M|S\.?D|CI|IQR)\b|standard (?:error|deviation)"
+)
 
 
 def clauses(caption: str, starts: Iterable[int] = ()) -> list[Clause]:
@@ -117,7 +126,7 @@ def _pieces(text: str, panels: Sequence[int]) -> Iterator[tuple[int, int, bool]]
     """Sentences, cut where a panel begins."""
     for start, end in sentence_spans(text):
         cuts = [start, *(cut for cut in panels if start < cut < end), end]
-        for one, other in zip(cuts, cuts[1:], strict=False):
+        for one, other in pairwise(cuts):
             yield one, other, any(one - 8 <= panel <= one + 8 for panel in panels)
 
 
@@ -161,6 +170,8 @@ def _is_short_form(text: str) -> bool:
     found = _SHORT.match(text)
     if not found:
         return False
+    if sum(item.isupper() or item.isdigit() for item in found.group("short")) < 2:
+        return False
     letters = [item for item in found.group("short").casefold() if item.isalnum()]
     if len(letters) > 2 and found.group("short")[-1] == "s":
         letters.pop()
@@ -182,7 +193,7 @@ def _head(text: str) -> int:
     end, count, last, is_light = 0, 0, "", False
     depth = 0
     for word in _WORD.finditer(text, at, stop):
-        between = text[end:word.start()] if end else ""
+        between = text[end : word.start()] if end else ""
         depth += between.count("(") - between.count(")")
         if depth > 0:
             end = word.end()

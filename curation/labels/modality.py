@@ -1,6 +1,8 @@
 """Modality of a figure on two levels, from its caption, its panels, the sentences that cite it and its image.
 
-A figure that names several modalities clearly carries them all, the best told first.
+What a clause of the caption names first is what it shows; methods it mentions elsewhere count less, and not
+at all where it names a drawing, plot or table. A figure that names several modalities clearly carries them
+all, the best told first.
 """
 
 from __future__ import annotations
@@ -30,10 +32,9 @@ CITED = 1.5
 MOST = 9.0
 NOUNS = ("noun", "vague")
 DRAWN = frozenset({"chart", "diagram", "table", "gel", "sequence", "structure", "equation", "screenshot"})
-"""Groups of what is drawn, plotted or listed. Where a clause names such a thing, methods it mentions are only its matter."""
+"""Groups of what is drawn, plotted or listed: methods that a clause on such a thing names are its matter."""
 IMAGE_KIND = 1.5
 MIN_POINTS = 1.5
-MIN_LEAF = 2.5
 CLEAR = 3.0
 ENOUGH = 5.0
 MAX_MODALITIES = 4
@@ -67,7 +68,6 @@ def points(
         kinds: kinds of its images as the images stage decided them.
         starts: offsets of its panels' sub-captions.
     """
-    taxonomy = load("modality")
     reasons = _Reasons(_meant_otherwise(caption))
     is_drawn = False
     for number, clause in enumerate(clauses(caption, starts)):
@@ -79,7 +79,7 @@ def points(
             reasons.read_citing(clause)
         found = reasons.tallies()
     for kind in sorted(set(kinds)):
-        if kind in taxonomy.labels and not taxonomy.labels[kind].parent:
+        if kind == _group(kind):
             found.setdefault(kind, Tally()).add(f"modality.{kind}.image", "image", kind, IMAGE_KIND)
     return found
 
@@ -156,10 +156,14 @@ class _Reasons:
         return is_ruled
 
     def read_citing(self, clause: Clause) -> None:
-        """Read a sentence that cites the figure: only images it names first, `An ECG was recorded (Fig. 1)`."""
+        """Read a sentence that cites the figure: only images it names first, `An ECG was made (Fig. 1)`."""
         for hit in load("modality").words.find(clause.text):
             for entry in hit.entries:
-                if clause.names(hit.start) and entry.strength == "strong" and _group(entry.label) not in DRAWN:
+                if (
+                    clause.names(hit.start)
+                    and entry.strength == "strong"
+                    and _group(entry.label) not in DRAWN
+                ):
                     self._add(entry.label, "strong", entry.phrase, CITED, "citing sentence", hit.text)
 
     def _add(self, label: str, rule: str, phrase: str, worth: float, place: Place, text: str) -> None:
@@ -217,7 +221,9 @@ def _has(hit: Hit, strength: str) -> bool:
 
 
 def _group(label: str) -> str:
-    return load("modality").labels[label].parent or label
+    """The group of a label, a group's own name, '' for what is no label."""
+    entity = load("modality").labels.get(label)
+    return "" if entity is None else entity.parent or label
 
 
 def _is_drawn(hit: Hit) -> bool:
@@ -247,7 +253,7 @@ def _choices(taxonomy: Taxonomy, group: str, tallies: Mapping[str, Tally], capti
         if entity.parent == group and name in tallies
     ]
     leaves.sort(key=lambda item: -item[1].points)
-    told = [item for item in leaves if item[1].points >= MIN_LEAF]
+    told = [item for item in leaves if item[1].points >= MIN_POINTS]
     if not told:
         total = own.points + sum(tally.points for _, tally in leaves)
         evidence = (*own.evidence, *(item for _, tally in leaves for item in tally.evidence))

@@ -90,7 +90,9 @@ def _of_figure(
     starts = [panel.start for panel in figure.panels]
     made = list(modality.labels(figure.id, figure.article_id, figure.caption, citing, kinds, starts))
     yield from made
-    groups = [row.value if row.value == region.ANATOMY else row.parent or row.value for row in made if row.value]
+    groups = [
+        row.value if row.value == region.ANATOMY else row.parent or row.value for row in made if row.value
+    ]
     tallies = region.of_figure(figure.caption, citing, names, groups, starts)
     yield from region.labels(figure.id, figure.article_id, tallies, figure.caption, groups)
     if held and (made[0].parent or made[0].value) in _CLINICAL:
@@ -166,7 +168,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=2,
+    version=3,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

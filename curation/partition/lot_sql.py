@@ -1,7 +1,7 @@
 """SQL of the lot: which task gets an article that several could ask about as a whole.
 
-A contest by worth would give articles with many figures to the task that makes a query of each figure, and the
-others to the task that makes one of the article: the two would then hold articles of different kinds.
+A contest by worth would give articles with many figures to the task that makes a query of each figure, and
+the others to the task that makes one of the article: the two would then hold articles of different kinds.
 """
 
 from __future__ import annotations

@@ -10,22 +10,30 @@ from collections.abc import Sequence
 from schemas.published import Published
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 
-KEPT = """
+_OF_ARTICLE = ", ".join(
+    f"coalesce(nullif(own.{name}, ''), whole.{name}, '') AS {name}, CASE WHEN own.{name} <> ''"
+    f" THEN own.{name}_confidence ELSE coalesce(whole.{name}_confidence, 0.0) END AS {name}_confidence"
+    for name in ("domain", "body_system")
+)
+KEPT = f"""
     WITH placed AS (SELECT query_id, split, since FROM assignments
         ANTI JOIN (SELECT id AS query_id FROM identified WHERE unit = 'query') USING (query_id)
-        WHERE task = '{task}'),
+        WHERE task = '{{task}}'),
     hidden AS (SELECT id AS corpus_id FROM identified WHERE unit = 'document'),
     labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty,
-        coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region FROM labels),
+        coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region,
+        domain, domain_confidence, coalesce(body_systems[1], '') AS body_system, body_system_confidence
+        FROM labels),
     kept AS (
         SELECT q.* REPLACE (
             coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
             coalesce(nullif(q.modality, ''), own.modality, '') AS modality,
             coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
-            a.split, coalesce(nullif(a.since, ''), '{version}') AS since
+            {_OF_ARTICLE},
+            a.split, coalesce(nullif(a.since, ''), '{{version}}') AS since
         FROM queries q JOIN placed a ON a.query_id = q.id
         LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
-    held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
+    held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{{task}}'),
     judged AS (SELECT r.*, a.split FROM qrels r JOIN placed a USING (query_id)
         ANTI JOIN held USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)),
     told_apart AS (SELECT query_id, corpus_id, reason, a.split FROM (
@@ -41,12 +49,14 @@ KEPT = """
     apart AS (FROM told_apart UNION ALL FROM near),
     described AS (SELECT d.* REPLACE (
             coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
-            coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre)
-        FROM documents d LEFT JOIN labelled whole ON whole.id = d.article_id
+            coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre),
+            {_OF_ARTICLE}
+        FROM documents d LEFT JOIN labelled own ON own.id = d.id
+        LEFT JOIN labelled whole ON whole.id = d.article_id
         LEFT JOIN sources s ON s.id = d.article_id
         ANTI JOIN hidden g ON g.corpus_id = d.id),
     rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
-        WHERE k.task = '{task}'),
+        WHERE k.task = '{{task}}'),
     cited AS (SELECT *, licence.spdx AS license, licence.url AS license_url,
             licence.evidence AS license_evidence, licence.statement AS license_statement
         FROM sources WHERE id IN (SELECT article_id FROM kept UNION SELECT article_id FROM described))

@@ -48,7 +48,7 @@ def task_of(name: str) -> Task:
 
 
 def by_lot(tasks: Iterable[str]) -> list[str]:
-    """Those of some tasks that draw articles, one for another; tasks that this code does not know never do."""
+    """Those of some tasks that draw articles, by name; tasks that this code does not know never do."""
     return sorted(name for name in tasks if name in TASKS and TASKS[name].draws_articles)
 
 

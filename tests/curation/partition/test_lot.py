@@ -20,7 +20,11 @@ def article(number: int) -> str:
 
 def label(number: int, domain: str, specialty: str) -> RecordLabels:
     return RecordLabels(
-        id=article(number), article_id=article(number), unit="article", domain=domain, specialties=(specialty,)
+        id=article(number),
+        article_id=article(number),
+        unit="article",
+        domain=domain,
+        specialties=(specialty,),
     )
 
 
@@ -32,7 +36,11 @@ def world(articles: int, figures: tuple[int, ...] = (1, 2, 6, 12)) -> World:
         many = figures[number % len(figures)]
         items += [Item("visual_context", f"v{number}-{figure}", article(number)) for figure in range(many)]
     labels = tuple(
-        label(number, ("clinical_case", "clinical_study")[number % 3 == 0], ("oncology", "urology")[number % 5 == 0])
+        label(
+            number,
+            ("clinical_case", "clinical_study")[number % 3 == 0],
+            ("oncology", "urology")[number % 5 == 0],
+        )
         for number in range(articles)
     )
     return World(tuple(items), labels=labels)
