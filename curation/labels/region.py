@@ -31,6 +31,8 @@ ENOUGH = 5.0
 MAX_ROWS = 4
 ANATOMY = "anatomy"
 """The one kind of diagram that shows a part of a body."""
+CLINICAL = frozenset({"radiology", "pathology", "endoscopy", "ophthalmology", "photograph", "signal"})
+"""Groups of images that are of a patient: of others the text says more than they show."""
 UNPLACED = frozenset({"skin", "whole_body"})
 """Regions that hold only where the words tell no other one."""
 _HEAD = 70
@@ -57,7 +59,7 @@ def of_figure(
     """Points of every region and part for one figure.
 
     Where nothing tells what kind of image it is, only words that name what is shown count: `Liver of a man`
-    is one, `Risk of liver disease` is not.
+    is one, `Risk of liver disease` is not. Text and concepts count where it is first an image of a patient.
 
     Args:
         caption: its caption without the label.
@@ -74,8 +76,9 @@ def of_figure(
         return found
     count_words(found, taxonomy, "caption", [clause.text for clause in shown], CAPTION)
     count_words(found, taxonomy, "caption", [clause.text[:_HEAD] for clause in shown[:1]], OPENING_OF_CAPTION)
-    count_words(found, taxonomy, "citing sentence", citing, CITING)
-    count_words(found, taxonomy, "concept", names, CONCEPT)
+    if groups[0] in CLINICAL:
+        count_words(found, taxonomy, "citing sentence", citing, CITING)
+        count_words(found, taxonomy, "concept", names, CONCEPT)
     return found
 
 
