@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from curation.partition.keys_sql import article_key, literal
 
+SINCE = 5
+"""Version of the partition that draws articles first."""
 _TURN = 1_000_000_000_000
 """Turns are counted in parts of this size, so that whole numbers tell which comes first."""
 
