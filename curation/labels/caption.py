@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from curation.extract.sentences import sentence_spans
+from curation.labels.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,17 @@ def short_forms(caption: str) -> dict[str, str]:
                 found.setdefault(bracket.group(1), long)
                 break
     return found
+
+
+def meant_otherwise(caption: str, taxonomy: Taxonomy) -> frozenset[str]:
+    """Short forms of a caption that look like a label's and, as it says, stand for something else."""
+
+    def groups(text: str) -> set[str]:
+        entries = (entry for hit in taxonomy.words.find(text) for entry in hit.entries)
+        return {taxonomy.labels[entry.label].parent or entry.label for entry in entries}
+
+    told = short_forms(caption).items()
+    return frozenset(short for short, long in told if (own := groups(short)) and not own & groups(long))
 
 
 def _is_beside(piece: str) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from curation.labels.caption import Clause, clauses, short_forms
+from curation.labels.caption import Clause, clauses, meant_otherwise
 from curation.labels.lexicon import Entry, Hit
 from curation.labels.taxonomy import Taxonomy, load
 from curation.labels.votes import Tallies, Tally, confidence, decided, undecided
@@ -68,7 +68,7 @@ def points(
         kinds: kinds of its images as the images stage decided them.
         starts: offsets of its panels' sub-captions.
     """
-    reasons = _Reasons(_meant_otherwise(caption))
+    reasons = _Reasons(meant_otherwise(caption, load("modality")))
     is_drawn = False
     for number, clause in enumerate(clauses(caption, starts)):
         is_ruled = reasons.read(clause, is_first=number == 0, is_drawn=is_drawn)
@@ -105,18 +105,6 @@ def clauses_of(caption: str, groups: Sequence[str], starts: Sequence[int] = ()) 
         if not (is_ruled or is_like) and (clause.is_panel or not is_drawn):
             kept.append(clause)
     return kept
-
-
-def _meant_otherwise(caption: str) -> frozenset[str]:
-    """Short forms that look like a method's and stand for something else in this caption."""
-    words = load("modality").words
-    return frozenset(
-        short
-        for short, long in short_forms(caption).items()
-        if (hits := words.find(short))
-        and not {_group(entry.label) for hit in hits for entry in hit.entries}
-        & {_group(entry.label) for hit in words.find(long) for entry in hit.entries}
-    )
 
 
 class _Reasons:

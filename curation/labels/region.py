@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.labels import modality
+from curation.labels.caption import meant_otherwise
 from curation.labels.taxonomy import Taxonomy, load
 from curation.labels.votes import Tallies, Tally, Weight, confidence, count_words, decided, undecided
 from schemas.label import Label, LabelEvidence, Undecided
@@ -69,13 +70,15 @@ def of_figure(
         starts: offsets of its panels' sub-captions.
     """
     taxonomy, found = load("region"), Tallies()
+    ignored = meant_otherwise(caption, taxonomy)
     shown = modality.clauses_of(caption, groups, starts)
     if not groups:
         heads = [clause.text[: clause.head] for clause in shown if clause.is_panel or clause is shown[0]]
-        count_words(found, taxonomy, "caption", heads, CAPTION)
+        count_words(found, taxonomy, "caption", heads, CAPTION, ignored)
         return found
-    count_words(found, taxonomy, "caption", [clause.text for clause in shown], CAPTION)
-    count_words(found, taxonomy, "caption", [clause.text[:_HEAD] for clause in shown[:1]], OPENING_OF_CAPTION)
+    texts = [clause.text for clause in shown]
+    count_words(found, taxonomy, "caption", texts, CAPTION, ignored)
+    count_words(found, taxonomy, "caption", [text[:_HEAD] for text in texts[:1]], OPENING_OF_CAPTION, ignored)
     if groups[0] in CLINICAL:
         count_words(found, taxonomy, "citing sentence", citing, CITING)
         count_words(found, taxonomy, "concept", names, CONCEPT)

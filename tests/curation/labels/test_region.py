@@ -85,6 +85,11 @@ def test_captions_tell_region_and_part(caption: str, parent: str, value: str) ->
     assert row.evidence and row.evidence[0].place == "caption" and row.evidence[0].text in caption
 
 
+def test_a_short_form_means_what_the_caption_says() -> None:
+    assert both(labels("Radiograph of a wrist in rheumatoid arthritis (RA).")) == [("limbs", "upper_limb")]
+    assert both(labels("CT with an enlarged right atrium (RA).")) == [("thorax", "heart")]
+
+
 def test_words_that_mean_two_places_are_read_with_their_neighbours() -> None:
     assert both(labels("Cervical spine, lateral view.")) == [("", "spine_trunk")]
     assert both(labels("Histology: cancer of the uterine cervix.")) == [
