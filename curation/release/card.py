@@ -173,7 +173,7 @@ def _configs(tables: Iterable[Published], rows: Mapping[str, Mapping[str, int]])
             yield {"name": table.name, "folder": table.folder, "splits": splits}
 
 
-def _drawn_with(head: ReleaseManifest) -> list[str]:
+def drawn_with(head: ReleaseManifest) -> list[str]:
     """Titles of the tasks that drew articles beside this one; none of a release older than the lot."""
     made = next((stage for stage in head.stages if stage["name"] == "partition"), None)
     if made is None or made["version"] < LOT_SINCE:
@@ -211,6 +211,6 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "configs": configs,
         "loadable": {table["name"] for table in configs},
         "settings": next((stage["params"] for stage in head.stages if stage["name"] == head.task), {}),
-        "drawn_with": _drawn_with(head),
+        "drawn_with": drawn_with(head),
     }
     return environment.get_template("card.md.jinja").render(context)

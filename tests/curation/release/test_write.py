@@ -17,7 +17,7 @@ from PIL import Image
 from curation.audit import audit
 from curation.published.manifest import ReleaseManifest, hash_files, read_manifest, unlike
 from curation.published.writer import write_table
-from curation.release import facts
+from curation.release import card, facts
 from curation.release.write import Written
 from curation.tasks.image_search.facts import ImageCheck
 from schemas.article import Graphic
@@ -464,3 +464,12 @@ def test_domain_and_body_system_are_published_with_their_confidence(world: World
     (file,) = ORIGIN_CORPUS.files(directory)
     told = {row["article_id"]: tuple(row[name] for name in SURE) for row in pq.read_table(file).to_pylist()}
     assert told[article] == ("clinical_case", 0.9, "respiratory", 0.8)
+
+
+def test_the_card_says_that_articles_went_by_lot(world: World) -> None:
+    """Only where another task of the dataset drew as well, and of releases that know the lot."""
+    head = read_manifest(world.release())
+    both = ["summary", head.task]
+    for version, tasks, said in ((5, both, True), (4, both, False), (5, [head.task], False)):
+        stage = {"name": "partition", "version": version, "params": {"tasks": tasks}}
+        assert bool(card.drawn_with(dataclasses.replace(head, stages=(stage,)))) == said
