@@ -49,9 +49,10 @@ from sources.store import RawStore
 
 GOLD = ROOT / "tests" / "gold"
 TARGET = 0.9
-TEST_HISTORY = (0.857, 0.9, 0.9, 0.9, 0.857)
+TEST_HISTORY = (0.857, 0.9, 0.9, 0.9, 0.857, 0.833, 0.833, 0.833, 0.833)
 """Accuracy on test each time it was run; the rules changed between the first two runs only, its errors were
-looked at after the third. The last is the default vocabulary's; five others were run, for accuracy only."""
+looked at after the third. The fifth was the default vocabulary's (five others were run, for accuracy only);
+the last four are of rules written on dev and on invented stories, for kinds of error met elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,8 @@ def section() -> list[str]:
         "The shared cases (reports and textbook boxes) against one developer's reading, split by the SHA-256 "
         "of the article id. Rules were written on dev and on titles of MEDLINE case reports; test was run "
         f"{len(TEST_HISTORY)} times (accuracy {seen}), its errors unseen until the rules stood. "
-        f"Since then the default vocabulary stands for one that the benchmark merged itself, with DOID: "
+        f"Since the fifth the default vocabulary stands for one that the benchmark merged itself, with DOID, "
+        f"and since the sixth the rules know misdiagnoses, heads of names and stories: "
         f"{result['names']:,} names of HPO, MONDO and MeSH. "
         "`python -m benchmarks.principal_diagnosis`",
         "",

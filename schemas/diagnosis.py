@@ -12,9 +12,10 @@ from schemas.record import column, record
 EvidencePlace = Literal["title", "keyword", "statement", "discussion", "case"]
 """title: the report's title; keyword: an author keyword; statement: a sentence that states the diagnosis;
 discussion: a sentence outside the case that speaks of this patient; case: the patient's own story."""
-OpenReason = Literal["", "ambiguous", "not_named", "not_in_vocabulary"]
-"""Why a case has no principal diagnosis. ambiguous: several hold alike; not_named: nothing states one;
-not_in_vocabulary: it is stated in words that are no concept, or only one too general to pair cases by."""
+OpenReason = Literal["", "ambiguous", "not_named", "unsure", "not_in_vocabulary"]
+"""Why a case has no principal diagnosis. ambiguous: several hold alike; not_named: nothing names a disease as
+the patient's; unsure: one is named, but too little says that it is the diagnosis; not_in_vocabulary: it is
+stated in words that are no concept, or only one too general to pair cases by."""
 
 
 @record

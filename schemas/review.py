@@ -20,12 +20,20 @@ Origin = Literal["positive", "pool", "random", "gold"]
 """Why a candidate was drawn: labelled by a rule, found by a system, drawn by chance, or known in advance."""
 Role = Literal["annotator", "adjudicator", "judge"]
 AnnotationState = Literal["current", "superseded", "withdrawn", "conflict"]
+REPORTS: dict[str, str] = {
+    "privacy": "The item names or shows a person: a name, a birth date, a record number, a face.",
+    "wrong_patient": "Text or image is of another patient than the article says.",
+    "consent": "The item should not be shown without consent, and there may be none.",
+    "offensive": "The item degrades or insults people.",
+}
+"""Reasons that are reports: what the item shows is withheld from releases until a maintainer lifts them."""
 CANNOT_JUDGE: dict[str, str] = {
     "image_unreadable": "The image is too small, cut off or of too poor quality.",
     "text_incomplete": "The text is cut off or makes no sense without what is missing.",
     "outside_field": "The question needs a specialty I do not have.",
     "ambiguous": "The question can be read in several ways, with different answers.",
     "other": "Another reason, told in the comment.",
+    **REPORTS,
 }
 """Reasons for which an item may be left without a grade."""
 
@@ -122,3 +130,22 @@ def candidate_id(kind: str, task: str, query_id: str, corpus_id: str, shown: tup
 def annotation_id(candidate: str, annotator: str, role: str, grade: int | None, reason: str) -> str:
     """Id of an answer: the same answer of the same person to the same candidate is one annotation."""
     return f"ann:{sha256_text(canonical_json([candidate, annotator, role, grade, reason]))[:16]}"
+
+
+@record
+class Lifted:
+    """A maintainer's decision that reports of readers withhold nothing any more."""
+
+    candidate_id: str = column("candidate")
+    annotations: tuple[str, ...] = column("answers that reported it; a later report stands again")
+    by: str = column("who decided")
+    why: str = column("the reason, one line")
+
+
+@record
+class Reported:
+    """One text or image that readers reported, as releases look for it."""
+
+    text: str = column("the text as it was shown, '' for an image")
+    image: str = column("hex SHA-256 of the image, '' for a text")
+    reasons: str = column("reasons of REPORTS, comma-separated")

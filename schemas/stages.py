@@ -74,6 +74,7 @@ class Reason(enum.StrEnum):
     NAMED_IN_SPEC = "named_in_spec"
     # release
     NAMES_A_PATIENT = "names_a_patient"
+    REPORTED = "reported"
     # review
     NO_POSITIVE_LEFT = "no_positive_left"
     STALE_VERDICT = "stale_verdict"

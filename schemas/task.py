@@ -28,11 +28,21 @@ class Settings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """One grade: its number, the name its button shows to reviewers, its definition."""
+    """One grade: its number, the name its button shows to reviewers, its definition.
+
+    `seen` is what a reviewer goes by, where that is not the rule's definition: the rule may rest on what is
+    not shown, e.g. a cross-reference that was removed from the passage.
+    """
 
     score: int
     name: str
     definition: str
+    seen: str = ""
+
+    @property
+    def to_reviewers(self) -> str:
+        """The grade in words of what the page shows."""
+        return self.seen or self.definition
 
 
 @dataclass(frozen=True, slots=True)

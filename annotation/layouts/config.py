@@ -23,6 +23,10 @@ _REASON_KEYS = {
     "outside_field": "f",
     "ambiguous": "a",
     "other": "o",
+    "privacy": "p",
+    "wrong_patient": "w",
+    "consent": "n",
+    "offensive": "x",
 }
 _REASON_NAMES = {
     "image_unreadable": "Image unreadable",
@@ -30,6 +34,10 @@ _REASON_NAMES = {
     "outside_field": "Outside my field",
     "ambiguous": "Question ambiguous",
     "other": "Other reason",
+    "privacy": "Privacy",
+    "wrong_patient": "Wrong patient",
+    "consent": "No consent",
+    "offensive": "Offensive",
 }
 _WORDS: dict[Kind, dict[Side, int]] = {"figure_caption": {"left": 450}}
 _USUAL_WORDS = 500
@@ -110,7 +118,7 @@ def _answer(root: Element, kind: Kind, asked: Asked) -> None:
     if asked.grades:
         choices = _grades(area, layout="inline")
         for grade in asked.grades:
-            _button(choices, str(grade.score), str(grade.score), grade.name, grade.definition)
+            _button(choices, str(grade.score), str(grade.score), grade.name, grade.to_reviewers)
         _button(choices, CANNOT, "C", "Cannot judge", "A reason is asked for.")
     when = {"visibleWhen": "choice-selected", "whenTagName": "grade", "whenChoiceValue": CANNOT}
     row = _add(area, "View", className="mq-reasons", **when)

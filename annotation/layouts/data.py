@@ -142,7 +142,7 @@ def _confusion(shown: Mapping[str, str]) -> TaskData:
         for number, item in enumerate(options, start=1)
     ]
     none = questions.NONE_OF_THEM
-    rows.append(_option("0", "0", none.name, none.definition))
+    rows.append(_option("0", "0", none.name, none.to_reviewers))
     rows.append(_option(CANNOT, "C", "Cannot judge", "A reason is asked for."))
     return {"left": _chip(language) + left, "options": [*rows]}
 

@@ -78,3 +78,16 @@ OPTIONS: Final = '[{"id": "MONDO:0005015", "name": "diabetes mellitus", "text": 
 The answer's grade is the 1-based number of the option chosen, 0 for none of them.
 """
 MAX_OPTIONS: Final = 9
+TEXTS: Final = (
+    "query_text",
+    "document_title",
+    "document_text",
+    "caption_text",
+    "case_text",
+    "text_before",
+    "text_after",
+    "source_text",
+    "translated_text",
+)
+"""Fields that show text of an article."""
+IMAGES: Final = ("query_image", "document_image")

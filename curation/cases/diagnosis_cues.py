@@ -273,15 +273,6 @@ STRONG = frozenset(
     }
 )
 
-TISSUE = _cue(
-    "pathology revealed",
-    "after",
-    r"\b(?:(?:immuno-?)?(?:histo-?)?patholog\w+|histolog\w+|immunohistochem\w+|biops(?:y|ies)|autopsy"
-    r"|specimens?|microscop\w+)\b"
-    rf".{{0,160}}?\b(?:{_SHOWED}|confirm(?:ed|s|ing)|consistent with|compatible with|suggestive of)\b",
-)
-"""What tissue shows is the last word on a disease, whatever its name."""
-
 EVENT = _cue(
     "developed",
     "after",

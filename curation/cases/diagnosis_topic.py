@@ -239,16 +239,6 @@ class Topic:
             return 2
         return 1 if others or kinds else 0
 
-    def is_named(self, words: str, sentence: str, *, is_known: bool = False) -> bool:
-        """Whether words of a sentence name a disease of the topic.
-
-        Which kind of disease it is may stand beside them; if it is known already, nowhere: "the rupture".
-        """
-        if self.agreement(words) > 1:
-            return True
-        named = any(_kind(word) in self.kinds for word in words_of(words))
-        return named and (is_known or self.agreement(sentence) > 1)
-
     def _is_disease(self, word: str) -> bool:
         """Whether a word is a disease of the topic, or one of the two is a kind of the other."""
         form = _form(word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,6 +52,13 @@ _YEAR_PERSON = re.compile(
     rf"|gravida|g\d)\b)",
     re.IGNORECASE,
 )
+_UNIT = r"(?P<unit>years?|yrs?|months?|mos?|weeks?|wks?|days?)"
+_JOIN = r"(?:[\s,\u00ad\-‐‑‒–—]|and\b)*"
+_LATER_UNIT = r"(?P<more>\d{1,3})[\s\u00ad\-‐‑‒–—]*(?P<lesser>months?|mos?|weeks?|wks?|days?)"
+_COMPOUND = re.compile(
+    rf"(?<![\d.,\w]){_N}{_DASH}{_UNIT}{_JOIN}{_LATER_UNIT}(?:{_DASH}old\b|\s+of\s+age\b)", re.IGNORECASE
+)
+_AGED_COMPOUND = re.compile(rf"\baged?\s+{_N}{_DASH}{_UNIT}{_JOIN}{_LATER_UNIT}\b", re.IGNORECASE)
 _SHORT = re.compile(rf"(?<![\d.,\w]){_N}\s?-?(?P<unit>y)[./]?\s?o\b\.?", re.IGNORECASE)
 _OF_AGE = re.compile(
     rf"(?<![\d.,\w]){_N}{_HALF}\s+(?P<unit>years?|months?|weeks?|days?)\s+of\s+age\b", re.IGNORECASE
@@ -78,7 +85,7 @@ _DECADE = re.compile(
     r"|ninth|tenth)\s+decade)\b",
     re.IGNORECASE,
 )
-_AGES = (_OLD, _OF_AGE, _AGED, _YEAR_PERSON, _SHORT, _SLASH, _ROMANCE, _GERMAN)
+_AGES = (_COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _SHORT, _SLASH, _ROMANCE, _GERMAN)
 
 _FEMALE = frozenset(
     _words(
@@ -130,6 +137,40 @@ _RELATIVE_AGE = re.compile(
     re.IGNORECASE,
 )
 _PAST_AGE = re.compile(r"\b(?:at|from|since|until|by|before|after)\s+(?:the\s+)?(?:an\s+)?$", re.IGNORECASE)
+_RELATIVE = (
+    r"(?:(?:grand|step|god|half-)?(?:mother|father|brother|sister|son|daughter)s?|husband|wife|aunt|uncle"
+    r"|cousins?|niece|nephew|parents?|spouse|partner|siblings?|donor|caregiver)"
+)
+_KIN_BEFORE = re.compile(
+    rf"\b{_RELATIVE}(?: (?:of|to) (?:the|our|this|his|her|a)(?: index)?"
+    r" (?:patient|proband|child|boy|girl|man|woman))?"
+    rf"\s*[,(]\s*(?:who (?:is|was)\s+)?(?:an?\s+|aged?\s+|now\s+)*$"
+    rf"|\b{_RELATIVE}\b(?: (?!of\b)[\w-]+){{0,6}} (?:at|aged?|age of|was|is)(?: the)?(?: age)?(?: of)?"
+    r"\s*$",
+    re.IGNORECASE,
+)
+"""Before the age of a relative: "his mother, 61", "his mother had died at 61"."""
+_FIRST_NOUN = re.compile(
+    rf"^[\s,-]*(?:[\w-]+\s+){{0,2}}?(?:(?P<kin>{_RELATIVE})|wom[ae]n|m[ae]n|(?:fe)?male|girl|boy|patient|lady"
+    r"|gentleman|infant|child|baby)\b",
+    re.IGNORECASE,
+)
+_GROUP_BEFORE = re.compile(
+    r"\b(?:over|under|above|below|between|mean|median|average|peaks?|range[sd]?|onset)\b[^.;]{0,30}$"
+    r"|\b(?:patients|men|women|children|persons|people|adults|infants|individuals|boys|girls|they)"
+    r"(?:,? (?:who|are|were|aged?|of|mostly|usually|all))*\s*$",
+    re.IGNORECASE,
+)
+_SPAN_AFTER = re.compile(r"(?:\s*(?:years?|months?))?\s*(?:to|through|and|-|–|—)\s*\d", re.IGNORECASE)
+_DATED = re.compile(
+    r"\b(?:at|from|since|until|till|by|before|after|up to)\s+(?:the\s+age\s+of\s+|age\s+|about\s+)?$",
+    re.IGNORECASE,
+)
+_HE_AFTER = re.compile(
+    r",? (?:s?he|the patient) (?:present|was (?:admit|refer|seen|found)|consult|came)", re.I
+)
+"""An age at which somebody became a patient."""
+_NEXT_FEW = 5
 _UNBORN = re.compile(r"\b(?:prenatal\w*|antenatal\w*|fo?et(?:al|us|uses)|in utero)\b", re.IGNORECASE)
 _NEWBORN = re.compile(r"\b(?:newborns?|neonat\w+)\b", re.IGNORECASE)
 _MOTHER = re.compile(r"\b(?:pregnan\w+|gravida|\w+gravida|\w+para|mother|g\d+\s?p\d+)\b", re.IGNORECASE)
@@ -175,19 +216,71 @@ def _age(match: re.Match[str]) -> Age:
     number = float(_SPELLED[written]) if written in _SPELLED else float(written)
     number += 0.5 if groups.get("half") else 0.0
     unit = (groups.get("unit") or "year").lower()
-    scale = _UNITS.get(unit) or _UNITS.get(unit.rstrip("s")) or _UNITS.get(unit.rstrip("es")) or 1.0
+    years = number * _scale_of(unit)
+    if groups.get("more"):
+        years += int(groups["more"]) * _scale_of(groups["lesser"].lower())
     sex: Sex = {"F": "female", "M": "male"}.get(groups.get("sex") or "", "")  # type: ignore[assignment]
-    return Age(match.start(), match.end(), match.group().strip(" ,"), round(number * scale, 4), sex)
+    return Age(match.start(), match.end(), match.group().strip(" ,"), round(years, 4), sex)
 
 
-def introduces(sentence: str) -> Age | None:
-    """The age by which a sentence introduces a patient ("A 54-year-old woman …"), None if it does not."""
-    for age in ages_in(sentence):
+def _scale_of(unit: str) -> float:
+    """Years in a unit as written, in the plural or not."""
+    return _UNITS.get(unit) or _UNITS.get(unit.rstrip("s")) or _UNITS.get(unit.rstrip("es")) or 1.0
+
+
+def introduction(sentences: Iterable[str], *, may_be_kin: bool = False) -> tuple[str, Age] | None:
+    """The sentence of a case that introduces its patient by age, and that age.
+
+    The first that does; but where it only says when something was ("at 12 years of age"), one of the next
+    few in which a person is so old ("a 43-year-old man").
+
+    Args:
+        sentences: the sentences of the case.
+        may_be_kin: whether the patient may be told of as somebody's relative, as in reports of families.
+    """
+    dated: tuple[str, Age] | None = None
+    waited = 0
+    for sentence in sentences:
+        age = introduces(sentence) or (introduces(sentence, may_be_kin=True) if may_be_kin else None)
+        if age is not None and (dated is None or not _is_date(age, sentence)):
+            if not _is_date(age, sentence):
+                return sentence, age
+            dated = sentence, age
+        waited += dated is not None
+        if waited > _NEXT_FEW:
+            break
+    return dated
+
+
+def _is_date(age: Age, sentence: str) -> bool:
+    """Whether an age dates an event rather than describes a person."""
+    before = sentence[max(0, age.start - 40) : age.start]
+    return bool(_DATED.search(before)) and not age.text.lower().endswith("old")
+
+
+def _is_of_others(age: Age, sentence: str) -> bool:
+    """Whether an age is a relative's, a group's, or the beginning of a span of ages."""
+    before, after = sentence[max(0, age.start - 90) : age.start], sentence[age.end : age.end + 40]
+    if _KIN_BEFORE.search(before) or _GROUP_BEFORE.search(before) or _SPAN_AFTER.match(after):
+        return True
+    found = _FIRST_NOUN.search(after)
+    return found is not None and found["kin"] is not None
+
+
+def introduces(sentence: str, *, may_be_kin: bool = False) -> Age | None:
+    """The age by which a sentence introduces a patient ("A 54-year-old woman …"), None if it does not.
+
+    Args:
+        sentence: one sentence.
+        may_be_kin: whether ages of relatives count.
+    """
+    ages = [age for age in ages_in(sentence) if may_be_kin or not _is_of_others(age, sentence)]
+    for age in sorted(ages, key=lambda item: _is_date(item, sentence)):
         if age.text.lower().startswith("age") and _PAST_AGE.search(
             sentence[max(0, age.start - 30) : age.start]
         ):
             continue
-        is_said = age.text.lower().endswith("old") or bool(age.sex)
+        is_said = age.text.lower().endswith("old") or bool(age.sex) or _HE_AFTER.match(sentence[age.end :])
         if is_said or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
             return age
     return None

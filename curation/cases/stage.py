@@ -13,6 +13,7 @@ from curation.cases.patient import (
     Sex,
     child_sex,
     introduces,
+    introduction,
     is_animal,
     is_of_mother,
     is_prenatal,
@@ -109,23 +110,21 @@ def _paragraph(
 def _is_patient(draft: Draft, count: int) -> bool:
     """Whether a draft, one of `count`, tells of one human patient; the only one at some length."""
     text = draft.text()
-    introduction = _introduction(draft)
-    if introduction is not None and is_animal(introduction[0]):
+    introduced = _introduction(draft)
+    if introduced is not None and is_animal(introduced[0]):
         return False
-    told = mentions_patient(text) + (2 if introduction else 0)
-    if count > 1 and introduction is not None:
+    told = mentions_patient(text) + (2 if introduced else 0)
+    if count > 1 and introduced is not None:
         return group_words(text) < 4
     return len(text.split()) >= _MIN_WORDS and told >= _MIN_MENTIONS and group_words(text) < max(4, told)
 
 
 def _introduction(draft: Draft) -> tuple[str, Age] | None:
     """The first sentence that introduces the patient by age, and that age."""
-    for piece in draft.pieces[:4]:
-        for start, end in piece.sentences():
-            sentence = piece.paragraph.text[start:end]
-            if age := introduces(sentence):
-                return sentence, age
-    return None
+    sentences = (
+        piece.paragraph.text[start:end] for piece in draft.pieces[:4] for start, end in piece.sentences()
+    )
+    return introduction(sentences, may_be_kin=draft.number > 1)
 
 
 def _why_none(
@@ -180,10 +179,10 @@ def _cases(
 
 def _person(draft: Draft, title: str) -> tuple[Age | None, Sex]:
     """Age and sex of the patient; of an unborn or newborn one, not the mother's who is introduced first."""
-    introduction, text = _introduction(draft), draft.text()
-    if introduction and is_of_mother(introduction[0], introduction[1], title):
+    introduced, text = _introduction(draft), draft.text()
+    if introduced and is_of_mother(introduced[0], introduced[1], title):
         return (None if is_prenatal(title) else newborn_age(text)), child_sex(text)
-    sentence, age = introduction or ("", None)
+    sentence, age = introduced or ("", None)
     return age, sex_of([text], age, sentence)
 
 
@@ -231,7 +230,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=2,
+    version=3,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

@@ -7,12 +7,11 @@ looked at. Scores rank readings of one span: own words over inflected over reord
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.concepts.names import CASED, LOOSE, PARTIAL, PREFERRED, VARIANT
-from curation.concepts.normalise import Word, language_of
+from curation.concepts.normalise import ADJECTIVE, Language, Word, language_of
 from curation.concepts.scripts import COMMAS, is_katakana, is_unspaced, split
 from schemas.concept import MatchRule
 
@@ -25,9 +24,9 @@ _ACRONYM = 0.12
 """Taken off an acronym for every letter it is shorter than four."""
 _SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
 
-ADJECTIVE = re.compile(r"(?:al|ic|ar|ous|ive|ary|ed|oid|ac)$")
-"""Endings of words that mostly stand before a noun."""
-_OF = frozenset({"of", "in"})
+_CHANGES = frozenset({"increas", "decreas"})
+"""Keys of qualities that things may have or come to have."""
+_OF = frozenset({"of", "in", "involving", "affecting"})
 _NONE: frozenset[str] = frozenset()
 
 
@@ -63,16 +62,16 @@ def words_of(text: str, code: str) -> Words:
         small - language.light if small else _NONE,
         "/" in text and "/" in map(str.strip, parts[2:-1:2]),
         "(" in text or "[" in text or ")" in text,
-        "of" in small or "in" in small,
-        _head(words),
+        not _OF.isdisjoint(small),
+        _head(words, parts[::2]),
     )
 
 
-def _head(words: Sequence[Word]) -> str:
-    """Key form of the noun a phrase is about: the last one, or the one before "of"."""
+def _head(words: Sequence[Word], gaps: Sequence[str]) -> str:
+    """Key form of the noun a phrase is about: the last one, or the one before "of" or a comma."""
     head = ""
-    for word in words:
-        if head and word.folded in _OF:
+    for place, word in enumerate(words):
+        if head and (word.folded in _OF or gaps[place].strip() in COMMAS):
             return head
         head = word.key or head
     return head
@@ -85,7 +84,14 @@ def _commas(parts: list[str], keyed: list[str]) -> tuple[int, ...]:
 
 
 def judge(
-    found: str, name: str, flags: int, code: str, *, is_misspelt: bool = False
+    found: str,
+    name: str,
+    flags: int,
+    code: str,
+    *,
+    is_misspelt: bool = False,
+    is_said: bool = False,
+    goes_on: bool = False,
 ) -> tuple[MatchRule, float] | None:
     """How a stretch of text names a concept, or None if it does not.
 
@@ -95,6 +101,8 @@ def judge(
         flags: of its index row.
         code: language.
         is_misspelt: whether one word was guessed.
+        goes_on: whether the phrase goes on after it: "inflammatory bowel [disease]".
+        is_said: whether it is an adjective said of a person: "hypotonic" names "hypotonia".
     """
     if flags & CASED:
         bare = _bare(name)
@@ -109,11 +117,15 @@ def judge(
     if is_misspelt:
         if _corrected(text.forms, known.forms) != known.forms:
             return None
+        if ADJECTIVE.search(text.words[-1]) and not ADJECTIVE.search(known.words[-1]):
+            return None  # "thrombogenic" is no "thrombopenia"
         others = len(_beyond(text.inflections, known.inflections))
         return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
     if text.words == known.words and len(text.commas) <= len(known.commas):
         return "exact", EXACT - penalty
-    if not _is_finished(text, known):
+    if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
+        return None
+    if goes_on and text.head != known.head and (not text.has_of or ADJECTIVE.search(text.words[-1])):
         return None
     return _other_form(text, known, flags, code)
 
@@ -149,12 +161,38 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
 
 def _share_head(text: Words, known: Words, code: str) -> bool:
     """Whether both speak of one thing, or of a finding on one: "renal pelvis" is no "pelvic kidney"."""
-    is_finding = language_of(code).is_finding
-    return text.head == known.head or any(
-        is_finding(noun)
+    language = language_of(code)
+    if text.head == known.head or any(
+        language.is_finding(noun)
         for noun, key in zip(known.nouns, known.forms, strict=True)
         if key in (text.head, known.head)
-    )
+    ):
+        return True
+    qualities, others = zip(*(_parted(words, language) for words in (text, known)), strict=True)
+    if not (qualities[0] and qualities[1]):
+        return False
+    # "Reduction of the X level" is "decreased X level", but a "low dose" is no "dose reduction".
+    is_same = qualities[0] == qualities[1] and others[0] == others[1]
+    return is_same or _is_of_quality(text, language) or _is_of_quality(known, language)
+
+
+def _is_of_quality(words: Words, language: Language) -> bool:
+    """Whether a phrase begins with a quality's noun: "reduction of the level"."""
+    return words.has_of and words.head == words.forms[0] and language.is_quality(words.nouns[0])
+
+
+def _parted(words: Words, language: Language) -> tuple[list[str], list[str]]:
+    """Words that are qualities ("abnormal", "abnormality"), and the other nouns, sorted.
+
+    Qualities by their key, those that may be changes ("low", "reduction") by how they begin.
+    """
+    qualities, others = [], []
+    for noun, key in zip(words.nouns, words.forms, strict=True):
+        if language.is_quality(noun):
+            qualities.append(noun[:4] if key in _CHANGES else key)
+        else:
+            others.append(noun)
+    return sorted(qualities), sorted(others)
 
 
 def _likeness(text: Words, known: Words) -> float:
@@ -164,16 +202,16 @@ def _likeness(text: Words, known: Words) -> float:
     return NOUN if sorted(text.nouns) == sorted(known.nouns) else NEAR
 
 
-def _is_finished(text: Words, known: Words) -> bool:
+def _is_finished(text: Words, known: Words, code: str) -> bool:
     """Whether a mention ends with a word that can end one: an adjective there belongs to what follows.
 
-    A name of one word is met by inflections of that word only.
+    A name of one word is met by inflections of that word only, and by other nouns for it.
     """
     if not text.inflections or text.inflections[-1] == known.inflections[-1]:
         return True
-    if len(text.forms) == 1 and len(known.forms) == 1:
+    if len(text.forms) == 1 and len(known.forms) == 1 and text.nouns != known.nouns:
         return False
-    return text.inflections[-1] == text.nouns[-1]
+    return not language_of(code).is_adjective(text.inflections[-1])
 
 
 def _bare(text: str) -> str:

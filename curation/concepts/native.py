@@ -19,6 +19,7 @@ from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
 from curation.concepts.names import CASED
 from curation.concepts.normalise import base_language, language_of, rules
+from curation.concepts.persons import is_said_of_person
 from curation.concepts.scripts import gap_class, is_unspaced
 from curation.concepts.storage import IndexFile
 from curation.concepts.typos import Typos
@@ -31,6 +32,8 @@ SPLICED = 0.9
 _CLEAR = 0.93
 """Share of a surer reading's score that one crossing it must have to stay."""
 _WORD_BEFORE, _WORD_AFTER = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
+_NEXT = re.compile(r" ([^\W\d_]+)")
+_LISTED = re.compile(r"[,/]|\b(?:and|or)\b")
 _REMEMBERED = 50_000
 _BATCH = 150_000
 """Characters that are read together."""
@@ -87,7 +90,7 @@ class NativeMatcher:
         self._gaps = _Gaps()
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
-        self._judged: dict[tuple[str, int, bool, bool], Reading | None] = {}
+        self._judged: dict[tuple[str, int, bool, bool, bool, bool], Reading | None] = {}
         self._read: dict[tuple[int, int], Reading] = {}
         self._penalties = [penalty_of(flags) for flags in range(256)]
 
@@ -172,7 +175,6 @@ class NativeMatcher:
 
     def _judge_later(self, found: Found, later: Sequence[int], batch: Batch, spans: Spans) -> None:
         """Judge, word by word, windows of spans that have no reading by hashes; add what names a concept."""
-        code = batch.lexicon.language.code
         readings: dict[Span, list[Reading]] = {}
         spliced: dict[Span, list[Reading]] = {}
         for place in later:
@@ -180,7 +182,7 @@ class NativeMatcher:
             known = spans.get(span)
             if known is not None and (found.spliced[place] or not self._flags[found.rows[place]] & CASED):
                 continue
-            judged = self._judge(found, place, batch.text, code)
+            judged = self._judge(found, place, batch)
             if judged is not None and not (
                 self._flags[found.rows[place]] & CASED and _is_in_capitals(batch.text, *span)
             ):
@@ -204,20 +206,42 @@ class NativeMatcher:
         concept, _, name = stored.partition("\t")
         return concept, name
 
-    def _judge(self, found: Found, place: int, text: str, code: str) -> Reading | None:
+    @staticmethod
+    def _is_said(word: str, text: str, start: int, end: int) -> bool:
+        """Whether a word is the adjective of a finding and said of a person."""
+        language = language_of("en")
+        return language.is_of_finding(language.word(word).inflection) and is_said_of_person(text, start, end)
+
+    def _judge(self, found: Found, place: int, batch: Batch) -> Reading | None:
         """The reading of one window by one row, or None; remembered, for texts repeat themselves."""
+        text, code = batch.text, batch.lexicon.language.code
         start, end, row = found.starts[place], found.ends[place], found.rows[place]
         words, is_guess = found.texts[place] or text[start:end], found.guessed[place]
-        known = words, row, is_guess, found.texts[place] is None
+        is_said = code == "en" and words.isalpha() and self._is_said(words, text, start, end)
+        goes_on = code == "en" and _goes_on(batch, end)
+        known = words, row, is_guess, found.texts[place] is None, is_said, goes_on
         if known not in self._judged:
             concept, name = self._name(row)
-            ruled = judge(words, name, self._flags[row], code, is_misspelt=is_guess)
+            ruled = judge(
+                words, name, self._flags[row], code, is_misspelt=is_guess, is_said=is_said, goes_on=goes_on
+            )
             if ruled and ruled[0] == "exact" and found.texts[place] is not None and not found.spliced[place]:
                 ruled = "form", ruled[1] - EXACT + FORM  # read without its hyphens
             self._judged[known] = (
                 Reading(concept, name, ruled[0], round(ruled[1], 4), self._groups[row]) if ruled else None
             )
         return self._judged[known]
+
+
+def _goes_on(batch: Batch, end: int) -> bool:
+    """Whether a word of a name follows directly, or one like "disease", that no sentence goes on with."""
+    following = _NEXT.match(batch.text, end, end + 30)
+    if following is None:
+        return False
+    language = batch.lexicon.language
+    word = language.word(following[1])
+    is_known = bool(batch.lexicon.slots.get(following[1])) and not language.is_common(word)
+    return bool(word.key) and (is_known or language.is_quality(word.noun))
 
 
 def _is_in_capitals(text: str, start: int, end: int) -> bool:
@@ -246,6 +270,8 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
     known = evidence([readings for readings, _ in spans.values()])
     found = []
     reached = -1
+    if not overlaps:
+        _drop_crossing(text, spans, base)
     for (start, end), (readings, share) in spans.items():
         if overlaps or start >= reached:
             if len(readings) == 1:
@@ -258,6 +284,26 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
             found.append(Match(start - base, end - base, concept, name, rule, score))
             reached = end
     return found
+
+
+def _drop_crossing(text: str, spans: Spans, base: int) -> None:
+    """Forget names read with words left out that hide a plain name of several words.
+
+    One that begins where they do ("[short hands] and feet"), or, but for lists, one inside them ("many
+    [chronic diseases]").
+    """
+    spliced = [span for span, (_, share) in spans.items() if share != 1.0]
+    if not spliced:
+        return
+    whole = [
+        (start, end)
+        for (start, end), (_, share) in spans.items()
+        if share == 1.0 and " " in text[start - base : end - base]
+    ]
+    for start, end in spliced:
+        is_list = _LISTED.search(text, start - base, end - base) is not None
+        if any(start == first or (not is_list and start < first and last <= end) for first, last in whole):
+            del spans[start, end]
 
 
 def _drop_cut(text: str, spans: Spans, base: int) -> None:
@@ -302,15 +348,17 @@ def _drop_broken(text: str, spans: Spans, base: int) -> None:
 
 
 def _drop_repeated(spans: Spans) -> None:
-    """Forget the head of a longer name where it names the same concept."""
+    """Forget the head of a longer name of the same concept, or that name if words of it are left out."""
     if len({end for _, end in spans}) == len(spans):
         return
     ends: dict[int, list[tuple[Span, str]]] = {}
     for span, (readings, _) in spans.items():
         ends.setdefault(span[1], []).append((span, readings[0].concept))
     for found in ends.values():
+        if len(found) == 1:
+            continue
         concepts: set[str] = set()
-        for span, concept in found:  # the longest first
+        for span, concept in sorted(found, key=lambda item: spans[item[0]][1] != 1.0):  # the longest first
             if concept in concepts:
                 del spans[span]
             concepts.add(concept)

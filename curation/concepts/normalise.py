@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -37,6 +38,9 @@ _GREEK = {
     "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "’": "'", "ß": "ss"})
+ADJECTIVE = re.compile(r"(?:al|ic|ar|ous|ive|ary|ed|oid|ac)$")
+"""Endings of words that mostly stand before a noun."""
+_STANDS_BEFORE = re.compile(ADJECTIVE.pattern[:-2] + r"|ian|ine|ile|ony|oody)$")
 _ADJECTIVE = ("ic", "us", "al")
 _FINDINGS = ("plasia", "trophy", "cephaly", "dactyly", "megaly", "stenosis", "ectasis")
 _ENDINGS = ("s", "es", "d", "ed", "ing", "ly", "er", "or", "ion", "able", "ment", "al", "ive")
@@ -48,7 +52,7 @@ ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
 """Numbers only after a word that counts: 'type I', 'stage V'."""
 
 
-RULES = 1
+RULES = 2
 """Version of the code that makes forms of words; the lists it reads are hashed."""
 
 
@@ -92,19 +96,62 @@ def _lists() -> Mapping[str, frozenset[str]]:
 @dataclass(frozen=True, slots=True)
 class _Families:
     nouns: Mapping[str, str]
+    organs: frozenset[str]
+    adjectives: frozenset[str]
     findings: frozenset[str]
+    qualities: frozenset[str]
     near: Mapping[str, str]
+    mined: Mapping[str, str]
     endings: tuple[tuple[str, str], ...]
 
 
 @functools.cache
 def _families() -> _Families:
     loaded = tomllib.loads((_DATA / "families.toml").read_text("utf-8"))
+    mined = _mined()
     endings = sorted(loaded["endings"].items(), key=lambda item: (-len(item[0]), item[0]))
+    qualities = {word: participle_root(head) for word, head in _heads(loaded["qualities"]).items()}
     near = {word: participle_root(head) for word, head in _heads(loaded["near"]).items()}
     findings = _heads(loaded["findings"])
-    nouns = {**_heads(loaded["organs"]), **findings}
-    return _Families(nouns, frozenset(findings.values()), near, tuple(endings))
+    organs = _heads(loaded["organs"])
+    nouns = {**mined["nouns"], **organs, **findings}
+    return _Families(
+        nouns,
+        frozenset(organs),
+        frozenset(findings),
+        frozenset(findings.values()),
+        _with_families({*qualities, *map(fold_english, loaded["qualities"])}, mined["near"]),
+        {**qualities, **near},
+        mined["near"],
+        tuple(endings),
+    )
+
+
+def _with_families(words: set[str], near: Mapping[str, str]) -> frozenset[str]:
+    """Words and those that mined families join with them."""
+    heads = words | {near[word] for word in words if word in near}
+    return frozenset(heads | {word for word, head in near.items() if head in heads})
+
+
+@functools.cache
+def _mined() -> Mapping[str, Mapping[str, str]]:
+    """Heads by word, as mined.toml has them: forms of words, so they are not folded again."""
+    loaded = tomllib.loads((_DATA / "mined.toml").read_text("utf-8"))
+    return {
+        name: {word: head for head, members in table.items() for word in members.split()}
+        for name, table in loaded.items()
+    }
+
+
+def heads() -> frozenset[str]:
+    """Heads of the families that are kept by hand."""
+    return frozenset(_families().near.values())
+
+
+def forget() -> None:
+    """Read the word lists again, after their files have changed."""
+    for remembered in (_lists, _families, _mined, language_of, rules):
+        remembered.cache_clear()
 
 
 def _heads(table: Mapping[str, str]) -> dict[str, str]:
@@ -134,8 +181,11 @@ class Language:
         self.light = _lists()["light"]
         self.articles = _lists().get(f"articles_{code}", frozenset())
         self.counting = _lists()["counting"]
+        self.free = _lists().get(f"free_{code}", frozenset())
         self.common = _lists()["common"] if code == "en" else frozenset[str]()
+        self._spellings = _mined()["spellings"] if code == "en" else {}
         self._words: dict[str, Word] = {}
+        self._everyday: dict[str, bool] = {}
         self._stemmer = Stemmer.Stemmer(_SNOWBALL[code], 0) if code in _SNOWBALL else None
 
     def inflection(self, folded: str) -> str:
@@ -143,7 +193,8 @@ class Language:
         if folded in ROMAN:
             return ROMAN[folded]
         if self.code == "en":
-            return fold_english(folded) if folded.isascii() else folded
+            form = fold_english(folded) if folded.isascii() else folded
+            return self._spellings.get(form, form)
         if self._stemmer is None or is_unspaced(folded):
             return folded
         return str(self._stemmer.stemWord(folded))
@@ -166,13 +217,31 @@ class Language:
         families = _families()
         return self.code == "en" and (noun in families.findings or noun.endswith(_FINDINGS))
 
+    def is_quality(self, noun: str) -> bool:
+        """Whether a word is a quality or has one: "abnormal", "abnormality"."""
+        return self.code == "en" and noun in _families().qualities
+
+    def is_of_finding(self, form: str) -> bool:
+        """Whether an inflected form is the adjective of a finding, not of a part of the body."""
+        families = _families()
+        return form in families.adjectives or (
+            form not in families.organs and form.endswith(("ed", "ic")) and self.noun(form) != form
+        )
+
+    def is_adjective(self, form: str) -> bool:
+        """Whether an inflected form is an adjective that is known by its noun."""
+        return self.noun(form) != form and (
+            form in _families().adjectives or _STANDS_BEFORE.search(form) is not None
+        )
+
     def _near(self, noun: str) -> str:
         """The head of the family a noun belongs to, without participle endings."""
         if self.code != "en":
             return noun
-        near = _families().near
+        families = _families()
         root = participle_root(noun) if noun[-1:] in "dg" else noun
-        return near.get(noun) or near.get(root, root)
+        head = families.near.get(noun) or families.near.get(root, root)
+        return families.mined.get(head, head)
 
     def word(self, written: str) -> Word:
         """A word's forms; remembered."""
@@ -202,11 +271,17 @@ class Language:
         return self.word(written).key
 
     def is_common(self, word: Word) -> bool:
-        """Whether a word, or what it is inflected from, is an everyday one."""
+        """Whether a word, or what it is inflected from, is an everyday one; remembered."""
+        known = self._everyday.get(word.folded)
+        if known is None:
+            if len(self._everyday) >= _REMEMBERED:
+                self._everyday.clear()
+            known = self._everyday[word.folded] = self._is_common(word)
+        return known
+
+    def _is_common(self, word: Word) -> bool:
         folded = word.folded
-        if not self.common:
-            return False
-        return (
+        return bool(self.common) and (
             folded in self.common
             or word.inflection in self.common
             or any(

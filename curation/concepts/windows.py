@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from curation.concepts.hashes import Sequences
-from curation.concepts.lexicon import ARTICLE, CONTENT, HEAVY, Lexicon
+from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, Lexicon
 from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
-from curation.concepts.normalise import ROMAN_LETTER
+from curation.concepts.normalise import ADJECTIVE, ROMAN_LETTER
 from curation.concepts.readings import Item, Readings
-from curation.concepts.scripts import COMMA, HARD, split
+from curation.concepts.scripts import COMMA, HARD, HYPHEN, SPACE, split
 from curation.concepts.storage import IndexFile, places_of
 
 Array = npt.NDArray[Any]
@@ -262,11 +262,21 @@ class Windows:
 
 def _is_ended(items: Sequence[Item], after: int, segments: Array, batch: Batch) -> bool:
     """Whether a window with words left out stops where its phrase does ("facial cleft and broad [nose]")."""
+    last = items[after - 1][2]
+    if ADJECTIVE.search(batch.words[last].lower()) and _is_followed(last, batch):
+        return False
     if after == len(items) or segments[after] != segments[after - 1]:
         return True
     place = items[after][1]
-    return place > items[after - 1][2] + 1 or batch.lexicon.language.word(batch.words[place]).folded in (
+    return place > last + 1 or batch.lexicon.language.word(batch.words[place]).folded in (
         batch.lexicon.language.common
+    )
+
+
+def _is_followed(place: int, batch: Batch) -> bool:
+    """Whether a content word comes right after."""
+    return (
+        place < len(batch.gaps) and batch.gaps[place] in (SPACE, HYPHEN) and batch.kinds[place + 1] == CONTENT
     )
 
 
@@ -277,10 +287,11 @@ def _written(window: Sequence[Item], batch: Batch) -> tuple[str, bool]:
     before = window[0][1] - 1
     for _, low, high in window:
         between = range(before + 1, low)
-        if any(batch.kinds[place] == CONTENT for place in between):
-            is_spliced = True
-        else:
-            words += [batch.words[place] for place in between]
+        left_out = [batch.words[place] for place in between if batch.kinds[place] == CONTENT]
+        is_spliced |= bool(left_out)
+        kept = (LIGHT, ARTICLE) if left_out else (LIGHT, ARTICLE, HEAVY, CONJUNCTION)
+        if batch.lexicon.language.free.issuperset(left_out):
+            words += [batch.words[place] for place in between if batch.kinds[place] in kept]
         words.append("".join(batch.words[low : high + 1]))
         before = high
     return " ".join(words), is_spliced

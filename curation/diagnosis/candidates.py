@@ -5,18 +5,21 @@ A candidate earns points by where it is named and as what; what is more general 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curation.cases.diagnosis_cues import EXPLICIT, STRONG
 from curation.cases.diagnosis_topic import is_disease, names_disease
 from curation.diagnosis import phrases
 from curation.diagnosis.concepts import Concepts
+from curation.diagnosis.heads import is_head_only
 from curation.diagnosis.reading import (
     Role,
+    are_had,
     are_joined,
     has_other,
     head_end,
@@ -27,6 +30,7 @@ from curation.diagnosis.reading import (
     speaks_of_patient,
     without,
 )
+from curation.extract.sentences import sentence_spans
 from schemas.case import Case, Statement
 from schemas.concept import Mention
 from schemas.diagnosis import DiagnosisEvidence, EvidencePlace
@@ -42,11 +46,15 @@ _MAX_STATED, _MAX_DISCUSSED = 5.0, 1.0
 THRESHOLD = 3.0
 """Points it takes to be a diagnosis: a title, an explicit statement, or several weaker places."""
 _EXPLICIT_RULES = frozenset(cue.name for cue in EXPLICIT)
+_OFTEN_TOLD = 5
+"""Mentions of a disease that nothing states, in an article that names others too."""
 _ORDER: tuple[EvidencePlace, ...] = ("statement", "title", "keyword", "discussion", "case")
 _MAX_ACRONYM = 5
 _MAX_READ = 3000
 """Characters of a title or sentence that are read; bounds the work on a sentence without end."""
 _WORD = re.compile(r"[^\W\d_]+")
+_Read = tuple[Mention, tuple[int, int], Role]
+"""A disease of a title, where it stands in it, and as what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ class Texts:
     """What one case may be read from.
 
     `keywords` and `discussion` are the article's; `patients` is how many cases it tells of; `mentions` holds
-    those of every text, by text id.
+    those of every text, by text id, `passages` the texts of those that may tell a case.
     """
 
     title_id: str
@@ -71,6 +79,7 @@ class Texts:
     discussion: tuple[Sentence, ...]
     mentions: Mapping[str, Sequence[Mention]]
     patients: int = 1
+    passages: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -119,31 +128,65 @@ class Reading:
             self._read_discussion(sentence)
         self._weigh_story()
 
-    def _mentioned(self, sentence: Sentence, end: int = 0) -> list[Mention]:
-        """Mentions of diseases and findings in a stretch."""
+    def _within(self, sentence: Sentence, end: int) -> list[Mention]:
+        """All mentions in a stretch."""
         stop = sentence.start + (end or len(sentence.text))
         there = self.texts.mentions.get(sentence.text_id, ())
         first = bisect_left(there, sentence.start, key=lambda mention: mention.start)
         starting = itertools.takewhile(lambda mention: mention.start < stop, there[first:])
-        return [
-            mention
-            for mention in starting
-            if mention.end <= stop and self.concepts.kind(mention.concept) != "other"
-        ]
+        return [mention for mention in starting if mention.end <= stop]
 
-    def _named(self, sentence: Sentence, end: int = 0) -> list[Mention]:
-        """Those that count: said of this patient, now, and as a fact."""
+    def _mentioned(self, sentence: Sentence, end: int = 0) -> list[Mention]:
+        """Mentions of diseases and findings in a stretch."""
+        within = self._within(sentence, end)
+        return [mention for mention in within if self.concepts.kind(mention.concept) != "other"]
+
+    def _keyworded(self) -> set[str]:
+        """Concepts of the keywords: they settle what a title only asks."""
+        return {mention.concept for keyword in self.texts.keywords for mention in self._named(keyword)}
+
+    def _named(self, sentence: Sentence, end: int = 0, but: Collection[str] = frozenset()) -> list[Mention]:
+        """Those that count: said of this patient, now, and as a fact, or asked but settled elsewhere."""
         return [
             mention
             for mention in self._mentioned(sentence, end)
-            if not _is_set_aside(mention) and not _is_part(mention, sentence)
+            if not (_is_denied(mention) or (mention.is_hypothetical and mention.concept not in but))
+            and not self._is_part(mention, sentence)
         ]
 
-    def _is_general(self, mention: Mention) -> bool:
-        """Whether a mention says too little: a chapter of the vocabulary, or a bare 'fracture'."""
+    def _is_part(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether a mention is part of a longer word ('non-|Hodgkin lymphoma'), or an undefined acronym.
+
+        What the article also calls by its name is defined.
+        """
+        before = sentence.text[: mention.start - sentence.start][-2:]
+        after = sentence.text[mention.end - sentence.start :][:2]
+        is_glued = before[:1].isalpha() and before[1:] in ("-", "‐", "–")
+        if is_glued or (after[:1] == "-" and after[1:].isdigit()):
+            return True
+        return (
+            _is_acronym(mention) and mention.rule != "short_form" and mention.concept not in self._spelt_out
+        )
+
+    @functools.cached_property
+    def _spelt_out(self) -> frozenset[str]:
+        """Concepts that the article names in words."""
+        everywhere = itertools.chain.from_iterable(self.texts.mentions.values())
+        return frozenset(mention.concept for mention in everywhere if not _is_acronym(mention))
+
+    def _is_general(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether a mention says too little: a chapter of the vocabulary, a bare 'fracture', half a name."""
         words = _WORD.findall(mention.text)
         bare = len(words) == 1 and is_disease(words[0]) and not names_disease(words[0])
-        return bare or self.concepts.is_general(mention.concept)
+        if bare or self.concepts.is_general(mention.concept):
+            return True
+        if any(item.is_main and self._is_kind(item.concept, mention.concept) for item in self.found.values()):
+            return False  # which kind is stated elsewhere
+        others = self._within(sentence, 0)
+        return is_head_only(mention, sentence.text, sentence.start, others, self.concepts)
+
+    def _is_kind(self, one: str, of: str) -> bool:
+        return one == of or self.concepts.is_above(of, one)
 
     def _is_disease(self, mention: Mention) -> bool:
         """Whether a mention is of a disease: by its type, or by its words where only a phenotype is known."""
@@ -167,7 +210,7 @@ class Reading:
         weight = _weight_of(statement.rule)
         roles = roles_in_statement(text, _spans(mentions, sentence))
         told = [item for item in zip(mentions, roles, strict=True) if _SHARE[item[1]]]
-        read = [(mention, role) for mention, role in told if not self._is_general(mention)]
+        read = [(mention, role) for mention, role in told if not self._is_general(mention, sentence)]
         for mention, role in read:
             points = weight * _SHARE[role] * (1.0 if self._is_disease(mention) else 0.5)
             self._add(mention, "statement", statement.rule, points, _MAX_STATED)
@@ -178,13 +221,18 @@ class Reading:
     def _read_title(self, statement: Statement) -> None:
         text = statement.text[:_MAX_READ]
         sentence = Sentence(self.texts.title_id, statement.start, text)
-        mentions = [mention for mention in self._named(sentence) if not self._is_general(mention)]
+        mentions = [
+            mention
+            for mention in self._named(sentence, but=self._keyworded())
+            if not self._is_general(mention, sentence)
+        ]
         spans = _spans(mentions, sentence)
         read = [
             (mention, span, role)
             for mention, span, role in zip(mentions, spans, roles_in_title(text, spans), strict=True)
             if not phrases.SHARED_NOUN.search(text[: span[0]])
         ]
+        read = self._turned(text, read)
         mains = [
             (mention, span) for mention, span, role in read if role == "main" and self._is_disease(mention)
         ]
@@ -204,15 +252,33 @@ class Reading:
                 self._weaken(mention.concept)
         self._weigh_title([(mention, role) for mention, _, role in read], promoted)
 
+    def _turned(self, title: str, read: list[_Read]) -> list[_Read]:
+        """A title's diseases; a cause is the main one if the case states it as the diagnosis, and only it.
+
+        So a sign or complication gives way to the disease behind it: 'haematoma due to polyarteritis'.
+        """
+        causes = {item.concept for item, span, _ in read if phrases.CAUSED.search(title[: span[0]])}
+        mains = {mention.concept for mention, _, role in read if role == "main"}
+        stated = {concept for concept, found in self.found.items() if found.points}
+        made = {concept for concept in causes if _EXPLICIT_RULES & self._rules(concept)}
+        if not made or mains & stated:
+            return read
+        turned: Mapping[Role, Role] = {"main": "sign"}
+        return [
+            (mention, span, "main" if mention.concept in made else turned.get(role, role))
+            for mention, span, role in read
+        ]
+
+    def _rules(self, concept: str) -> set[str]:
+        return set(self.found[concept].points) if concept in self.found else set()
+
     def _weaken(self, concept: str) -> None:
         """Halve what statements give to a disease of which the title says that it is not the main one."""
         if concept in self.found:
             points = self.found[concept].points
             points.update({rule: value / 2 for rule, value in points.items()})
 
-    def _promoted(
-        self, title: str, head: str, read: Sequence[tuple[Mention, tuple[int, int], Role]]
-    ) -> list[Mention]:
+    def _promoted(self, title: str, head: str, read: Sequence[_Read]) -> list[Mention]:
         """The first disease of a title whose main thing is no disease, and those joined to it.
 
         A mere setting only when the title is about a patient, a method or the like: else its main thing may
@@ -246,7 +312,7 @@ class Reading:
             mention
             for keyword in self.texts.keywords
             for mention in self._named(keyword)
-            if not self._is_general(mention)
+            if not self._is_general(mention, keyword)
         ]
         diseases = {mention.concept for mention in named if self._is_disease(mention)}
         for mention in named:
@@ -261,8 +327,56 @@ class Reading:
         mentions = self._named(sentence)
         roles = roles_in_discussion(sentence.text, _spans(mentions, sentence))
         for mention, role in zip(mentions, roles, strict=True):
-            if role == "main" and mention.concept not in self.taken_back and not self._is_general(mention):
+            is_said = role == "main" and mention.concept not in self.taken_back
+            if is_said and not self._is_general(mention, sentence):
                 self._add(mention, "discussion", "discussion", _DISCUSSED, _MAX_DISCUSSED)
+
+    def read_story(self) -> None:
+        """The disease a patient is said to have, if the article speaks often of it and little of any other.
+
+        For reports that state no diagnosis, as it was known before or treatment is the subject.
+        """
+        had: dict[str, Mention] = {}
+        counts: dict[str, int] = {}
+        for mentions in self.texts.mentions.values():
+            for mention in mentions:
+                if self._is_disease(mention) and not self.concepts.is_general(mention.concept):
+                    counts[mention.concept] = counts.get(mention.concept, 0) + (not mention.is_negated)
+        for sentence in self._told():
+            mentions = self._named(sentence)
+            are_his = are_had(sentence.text, _spans(mentions, sentence))
+            for mention, is_his in zip(mentions, are_his, strict=True):
+                if is_his and self._is_disease(mention) and not self._is_general(mention, sentence):
+                    had.setdefault(mention.concept, mention)
+        for concept, mention in had.items():
+            related = {concept, *self.concepts.ancestors(concept)}
+            others = [
+                count
+                for other, count in counts.items()
+                if other not in related and not self.concepts.is_above(concept, other)
+            ]
+            most = max(others, default=0)
+            is_alone = not most or (counts[concept] >= _OFTEN_TOLD and counts[concept] >= 3 * most)
+            if concept not in self.taken_back and is_alone:
+                self._add(mention, "case", "story", THRESHOLD, THRESHOLD)
+
+    def names_disease(self) -> bool:
+        """Whether anything read names a disease as the patient's, on whatever grounds."""
+        if any(not found.is_finding for found in self.found.values()):
+            return True
+        told = ((sentence, mention) for sentence in self._told() for mention in self._named(sentence))
+        return any(
+            self._is_disease(mention) and not self._is_general(mention, sentence)
+            for sentence, mention in told
+            if mention.concept not in self.taken_back
+        )
+
+    def _told(self) -> Iterator[Sentence]:
+        """The sentences of the case."""
+        for span in self.case.spans:
+            text = self.texts.passages.get(span.passage_id, "")[span.start : span.end]
+            for start, end in sentence_spans(text):
+                yield Sentence(span.passage_id, span.start + start, text[start : min(end, start + _MAX_READ)])
 
     def _weigh_story(self) -> None:
         """What the case tells of a candidate at all, and how often the article does, beside the others."""
@@ -308,14 +422,8 @@ class Reading:
         return self.concepts.is_general(item.concept)
 
 
-def _is_part(mention: Mention, sentence: Sentence) -> bool:
-    """Whether a mention is a part of a longer word ('non-|Hodgkin lymphoma'), or an undefined acronym."""
-    before = sentence.text[: mention.start - sentence.start][-2:]
-    after = sentence.text[mention.end - sentence.start :][:2]
-    if (before[:1].isalpha() and before[1:] in ("-", "‐", "–")) or (after[:1] == "-" and after[1:].isdigit()):
-        return True
-    is_acronym = mention.text.isupper() and mention.text.isalpha() and len(mention.text) <= _MAX_ACRONYM
-    return is_acronym and mention.rule != "short_form"
+def _is_acronym(mention: Mention) -> bool:
+    return mention.text.isupper() and mention.text.isalpha() and len(mention.text) <= _MAX_ACRONYM
 
 
 def _is_denied(mention: Mention) -> bool:

@@ -13,12 +13,15 @@ Kind = Literal["disease", "finding", "other"]
 _FINDINGS = frozenset({"T033", "T034", "T046", "T184", "T190"})
 """UMLS types Finding, Laboratory or Test Result, Pathologic Function ('stenosis'), Sign or Symptom,
 Anatomical Abnormality: what is seen in many diseases and is seldom the whole diagnosis."""
+_SIGN = "T184"
+_OF_DISEASES = "MONDO:"
+"""A vocabulary of diseases only: what it lists is one, though another source files it under signs."""
 _GROUP = "DISO"
 GENERAL = 300
 """A concept with more descendants than this is a chapter heading ('lung disorder'), not a diagnosis."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Concepts:
     """Kinds and hierarchy of the concepts of a vocabulary. Build with :func:`build`."""
 
@@ -26,7 +29,7 @@ class Concepts:
     parents: Mapping[str, tuple[str, ...]]
     children: Mapping[str, tuple[str, ...]]
     _ancestors: dict[str, frozenset[str]] = field(default_factory=dict)
-    _general: dict[str, bool] = field(default_factory=dict)
+    _below: dict[tuple[str, int], bool] = field(default_factory=dict)
 
     def kind(self, concept: str) -> Kind:
         """disease, finding (sign, symptom, phenotype) or other; what has no type is other."""
@@ -39,15 +42,23 @@ class Concepts:
             known = self._ancestors[concept] = frozenset(_reach(concept, self.parents)[0] - {concept})
         return known
 
+    def descendants(self, concept: str) -> frozenset[str]:
+        """All concepts below one, itself left out."""
+        return frozenset(_reach(concept, self.children)[0] - {concept})
+
     def is_above(self, general: str, specific: str) -> bool:
         """Whether the first is an ancestor of the second."""
         return general in self.ancestors(specific)
 
     def is_general(self, concept: str) -> bool:
         """Whether a concept says too little to pair two patients by."""
-        known = self._general.get(concept)
+        return self.has_kinds(concept, GENERAL + 1)
+
+    def has_kinds(self, concept: str, least: int) -> bool:
+        """Whether at least so many concepts lie below one."""
+        known = self._below.get((concept, least))
         if known is None:
-            known = self._general[concept] = _reach(concept, self.children, GENERAL)[1]
+            known = self._below[concept, least] = _reach(concept, self.children, least - 1)[1]
         return known
 
 
@@ -69,16 +80,22 @@ def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) ->
     """Concepts from the types and relations of a vocabulary.
 
     A concept that any source types as a disease is one, so that what HPO lists as a phenotype and MONDO as a
-    disease counts as a disease; `parent` rows are followed, `child` rows the other way round.
+    disease counts as a disease; but not what a source types as a sign or symptom ('cough', 'erythema') and
+    MONDO does not list.
+    `parent` rows are followed, `child` rows the other way round.
     Links to what is neither disease nor finding are left out.
     """
     kinds: dict[str, Kind] = {}
+    signs: set[str] = set()
     for row in types:
         if row.group != _GROUP:
             continue
         kind: Kind = "finding" if row.semantic_type in _FINDINGS else "disease"
+        if row.semantic_type == _SIGN and not row.concept.startswith(_OF_DISEASES):
+            signs.add(row.concept)
         if kinds.get(row.concept) != "disease":
             kinds[row.concept] = kind
+    kinds.update(dict.fromkeys(signs, "finding"))
     parents: dict[str, set[str]] = {}
     children: dict[str, set[str]] = {}
     for link in relations:

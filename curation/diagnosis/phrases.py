@@ -12,9 +12,16 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
+_WRONGLY = (
+    r"(?:mis(?:diagnos|label|interpret|read|identif|classif|attribut|took|tak)\w*|confus(?:ed|ing)"
+    r"|(?:wrong|erroneous|false|incorrect|mistaken)(?:ly)? (?:\w+ )?(?:diagnos|label|treat|interpret|classif"
+    r"|identif|regard|consider|read)\w*)"
+)
 _NEVER = (
-    r"mimick\w*|masquerad\w+(?: as)?|simulating|resembling|imitating|misdiagnosed (?:as|with)"
-    r"|mistaken (?:for|as)|misinterpreted as|rather than|instead of|not due to|in the absence of|without"
+    rf"{_WRONGLY}(?: [\w’'-]+){{0,6}}? (?:as|for|with|to be|to have|having)(?: (?:having|a case of))?"
+    r"|(?:treated|managed) as(?: a case of)?"
+    r"|mimick\w*|masquerad\w+(?: as)?|simulating|resembling|imitating|rather than|instead of"
+    r"|not due to|in the absence of|without"
     r"|differential diagnos[ie]s|(?:differentiat|distinguish)\w* from|(?:distinct|different) from|unlike"
     r"|versus|vs|rul(?:e|ed|ing) out|exclud(?:e|es|ed|ing)|negative for|no (?:evidence|signs?|history) of"
     r"|history (?:of|includ\w+|significant for)|previously (?:diagnosed|treated|known)"
@@ -24,7 +31,10 @@ _NEVER = (
 _DOUBT = (
     r"initially (?:thought|suspected|considered|presumed)|suspicion (?:of|for)|suspect(?:ed|ing)"
     r"|(?:presumed|thought|believed|suspected|assumed|considered|supposed) to (?:be|have)"
-    r"|presumptive(?:ly)?|provisional(?:ly)?"
+    r"|presumptive(?:ly)?|provisional(?:ly)?|presumed|assumed|supposed"
+    r"|(?:initial|first|working|preliminary|tentative|referral|referring|admission|admitting|previous|prior"
+    r"|earlier) (?:\w+ )?(?:diagnos[ie]s|impression)(?: (?:of|was|as|with))?"
+    r"|first(?:ly)? (?:mis)?diagnosed (?:as|with)"
 )
 _CAUSE = (
     r"(?:secondary|due|attribut(?:ed|able)|owing|subsequent|related) to|because of"
@@ -72,6 +82,14 @@ turn: the diagnosis, and of the one before it a sign; neutral: nothing, it only 
 report is about it; never: something the patient does not have, or no longer; doubt: something suspected;
 effect: a sign of a disease named before, else the diagnosis; cause, sign, setting: as a role.
 """
+NOT_BEFORE = re.compile(r"\bnot(?: just| merely| always| an?)? $", re.IGNORECASE)
+"""Right before a disease that it was not."""
+CAUSED = re.compile(
+    r"\b(?:(?:secondary|due|owing|attributable) to|because of|caused by|(?:resulting|arising) from"
+    r"|as (?:an? |the )?(?:\w+ )?(?:complication|consequence|result|sequela) of)(?: \w+){0,3} $",
+    re.IGNORECASE,
+)
+"""Right before a disease that is the cause of another, not only found beside it."""
 RESET = re.compile(
     r"[:;.?!](?=\s|$)|[—–]|\s-\s|\b(?:but|however|finally|eventually|ultimately)\b", re.IGNORECASE
 )
@@ -120,6 +138,16 @@ NAMED_BY = re.compile(
     re.IGNORECASE,
 )
 """Before the disease that such a sentence says the patient has."""
+HAS = re.compile(
+    r"\b(?:(?:turned out|found|known|thought) to (?:have|suffer from)|had|has|having|suffer\w* from"
+    r"|affected by|treatment (?:of|for)|(?:treated|operated(?: on)?|admitted|referred|hospitali[sz]ed"
+    r"|evaluated) (?:for|with|because of|due to)|(?:in keeping|consistent|compatible) with"
+    r"|(?:diagnostic|suggestive|indicative) of|the (?:picture|findings) fit(?:ted)?|because of|established"
+    r"|confirmed|revealed|cases? of)(?: (?:an?|the|his|her|their|severe|acute|chronic|refractory|active))*"
+    r"(?= x)",
+    re.IGNORECASE,
+)
+"""Before the disease that a sentence of the story says the patient has."""
 SHARED_NOUN = re.compile(r"\b\w+(?:al|ic|ar|ary|ous|ive|oid|eal|ed) (?:and|or|and/or|&|/) $", re.IGNORECASE)
 """Before a mention that is half of one: 'esophageal and | duodenal atresia'."""
 CONJUNCT = re.compile(r",|;|\band\b|&|\+|[.:](?=\s)")
@@ -132,6 +160,37 @@ GENERIC = _words(
     """
 )
 """Words that do not say which disease a word like 'infection' means."""
+COURSE = _words(
+    """
+    active additional adult advanced aggressive another aseptic asymptomatic autoimmune bacterial benign
+    biopsy childhood classic classical coexisting complete complicated concomitant concurrent confirmed
+    congenital de diagnosed diffuse disabling disseminated double drug early elderly end extensive
+    familial florid focal fourth frank fulminant fungal further giant grade hereditary high huge
+    iatrogenic idiopathic incidental indolent induced infantile infectious inoperable intermittent
+    intractable invasive isolated juvenile large late latent left lethal life likely localised localized
+    malignant massive metastatic mild mixed moderate multifocal negative neonatal newly non nonspecific
+    novo occult onset operable overt paediatric painful painless partial pediatric perforated
+    perioperative persistent positive possible postoperative postpartum pregnancy presumed primary
+    probable progressive proven reactivated recurring refractory relapsed relapsing resistant right
+    ruptured second secondary senile septic silent simple simultaneous single small solitary spontaneous
+    sporadic stage sterile steroid subacute subclinical subtotal suspected symptomatic synchronous
+    systemic terminal therapy third threatening total transient traumatic treatment triple true type
+    typical uncomplicated underlying undiagnosed unexpected unexplained unresectable untreated viral
+    virus
+    """
+)
+"""Words that say of a disease how, when, how far and in whom, not which it is."""
+FUNCTION = _words(
+    """
+    about above across after against along also among around because been before being below beneath
+    between both could does done during each either even ever every find found from gave give given have
+    having here into itself just like made make many more most much must neither never once only onto
+    other over same shall should since some such than that their them then there these they those
+    through thus towards under until upon very were what when where whereas whether which while whom
+    whose will with within without would
+    """
+)
+"""Words of grammar, which may stand before any disease."""
 METHOD = re.compile(
     r"\b(?:treat\w*|manag\w+|therap\w+|surg\w+|\w+ectom\w+|\w+plast\w+|\w+otom\w+|\w+ostom\w+|\w+scop\w+"
     r"|\w+graph\w*|repair|reconstruct\w+|resect\w+|transplant\w*|an(?:a)?esth\w+|dialysis|diet\w*|ablation"

@@ -5,7 +5,7 @@ A case stays open when two hold alike, when what it is diagnosed with is no conc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from curation.diagnosis.candidates import FULL_TITLE, THRESHOLD, Candidate, Reading, Texts
 from curation.diagnosis.concepts import Concepts
@@ -14,6 +14,9 @@ from schemas.diagnosis import OpenReason, PrincipalDiagnosis
 
 MARGIN = 1.5
 """Points the best must be ahead of the next; beside an unknown one, have from elsewhere than the title."""
+
+INFERRED = 0.45
+"""Most confidence in a diagnosis that no place states: too little to pair patients by."""
 
 
 def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosis:
@@ -27,9 +30,13 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     reading = Reading(case, texts, concepts)
     reading.read()
     ranked = reading.ranked()
-    if not ranked or ranked[0].total < THRESHOLD:
-        unmatched = reading.is_unmatched or reading.is_titled_unmatched
-        return _open(case, "not_in_vocabulary" if unmatched else "not_named")
+    is_unmatched = reading.is_unmatched or reading.is_titled_unmatched
+    if not _is_enough(ranked) and not is_unmatched:
+        reading.read_story()
+        ranked = reading.ranked()
+    if not _is_enough(ranked):
+        named: OpenReason = "unsure" if reading.names_disease() else "not_named"
+        return _open(case, "not_in_vocabulary" if is_unmatched else named)
     best = ranked[0]
     if (reading.is_unmatched and not best.is_main) or (
         reading.is_titled_unmatched and "title" not in best.points
@@ -40,6 +47,10 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     if rivals or (reading.has_unknown and stated < MARGIN):
         return _open(case, "ambiguous", [best, *rivals])
     return _decided(case, best, ranked[1].total if len(ranked) > 1 else 0.0)
+
+
+def _is_enough(ranked: Sequence[Candidate]) -> bool:
+    return bool(ranked) and ranked[0].total >= THRESHOLD
 
 
 def _open(case: Case, reason: OpenReason, between: Iterable[Candidate] = ()) -> PrincipalDiagnosis:
@@ -53,6 +64,7 @@ def _decided(case: Case, best: Candidate, next_best: float) -> PrincipalDiagnosi
     """Confidence is how far ahead of the next it is, and how much speaks for it at all."""
     ahead = best.total / (best.total + next_best)
     much = min(1.0, best.total / (2 * FULL_TITLE))
+    most = INFERRED if "story" in best.points else 1.0
     named = sorted(best.points.items(), key=lambda item: (-item[1], item[0]))
     return PrincipalDiagnosis(
         case_id=case.id,
@@ -60,6 +72,6 @@ def _decided(case: Case, best: Candidate, next_best: float) -> PrincipalDiagnosi
         concept=best.concept,
         name=best.name,
         rule="+".join(rule for rule, points in named if points and rule not in ("case", "often")) or "case",
-        confidence=round(ahead * (0.5 + 0.5 * much), 2),
+        confidence=min(most, round(ahead * (0.5 + 0.5 * much), 2)),
         evidence=tuple(best.evidence[key] for key in sorted(best.evidence)),
     )

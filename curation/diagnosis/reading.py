@@ -18,6 +18,8 @@ Role = Literal["main", "cause", "setting", "sign", "never"]
 showed or what followed; never: what it looked like, was taken for, was before, or was only thought of."""
 Span = tuple[int, int]
 _WORD = re.compile(r"[^\W\d_]+")
+_DAMAGED = re.compile(r"[^\W\d_]+ed [^\W\d_]{3}")
+"""'Infected arthroplasty', 'ruptured spleen': a disease by what happened to the part."""
 _Reading = Role | Literal["effect"]
 
 
@@ -64,6 +66,8 @@ def names_unknown(rest: str) -> bool:
     words = list(_WORD.finditer(rest))
     for before, word in zip([None, *words], words, strict=False):
         if names_disease(word.group()):
+            return True
+        if _DAMAGED.match(rest, word.start()) and is_disease(word.group()):
             return True
         if before is None or not is_disease(word.group()):
             continue
@@ -117,6 +121,17 @@ def roles_in_discussion(text: str, spans: Sequence[Span]) -> list[Role]:
     return _behind(masked, spans, _anchored(masked, spans, phrases.NAMED_BY))
 
 
+def are_had(text: str, spans: Sequence[Span]) -> list[bool]:
+    """For each disease that a sentence of the story names whether it says that the patient has it."""
+    masked = _masked(text, spans)
+    ends = {found.end() + 1 for found in phrases.HAS.finditer(masked)}
+    return [
+        (span[0] in ends or phrases.FOUND_AFTER.match(masked, span[1]) is not None)
+        and _role(masked, 0, span) not in ("never", "cause")
+        for span in spans
+    ]
+
+
 def _anchored(masked: str, spans: Sequence[Span], words: re.Pattern[str]) -> list[Span | None]:
     """For each mention the last of the words that state a disease before it."""
     anchors = [found.span() for found in words.finditer(masked)]
@@ -163,7 +178,7 @@ def _role(text: str, start: int, span: Span) -> _Reading:
             role = "never"
         elif role != "never" and not found["doubt"]:
             role = _named_by(found)
-    if phrases.NEVER_AFTER.match(text, span[1]):
+    if phrases.NEVER_AFTER.match(text, span[1]) or phrases.NOT_BEFORE.search(text[: span[0]]):
         return "never"
     return "cause" if role == "main" and phrases.CAUSE_AFTER.match(text, span[1]) else role
 

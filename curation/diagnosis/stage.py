@@ -66,6 +66,7 @@ def of_article(
         discussion=() if source.is_book else tuple(_outside(cases, passages)),
         mentions=by_text(mentions),
         patients=len(cases),
+        passages={passage.id: passage.text for passage in passages},
     )
     for case in cases:
         yield principal(case, texts, concepts)
@@ -99,7 +100,7 @@ def _case_ids(
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("cases.cases", Case, by="article_id"),

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from curation.extract.figure_nouns import VERB
 from curation.extract.panel_lists import letters_of
 from curation.extract.panels import find_panels
 from curation.extract.pointers import PointerText, pointers_in
@@ -15,6 +16,11 @@ from schemas.extracted import Figure, FigureMention, Panel
 from schemas.licences import terms
 
 _LABEL_TAIL = re.compile(r"\s*[.:|;,)–—-]*\s*")
+_GOES_ON = re.compile(r"\w|[.–—-]\d|[–—-][A-Z]\b")
+"""What looks like the label is the start of "Figure 12", "Figure 1.2", "Figure 1–3" or "Figure 1-A"."""
+_IS_SUBJECT = re.compile(rf",?\s{VERB}")
+_LEFT_OVER = re.compile(r"\s*[.:|–—-]\s+")
+"""Marks of a label that stands apart, at the start of the caption."""
 _NUMBERED_LABEL = re.compile(r"\s*[.:|]\s+|\s*$")
 _PERMISSION = re.compile(
     r"\b(?:re)?(?:produced|printed|published|used|adapted|modified|taken|drawn|released"
@@ -113,6 +119,15 @@ class FigureIndex:
         named = [at for at, panels in zip(found, lettered, strict=True) if wanted & set(panels)]
         return named if wanted else list(found)
 
+    def main_of(self, at: int) -> str | None:
+        """Id of the main figure of a supplement: as the file nests it, else of the number it bears."""
+        key = self.keys[at]
+        if self.figures[at].parent is not None or key is None:
+            return self.figures[at].parent
+        whole = {number.partition("-fs")[0] for number in key.numbers if "-fs" in number}
+        found = self.numbered(key.family, whole.pop()) if len(whole) == 1 else []
+        return self.figures[found[0]].id if len(found) == 1 else None
+
     def between(self, first: int, last: int) -> list[int]:
         """Figures strictly between two of one label family, in document order; [] for two families."""
         one, two = self.keys[first], self.keys[last]
@@ -153,21 +168,26 @@ def _key(pointer: PointerText) -> LabelKey:
 
 
 def split_label(label: str, caption: str) -> tuple[str, str, int]:
-    """Label, caption without a label repeated at its start, and how many characters were cut."""
-    bare = label.strip().rstrip(".:|").casefold()
-    cut = 0
-    if bare and caption[: len(bare)].casefold() == bare and not caption[len(bare) : len(bare) + 1].isalnum():
-        tail = _LABEL_TAIL.match(caption, len(bare))
-        cut = tail.end() if tail else len(bare)
-        return label, caption[cut:], cut
+    """Label, caption without a label repeated at its start, and how many characters were cut.
+
+    A label that is the subject of the caption's first sentence ("Figure 1 shows") stays there.
+    """
     head = next(iter(pointers_in(caption[:60])), None)
-    if head is None or head.start != 0 or head.items[0].panels:
-        return label, caption, 0
-    tail = _NUMBERED_LABEL.match(caption, head.end)
-    own = label_key(label)
-    if tail is None or (own is not None and own != _key(head)):
-        return label, caption, 0
-    return label or caption[: head.end], caption[tail.end() :], tail.end()
+    bare = label.strip().rstrip(".:|").casefold()
+    end = 0
+    if bare and caption[: len(bare)].casefold() == bare and not _GOES_ON.match(caption, len(bare)):
+        end = len(bare)
+    elif head is not None and head.start == 0 and not head.items[0].panels:
+        own = label_key(label)
+        if _NUMBERED_LABEL.match(caption, head.end) and (own is None or own == _key(head)):
+            end = head.end
+    if end and not _IS_SUBJECT.match(caption, end):
+        tail = _LABEL_TAIL.match(caption, end)
+        cut = tail.end() if tail else end
+        return label or caption[:end], caption[cut:], cut
+    mark = _LEFT_OVER.match(caption)
+    cut = mark.end() if mark and label else 0
+    return label, caption[cut:], cut
 
 
 def panels_of(figure: ArticleFigure, caption: str, cut: int) -> tuple[Panel, ...]:
@@ -187,6 +207,7 @@ def build_figure(
     caption: str,
     panels: tuple[Panel, ...],
     mentions: Sequence[FigureMention],
+    parent: str | None,
 ) -> Figure:
     """One Figure of an article from its parsed form, its caption without label, its panels and mentions."""
     # OpenStax credits every figure in its caption; its reader has told the credits from the permissions.
@@ -202,7 +223,7 @@ def build_figure(
         panels=panels,
         mentions=tuple(mentions),
         section=source.section,
-        parent=source.parent,
+        parent=parent,
         is_third_party=bool(statement),
         rights=statement or source.rights,
         licence=source.licence or article.licence,

@@ -16,9 +16,10 @@ REGISTERED = (
     r"(?:NCT ?\d{8}|ISRCTN ?\d{6,8}|ACTRN ?\d{14}|ChiCTR[-A-Za-z]{0,6} ?\d{6,12}|CTRI/\d{4}/\d{1,3}/\d{4,7}"
     r"|DRKS ?\d{8}|(?:EudraCT\W{0,3}(?:number|no\.?|nr\.?)?\W{0,3})?\b20\d\d-\d{6}-\d\d\b"
     r"|IRCT ?\d{6,20}(?:N\d+)?"
-    r"|JPRN-\w{4,20}|jRCTs?\d{9,12}|UMIN ?\d{6,9}|KCT ?\d{7}|NTR ?\d{3,5}|PACTR ?\d{12,18}|RBR-?\w{5,8}"
-    r"|SLCTR/\d{4}/\d{2,4}|TCTR ?\d{8,14}|RPCEC ?\d{8}|LBCTR ?\d{8,12}|NL\d{4,5}|CRD ?42\d{6,10}"
-    r"|INPLASY ?\d{6,12})"
+    r"|JPRN-\w{4,20}|jRCTs?\d{9,12}|UMIN ?\d{6,9}|KCT ?\d{7}|NTR(?: ID)?[ :]{0,2}\d{3,5}|PACTR ?\d{12,18}"
+    r"|RBR-?\w{5,8}"
+    r"|SLCTR/\d{4}/\d{2,4}|TCTR ?\d{8,14}|RPCEC ?\d{8}|LBCTR ?\d{8,12}|NL ?\d{4,5}(?:\.\d{3}\.\d{2})?"
+    r"|CRD ?42\d{6,10}|INPLASY ?\d{6,12})"
 )
 """A number in a registry, as RE2 and Python read it."""
 _REGISTRIES = (
@@ -28,7 +29,8 @@ _REGISTRIES = (
     r"|thaiclinicaltrials\.org|rpcec\.sld\.cu|crd\.york\.ac\.uk|trialsearch\.who\.int)"
 )
 """Where registries are found: an address there with a path is that of one study."""
-DOI = r"10\.\d{4,9}/[^\s<>\"“”«»]+"
+DOI = r"10\.(?:13039/\d{6,14}|\d{4,9}/[^\s<>\"“”«»]+)"
+"""A funder's (10.13039, Crossref) is all digits: its name often stands right behind."""
 _PUBMED = r"(?:PMC ?\d{5,9}|(?:PMID|PubMed ID|PMCID)\W{0,3}(?:PMC)?\d{5,9})"
 ANY = rf"(?:{DOI}|\b{_PUBMED}\b|\b{REGISTERED})"
 """Any of them, as RE2 and Python read it."""

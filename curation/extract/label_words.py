@@ -13,20 +13,25 @@ from operator import itemgetter
 from typing import NamedTuple
 
 _FIGURE = r"[Ff][Ii][Gg](?:URES?|uren|ures?|uras?|uur|S|s|g)?\.?"
-_FIGURE_ELSEWHERE = r"[Aa]bb(?:ildung(?:en)?)?\.?|ABB(?:ILDUNG)?\.?|[Rr]y(?:c(?:ina)?|s(?:unek)?)\.?"
+_FIGURE_ELSEWHERE = (
+    r"[Aa]bb(?:ildung(?:en)?)?\.?|ABB(?:ILDUNG)?\.?"
+    r"|[Rr]y(?:c(?:in[aęiy])?|s(?:un(?:k(?:u|i|ach|iem)|e?k))?)\.?"
+)
 _FIGURE_OTHER_SCRIPTS = r"[Рр]ис(?:ун(?:ок|ке|ка|ки|ках|ков|кам|ком))?\.?|[图圖図]|그림"
-_TABLE = r"[Tt](?:ABLES?|abl(?:es?|as?|eaux?)|abel(?:as?|len?|a)|ab(?=\.|s\.)s?)\.?"
-_TABLE_ELSEWHERE = r"[Cc]uadros?|Quadros?"
+_TABLE = r"[Tt](?:ABLES?|abl(?:eaux?|es?|as?)|abel(?:as?|len?|l[ae]|[aiąęe])|ab(?=\.|s\.)s?)\.?"
+_TABLE_ELSEWHERE = r"[Cc]uadros?|Quadros?|[Rr]ecuadros?|[Rr]iquadr[oi]"
 _TABLE_OTHER_SCRIPTS = r"[Тт]абл(?:иц[аеуы]|ицах)?\.?|表"
 _SUPPLEMENT_KIND = (
-    r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?|[Ii]nformation|[Mm]ethods?)"
+    r"(?:[Mm]aterials?|[Dd]ata(?:set)?s?|[Ff]iles?|[Tt]exts?|[Nn]otes?"
+    r"|[Ii]nformation|[Mm]ethods?|[Dd]igital [Cc]ontents?)"
 )
 _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_KIND}"
 # Every branch starts with one plain letter: that is what lets the search skip ahead.
 _SUPPLEMENT = (
     r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
     rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
-    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Online Resource"
+    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Data(?= S\d)|Online Resource|Anhang"
+    r"|Anexos?|anexos?|Annexes?|annexes?|Allegat[oi]"
 )
 
 
@@ -52,8 +57,16 @@ _HEADS: Heads = tuple(
         ("plate", ("Plate",), r"Plates?"),
         ("image", ("Image", "Imágen"), r"Images?|Image[nm]s?|Imágenes"),
         ("photo", ("Photo", "Foto"), r"Photos?|Fotos?|Photographs?"),
-        ("video", ("Video", "video", "Movie", "movie"), r"[VvMm](?:ideos?|ovies?)"),
-        ("box", ("Box",), r"Box(?:es)?"),
+        (
+            "video",
+            ("Video", "video", "Movie", "movie", "éo", "ídeo"),
+            r"[VvMm](?:ideos?|ovies?|idéos?|ídeos?)",
+        ),
+        (
+            "box",
+            ("Box", "ncadr", "Kasten"),
+            r"Box(?:es)?|[Ee]ncadrés?|Kasten",
+        ),
         ("map", ("Map",), r"Mapa?s?"),
         (
             "supplement",
@@ -67,6 +80,10 @@ _HEADS: Heads = tuple(
                 "ource D",
                 "Data",
                 "Online R",
+                "Anhang",
+                "nexo",
+                "nnexe",
+                "Allegat",
             ),
             _SUPPLEMENT,
         ),
@@ -95,7 +112,7 @@ _STEMS = tuple(
     (stem, tuple((needle, needle.index(stem), place) for needle, place in _LOWER if stem in needle))
     for stem in (
         *("fig", "abb", "ryc.", "rys.", "tab", "uadro"),
-        *("video", "movie", "dditional ", "append", "uppl", "ource "),
+        *("video", "movie", "dditional ", "append", "uppl", "ource ", "nexo", "nnexe", "ncadr"),
     )
 )
 """What to search for, and what may stand there: needle, offset of the stem in it, place of its head."""

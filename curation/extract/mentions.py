@@ -1,17 +1,18 @@
 """Resolves the figure pointers of a passage: links first, label numbers second, ranges last.
 
 A link is `<xref rid>`; a number decides only where nothing links and one figure of the article bears it.
-Figures of other works ("Fig. 2 of ref. [5]") and supplements that are no figure resolve to nothing.
+Where link and number name two figures of one series, neither is believed. Figures of other works ("Fig. 2 of
+ref. [5]") and supplements that are no figure resolve to nothing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from curation.extract.figures import FigureIndex
+from curation.extract.figures import FigureIndex, series_of
 from curation.extract.label_words import Heads
 from curation.extract.panel_lists import letters_of
 from curation.extract.pointers import Item, PointerText, items_at, pointers_in
@@ -46,6 +47,8 @@ _FOREIGN_BEFORE = re.compile(
     r"|20)\d\d[a-z]?\)?)?[,:;]\s?(?:\d+[–-]?\d*,\s?)?"
     r"|[A-Z][\w’'-]+,?\s\(?(?:19|20)\d\d[a-z]?\)?[:,]\s?(?:\d+[–-]?\d*,\s?)?)$"
 )
+_EQUALS = re.compile(r"\s?[=<>≤≥]")
+_LETTER_AT_END = re.compile(r"[\s,;]+[A-Za-z]$")
 _FOREIGN_HINTS = ("[", "ef", "et al", "19", "20")
 """One of these is in everything that `_FOREIGN_BEFORE` matches."""
 
@@ -81,7 +84,8 @@ def resolve(
     if heads == () and not passage.xrefs:
         return (), []
     known = index.by_rid.keys()
-    links = [xref for xref in passage.xrefs if xref.document is None and not known.isdisjoint(xref.rids)]
+    linking = [xref for xref in passage.xrefs if xref.document is None and not known.isdisjoint(xref.rids)]
+    links = [_without_statistic(passage.text, xref) for xref in linking]
     spans = [(xref.start, xref.end) for xref in links]
     texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads) if heads != () else []
     if not texts and not links:
@@ -89,7 +93,7 @@ def resolve(
     others = [
         xref
         for xref in passage.xrefs
-        if xref not in links and xref.ref_type != "fig" and xref.end > xref.start
+        if xref not in linking and xref.ref_type != "fig" and xref.end > xref.start
     ]
     clusters = _clusters(passage.text, texts, links, letters, index)
     for cluster in clusters:
@@ -103,6 +107,14 @@ def resolve(
         if one.end > one.start
     )
     return pointers, _mentions(passage, clusters)
+
+
+def _without_statistic(text: str, xref: Xref) -> Xref:
+    """A link without the letter of a statistic that it runs into: "(Figure 1A, P" linked, "=0.01)" not."""
+    if not _EQUALS.match(text, xref.end):
+        return xref
+    letter = _LETTER_AT_END.search(text, xref.start, xref.end)
+    return replace(xref, end=letter.start()) if letter else xref
 
 
 def _targets(xref: Xref, index: FigureIndex) -> list[int]:
@@ -193,6 +205,8 @@ def _resolve_links(cluster: _Cluster, index: FigureIndex) -> None:
         items = [item for item in cluster.items if item.start < xref.end and item.end > xref.start]
         for place, target in enumerate(targets):
             key = index.keys[target]
+            if len(targets) == 1 and _is_contradicted(target, items, cluster.family, index):
+                continue
             mine = [item for item in items if key and item.number in key.numbers]
             if not mine and len(targets) == 1:
                 mine = items if len({item.number for item in items}) == 1 else []
@@ -200,6 +214,16 @@ def _resolve_links(cluster: _Cluster, index: FigureIndex) -> None:
                 mine = [items[place]]
             panels = {letter for item in mine for letter in item.panels}
             cluster.add(target, "xref", panels - set(key.letters if key else ()))
+
+
+def _is_contradicted(target: int, items: Sequence[Item], family: str, index: FigureIndex) -> bool:
+    """Whether the number printed in a link is that of another figure than the link's target."""
+    key = index.keys[target]
+    numbers = {item.number for item in items if item.number}
+    if key is None or not numbers or not key.numbers.isdisjoint(numbers):
+        return False
+    named = [index.keys[at] for item in items for at in index.numbered(family, item.number, item.panels)]
+    return any(other is not None and series_of(other) == series_of(key) for other in named)
 
 
 def _resolve_numbers(cluster: _Cluster, index: FigureIndex, text: str, others: Sequence[Xref]) -> None:

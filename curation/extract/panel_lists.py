@@ -24,7 +24,7 @@ _GROUPED = re.compile(
     rf"\s?[(\[]\s?(?:[Pp]anels?\s)?(?P<letters>[A-Za-z](?:\s?(?:,|;|&|/|[{_DASH}]|and|et|und|to|y|e)\s?(?:and\s)?[A-Za-z](?![A-Za-z]))*)\s?[)\]]"
 )
 _CLOSED = re.compile(
-    rf"\s*(?:[),;.:\]]|[{_DASH}]\s?[A-Za-z](?![A-Za-z])|(?:and|&|et|und|y|e)\s[A-Za-z](?![A-Za-z])|$)"
+    rf"\s*(?:[),;.:\]]|[{_DASH}]\s?[A-Za-z](?![A-Za-z])|(?:and|&|et|und|y|e|to|through)\s[A-Za-z](?![A-Za-z])|$)"
 )
 _MORE = re.compile(
     rf"(?:(?P<range>\s?[{_DASH}]\s?|\s(?:to|through)\s)|\s?[,/、]\s?(?:(?:and|&)\s)?|\s(?:and|&|et|und|y|e|и|or)\s|&)"

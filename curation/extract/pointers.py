@@ -6,10 +6,13 @@ Nothing is resolved here: see `mentions` for links and `neutralise` for released
 
 from __future__ import annotations
 
+import itertools
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from curation.extract.figure_nouns import PLURAL_VERB
 from curation.extract.label_words import PLOS, Head, Heads, heads_of
 from curation.extract.panel_lists import fill, letters_of, panels_after
 
@@ -59,8 +62,8 @@ _NUMBER = re.compile(
     r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
 )
 _CHILD = re.compile(
-    r"\s?[—–-]\s?(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)"
-    r"|[Vv]ideo)\s?(?P<number>\d{1,2})"
+    r"(?:\s?[—–-]\s?|\s(?=[Ss]ource\s))(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)"
+    r"|[Vv]ideo|(?:figure|table)(?=\s\d))\s?(?P<number>\d{1,2})"
 )
 _SEPARATOR = re.compile(
     r"\s?(?:(?P<range>[–—‐‑−~～-]|\b(?:to|through|bis|a|à)(?=\s))|(?P<comma>[,;、,]\s?(?:and\b|&|or\b|und\b"
@@ -69,13 +72,20 @@ _SEPARATOR = re.compile(
 )
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
 _AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
-_LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|and\b|&|or\b|to\b|respectively\b|$)")
+_LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|(?:and|or|to|y|e|et|und|oder|respectively)\b|&|$)")
 _ELSEWHERE = re.compile(r"\s(?:of|in|from)\s(?:[Rr]efs?\b|[Rr]eference|\[|[A-Z]\w+ (?:et al|and [A-Z]|&))")
 """Whose figure it is: what stands before is its number, and no count of something."""
+_PLURAL_ELSEWHERE = re.compile(
+    r"\b(?:(?:[Ff]igure|[Tt]abelle)\s\d{1,2}[A-Za-z]?\se|(?:Abb|Tab)\.\s\d{1,2}[a-z]?\s(?:und|u\.))\s$"
+)
+"""Italian plurals and German short forms, which have one form for both, before "and"."""
+_POSTAL = re.compile(r"\bP\.?\s?O\.?\s$")
+_PLURAL_FOLLOWS = re.compile(rf"\s{PLURAL_VERB}")
 _WORD = re.compile(r"[^\d(]*")
 _PLURALS = (
     *("figs", "figures", "figuras", "abbildungen", "figuren", "figg", "рисунках", "рисунки"),
-    *("schemes", "tables", "tablas", "tabelas", "tabellen", "files"),
+    *("schemes", "tables", "tablas", "tabelas", "tabellen", "files", "tableaux", "tabelle", "cuadros"),
+    *("quadros", "gráficos", "videos", "vídeos", "vidéos", "boxes", "charts", "graphs", "images"),
 )
 
 
@@ -106,6 +116,8 @@ def pointers_in(
     for pointer in found:
         if not kept or pointer.start >= kept[-1].end:
             kept.append(pointer)
+        elif pointer.end > kept[-1].end:  # "Table S3, S1 Fig": what is left of the second
+            kept += itertools.islice(_plos(text, kept[-1].end, pointer.end), 1)
     return kept
 
 
@@ -121,6 +133,8 @@ def items_at(
     items: list[Item] = []
     join: Join = ""
     while (found := _NUMBER.match(text, position)) is not None:
+        if items and found.group("prefix") and PLOS.pattern.match(text, position):
+            break
         if items and not _continues(text, found, plural or len(items) > 1, join, links):
             break
         item = _item(text, found, join, links, letters)
@@ -148,7 +162,9 @@ def _family(text: str, kind: Head, links: Sequence[Span], letters: Collection[st
         if not items:
             continue
         start = head.start()
-        if family in {"figure", "table", "video"}:
+        if family == "box" and _POSTAL.search(text, max(0, start - 5), start):
+            continue
+        if family in {"figure", "table", "video", "supplement"}:
             start, items = _supplementary(text, start, items)
         start, items = _with_panels_before(text, start, items)
         position = items[-1].end
@@ -209,7 +225,8 @@ def _item(
     end = found.end()
     child = _CHILD.match(text, end)
     if child is not None:
-        mark = {"f": "fs", "s": "sd", "v": "v"}[child.group("kind")[0].lower()]
+        kind = child.group("kind").lower()
+        mark = "fs" if kind.startswith("figure s") else "sd" if kind.startswith("s") else kind[0]
         number += f"-{mark}{child.group('number')}"
         end = child.end()
     panels, end = panels_after(text, end, links=links, letters=letters)
@@ -227,6 +244,10 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
         return True
     if join == "list" and _ELSEWHERE.match(text, found.end()):
         return True
+    if _PLURAL_FOLLOWS.match(text, found.end()):
+        return True
+    if _PLURAL_ELSEWHERE.search(text, max(0, found.start() - 14), found.start()):
+        return True
     if text[found.end() : found.end() + 1].isalpha():
         return False
     if join == "range":
@@ -237,9 +258,9 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
     return not is_list or bool(_LIST_FOLLOW.match(text, found.end()))
 
 
-def _plos(text: str) -> Iterator[PointerText]:
+def _plos(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[PointerText]:
     """`S1 Fig`, `S1–S3 Tables`: the number stands before the label word."""
-    for found in PLOS.pattern.finditer(text):
+    for found in PLOS.pattern.finditer(text, start, end):
         if found.start() and text[found.start() - 1].isalnum():
             continue
         word = found.group("word").lower()

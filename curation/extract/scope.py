@@ -1,104 +1,70 @@
 """The scope gate: is an article about human medicine? '' | not_medical | not_human, with the evidence for it.
 
-Points are counted over journal, subjects, title, keywords and the opening of the text. The gate favours
-precision of what is kept: an article without positive evidence of people and care is out. Studies of groups
-stay in, for tasks on figures; whether anybody is told of as a patient (not_a_patient) the case stage decides.
+A linear score over the words of title, keywords, abstract, a sample of the whole text and the journal's name,
+and over who is studied: people, animals, the bench, something else. The weights are learned
+(`scripts/scope_weights.py`) and committed as integers. The gate favours precision of what is kept. Studies of
+groups stay in, for tasks on figures; whether anybody is told of as a patient the case stage decides.
 """
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from curation.extract import scope_terms
+from curation.extract.scope_reading import (
+    CLASSES,
+    JOURNAL,
+    PLACES,
+    STEM,
+    class_counts,
+    counted,
+    read,
+    studied,
+)
 from schemas.article import Article
 
 NOT_MEDICAL = "not_medical"
 NOT_HUMAN = "not_human"
+OUT = (NOT_HUMAN, NOT_MEDICAL)
+"""The two ways to be out, in the order of the columns of weights."""
 
-_TOKEN = re.compile(r"\w++(?:[-'’]\w++)*+")
-_SAMPLE = 6000
-_TITLE, _KEYWORD, _JOURNAL, _TEXT = 4, 2, 3, 1
-"""Points of one different word by where it stands."""
-_LABORATORY = (
-    " mice",
-    " mouse",
-    " rats ",
-    " xenograft",
-    " cell line",
-    " cells were",
-    " cultured ",
-    "in vitro",
-    "transfect",
-)
-_PERSONS = ("patient", "participant", " women", " children", " volunteers", " men ", "infant")
-_MIN_LABORATORY = 12
-_MIN_BENCH = 8
-_MIN_CARE, _MIN_PEOPLE = 8, 4
-_MANY = 20
-"""Points that make people or care the subject of an article beyond doubt."""
+_SHOWN, _OF_A_PLACE = 8, 3
+"""Words shown of an article, and of one place."""
+
+Stems = Mapping[str, collections.Counter[str]]
 
 
-class _Lexicon:
-    """Whole words and word beginnings."""
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Hundredths by which a word speaks for each way to be out; below 0 for people and their care."""
 
-    def __init__(self, words: str) -> None:
-        entries = words.split()
-        self.words = frozenset(word for word in entries if not word.endswith("*"))
-        self.stems = tuple(sorted({word[:-1] for word in entries if word.endswith("*")}))
-        self.pair_starts = frozenset(word.partition("-")[0] for word in entries if "-" in word)
-
-    def holds(self, token: str) -> bool:
-        """Whether the lexicon names this word."""
-        return token in self.words or token.startswith(self.stems)
+    bias: tuple[int, int]
+    studied: tuple[tuple[int, int], ...]
+    words: dict[str, tuple[int, int]]
+    journal: dict[str, tuple[int, int]]
 
 
-_LEXICONS = {
-    "people": _Lexicon(scope_terms.PEOPLE),
-    "care": _Lexicon(scope_terms.CARE),
-    "animal": _Lexicon(scope_terms.ANIMAL),
-    "bench": _Lexicon(scope_terms.BENCH),
-    "other": _Lexicon(scope_terms.OTHER_FIELDS),
-    "journal": _Lexicon(scope_terms.HUMAN_JOURNALS),
-}
-_OPENING = min(len(stem) for lexicon in _LEXICONS.values() for stem in lexicon.stems)
-_OPENINGS = frozenset(
-    entry[:_OPENING] for lexicon in _LEXICONS.values() for entry in lexicon.words.union(lexicon.stems)
-)
-"""How the words of the lexicons begin: most words of a text begin otherwise and need no look-up."""
-_PAIR_STARTS = frozenset(start for lexicon in _LEXICONS.values() for start in lexicon.pair_starts)
+@functools.cache
+def weights() -> Weights:
+    """The committed weights."""
+    data = tomllib.loads(Path(__file__).with_name("scope_weights.toml").read_text("utf-8"))
+    return Weights(
+        bias=(data["bias"][0], data["bias"][1]),
+        studied=tuple((one, other) for one, other in data["studied"].values()),
+        words=dict(_rows(data["words"])),
+        journal=dict(_rows(data["journal"])),
+    )
 
 
-@functools.lru_cache(maxsize=100_000)
-def _lexicons_of(token: str) -> frozenset[str]:
-    """Names of the lexicons that hold a word."""
-    return frozenset(name for name, lexicon in _LEXICONS.items() if lexicon.holds(token))
-
-
-def _sorted_by_lexicon(tokens: Sequence[str]) -> dict[str, list[str]]:
-    """Tokens by the lexicons that hold them, in order."""
-    found: dict[str, list[str]] = {name: [] for name in _LEXICONS}
-    likely = [token for token in set(tokens) if token[:_OPENING] in _OPENINGS]
-    held = {token: names for token in likely if (names := _lexicons_of(token))}
-    for token in filter(held.__contains__, tokens):
-        for name in held[token]:
-            found[name].append(token)
-    return found
-
-
-@dataclass(slots=True)
-class _Score:
-    points: int = 0
-    evidence: list[str] = field(default_factory=list)
-
-    def add(self, weight: int, where: str, hits: list[str], limit: int) -> None:
-        """Count different words of one place, at most `limit` of them."""
-        for word in hits[:limit]:
-            self.points += weight
-            self.evidence.append(f"{where}: {word}")
+def _rows(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    for line in text.splitlines():
+        stem, one, other = line.split()
+        yield stem, (int(one), int(other))
 
 
 def decide(article: Article) -> tuple[str, tuple[str, ...]]:
@@ -108,113 +74,64 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
         article: the parsed article.
 
     Returns:
-        ('' | 'not_medical' | 'not_human', up to eight strings like 'title: patients', heaviest place first;
-        the first of an article out for want of evidence says so: 'care: only 3 of 8 points').
+        ('' | 'not_medical' | 'not_human', who is studied ('studied: person 41, animal 3') and up to eight
+        words that speak for the decision, like 'title: patients', by place, heaviest first).
     """
-    places = _places(article)
-    people = _score(places, "people", "repeated")
-    care = _score(places, "care")
-    animal = _score(places, "animal", "repeated")
-    bench = _score(places, "bench", "repeated")
-    other = _score(places, "other")
-    journal = places["journal"]["journal"]
-    care.add(_JOURNAL, "journal", journal, 2)
-    subjects = places["subject"]["journal"]
-    care.add(_JOURNAL, "subject", subjects, 2)
-    is_case = article.article_type == "case-report" or "case-report" in places["title"]
-    if is_case and journal:
-        people.add(_TITLE, "type", ["case-report"], 1)
-    verdict, evidence = _verdict(people, care, animal, bench, other, article.article_type == "review-article")
-    bench_points = animal.points + bench.points
-    if not verdict and bench_points and (laboratory := _laboratory_count(article, bench_points)):
-        return NOT_HUMAN, (f"body: {laboratory} mentions of laboratory animals and cells, fewer of people",)
-    return verdict, evidence
+    words = read(article)
+    stems = {place: counted(found) for place, found in words.items()}
+    counts = class_counts(stems)
+    who = [sum(here) for here in zip(*counts.values(), strict=True)] or [0]
+    verdict = _verdict(score(stems, counts), who) if any(who[:-1]) else NOT_MEDICAL
+    named = ", ".join(f"{name} {count}" for name, count in zip(CLASSES, who, strict=False) if count)
+    spoken = itertools.islice(dict.fromkeys(_spoken(words, stems, verdict)), _SHOWN)
+    return verdict, (f"studied: {named or 'nothing'}", *spoken)
 
 
-def _laboratory_count(article: Article, points: int) -> int:
-    """Mentions of animals and cell culture in the whole body when they outnumber those of people, else 0.
+def score(stems: Stems, counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
+    """How much speaks for each way to be out, in 1/100,000.
 
-    They count twice in an article that speaks of animals or the bench from its opening on: patients whose
-    tissue starts a series of experiments are not what its figures show.
+    Args:
+        stems: stems of each place with their numbers.
+        counts: how many of them stand for people, animals and so on, as `class_counts` says.
     """
-    body = "\n".join(passage.text for passage in article.passages)
-    laboratory = sum(map(body.count, _LABORATORY))
-    if laboratory < _MIN_LABORATORY:
-        return 0
-    weight = 2 if points >= _MIN_BENCH else 1
-    return laboratory if weight * laboratory > sum(map(body.count, _PERSONS)) else 0
+    known = weights()
+    totals = [1000 * known.bias[0], 1000 * known.bias[1]]
+    for (one, other), value in zip(known.studied, studied(counts), strict=True):
+        totals[0] += value * one
+        totals[1] += value * other
+    whole = sum(PLACES[place] for place in counts)
+    for place, here in stems.items():
+        if not here:
+            continue
+        table, share, parts = (
+            (known.journal, JOURNAL, 1000) if place == "journal" else (known.words, PLACES[place], whole)
+        )
+        found = [(table[stem], here[stem]) for stem in table.keys() & here.keys()]
+        size = parts * sum(here.values())
+        for way in (0, 1):
+            totals[way] += 1000 * share * sum(weight[way] * count for weight, count in found) // size
+    return totals[0], totals[1]
 
 
-def _verdict(
-    people: _Score, care: _Score, animal: _Score, bench: _Score, other: _Score, is_typed_review: bool
-) -> tuple[str, tuple[str, ...]]:
-    is_about_people = people.points >= _MANY and care.points >= max(_MANY, other.points)
-    if 3 * other.points > 2 * care.points and not is_about_people:
-        return NOT_MEDICAL, _shown(other)
-    if care.points < _MIN_CARE:
-        return NOT_MEDICAL, _too_few("care", care, _MIN_CARE)
-    is_titled = any(line.startswith(("title", "type")) for line in care.evidence)
-    laboratory = animal.points + bench.points
-    if is_typed_review and is_titled and people.points and care.points >= max(_MANY, 2 * laboratory):
-        return "", _shown(care, people)  # reviews of a disease name its vectors and its tests
-    if animal.points > people.points or animal.points * 2 > people.points + 12:
-        return NOT_HUMAN, _shown(animal)
-    is_review = care.points >= _MANY and is_titled and not laboratory
-    if bench.points > people.points:
-        return NOT_HUMAN, _shown(bench)
-    if people.points < _MIN_PEOPLE and not (is_review and people.points):
-        return NOT_HUMAN, _too_few("people", people, _MIN_PEOPLE)
-    return "", _shown(care, people)
+def _verdict(scores: tuple[int, int], who: Sequence[int]) -> str:
+    """The likelier way to be out; '' needs half as many words for people and care as for any rival."""
+    people = 2 * sum(who[:2])
+    rivals = {NOT_MEDICAL: sum(who[4:7]), NOT_HUMAN: sum(who[2:4])}
+    rival = max(rivals, key=rivals.__getitem__)
+    if max(scores) < 0:
+        return rival if not people or people < rivals[rival] else ""
+    return OUT[scores[0] <= scores[1]]
 
 
-def _too_few(name: str, score: _Score, least: int) -> tuple[str, ...]:
-    """What little speaks for an article that is out for want of it."""
-    return (f"{name}: only {score.points} of {least} points", *list(dict.fromkeys(score.evidence))[:7])
-
-
-def _shown(*scores: _Score) -> tuple[str, ...]:
-    return tuple(line for score in scores for line in list(dict.fromkeys(score.evidence))[: 8 // len(scores)])
-
-
-def _places(article: Article) -> dict[str, dict[str, list[str]]]:
-    """Distinct words of each place by lexicon; under "repeated", those of the text with their repetitions."""
-    body = [passage.text for passage in article.passages[:12]]
-    abstracts = [abstract.text for abstract in article.abstracts]
-    repeated = _with_pairs(_TOKEN.findall(" ".join([*abstracts, *body])[:_SAMPLE].lower()))
-    words = {
-        "title": _words(article.title),
-        "keyword": _words(" ; ".join(term for group in article.keywords for term in group.terms)),
-        "journal": _words(article.journal),
-        "subject": _words(" ; ".join(article.subjects)),
-        "repeated": repeated,
-    }
-    places = {place: _sorted_by_lexicon(tokens) for place, tokens in words.items()}
-    places["text"] = {name: list(dict.fromkeys(hits)) for name, hits in places["repeated"].items()}
-    return places
-
-
-def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(_with_pairs(_TOKEN.findall(text.lower()))))
-
-
-def _with_pairs(tokens: list[str]) -> list[str]:
-    """Tokens and the hyphenated pairs of neighbours that may be two-word terms ("land use")."""
-    starts = map(_PAIR_STARTS.__contains__, tokens)
-    return tokens + [f"{one}-{two}" for one, two in itertools.compress(itertools.pairwise(tokens), starts)]
-
-
-def _score(places: dict[str, dict[str, list[str]]], lexicon: str, text: str = "text") -> _Score:
-    """Points of a lexicon; people, animals and the bench count as often as the text names them, up to 20."""
-    score = _Score()
-    score.add(_TITLE, "title", _single(places["title"][lexicon]), 4)
-    score.add(_JOURNAL, "journal", _single(places["journal"][lexicon]), 2)
-    score.add(_JOURNAL, "subject", _single(places["subject"][lexicon]), 2)
-    score.add(_KEYWORD, "keyword", _single(places["keyword"][lexicon]), 5)
-    score.add(_TEXT, "text", _single(places[text][lexicon]), 20)
-    return score
-
-
-def _single(hits: list[str]) -> list[str]:
-    """Leave out pairs that only repeat the stem of their first word."""
-    words = set(hits)
-    return [hit for hit in hits if "-" not in hit or hit.partition("-")[0] not in words]
+def _spoken(words: Mapping[str, list[str]], stems: Stems, verdict: str) -> Iterator[str]:
+    """Words that speak for the decision, place by place, heaviest first."""
+    known = weights()
+    for place in ("title", "keyword", "journal", "abstract", "text"):
+        table = known.journal if place == "journal" else known.words
+        heavy: list[tuple[int, str]] = []
+        for stem in table.keys() & stems[place].keys():
+            weight = table[stem][OUT.index(verdict)] if verdict else -max(table[stem])
+            if weight > 0:
+                heavy.append((-weight * stems[place][stem], stem))
+        for _, stem in sorted(heavy)[:_OF_A_PLACE]:
+            yield f"{place}: {next(word for word in words[place] if word[:STEM] == stem)}"

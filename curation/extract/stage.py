@@ -68,7 +68,7 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
         part = parts.get(passage.section, "body")
         yield _passage(article, passage, number, paths, part, language, pointers)
     for at, (figure, (label, caption, _)) in enumerate(zip(article.figures, split, strict=True)):
-        yield build_figure(article, figure, label, caption, panels[at], mentions[at])
+        yield build_figure(article, figure, label, caption, panels[at], mentions[at], index.main_of(at))
 
 
 def _source(article: Article, language: str) -> Source:
@@ -151,7 +151,7 @@ def _passage_ids(article: Article) -> list[str]:
 
 EXTRACT = RecordStage(
     name="extract",
-    version=4,
+    version=7,
     inputs=(Input("parse.articles", Article, by="id"),),
     outputs=(
         Table("sources", Source, ("id",)),

@@ -1,4 +1,4 @@
-"""Rows of a task that could name a patient, so that they are withheld from its release.
+"""Rows of a task that could name a patient, or that readers reported: they are withheld from its release.
 
 Looked for are the certain patterns of `curation.privacy` in everything of a query or document that would be
 published: text, title, quotes of evidence, text that a transform replaced, record of its article. What is
@@ -19,10 +19,11 @@ from curation.privacy import CERTAIN, hits, masked, nominated
 from curation.published.manifest import Retention
 from curation.published.query import QueryRunner, fetch
 from schemas.record import to_table
+from schemas.review import Reported
 from schemas.stages import Drop, Reason
 
 STAGE = "privacy"
-VERSION = 1
+VERSION = 2
 VIEW = "identified"
 _PLACED = "SELECT query_id FROM assignments WHERE task = '{task}'"
 _QUERIES = f"(SELECT q.* FROM queries AS q SEMI JOIN ({_PLACED}) AS p ON p.query_id = q.id)"
@@ -62,13 +63,23 @@ _UNANSWERED = f"""SELECT q.id, q.article_id FROM {_QUERIES} AS q JOIN (
         HAVING bool_and(corpus_id IN (SELECT id FROM {VIEW} WHERE unit = 'document'))
     ) AS lost ON lost.query_id = q.id ORDER BY q.id"""
 """Queries whose every positive is withheld."""
+_REPORTED = """SELECT t.id, t.article_id, r.reasons FROM {rows} AS t JOIN reported AS r
+    ON (r.text <> '' AND (t.text = r.text OR length(r.text) > {long} AND contains(t.text, r.text)))
+        OR (r.image <> '' AND t.image.sha256 = r.image) ORDER BY ALL"""
+"""Rows that show a text or an image of a reported item."""
+_LONG = 40
+"""Characters of a reported text above which it is looked for within longer ones."""
 Found = dict[tuple[str, str], Drop]
 """(unit, id) -> why it is withheld."""
 _TABLES = ("queries", "documents", "qrels", "sources", "assignments", "withheld")
 
 
 def write_identified(
-    query: QueryRunner, task: str, tables: Mapping[str, Sequence[Path]], folder: Path
+    query: QueryRunner,
+    task: str,
+    tables: Mapping[str, Sequence[Path]],
+    reported: Sequence[Reported],
+    folder: Path,
 ) -> Path:
     """Write a Drop for every query and document that is withheld.
 
@@ -76,6 +87,7 @@ def write_identified(
         query: runs SQL over Parquet.
         task: its name; of its queries only those count that the partition kept.
         tables: its work tables, as `curation.release.write` is given them.
+        reported: texts and images that readers reported, of any task.
         folder: an existing one.
 
     Returns:
@@ -90,6 +102,12 @@ def write_identified(
             for kind, start, end in hits(row["text"], CERTAIN):
                 detail = f"the {what} holds {kind} at characters {start:,}–{end:,}"
                 _note(found, unit, row, Reason.NAMES_A_PATIENT, detail)
+    if reported:
+        shown = folder / "reported.parquet"
+        pq.write_table(to_table(Reported, list(reported)), shown)
+        for unit, rows in (("query", _QUERIES.format(task=task)), ("document", "documents")):
+            for row in fetch(query, _REPORTED.format(rows=rows, long=_LONG), {**views, "reported": [shown]}):
+                _note(found, unit, row, Reason.REPORTED, f"an annotator reported it: {row['reasons']}")
     path = _write(found, folder)
     if any(unit == "document" for unit, _ in found):
         for row in fetch(query, _UNANSWERED.format(task=task), {**views, VIEW: [path]}):
@@ -103,7 +121,7 @@ def shown(task: str, one: Callable[[str], Any]) -> tuple[Retention, ...]:
 
     Args:
         task: its name.
-        one: the first column of the one row of an aggregate over `curation.release.selects.KEPT`.
+        one: the first column of the one row of an aggregate over `curation.release.selects.kept`.
     """
     counts = (
         ("query", f"(SELECT 1 FROM assignments WHERE task = '{task}')", "kept"),

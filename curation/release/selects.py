@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from curation.partition.keys_sql import article_key, patient_key
 from schemas.published import Published
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 
@@ -15,10 +16,10 @@ _OF_ARTICLE = ", ".join(
     f" THEN own.{name}_confidence ELSE coalesce(whole.{name}_confidence, 0.0) END AS {name}_confidence"
     for name in ("domain", "body_system")
 )
-KEPT = f"""
+_KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments
         ANTI JOIN (SELECT id AS query_id FROM identified WHERE unit = 'query') USING (query_id)
-        WHERE task = '{{task}}'),
+        WHERE task = '{task}'),
     hidden AS (SELECT id AS corpus_id FROM identified WHERE unit = 'document'),
     labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty,
         coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region,
@@ -29,11 +30,11 @@ KEPT = f"""
             coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
             coalesce(nullif(q.modality, ''), own.modality, '') AS modality,
             coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
-            {_OF_ARTICLE},
-            a.split, coalesce(nullif(a.since, ''), '{{version}}') AS since
+            {of_article},
+            a.split, coalesce(nullif(a.since, ''), '{version}') AS since
         FROM queries q JOIN placed a ON a.query_id = q.id
         LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
-    held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{{task}}'),
+    held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
     judged AS (SELECT r.*, a.split FROM qrels r JOIN placed a USING (query_id)
         ANTI JOIN held USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)),
     told_apart AS (SELECT query_id, corpus_id, reason, a.split FROM (
@@ -50,19 +51,41 @@ KEPT = f"""
     described AS (SELECT d.* REPLACE (
             coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
             coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre),
-            {_OF_ARTICLE}
+            {of_article}
         FROM documents d LEFT JOIN labelled own ON own.id = d.id
         LEFT JOIN labelled whole ON whole.id = d.article_id
         LEFT JOIN sources s ON s.id = d.article_id
         ANTI JOIN hidden g ON g.corpus_id = d.id),
+    lost AS (SELECT DISTINCT r.query_id, d.article_id, d.patient_id
+        FROM qrels r JOIN hidden USING (corpus_id) JOIN documents d ON d.id = r.corpus_id WHERE r.score > 0),
+    left_to AS (SELECT id AS query_id, article_id, patient_id FROM kept UNION ALL
+        SELECT j.query_id, d.article_id, d.patient_id
+        FROM judged j JOIN documents d ON d.id = j.corpus_id WHERE j.score > 0),
+    gone AS (FROM ({lost_keys}) EXCEPT FROM ({left_keys})),
     rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
-        WHERE k.task = '{{task}}'),
+        ANTI JOIN gone USING (query_id, dimension, key) WHERE k.task = '{task}'),
     cited AS (SELECT *, licence.spdx AS license, licence.url AS license_url,
             licence.evidence AS license_evidence, licence.statement AS license_statement
         FROM sources WHERE id IN (SELECT article_id FROM kept UNION SELECT article_id FROM described))
 """
-"""What partition and privacy left of a task: its queries with their split, and all that hangs on them. Rows
-without labels of their own take those of their article."""
+
+
+def kept(task: str, version: str) -> str:
+    """What partition and privacy left of a task: the WITH that a SELECT follows.
+
+    Its queries with their split, and all that hangs on them. Rows without labels of their own take those of
+    their article. A key that only a withheld document gave goes with it.
+    """
+    keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
+    return _KEPT.format(task=task, version=version, of_article=_OF_ARTICLE, **keys)
+
+
+def _keys_of(table: str) -> str:
+    """Keys of articles and patients in a table."""
+    return f"""SELECT query_id, 'article' AS dimension, {article_key("article_id")} AS key FROM {table}
+        UNION SELECT query_id, 'patient', {patient_key("patient_id")} FROM {table}"""
+
+
 ROWS: dict[str, str] = {
     QUERIES.name: "kept",
     CORPUS.name: "described",
@@ -80,7 +103,7 @@ and whose document is not hidden."""
 
 
 def select_rows(table: Published, split: str = "", *, more: Sequence[str] = ()) -> str:
-    """SELECT with the declared columns of a table, in the order of its key; the text follows `KEPT`.
+    """SELECT with the declared columns of a table, in the order of its key; the text follows `kept`.
 
     Args:
         table: any that is made of work tables.

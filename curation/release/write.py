@@ -25,11 +25,12 @@ from curation.release.head import head_of
 from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, write_pair
 from curation.release.restricted import Strings, check_strings
-from curation.release.selects import KEPT, ROWS, select_rows
+from curation.release.selects import ROWS, kept, select_rows
 from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
 from schemas.licences import is_allowed
 from schemas.published import Published
+from schemas.review import Reported
 from schemas.spec import DatasetSpec
 from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES, TABLES, TARGET_NAMES
 from schemas.task import Task
@@ -69,6 +70,7 @@ class Inputs:
         query: runs SQL over Parquet.
         review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
             to provenance/review.json.
+        reported: texts and images that readers reported: no row that shows one is released.
         max_shard_bytes: payload after which a new shard begins.
     """
 
@@ -80,14 +82,15 @@ class Inputs:
     build: BuildRecord
     query: QueryRunner
     review: Mapping[str, Any] | None = None
+    reported: Sequence[Reported] = ()
     max_shard_bytes: int = MAX_SHARD_BYTES
 
     def select(self, text: str) -> Iterator[pa.Table]:
         """Rows of a SELECT over the work tables and what the partition left of them."""
         known = {*REQUIRED, *(table.name for table in OPTIONAL), _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
-        kept = KEPT.format(task=self.task.name, version=self.version)
-        for batch in self.query(kept + text, views):
+        left = kept(self.task.name, self.version)
+        for batch in self.query(left + text, views):
             yield pa.Table.from_batches([batch])
 
     def one(self, text: str) -> Any:
@@ -145,7 +148,9 @@ def _check_arguments(inputs: Inputs) -> None:
 def _with_withheld(inputs: Inputs, scratch: Path) -> Inputs:
     """The same with what is found here: near copies, rows that could name a patient."""
     alike = write_alike(inputs.query, inputs.tables["documents"], scratch)
-    drops = identified.write_identified(inputs.query, inputs.task.name, inputs.tables, scratch)
+    drops = identified.write_identified(
+        inputs.query, inputs.task.name, inputs.tables, inputs.reported, scratch
+    )
     found = {_ALIKE: [alike], identified.VIEW: [drops], f"drops/{identified.STAGE}": [drops]}
     stages = (*inputs.build.stages, StageRecord(identified.STAGE, identified.VERSION, {}))
     return replace(inputs, tables={**inputs.tables, **found}, build=replace(inputs.build, stages=stages))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -168,3 +169,28 @@ def status(
     made = status_of(common.root, review)
     emit(common, made, lambda: review_text.standing(made))
     return OK
+
+
+@review_app.command
+def reports(
+    review: Annotated[
+        str, Parameter(help="DATASET/TASK, or a DATASET; every review when none is named.")
+    ] = "",
+    /,
+    *,
+    lift: Annotated[str, Parameter(help="Id of an item whose reports shall withhold nothing any more.")] = "",
+    by: Annotated[str, Parameter(help="Who decides; recorded.")] = "",
+    why: Annotated[str, Parameter(help="The reason for the decision; recorded.")] = "",
+    common: Common = DEFAULT,
+) -> int:
+    """List what annotators reported (privacy, wrong patient, consent, offensive), or lift a report."""
+    from flows.review import reports as review_reports
+    from flows.review import text as review_text
+
+    if lift:
+        made = review_reports.lift(common.root, lift, by, why)
+        emit(common, asdict(made), f"{made.candidate_id}: lifted by {made.by}: {made.why}")
+        return OK
+    found = review_reports.reports(common.root, review)
+    emit(common, found, lambda: review_text.reports(found))
+    return FINDING if any(item["standing"] for item in found) else OK

@@ -15,6 +15,7 @@ from flows.engine.session import Session
 from flows.engine.workspace import STORAGE_VERSION
 from flows.pipeline import BEFORE_TASKS, PARTITION, VERSIONS, parameters_of
 from flows.release.environment import made_with
+from flows.review.reports import reported_in
 from flows.review.verdicts import review_summary, source_of
 from flows.vocabulary import Vocabulary, current
 from flows.vocabulary.store import credits_of
@@ -66,6 +67,7 @@ def gather(
         build=_build_record(session, built, stages, overrides, vocabulary),
         query=query(session.settings.memory_limit),
         review=review_summary(workspace, spec, built.name),
+        reported=reported_in(workspace, spec.name),
     )
 
 

@@ -28,8 +28,9 @@ from curation.privacy.images import READ_VERSION
 from curation.tasks.registry import task_of
 from flows.engine.connection import query
 from flows.engine.workspace import Workspace
-from flows.review.privacy import Scan, scan
+from flows.review.privacy import Scan, hold_reported, scan
 from flows.review.release_texts import DEPTH, Known, Published, Row, marks
+from flows.review.reports import reported_in
 from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate
@@ -118,6 +119,7 @@ def prepare(
     again = [_pair_of(item, known) for item in before if _is_open(task, item)]
     shown = _candidates(task, Known(workspace, run), {pair.key: pair for pair in (*again, *drawn.pairs)})
     found = scan(shown, task, _seen(folder), with_images=options.ocr)
+    found.findings += hold_reported(shown, reported_in(workspace, head.dataset))
     fit = [item for item in shown if item.id not in found.held]
     whole, outdated = merged(before, fit)
     given = [row for row in folder.allotments() if row.candidate_id not in outdated]

@@ -15,6 +15,7 @@ from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
 from flows.review.candidates import Options, prepare
 from flows.review.people import note_accounts
+from flows.review.reports import of_folder
 from flows.review.server import accounts_for, address, connect, media_folder, releases_of
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder, review_folders
 from flows.review.sync import Target, pull, push, status
@@ -186,13 +187,14 @@ def pull_reviews(
     """
     if dry_run:
         found = review_folders(read_session(root).workspace, review)
-        return [{"review": f"{dataset}/{task}", "people": []} for dataset, task, _ in found]
+        return [{"review": f"{dataset}/{task}", "people": [], "reports": 0} for dataset, task, _ in found]
     with write_session(root) as session:
         workspace = session.workspace
         reviews = list(review_folders(workspace, review))
         with connected(workspace, allow_http) as target:
             return [
                 {"review": f"{dataset}/{task}", "people": _pull(workspace, target, folder, accept)}
+                | {"reports": len(of_folder(folder))}
                 for dataset, task, folder in reviews
             ]
 
@@ -208,7 +210,7 @@ def status_of(root: str | None, review: str) -> dict[str, Any]:
     return {
         "server": address(workspace),
         "reviews": [
-            {"review": f"{dataset}/{task}", "people": status(folder)}
+            {"review": f"{dataset}/{task}", "people": status(folder), "reports": len(of_folder(folder))}
             for dataset, task, folder in review_folders(workspace, review)
         ],
     }

@@ -7,31 +7,19 @@ Texts are searched with the patterns of `curation.privacy`; text burned into ima
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
 
+from annotation.layouts.fields import IMAGES, TEXTS
 from curation.images.ocr import read_text
 from curation.privacy import SHOWN_TO_NOBODY, Hit, hits
 from curation.privacy.images import read_hits
 from flows.review.release_texts import Published
 from flows.review.store import HeldBack
 from schemas.errors import UsageError
-from schemas.review import ReviewCandidate
-
-TEXTS = (
-    "query_text",
-    "document_title",
-    "document_text",
-    "caption_text",
-    "case_text",
-    "text_before",
-    "text_after",
-    "source_text",
-    "translated_text",
-)
-IMAGES = ("query_image", "document_image")
+from schemas.review import Reported, ReviewCandidate
 
 
 @dataclass(slots=True)
@@ -89,6 +77,17 @@ def scan(
                 continue
             done.findings += [_held(row, item.name, *hit) for hit in found]
     return done
+
+
+def hold_reported(candidates: Iterable[ReviewCandidate], reported: Iterable[Reported]) -> list[HeldBack]:
+    """Candidates that show what readers reported: nobody else is shown it."""
+    hidden = {row.text or row.image for row in reported}
+    return [
+        _held(row, item.name, "reported by an annotator", 0, 0)
+        for row in candidates
+        for item in row.shown
+        if item.name in (*TEXTS, *IMAGES) and item.value in hidden
+    ]
 
 
 def _held(row: ReviewCandidate, name: str, kind: str, start: int, end: int) -> HeldBack:

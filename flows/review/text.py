@@ -9,6 +9,7 @@ from typing import Any
 
 from annotation.sync.answers import QUARANTINE
 from annotation.sync.diff import CONFLICTS
+from schemas.wording import counted
 
 _WORDS = {
     "create": "sent",
@@ -92,6 +93,7 @@ def pulled(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
                 f"    {count:,} set aside, {reason}: {QUARANTINE[reason]}"
                 for reason, count in item["set_aside"].items()
             ]
+        lines += _reports(found)
     return "\n".join(lines)
 
 
@@ -108,4 +110,33 @@ def standing(made: Mapping[str, Any]) -> str:
                 f"  {name:<12} {item['given']:>6,} {item['done']:>8,} {item['cannot_judge']:>13,} "
                 f"{item['conflicts']:>10,} {item['set_aside']:>10,}"
             )
+        lines += _reports(found)
+    return "\n".join(lines)
+
+
+def _reports(found: Mapping[str, Any]) -> list[str]:
+    """That readers reported items, if they did: nobody should have to look for it."""
+    if not found["reports"]:
+        return []
+    what = counted(found["reports"], "item") + " reported by annotators"
+    return [f"  {what}: withheld from the next release; next: medqrels review reports {found['review']}"]
+
+
+def reports(made: Sequence[Mapping[str, Any]]) -> str:
+    """Items that readers reported, and what was decided."""
+    lines = []
+    for found in made:
+        lines.append(f"review {found['review']}: {counted(len(found['standing']), 'report')}")
+        for item in found["standing"]:
+            lines.append(
+                f"  {item['candidate_id']}: {', '.join(item['reasons'])}, by {', '.join(item['annotators'])}"
+            )
+            lines.append(f"    query {item['query_id']}, document {item['corpus_id'] or 'none'}")
+            lines += [f"    “{comment}”" for comment in item["comments"]]
+            lines += [f"    {link}" for link in item["links"]]
+        lines += [f"  {row['candidate_id']}: lifted by {row['by']}: {row['why']}" for row in found["lifted"]]
+    if any(found["standing"] for found in made):
+        lines.append(
+            "withheld from the next release until: medqrels review reports --lift ID --by NAME --why TEXT"
+        )
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.audit.rule import Check, Context, Defect, Outcome, Rule
-from curation.audit.rules import duplicates, spans
+from curation.audit.rules import duplicates, edited_copies, spans
 from curation.audit.rules.planting import set_row
 from curation.audit.rules.text_rows import literal
 from curation.extract.identifiers import ANY
@@ -100,6 +100,7 @@ ANSWER_IDS = (
 RULES = (
     *duplicates.RULES,
     *spans.RULES,
+    *edited_copies.RULES,
     Rule(
         "figure_numbers",
         1,

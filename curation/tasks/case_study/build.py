@@ -222,6 +222,7 @@ def _facts(report: _Report, case: Case, text: CaseText, found: PrincipalDiagnosi
         age_years=case.age_years,
         sex=case.sex,
         authors=report.source.authors,
+        systems=labels.body_systems if (labels := report.labels.get(case.id)) else (),
         evidence=evidence_of(found, text) if found else (),
     )
     if found:
@@ -242,7 +243,7 @@ def _case_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=2,
+    version=3,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from curation.diagnosis.concepts import Concepts, build
 from curation.tasks.case_study.settings import OwnReason
+from curation.tasks.case_study.sites import is_loose
 from curation.tasks.shared.bars import Bar
 from curation.tasks.shared.case_text import CaseText
 from schemas.benchmark import Evidence
@@ -42,6 +43,7 @@ class CaseFacts:
     age_years: float | None = column("age of the patient", default=None)
     sex: str = column("female, male, '' if not stated", default="")
     authors: tuple[str, ...] = column("authors of the article", default=())
+    systems: tuple[str, ...] = column("body systems it is labelled with", default=())
     evidence: tuple[Evidence, ...] = column("spans the diagnosis rests on", default=())
 
 
@@ -55,6 +57,10 @@ class Neighbour:
     path: str = column("'' for itself, else the hops: parent, parent.parent, …")
     hops: int = column("steps up, the shortest way")
     joins_siblings: bool = column("few enough concepts below `other` for its children to be near relatives")
+    is_loose: bool = column(
+        "`other` is a lesion or sign that may be anywhere: it joins only cases of one body system",
+        default=False,
+    )
 
 
 @record
@@ -121,20 +127,9 @@ def neighbours(case_id: str, concept: str, concepts: Concepts, max_family: int) 
             other=other,
             path=".".join(["parent"] * steps),
             hops=steps,
-            joins_siblings=_is_within(other, concepts, max_family),
+            joins_siblings=len(concepts.descendants(other)) <= max_family,
+            is_loose=is_loose(other, concepts),
         )
-
-
-def _is_within(concept: str, concepts: Concepts, limit: int) -> bool:
-    """Whether at most `limit` concepts lie below one."""
-    found: set[str] = set()
-    waiting = [concept]
-    while waiting and len(found) <= limit:
-        for child in concepts.children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
-                waiting.append(child)
-    return len(found - {concept}) <= limit
 
 
 def evidence_of(found: PrincipalDiagnosis, text: CaseText) -> tuple[Evidence, ...]:

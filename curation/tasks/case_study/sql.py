@@ -42,12 +42,12 @@ class CasePair:
 
 _ASKED = """asked AS MATERIALIZED (
         SELECT q.id AS query_id, q.source_id, k.kept AS own, f.concept, f.family, f.age_years, f.sex,
-            f.authors
+            f.authors, f.systems
         FROM all_queries AS q JOIN kept AS k ON k.id = q.source_id
         JOIN all_facts AS f ON f.case_id = q.source_id
         QUALIFY row_number() OVER (PARTITION BY k.kept ORDER BY q.source_id) = 1)"""
 """One query per text: the first by case id."""
-_RELATED = f"""steps AS (SELECT DISTINCT concept, other, hops, joins_siblings FROM all_neighbours),
+_RELATED = f"""steps AS (SELECT DISTINCT concept, other, hops, joins_siblings, is_loose FROM all_neighbours),
     ways AS (
         SELECT a.concept AS one, b.concept AS two, a.other AS via, CASE
             WHEN a.hops = 0 AND b.hops = 0 THEN '{SAME}'
@@ -56,21 +56,25 @@ _RELATED = f"""steps AS (SELECT DISTINCT concept, other, hops, joins_siblings FR
             WHEN a.hops = 1 AND b.hops = 1 AND a.joins_siblings THEN '{SIBLING}'
             WHEN a.hops = 2 AND b.hops = 0 THEN '{GRANDPARENT}'
             WHEN a.hops = 0 AND b.hops = 2 THEN '{GRANDCHILD}'
-            ELSE '' END AS rule, a.hops + b.hops AS hops
+            ELSE '' END AS rule, a.hops + b.hops AS hops, a.is_loose
         FROM steps AS a JOIN steps AS b ON a.other = b.other),
     related AS MATERIALIZED (
-        SELECT one, two, via, rule,
+        SELECT one, two, via, rule, is_loose,
             CASE WHEN rule = '{SAME}' THEN 2 WHEN rule <> '' THEN 1 ELSE 0 END AS score
         FROM ways
-        QUALIFY row_number() OVER (PARTITION BY one, two ORDER BY rule = '', hops, rule, via) = 1)"""
+        QUALIFY row_number() OVER (
+            PARTITION BY one, two ORDER BY rule = '', hops, is_loose, rule, via) = 1)"""
 """The nearest relation of every two diagnoses; without a rule when they only share something further up."""
 _LINKED = """linked AS MATERIALIZED (
-        SELECT a.query_id, k.kept AS corpus_id, f.case_id, r.score, r.rule, r.via,
+        SELECT a.query_id, k.kept AS corpus_id, f.case_id, r.via,
+            CASE WHEN r.is_loose AND NOT list_has_any(f.systems, a.systems) THEN 0 ELSE r.score END AS score,
+            CASE WHEN r.is_loose AND NOT list_has_any(f.systems, a.systems) THEN '' ELSE r.rule END AS rule,
             r.score > 0 AND f.sex <> '' AND f.sex = a.sex AND f.age_years = a.age_years
                 AND list_has_any(f.authors, a.authors) AS is_same_patient
         FROM asked AS a JOIN related AS r ON r.one = a.concept JOIN all_facts AS f ON f.concept = r.two
         JOIN kept AS k ON k.id = f.case_id
         WHERE k.kept <> a.own)"""
+"""Cases by their diagnoses; what may sit anywhere in the body relates only cases of one body system."""
 _COPIED = f"""telling AS MATERIALIZED (
         SELECT case_id, hash FROM all_shingles
         QUALIFY count(*) OVER (PARTITION BY hash) <= {MAX_HOLDERS}),
@@ -137,7 +141,7 @@ _DROPS = f"""
 
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=3,
+    version=4,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_documents": (f"{NAME}.documents", Document),

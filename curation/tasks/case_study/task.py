@@ -31,7 +31,8 @@ TASK = Task(
         "apart.",
         "same_patient": "Perhaps the query's own patient: shares long stretches of text, or author, age and "
         "sex.",
-        "related_diagnosis": "The diagnoses are related, but not closely enough for a grade.",
+        "related_diagnosis": "The diagnoses are related, but not closely enough for a grade, or only as "
+        "lesions of one kind in different body systems.",
         "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
     },
     question=Question(

@@ -18,7 +18,10 @@ TASK = Task(
     over_all=OVER_ALL,
     grades=(
         Grade(
-            2, "This image", "The query's own image; of a case's story, every image that shows its patient."
+            2,
+            "This image",
+            "The query's own image; of a case's story, every image that shows its patient.",
+            "It fits the text in every point that can be seen; of a story, any image of its patient.",
         ),
         Grade(
             1,

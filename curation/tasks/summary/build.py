@@ -253,7 +253,8 @@ def _query(material: _Material, main: Document | None) -> Iterator[Query | Qrel 
     abstracts = [item.text for item in article.abstracts]
     released = [released_abstract(item.text, _language(item))[0] for item in article.abstracts]
     titles = [article.title, source.title, *(item.text for item in article.translated_titles)]
-    bars = bars_of([*abstracts, *released, main.text], titles)
+    texts = [*(passage.text for passage in material.passages), *(item.caption for item in material.figures)]
+    bars = bars_of([*abstracts, *released, main.text], titles, texts)
     limits = (settings.max_context_words, settings.max_caption_words)
     context = context_of(shown.figure, passages, bars, source.language, *limits)
     if context.words < settings.min_context_words:
@@ -327,7 +328,7 @@ def _abstract_ids(source: Source, articles: Sequence[Article], *_: object) -> li
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -11,14 +11,16 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from curation.extract.bibliographic import is_bibliographic
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
 from curation.extract.sentences import sentence_spans
+from curation.similarity.text.edited import edited_copies
 from curation.tasks.shared.words import tokens_of, word_count
-from curation.tasks.summary.bars import Bars, Grams, is_edited_copy
+from curation.tasks.summary.bars import Bars, Grams
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary.names import unnamed
+from curation.tasks.summary.names import Names, unnamed
 from schemas.article import Article
 from schemas.benchmark import Transform
 from schemas.extracted import Figure, Passage
@@ -80,6 +82,7 @@ def body_passages(article: Article, passages: Iterable[Passage], language: str) 
         and passage.kind in _KINDS
         and same_language(passage.language, language)
         and not boilerplate_section(passage.section_path)
+        and not is_bibliographic(passage.text)
         and not closing_section(passage.section_path, types_above(passage.section))
     ]
 
@@ -130,13 +133,18 @@ def context_of(
         if not (is_summing_sentence(sentence.source) or _LOST_LIST.search(sentence.source))
     ]
     order = _nearest_first(sentences, figure)
-    left_out = {item for item in (*caption, *sentences) if is_edited_copy(item.released, bars.sentences)}
+    left_out = {item for item in (*caption, *sentences) if edited_copies(item.released, bars.sentences)}
     while True:
         opening = _fitting(caption, range(len(caption)), left_out, caption_limit)
         chosen = _fitting(sentences, order, left_out, limit)
         touched = _touched([*opening, *chosen], bars.grams)
         if not touched:
-            return _joined(opening, chosen)
+            context, places = _joined(opening, chosen)
+            # Sentences can read otherwise when they stand together.
+            for copy, _ in edited_copies(context.released, bars.sentences):
+                touched |= {item for start, end, item in places if start < copy.end and copy.start < end}
+        if not touched:
+            return context
         left_out |= touched
 
 
@@ -204,7 +212,7 @@ def _sentences(
     text: str,
     spans: Iterable[tuple[int, int]],
     pointers: Sequence[tuple[int, int]],
-    names: Collection[str],
+    names: Names,
     language: str,
 ) -> list[Sentence]:
     made: list[Sentence] = []
@@ -261,8 +269,12 @@ def _touched(sentences: Sequence[Sentence], barred: Grams) -> set[Sentence]:
     return found
 
 
-def _joined(opening: Sequence[Sentence], chosen: Sequence[Sentence]) -> Context:
+def _joined(
+    opening: Sequence[Sentence], chosen: Sequence[Sentence]
+) -> tuple[Context, list[tuple[int, int, Sentence]]]:
+    """The context, and where each sentence stands in its released text."""
     source = released = ""
+    places: list[tuple[int, int, Sentence]] = []
     transforms: list[Transform] = []
     previous: Sentence | None = None
     for sentence in (*opening, *chosen):
@@ -275,5 +287,6 @@ def _joined(opening: Sequence[Sentence], chosen: Sequence[Sentence]) -> Context:
         at = len(released)
         transforms += [replace(one, start=one.start + at, end=one.end + at) for one in sentence.transforms]
         released += sentence.released
+        places.append((at, len(released), sentence))
         previous = sentence
-    return Context(source, released, tuple(transforms), sum(item.words for item in chosen))
+    return Context(source, released, tuple(transforms), sum(item.words for item in chosen)), places

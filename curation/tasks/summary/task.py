@@ -17,9 +17,16 @@ TASK = Task(
     per_article=PER_ARTICLE,
     over_all=OVER_ALL,
     grades=(
-        Grade(2, "Its abstract", "The abstract is that of the article the query was made of."),
         Grade(
-            0, "Not its abstract", "The abstract is that of another article, even if the subject is the same."
+            2,
+            "Its abstract",
+            "The abstract is that of the article the query was made of.",
+            "The abstract tells of the very study or case on the left.",
+        ),
+        Grade(
+            0,
+            "Not its abstract",
+            "The abstract is that of another article, even if the subject is the same.",
         ),
     ),
     exclusions={

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from curation.extract.bibliographic import is_bibliographic
 from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise, neutralise_caption
 from curation.extract.sentences import sentence_spans
+from curation.similarity.text.edited import copyable, edited_copies
 from curation.tasks.shared.bars import article_bar, file_problem, first_image
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context.figure import bar, is_study_plan
+from curation.tasks.visual_context.figure import bar
 from curation.tasks.visual_context.settings import OwnReason, Settings
+from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import normalise_text, sha256_text
@@ -98,6 +101,8 @@ def _drop_all(
 def _document(source: Source, passage: Passage, settings: Settings) -> Document | Drop:
     if title := boilerplate_section(passage.section_path):
         return _left_out(passage, OwnReason.BOILERPLATE, title)
+    if is_bibliographic(passage.text):
+        return _left_out(passage, OwnReason.BOILERPLATE, "a reference")
     spans = [(pointer.start, pointer.end) for pointer in passage.pointers]
     text, transforms = neutralise(passage.text, spans, passage.language)
     words = word_count(text)
@@ -132,7 +137,8 @@ def _queries(
     cited: dict[str, set[str]] = defaultdict(set)
     for figure in figures:
         for mention in figure.mentions:
-            cited[mention.passage_id].add(figure.id)
+            # A figure with its supplements is one figure.
+            cited[mention.passage_id].add(figure.parent or figure.id)
     by_id = {passage.id: passage for passage in passages}
     made: dict[str, list[_Candidate]] = defaultdict(list)
     for figure in figures:
@@ -182,8 +188,8 @@ def _query(
     text, transforms = neutralise_caption(figure.caption, source.language)
     if word_count(text) < settings.min_caption_words:
         return _dropped(figure, Reason.SHORT_CAPTION, f"{word_count(text)} words")
-    if is_study_plan(text):
-        return _dropped(figure, Reason.VAGUE_CAPTION, "names the plan of a study, no subject")
+    if vague := vagueness(text, source):
+        return _dropped(figure, Reason.VAGUE_CAPTION, vague)
     query = Query(
         id=query_id(NAME, text, (image.sha256 or "") if image else ""),
         task=NAME,
@@ -271,6 +277,8 @@ def _exclusion(
         return "many_figures"
     if is_self_match(query.text, document.text) or is_self_match(figure.caption, passage.text):
         return "self_match"
+    if edited_copies(query.text, copyable([document.text])):
+        return "self_match"
     return ""
 
 
@@ -304,7 +312,7 @@ def _passage_ids(_: Source, __: Sequence[Figure], passages: Sequence[Passage]) -
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -21,8 +21,14 @@ TASK = Task(
             2,
             "This figure",
             "The passage cites the query's figure by cross-reference or by an unambiguous figure number.",
+            "The passage describes or discusses what this very figure shows.",
         ),
-        Grade(1, "Its context", "Books only: the passage stands in the same section as the figure."),
+        Grade(
+            1,
+            "Its context",
+            "Books only: the passage stands in the same section as the figure.",
+            "Books only: the passage explains what the figure is about, but not the figure itself.",
+        ),
         Grade(
             0,
             "Not relevant",

@@ -37,6 +37,8 @@ PARENTS = {
     "MONDO:gerd": "MONDO:disease",
     "MONDO:myeloma": "MONDO:disease",
 }
+KINDS_OF = "MONDO:lymphoma"
+"""A concept with so many kinds that its bare name may be half of one."""
 FINDINGS = ("HP:cough", "HP:haematoma", "HP:cvst", "HP:fever")
 
 
@@ -83,6 +85,10 @@ def concepts(more: Sequence[ConceptRelation] = ()) -> Concepts:
     links = [
         ConceptRelation(concept=name, relation="parent", other=parent, source="TEST")
         for name, parent in PARENTS.items()
+    ]
+    links += [
+        ConceptRelation(concept=f"MONDO:kind{number}", relation="parent", other=KINDS_OF, source="TEST")
+        for number in range(8)
     ]
     return build(types, [*links, *more])
 

@@ -288,7 +288,7 @@ def test_keyword_only() -> None:
     assert [item.place for item in found.evidence] == ["keyword", "case"]
     assert found.confidence < answer(title="[Tuberculosis|MONDO:tb] of the hand").confidence
     alone = answer(title="A rare cause of swelling", keywords=["[tuberculosis|MONDO:tb]"])
-    assert alone.reason == "not_named"  # its own story does not tell of it
+    assert alone.reason == "unsure"  # its own story does not tell of it
 
 
 def test_two_keywords_name_no_one_diagnosis() -> None:
@@ -305,7 +305,7 @@ def test_the_discussion_alone_is_not_enough() -> None:
             "This case of [tuberculosis|MONDO:tb].",
         ]
     )
-    assert found.reason == "not_named"
+    assert found.reason == "unsure"
 
 
 def test_other_peoples_diseases_in_the_discussion_do_not_count() -> None:
@@ -350,3 +350,74 @@ def test_nothing_named_and_words_outside_the_vocabulary() -> None:
 def test_a_textbook_box_is_not_read_by_the_title_of_its_chapter() -> None:
     found = answer(title="[Tuberculosis|MONDO:tb]", is_book=True)
     assert found.reason == "not_named"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Misdiagnosis of [sporotrichosis|MONDO:sporotrichosis] as [lupus|MONDO:lupus]",
+        "[Sporotrichosis|MONDO:sporotrichosis] wrongly treated as [lupus|MONDO:lupus]",
+        "[Sporotrichosis|MONDO:sporotrichosis] confused with [lupus|MONDO:lupus]",
+        "Not [lupus|MONDO:lupus] but [sporotrichosis|MONDO:sporotrichosis]",
+        "[Sporotrichosis|MONDO:sporotrichosis] treated as [lupus|MONDO:lupus] for two years",
+    ],
+)
+def test_a_misdiagnosis_never_counts(title: str) -> None:
+    assert answer(title=title).concept == "MONDO:sporotrichosis"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Granular [lymphoma|MONDO:lymphoma]", ""),
+        ("Granular crested [lymphoma|MONDO:lymphoma]", ""),
+        ("[Lymphoma|MONDO:lymphoma] serpens", ""),
+        ("[Lymphoma|MONDO:lymphoma]", "MONDO:lymphoma"),
+        ("Severe recurrent [lymphoma|MONDO:lymphoma]", "MONDO:lymphoma"),
+        ("Gastric [lymphoma|MONDO:lymphoma]", "MONDO:lymphoma"),
+        ("Granular [melanoma|MONDO:melanoma]", "MONDO:melanoma"),
+    ],
+)
+def test_the_head_of_a_longer_name_is_not_the_disease(name: str, expected: str) -> None:
+    told = (("He came.", f"The final diagnosis was {name.lower().replace('mondo', 'MONDO')}."),)
+    for found in (answer(title=f"{name} in a man"), answer(cases=told, rules=["final diagnosis"])):
+        assert found.concept == expected
+        assert found.reason == ("" if expected else "not_in_vocabulary")
+
+
+def test_the_head_of_a_longer_name_counts_where_its_kind_is_stated() -> None:
+    told = (("He came.", "The final diagnosis was [diffuse large B-cell lymphoma|MONDO:dlbcl]."),)
+    title = "Granular [lymphoma|MONDO:lymphoma]"
+    found = answer(title=title, cases=told, rules=["final diagnosis"])
+    assert (found.concept, found.rule) == ("MONDO:dlbcl", "final diagnosis+title")
+
+
+def test_an_acronym_counts_where_the_article_names_it_in_words() -> None:
+    title = "[SLE|MONDO:lupus] of the skin"
+    assert answer(title=title).concept == ""
+    assert answer(title=title, discussion=["On [lupus|MONDO:lupus]."]).concept == "MONDO:lupus"
+
+
+def test_a_sign_gives_way_to_its_cause_where_only_that_is_stated() -> None:
+    title = "[Melanoma|MONDO:melanoma] due to [tuberculosis|MONDO:tb]"
+    assert answer(title=title).concept == "MONDO:melanoma"
+    told = (("He came.", "A diagnosis of [tuberculosis|MONDO:tb] was made."),)
+    assert answer(title=title, cases=told, rules=["diagnosis made"]).concept == "MONDO:tb"
+
+
+def test_a_disease_that_is_treated_only_counts_where_nothing_else_is_spoken_of() -> None:
+    told = ("He was treated for [tuberculosis|MONDO:tb] with a new drug.",)
+    alone = answer(title="A new drug", cases=(told,))
+    assert (alone.concept, alone.rule) == ("MONDO:tb", "story")
+    beside = answer(title="A new drug", cases=(told,), discussion=["[Melanoma|MONDO:melanoma] is common."])
+    assert (beside.concept, beside.reason) == ("", "unsure")
+
+
+def test_a_question_in_a_title_is_settled_by_the_keywords() -> None:
+    title = "Diet in [lupus|MONDO:lupus!hypothetical]?"
+    assert answer(title=title).concept == ""
+    assert answer(title=title, keywords=["[lupus|MONDO:lupus]", "diet"]).concept == "MONDO:lupus"
+
+
+def test_a_title_names_what_happened_to_a_part() -> None:
+    assert answer(title="Infected arthroplasties of the hip").reason == "not_in_vocabulary"

@@ -57,6 +57,13 @@ def mentions(of: Article) -> list[tuple[str, str, str, str]]:
                 ("F4", "Figures 2–4", "", "xref"),
             ],
         ),
+        ("fell ([F2|Figure 2, P]=0.01)", [("F2", "Figure 2", "", "xref")]),
+        ("as [F2|Fig. 3] shows", []),  # link and number disagree
+        ("as [F2|Fig. 9] shows", [("F2", "Fig. 9", "", "xref")]),  # no figure bears that number
+        (
+            "as [F2|Figs. 3 and 4] show",
+            [("F3", "Figs. 3 and 4", "", "text"), ("F4", "Figs. 3 and 4", "", "text")],
+        ),
         ("see Figs [F4|]–[F5|5] here", [("F4", "Figs –5", "", "xref"), ("F5", "Figs –5", "", "xref")]),
         ("(Fig. [F2|2a]-[F2|d])", [("F2", "Fig. 2a-d", "ABCD", "xref")]),
         ("in [F2|Fig. 2]d we", [("F2", "Fig. 2d", "D", "xref")]),

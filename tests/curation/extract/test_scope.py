@@ -44,7 +44,9 @@ def scope(title: str, journal: str, abstract: str, kind: str = "research-article
         (
             "Land-use change and forest cover",
             "Land Use Policy",
-            "Agricultural land and forest area were mapped; people and health are mentioned once.",
+            "Agricultural land, pasture and forest area were mapped for each municipality from aerial "
+            "photographs. Forest spread on slopes that farms had given up, while crops kept to the plain. "
+            "Soil and climate explain little of it; people and health are mentioned once.",
             "not_medical",
         ),
         (
@@ -103,38 +105,36 @@ def test_public_health_trials_about_daily_life_are_medical() -> None:
     assert scope(title, "Electronic Physician", text) == ""
 
 
-def test_students_in_a_psychology_journal_are_not_patients_of_a_business_study() -> None:
+def test_students_asked_about_business_are_not_patients() -> None:
     text = (
-        "Students answered questionnaires on leadership and moral dilemmas; their anxiety was scored. "
-        "Students of business."
+        "Students of economics and management answered questionnaires on leadership, business ethics and "
+        "consumer choices. Those who scored high preferred profit of the firm to fairness to employees. "
+        "Teachers of business may use the results in the classroom and in the curriculum of the university."
     )
-    title = "Machiavellianism and the anxiety of business students"
-    assert scope(title, "Frontiers in Psychology", text) == "not_medical"
+    title = "Leadership, markets and the business ethics of management students"
+    assert scope(title, "Journal of Business Education", text) == "not_medical"
 
 
 def test_patient_tissue_before_animal_experiments_does_not_make_a_human_study() -> None:
     of = dataclasses.replace(
         article(
             [
-                "Melanoma tissue of 64 patients was compared. The patients had surgery.",
-                "A kinase assay, PCR and a reporter were used in vitro; enzyme signaling, autophagy, "
-                "chromatin and RNA-seq.",
-                *["Survival of the patients was followed."] * 10,
-                "Nude mice were injected. The mice were treated; mice of each group, and the mouse "
-                "tumors, were weighed. Two mice died. The other mice, a mouse model, and mice without "
-                "drug." + " All mice lived." * 9,
-                "Survival of patients, and of other patients, was followed; patients and patients, "
-                "patients, patients.",
+                "Melanoma tissue of 64 patients was compared with adjacent skin by immunohistochemistry.",
+                "Cells were cultured in medium with serum and transfected with siRNA or plasmids. Western "
+                "blot, qPCR and luciferase reporter assays were done; knockdown reduced proliferation.",
+                "Nude mice were injected with cells. Tumours of the mice were measured twice a week. "
+                "Mice were euthanised on day 28 and the xenografts fixed.",
+                "Overexpression rescued phosphorylation of the kinase in vitro and in mice.",
             ],
             [],
-            title="Inhibition of melanoma growth by ultrasound therapy",
+            title="Ultrasound inhibits melanoma growth by blocking translation of a kinase",
             journal="Frontiers in Oncology",
         ),
         article_type="research-article",
     )
     decision, evidence = decide(of)
     assert decision == "not_human"
-    assert evidence[0].startswith("body: ")
+    assert evidence[0].startswith("studied: ") and "animal 6" in evidence[0]
 
 
 def test_case_report_type_in_a_medical_journal_counts_as_people() -> None:
@@ -151,28 +151,16 @@ def test_evidence_names_place_and_word() -> None:
     assert decide(of) == (decision, evidence)
 
 
-@pytest.mark.parametrize(
-    ("title", "text", "decision", "first"),
-    [
-        (
-            "Overview of metabolism",
-            "A critical step of the pathway.",
-            "not_medical",
-            "care: only 1 of 8 points",
-        ),
-        ("Overview of metabolism", "A step of the pathway.", "not_medical", "care: only 0 of 8 points"),
-        (
-            "Immunity, infection and therapy",
-            "Infection and vaccine in an infant; disease and treatment.",
-            "not_human",
-            "people: only 1 of 4 points",
-        ),
-    ],
-)
-def test_an_article_out_for_want_of_evidence_says_so(
-    title: str, text: str, decision: str, first: str
-) -> None:
-    """What little there is speaks for it, and must not be read as the reason it is out."""
-    of = article([text], [], title=title, journal="")
+@pytest.mark.parametrize("text", ["", "A critical step of the pathway.", "1234 ??"])
+def test_an_article_that_names_neither_people_nor_care_is_out_and_says_so(text: str) -> None:
+    of = article([text] if text else [], [], title="An overview", journal="")
     found, evidence = decide(of)
-    assert (found, evidence[0]) == (decision, first)
+    assert found in {"not_medical", "not_human"}
+    assert evidence[0].startswith("studied: ") and "person" not in evidence[0]
+
+
+def test_every_part_of_a_long_article_is_read() -> None:
+    """A paragraph that stands after hundreds of others is heard."""
+    texts = ["The method is described elsewhere in detail."] * 300
+    late = [*texts, "Mice were injected."]
+    assert decide(article(texts, [], title="A study"))[1] != decide(article(late, [], title="A study"))[1]

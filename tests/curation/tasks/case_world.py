@@ -41,7 +41,11 @@ PARENTS = {
     "scabies": "skin",
     "gout": "disease",
     "cyst": "disease",
+    "haematoma": "disease",
+    "colon_haematoma": "haematoma",
+    "heart_haematoma": "haematoma",
 }
+FINDINGS = frozenset({"haematoma", "colon_haematoma", "heart_haematoma"})
 FILLERS = {"skin": 60, "disease": 301}
 """Concepts nothing is made of, so that 'skin' joins no siblings and 'disease' pairs nobody."""
 USED = (
@@ -69,7 +73,7 @@ def write_vocabulary(folder: Path) -> dict[str, Path]:
     for parent, count in FILLERS.items():
         links |= {f"{parent}{number}": parent for number in range(count)}
     types = [
-        ConceptType(concept=curie(name), semantic_type="T047", group="DISO")
+        ConceptType(concept=curie(name), semantic_type="T033" if name in FINDINGS else "T047", group="DISO")
         for name in sorted({*links, *links.values()})
     ]
     relations = [
@@ -98,6 +102,7 @@ class Patient:
     kind: str = "radiology"
     flags: tuple[str, ...] = ("face_unchecked",)
     graphics: int = 1
+    systems: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     """Of its figure; of the case itself it is the thorax."""
     pointers: Mapping[int, tuple[Pointer, ...]] = field(default_factory=dict)
@@ -141,6 +146,7 @@ class Report:
                     unit="case",
                     specialties=("pulmonology", "surgery"),
                     regions=("thorax",),
+                    body_systems=patient.systems,
                 )
             )
         named = {name for patient in self.patients for name in (*patient.names, patient.concept)} - {""}

@@ -258,3 +258,33 @@ def test_every_grade_and_exclusion_is_defined() -> None:
         "related_diagnosis",
         "mentions_target",
     } <= TASK.all_exclusions.keys()
+
+
+@pytest.mark.parametrize(
+    ("one_concept", "other_concept", "one_system", "other_system", "expected"),
+    [
+        ("haematoma", "haematoma", ("digestive",), ("cardiovascular",), "related_diagnosis"),
+        ("haematoma", "haematoma", ("digestive",), (), "related_diagnosis"),
+        ("haematoma", "haematoma", ("digestive", "immune"), ("immune",), "same-diagnosis"),
+        ("colon_haematoma", "heart_haematoma", ("digestive",), ("cardiovascular",), "related_diagnosis"),
+        ("colon_haematoma", "heart_haematoma", ("digestive",), ("digestive",), "sibling"),
+        ("haematoma", "heart_haematoma", ("digestive",), ("cardiovascular",), "related_diagnosis"),
+        ("bacterial", "viral", ("respiratory",), ("nervous",), "sibling"),
+        ("gout", "gout", ("musculoskeletal",), ("urinary",), "same-diagnosis"),
+    ],
+)
+def test_a_lesion_that_may_be_anywhere_joins_only_one_body_system(
+    one_concept: str,
+    other_concept: str,
+    one_system: tuple[str, ...],
+    other_system: tuple[str, ...],
+    expected: str,
+    tmp_path: Path,
+) -> None:
+    same = [one(3, one_concept, systems=one_system)]  # so that the query has a positive in any case
+    built = run(
+        [one(1, one_concept, systems=one_system), one(2, other_concept, systems=other_system), *same],
+        tmp_path,
+    )
+    pairs = found(built)
+    assert pairs[f"{pmc(1)}#case1", f"{pmc(2)}#case1"] == expected

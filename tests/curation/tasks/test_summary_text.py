@@ -9,9 +9,9 @@ import pytest
 
 from curation.extract.neutralise import neutralise_caption, restore
 from curation.tasks.shared.words import tokens_of
-from curation.tasks.summary.bars import abstract_sentences, barred_grams, is_edited_copy
+from curation.tasks.summary.bars import barred_grams
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary.names import released_abstract, study_names, unnamed
+from curation.tasks.summary.names import Names, names_of, released_abstract, study_names, unnamed
 from schemas.article import Article, Translated
 from schemas.benchmark import Query
 from schemas.hashing import sha256_text
@@ -185,31 +185,6 @@ def test_aims_and_findings_stay_out_and_their_passage_stays() -> None:
     assert f"{sentence('before')} {sentence('after')}" in query.text
 
 
-@pytest.mark.parametrize(
-    ("text", "is_copy"),
-    [
-        ("Compared with old rest, new rest gives lower pain scores in well and ill men.", True),
-        ("Compared with pain, men of old age rest at lower steps.", False),
-        ("New rest gives lower scores in well men.", True),
-        ("New rest gives lower scores.", False),
-        ("After a year we saw that, unlike steps, it helps people who are old.", True),
-        ("After a year we saw that steps, unlike rest, helped people who are old.", False),
-        (
-            "In men of the ward whom we saw for a year we found that, compared with rest, new rest gives a "
-            "lower pain score, and that most of them were home by the end of May and well in June.",
-            True,
-        ),
-        ("Men in rest scores lower gives rest new well and pain.", False),
-    ],
-)
-def test_edited_copies_of_a_sentence(text: str, is_copy: bool) -> None:
-    own = abstract_sentences(
-        ["Aim\nCompared with rest, new rest gives a lower pain score. Unlike steps, it helps people."]
-    )
-    own += abstract_sentences(["Compared to old rest, new rest gives lower scores in well and ill men."])
-    assert is_edited_copy(text, own) is is_copy
-
-
 def test_edited_copies_stay_out() -> None:
     base = report(1)
     words = sentence("1 abstract 2").split()
@@ -287,7 +262,7 @@ def test_names_a_title_gives_its_study(title: str, names: set[str]) -> None:
 
 def test_names_of_the_study_are_taken_out_and_lead_back() -> None:
     source = "RESTore study flow (Fig. 2). In the RESTore trial (Fig. 3) RESTored joints rest."
-    released = unnamed(*neutralise_caption(source, "en"), {"RESTore"})
+    released = unnamed(*neutralise_caption(source, "en"), Names(frozenset({"RESTore"})))
     assert released[0] == "study flow. In the trial RESTored joints rest."
     assert restore(*released) == source
     query = only_query(
@@ -301,6 +276,23 @@ def test_names_of_the_study_are_taken_out_and_lead_back() -> None:
     query = only_query(named, max_context_words=1000)
     assert f"The trial ran. {sentence('after')}" in query.text
     assert sha256_text(restore(query.text, query.transforms)) == query.text_sha256
+
+
+def test_a_coined_word_mostly_before_study_is_a_name_and_goes_everywhere() -> None:
+    texts = [
+        "The RESTore trial enrolled adults with COPD.",
+        "In RESTore, rest was given (RESTore goes on).",
+        "In a COPD study, COPD was worse. The COPD cohort had COPD. COPD rose, COPD fell.",
+    ]
+    names = names_of(["Rest in COPD: the RESTore trial"], ["Adults with COPD rested in RESTore."], texts)
+    assert names.anywhere == frozenset()  # before a noun at two of five places
+    names = names_of(["Rest in COPD: the RESTore trial"], ["The RESTore study of COPD."], texts)
+    assert names.before_noun == {"RESTore", "COPD"}
+    assert names.anywhere == {"RESTore"}
+    source = "The RESTore study (Fig. 1) and RESTore-2: rest in RESTore, unlike RESTored joints."
+    released, transforms = unnamed(*neutralise_caption(source, "en"), names)
+    assert released == "The study and [study name]-2: rest in [study name], unlike RESTored joints."
+    assert restore(released, transforms) == source
 
 
 @pytest.mark.parametrize(

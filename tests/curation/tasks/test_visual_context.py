@@ -13,9 +13,9 @@ from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.build import build, is_self_match
-from curation.tasks.visual_context.figure import is_study_plan
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
+from curation.tasks.visual_context.vague import vagueness
 from flows.engine.database import connect, select
 from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
@@ -188,22 +188,60 @@ def test_self_match_needs_thirteen_tokens_or_the_whole_caption() -> None:
     assert word_count("患者因发热就诊") == 3
 
 
+def titled(title: str, language: str) -> Source:
+    made = dataclasses.replace(article([LONG], []), title=title, language=language)
+    return next(row for row in extract(made) if isinstance(row, Source))
+
+
+def test_a_figure_with_its_supplements_is_one_figure() -> None:
+    labels = ("Figure 1", "Figure 1—figure supplement 1", "Figure 1—figure supplement 2", "Figure 2")
+    shown = [figure(at, label, CAPTION) for at, label in enumerate(labels, start=1)]
+    texts = [f"{LONG} ([F1|Figure 1]; [F2|Figure 1—figure supplement 1]; [F3|supplement 2])."]
+    rows = run(article(texts, shown), require_image=False)
+    assert [row.parent for row in extract(article(texts, shown)) if isinstance(row, Figure)] == [
+        None,
+        f"{ID}#F1",
+        f"{ID}#F1",
+        None,
+    ]
+    assert {row.source_id for row in rows if isinstance(row, Query)} >= {f"{ID}#F1"}
+    assert "many_figures" not in excluded(rows).values()
+
+
+TITLE = "Oral steroids in children with asthma: a randomised trial"
+
+
 @pytest.mark.parametrize(
-    ("caption", "expected"),
+    ("caption", "reason"),
     [
-        ("CONSORT flow diagram of participants in phases 1 and 2.", True),
-        ("Timeline of the treatment of patient 3 (a, b).", True),
-        ("Fluxograma de seleção dos participantes do estudo.", True),
-        ("Flujograma de inclusión de los pacientes en el ensayo.", True),
-        ("Flow chart of children with asthma who were screened.", False),
-        ("Timeline of the treatment with oral steroids.", False),
-        ("CT of the patient during follow-up.", False),
-        ("Distribution of the cases in both groups.", False),
-        ("", False),
+        ("CONSORT flow diagram of participants in phases 1 and 2.", "plan"),
+        ("Timeline of the reported case.", "plan"),
+        ("Study flowchart: enrolment, randomisation and visits", "plan"),
+        ("Diagram of Participant Flow Through Trial", "plan"),
+        ("Fluxograma de seleção dos participantes do estudo.", "plan"),
+        ("Flujograma de inclusión de los pacientes en el ensayo.", "plan"),
+        ("Study flow chart. OCS, oral corticosteroids; AST asthma", "plan"),
+        ("Trial profile OCS=oral steroids in asthma", "plan"),
+        ("Flow diagram of the ASTHMA trial.", "plan"),
+        ("Timeline of the treatment with infliximab.", "plan"),  # not what the article is about
+        ("Clinical picture at final follow-up.", "general"),
+        ("One year after surgery", "general"),
+        ("Distribution of the cases in both groups.", "general"),
+        ("Flow chart of children with asthma who were screened.", ""),
+        ("Timeline of the treatment with oral steroids.", ""),
+        ("Doppler flow in the portal vein", ""),
+        ("Axial CT shows an enhancing suprasellar mass.", ""),
+        ("", ""),
     ],
 )
-def test_captions_that_name_only_the_plan_of_a_study(caption: str, expected: bool) -> None:
-    assert is_study_plan(caption) is expected
+def test_captions_that_name_no_subject(caption: str, reason: str) -> None:
+    assert reason in vagueness(caption, titled(TITLE, "en"))
+    assert bool(vagueness(caption, titled(TITLE, "en"))) is bool(reason)
+
+
+def test_words_are_counted_for_english_only() -> None:
+    assert not vagueness("One year after surgery", titled(TITLE, "de"))
+    assert vagueness("Fluxograma do estudo", titled("Estudo de caso", "pt"))
 
 
 def corpus() -> list[Article]:

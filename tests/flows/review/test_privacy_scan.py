@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from annotation.layouts.fields import IMAGES
 from benchmarks.review_phi import _picture
 from curation.privacy import BURNED_IN, hits
 from curation.privacy.images import READ_VERSION, read_hits
 from flows.review.candidates import _seen
-from flows.review.privacy import IMAGES
 from flows.review.store import IMAGES as READ
 from flows.review.store import ReviewFolder
 

@@ -28,11 +28,13 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
 from flows.review.candidates import Options, prepare
+from flows.review.commands import status_of
+from flows.review.reports import lift, reported_in, reports
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder
 from flows.review.verdicts import measure, settle, terms_of
 from flows.review.versions import check_version
 from flows.specs import read_spec, spec_path
-from schemas.errors import ReleaseError
+from schemas.errors import ReleaseError, UsageError
 from schemas.review import ReviewAnnotation, ReviewCandidate, annotation_id
 from schemas.spec import DatasetSpec, Review
 from tests.pipeline import run_partition
@@ -330,3 +332,37 @@ def test_a_second_push_of_the_same_release_changes_nothing(world: World) -> None
     assert not pairs & set(world.pairs("1.0.0", "excluded"))
     known = {item.known_grade for item in world.folder.candidates() if item.origin == "gold"}
     assert known == {0, 2}
+
+
+def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: World, tmp_path: Path) -> None:
+    workspace = Workspace(shutil.copytree(world.workspace.root, tmp_path / "ws"))
+    root, name = str(workspace.root), f"{DATASET}/{TASK}"
+    folder = review_folder(workspace, DATASET, TASK)
+    released_now = {row["corpus-id"] for row in world.pairs("2.0.0", "qrels").values()}
+    item = next(row for row in folder.candidates() if row.corpus_id in released_now)
+    row = replace(annotation(item.id, "A1", "annotator", None, 99), reason="privacy", id="ann:99")
+    before = folder.annotations()
+    write_answers(folder, [*before, replace(row, state="withdrawn")])  # taken back: it was reported
+    assert status_of(root, name)["reviews"][0]["reports"] == 1
+    (told,) = reports(root, name)[0]["standing"]
+    assert (told["candidate_id"], told["reasons"], told["annotators"]) == (item.id, ["privacy"], ["A1"])
+    released(workspace, world.spec, "9.0.0")
+    directory = workspace.releases / DATASET / "9.0.0" / TASK
+    kept = {table: set(pq.read_table(directory / table)["id"].to_pylist()) for table in ("queries", "corpus")}
+    assert item.query_id not in kept["queries"] and item.corpus_id not in kept["corpus"]
+    drops = {row["id"]: row for row in pq.read_table(directory / "provenance" / "drops").to_pylist()}
+    assert drops[item.corpus_id]["reason"] == "reported" and "privacy" in drops[item.corpus_id]["detail"]
+    failed = [rule.rule for rule in audit(directory, query(), plant=False).rules if rule.status == "failed"]
+    assert not failed
+    made = prepare(
+        world.directory("2.0.0"), workspace, Options(people=(*numbered(3),), ocr=False), dry_run=True
+    )
+    assert made.held_back["reported by an annotator"]
+    with pytest.raises(UsageError, match="who made it and why"):
+        lift(root, item.id, "", "")
+    with pytest.raises(UsageError, match="no report"):
+        lift(root, "cand:0", "M", "no name in it")
+    assert lift(root, item.id, "Maintainer", "the name is the author's").by == "Maintainer"
+    assert reported_in(workspace, DATASET) == () and reports(root, name)[0]["lifted"]
+    write_answers(folder, [*before, row, replace(row, id=f"{row.id}0", annotator="A2")])
+    assert reports(root, name)[0]["standing"][0]["annotators"] == ["A2"]  # a later report stands again

@@ -1,0 +1,239 @@
+"""How much speaks for a sentence as a statement of the final diagnosis: features, and points for each.
+
+Points are whole numbers that `python -m benchmarks.diagnosis_sentences --fit` learned from the development
+half of the gold of cases, starting from the order in which a reader trusts such words.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from curation.cases.diagnosis_cues import (
+    DEFINITE,
+    DENIED,
+    DOUBT,
+    EVENT,
+    EXCLUSION,
+    EXPLICIT,
+    FAMILY,
+    FINDING,
+    FIRM_DOUBT,
+    FOLLOW_UP,
+    HEDGED,
+    HISTORY,
+    NEGATED,
+    NO_AFTER,
+    OPEN,
+    PAST,
+    STRONG,
+    UNAFFIRMED,
+    Cue,
+)
+from curation.cases.diagnosis_topic import Topic, is_disease, names_disease, stem, words_of
+
+_FINITE = re.compile(r"(?:was|were|is|has|have|we|then)\b", re.IGNORECASE)
+"""Begins a statement on the patient himself, whatever his history."""
+_SIGN = re.compile(r"(?:emia|penia|cytosis|plasia|uria|necrosis|fibrosis|algia|ph[ai]lia)s?$", re.IGNORECASE)
+"""Endings of findings that go with many diseases."""
+_ALTERNATIVES = re.compile(r"(?:\W+[\w-]+){1,5} or (?!without)", re.IGNORECASE)
+"""One disease or another: neither is stated."""
+_NEAR = 300
+"""Characters around a statement that can deny or date it; bounds the work on a sentence without end."""
+_LEAD = re.compile(r"^.*(?:[,;]|\band\b)", re.DOTALL)
+"""What comes before the last comma or "and"."""
+_CUE = 60
+"""Characters before the end of a cue that belong to it."""
+_OBJECT = 220
+"""Characters beside a cue in which what it states is named."""
+_CARRIED = "diagnosis carried"
+_STATED_OUTRIGHT = frozenset({"final", "explicit", "confirmed"})
+
+
+@functools.lru_cache(maxsize=1)
+def _scale() -> tuple[Mapping[str, int], int]:
+    """Points of every feature, and how many are enough."""
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    return data["points"], data["enough"]
+
+
+def is_enough(found: Collection[str]) -> bool:
+    """Whether a sentence with these features states the diagnosis."""
+    worth, enough = _scale()
+    return worth["start"] + sum(worth.get(name, 0) for name in found) >= enough
+
+
+def features(sentences: Sequence[str], topic: Topic) -> list[tuple[set[str], str]]:
+    """For every sentence of a case its features and the rule by which it states a diagnosis.
+
+    Args:
+        sentences: the sentences of the case, in order.
+        topic: what the report's title is about.
+
+    Returns:
+        Features as named in diagnosis_score.toml; the rule is the name of the first cue that stands.
+    """
+    read = [_of_sentence(sentence, topic) for sentence in sentences]
+    made = [found for found, _ in read]
+    for at, found in enumerate(made):
+        if 5 * at < len(made):
+            found.add("early")
+    _mark("first on the topic", (found for found in made if {"topic named", "topic stated"} <= found))
+    _mark("first explicit", (found for found in made if found & _STATED_OUTRIGHT))
+    _mark("last explicit", (found for found in reversed(made) if found & _STATED_OUTRIGHT))
+    _mark(
+        "last of pathology", (found for found in reversed(made) if {"pathology", "disease stated"} <= found)
+    )
+    if not any(map(_is_explicit, made)):
+        for found in made:
+            if "hedged" in found:
+                found.add("only hedged")
+    return read
+
+
+def _mark(name: str, those: Iterable[set[str]]) -> None:
+    """Give a feature to the first of some sentences."""
+    first = next(iter(those), None)
+    if first is not None:
+        first.add(name)
+
+
+def _is_explicit(found: set[str]) -> bool:
+    is_made = bool(found & {"final", "explicit"})
+    return "explicit on the topic" in found or (is_made and "disease stated" in found)
+
+
+def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
+    """Features of one sentence by itself, and the first cue that stands in it."""
+    found: set[str] = set()
+    rules: list[str] = []
+    for cue in EXPLICIT:
+        named = _stated(sentence, cue)
+        if named is None:
+            continue
+        rules.append(cue.name)
+        agreement = _see_object(found, named, topic)
+        if cue.name != _CARRIED:
+            found.add({"final diagnosis": "final", "confirmed": "confirmed"}.get(cue.name, "explicit"))
+            found |= {"explicit on the topic"} if agreement > 1 else set()
+    for cue in FINDING:
+        named = _stated(sentence, cue)
+        if named is None:
+            continue
+        if cue.name not in STRONG:
+            named = DEFINITE.sub(_unless_disease, named)
+        agreement = _see_object(found, named, topic)
+        is_pathology = cue.name.startswith("pathology")
+        if agreement > 1 or (is_pathology and names_one(named)):
+            rules.append(cue.name)
+            found.add("pathology" if is_pathology else "strong" if cue.name in STRONG else "weak")
+    if topic.agreement(affirmed(sentence)) > 1:
+        found.add("topic named")
+        if HEDGED.search(sentence) and not FIRM_DOUBT.search(sentence):
+            found.add("hedged")
+            rules.append("hedged")
+        if _stated(sentence, EVENT) is not None and not FOLLOW_UP.search(sentence):
+            found.add("event")
+            rules.append(EVENT.name)
+    if not topic.diseases and not topic.kinds and found & {"final", "explicit"}:
+        found.add("explicit without topic")
+    if FOLLOW_UP.search(sentence):
+        found.add("follow-up")
+    if PAST.search(sentence) or HISTORY.search(sentence) or FAMILY.search(sentence):
+        found.add("history")
+    return found, (rules or ["named"])[0]
+
+
+def _see_object(found: set[str], named: str, topic: Topic) -> int:
+    """Note what the words beside a cue name, and return how well they name the topic."""
+    agreement = topic.agreement(named)
+    if agreement:
+        found.add("topic stated" if agreement > 1 else "topic touched")
+    if "topic stated" in found:
+        found.discard("topic touched")
+    if names_one(named):
+        found.add("disease stated")
+    if len({stem(word) for word in words_of(named)} & topic.stems) > 1:
+        found.add("topic in several words")
+    return agreement
+
+
+def _stated(sentence: str, cue: Cue) -> str | None:
+    """The words in which a cue that stands names what it states; None where it does not stand."""
+    for found in cue.pattern.finditer(sentence):
+        if _stands(sentence, cue, found):
+            named = affirmed(_named(sentence, cue, found))
+            if cue.side == "after" and _ALTERNATIVES.match(named):
+                continue
+            return named
+    return None
+
+
+def names_one(text: str) -> bool:
+    """Whether a text names a disease that is more than a sign of many."""
+    return any(names_disease(word) and not _SIGN.search(word) for word in words_of(text))
+
+
+def _stands(sentence: str, cue: Cue, found: re.Match[str]) -> bool:
+    """Whether nothing around a cue denies it, doubts it, or dates it back."""
+    clause = EXCLUSION.sub(" ", _clause(sentence, found.start(), found.end()))
+    before = sentence[max(0, found.start() - _NEAR) : found.start()]
+    doubt = DOUBT if cue.doubtable else FIRM_DOUBT
+    if doubt.search(EXCLUSION.sub(" ", _zone(sentence, cue, found))):
+        return False
+    if any(pattern.search(clause) for pattern in (OPEN, PAST, FAMILY)):
+        return False
+    if DENIED.search(found.group()[-_CUE:]) or NO_AFTER.match(sentence[found.end() : found.end() + 30]):
+        return False
+    is_history = HISTORY.search(before) and not _FINITE.match(found.group())
+    return not NEGATED.search(before) and not is_history
+
+
+def _zone(sentence: str, cue: Cue, found: re.Match[str]) -> str:
+    """The words close to a cue in which doubt is doubt on what it states, not on why one looked for it."""
+    first, last = _bounds(sentence, found.start(), found.end())
+    start = max(first, found.start() - _CUE)
+    if cue.side == "after":
+        start = max(start, found.end() - _CUE)
+    if cue.side == "before":
+        start = max(first, found.start() - _OBJECT // 2)
+    lead = _LEAD.sub("", sentence[start : found.start()])
+    return lead + sentence[max(start, found.start()) : min(last, found.end() + _OBJECT // 2)]
+
+
+def _named(sentence: str, cue: Cue, found: re.Match[str]) -> str:
+    """The words in which what a cue states is named."""
+    if cue.side == "clause":
+        return sentence
+    first, last = _bounds(sentence, found.start(), found.end())
+    if cue.side == "from":
+        return sentence[found.start() : last]
+    if cue.side == "after":
+        return sentence[found.end() : min(last, found.end() + _OBJECT)]
+    return sentence[max(first, found.start() - _OBJECT) : found.start()]
+
+
+def affirmed(text: str) -> str:
+    """A text without the stretches that name a disease only to deny, fear, treat or recall it."""
+    return UNAFFIRMED.sub(" ", text)
+
+
+def _clause(sentence: str, start: int, end: int) -> str:
+    first, last = _bounds(sentence, start, end)
+    return sentence[first:last]
+
+
+def _unless_disease(found: re.Match[str]) -> str:
+    return " " if is_disease(found.group()) else found.group()
+
+
+def _bounds(sentence: str, start: int, end: int) -> tuple[int, int]:
+    """Where the part of a sentence between semicolons, "but" and relative clauses that holds a match lies."""
+    first, last = max(0, start - _NEAR), min(len(sentence), end + _NEAR)
+    marks = ((mark, sentence.rfind(mark, first, start)) for mark in ("; ", " but ", " however "))
+    left = max((at + len(mark) for mark, at in marks if at >= 0), default=first)
+    ends = (sentence.find(mark, end, last) for mark in ("; ", " but ", ", which ", ", although "))
+    return left, min((at for at in ends if at >= 0), default=last)

@@ -1,0 +1,81 @@
+"""Whether a mention is the whole name of a disease, or only the head of a longer one that is no concept.
+
+Of 'erythema gyratum repens' a vocabulary may know only 'erythema', which is another, wider thing. A single
+word is such a head when its concept has many kinds and the words beside it say which, in words that neither
+a mention nor a site of the body accounts for.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+from curation.diagnosis import phrases
+from curation.diagnosis.concepts import Concepts
+from curation.labels.lexicon import Lexicon
+from curation.labels.taxonomy import load
+from schemas.concept import Mention
+
+KINDS = 8
+"""A concept with fewer below it has no kinds worth telling apart."""
+_BEFORE = re.compile(r"(?:(?P<word>[^\W\d_]+)[ ‐–-])$")
+_AFTER = re.compile(
+    r" (?P<word>[a-z]+(?:ens|ans|atum|osum|icum|oides|iforme|[^aeiou]us|[^aeiou]um|alis|aris))\b"
+)
+"""A Latin epithet, as dermatologists put them behind the noun."""
+_INFLECTED = re.compile(r"ly$|...ing$")
+"""Adverbs and verbs."""
+_NO_EPITHET = frozenset({"thus", "versus", "virus", "plus", "serum", "minimum", "maximum", "sinus", "campus"})
+
+
+def is_head_only(
+    mention: Mention, text: str, start: int, others: Sequence[Mention], concepts: Concepts
+) -> bool:
+    """Whether a mention is only the head of a name.
+
+    Args:
+        mention: what was found.
+        text: the title or sentence.
+        start: offset of that text in the text the mention lies in.
+        others: all mentions of the sentence, of things that are no diseases too.
+        concepts: the vocabulary.
+    """
+    if not mention.text.isalpha() or not concepts.has_kinds(mention.concept, KINDS):
+        return False
+    first, last = mention.start - start, mention.end - start
+    before, after = _BEFORE.search(text[:first]), _AFTER.match(text[last:])
+    if after is not None and after["word"] not in _NO_EPITHET:
+        return not _is_known(last + after.start("word") + start, others)
+    if before is None or not _is_content(before["word"]) or _ends_phrase(text, before.end("word")):
+        return False
+    return not _is_known(before.start("word") + start, others)
+
+
+def _is_content(word: str) -> bool:
+    """Whether a word before a disease says which one: no stop word, no degree or course, no site."""
+    lower = word.lower()
+    if len(lower) < 4 or _INFLECTED.search(lower) or lower in phrases.GENERIC:
+        return False
+    return lower not in phrases.COURSE and lower not in phrases.FUNCTION and not _is_site(word)
+
+
+def _ends_phrase(text: str, end: int) -> bool:
+    """Whether the word that ends there belongs to a verb or connective ('confirmed', 'due to')."""
+    near = text[max(0, end - 60) : end]
+    verbs = (phrases.CONNECTIVE, phrases.STATED, phrases.NAMED_BY)
+    return any(found.end() == len(near) for words in verbs for found in words.finditer(near))
+
+
+def _is_known(at: int, others: Sequence[Mention]) -> bool:
+    return any(other.start <= at < other.end for other in others)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_site(word: str) -> bool:
+    return next(iter(_sites().find(word)), None) is not None
+
+
+@functools.lru_cache(maxsize=1)
+def _sites() -> Lexicon:
+    return load("region").words

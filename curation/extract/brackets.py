@@ -1,0 +1,240 @@
+"""What becomes of a bracket that holds pointers: it goes with them, or keeps what else it tells.
+
+"(Fig. 2A, arrows)" goes whole; "(P = 0.02; Fig. 2, dashed line)" keeps its first part; "(TRT203 in Table 2)"
+keeps a noun. Parts are told apart by semicolons and commas: what follows a pointer up to the semicolon
+describes the figure, unless it holds figures of its own or a citation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from curation.extract.figure_nouns import needs_noun
+
+Span = tuple[int, int]
+Edit = tuple[int, int, str]
+Noun = Callable[[Sequence[Span], int], str]
+
+_POINTER, _NESTED = "\0", "\1"
+_INNER = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_SEGMENT = re.compile(r"[^;；]+")
+_PART = re.compile(r"[^,，、]+")
+_COLON_AFTER = re.compile(rf"(?<={_POINTER})(\s?)[:：]")
+_VISUAL = (
+    r"panels?|left|right|upper|lower|top|bottom|middle|cent(?:er|re)|white|black|red|blue|green|yellow|orange|purple"
+    r"|gr[ae]y|dashed|dotted|solid|arrows?|arrowheads?|asterisks?|stars?|boxe?s?|circles?|lines?|curves?|bars?|rows?"
+    r"|columns?|insets?|axis|symbols?|flechas?|flèches?|setas?|frecc[ei]a?|Pfeile?"
+)
+_FILLER = re.compile(
+    rf"(?:[\s,;:&./–—‐-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both|online"
+    r"|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to|for|with"
+    r"|from|between|about|compared?|refer|insert|here|further|more|example|details?|supplementary materials?"
+    r"|supplement|SI|appendix"
+    r"|pp? ?\d+(?:[–-]\d+)?|и|см)\b|[见見参參如照])*",
+    re.IGNORECASE,
+)
+_OWN_PLACE = re.compile(
+    r"\b(?:parts?|panels?|rows?|columns?|lanes?|areas?|segments?|sections?|footnotes?|notes?|lines?|box|steps?|stages?"
+    r"|labels?|sites?|pages?|pp?\.?|items?|models?|slides?|frames?|numbers?|nos?\.?|entr(?:y|ies))\s?[\da-f]+"
+    r"(?:\s?(?:,|and|&|[–-])\s?\d+)*\b",
+    re.IGNORECASE,
+)
+_DESCRIBES = re.compile(rf"\b(?:{_VISUAL})\b|{_OWN_PLACE.pattern}", re.IGNORECASE)
+_TELLS = re.compile(rf"[\d=<>±≤≥≈%\[⁰¹²³⁴-⁹{_NESTED}]|\b(?:et al|unless|except|without|not|than)\b")
+"""Statistics, citations, what limits the sentence."""
+_STATES = re.compile(r"\b(?:found|seen|once|twice|\w+ed)\b")
+_RELATIVE = re.compile(r"\s*(?:which|who|where|as|that|que|qui|che|où|wobei|welche)\b", re.IGNORECASE)
+_SEE_ALSO = re.compile(r"\s*(?:see|cf\.?|ver|véase|voir|siehe|vgl\.|vedi)\s[^\d=<>%\[]*", re.IGNORECASE)
+_LEADS = re.compile(rf"{_FILLER.pattern}(?:\b[A-H](?:\s?(?:[–-]|and)\s?[A-H])?\b)?\s*", re.IGNORECASE)
+"""What goes with the pointer behind it: "see", "arrows", "panels A-C"."""
+_LETTERS = re.compile(r"(?:[\s–-]|\b(?:and|y|e|et|und)\b|\b[A-Za-z]\b)+")
+_WORD = re.compile(r"\w[\w’'-]*")
+_STOP = re.compile(r"\s*[.,;:](?!\w)")
+_SPACE_AND_MARK = re.compile(r"\s+(?=[.,)\]](?!\w))")
+_MAX_AROUND = 3
+"""Words that may go with a pointer: "white arrow in Fig. 3"."""
+_MAX_DESCRIPTION = 2
+"""Words that may go behind one when they name nothing to be seen."""
+
+
+class _Part(NamedTuple):
+    start: int
+    end: int
+    is_kept: bool
+    takes_noun: bool
+
+
+def bracket_edits(
+    text: str, group: Span, inside: Sequence[Span], noun: Noun, language: str, before: str
+) -> list[Edit]:
+    """Edits for one bracket.
+
+    Args:
+        text: the text.
+        group: the bracket with the space before it.
+        inside: the pointers in it.
+        noun: gives the noun phrase for neighbouring pointers, from them and where it is to stand.
+        language: of the text.
+        before: the released text up to the bracket.
+    """
+    opening = group[0] + len(text[slice(*group)]) - len(text[slice(*group)].lstrip())
+    first, last = opening + 1, group[1] - 1
+    edits: list[Edit] = []
+    free = list(inside)
+    mask = list(text[first:last])
+    nested: list[Span] = []
+    for inner in _INNER.finditer(text, first, last):
+        if any(
+            start < inner.end() and inner.start() < end and not _within((start, end), inner.span())
+            for start, end in inside
+        ):
+            continue
+        nested.append(inner.span())
+        mask[inner.start() - first : inner.end() - first] = _NESTED * (inner.end() - inner.start())
+        held = [span for span in inside if _within(span, inner.span())]
+        if held:
+            begins = inner.start() - (text[inner.start() - 1] == " ")
+            edits += bracket_edits(text, (begins, inner.end()), held, noun, language, text[:begins])
+            free = [span for span in free if span not in held]
+    for start, end in free:
+        mask[start - first : end - first] = _POINTER * (end - start)
+    parts = (
+        list(_parts(_COLON_AFTER.sub(r"\1,", "".join(mask)), first))
+        if free
+        else [_Part(first, last, True, False)]
+    )
+    if not any(part.is_kept for part in parts):
+        if needs_noun(text[max(0, group[0] - 12) : group[0]], language):
+            return [(opening, group[1], noun(free, opening))]
+        return [removed_bracket(text, group, before)]
+    for part in parts:
+        if part.takes_noun:
+            edits += [(run[0][0], run[-1][1], noun(run, run[0][0])) for run in _runs(text, free, part)]
+    return edits + list(_cuts(text, parts, first, last))
+
+
+def removed_bracket(text: str, group: Span, before: str) -> Edit:
+    """A whole bracket, with what would be left over around it: its space, a second stop, a comma before one.
+
+    Args:
+        text: the text.
+        group: the bracket with the space before it.
+        before: the released text up to it.
+    """
+    start, end = group
+    opening = start + len(text[start:end]) - len(text[start:end].lstrip())
+    if not before.strip() or before.endswith("\n"):
+        return (opening, _after(r"(?:\s*[.,;:](?!\w))?\s*", text, end), "")
+    if before.endswith(("(", "[")):
+        return (start, _after(r"\s*[,;:]?\s*", text, end), "")
+    if before.endswith((".", "!", "?")) and (stop := _STOP.match(text, end)):
+        return (start, stop.end(), "")
+    if space := _SPACE_AND_MARK.match(text, end):
+        end = space.end()
+    follows = text[end : end + 1]
+    if before.endswith((",", ";", ":")) and follows in {",", ";"} and follows:
+        return (start, end + 1, "")
+    if before.endswith((",", ";", ":")) and text[start - 1] == before[-1] and follows in {".", ")", "]"}:
+        return (start - 1, end, "")
+    is_glued = follows.isalnum() or follows == "("
+    if is_glued and ord(follows) < 0x2E00 and ord(before[-1]) < 0x2E00 and not before[-1].isspace():
+        return (start, end, " ")
+    return (start, end, "")
+
+
+def _after(pattern: str, text: str, at: int) -> int:
+    found = re.compile(pattern).match(text, at)
+    return found.end() if found else at
+
+
+def _within(span: Span, other: Span) -> bool:
+    return other[0] <= span[0] and span[1] <= other[1]
+
+
+def _runs(text: str, spans: Sequence[Span], part: _Part) -> Iterator[list[Span]]:
+    """Pointers of one part, those joined by nothing but "and" together."""
+    run: list[Span] = []
+    for span in spans:
+        if not _within(span, (part.start, part.end)):
+            continue
+        if run and not re.fullmatch(r"\s*(?:and|&|or|und|et|y|e|to|[–-])\s*", text[run[-1][1] : span[0]]):
+            yield run
+            run = []
+        run.append(span)
+    if run:
+        yield run
+
+
+def _parts(mask: str, first: int) -> Iterator[_Part]:
+    """Parts of a bracket, of which pointers are masked, and what becomes of each."""
+    has_dropped = False
+    for segment in _SEGMENT.finditer(mask):
+        if _POINTER not in segment.group():
+            is_kept = not (has_dropped and _FILLER.fullmatch(segment.group()))
+            yield _Part(first + segment.start(), first + segment.end(), is_kept, False)
+            continue
+        for part in _segment_parts(mask, segment.span()):
+            has_dropped = has_dropped or not part.is_kept
+            yield _Part(first + part.start, first + part.end, part.is_kept, part.takes_noun)
+
+
+def _segment_parts(mask: str, segment: Span) -> list[_Part]:
+    """Parts of one segment that holds a pointer, as offsets in the mask."""
+    spans = [found.span() for found in _PART.finditer(mask, *segment)]
+    head = next(at for at, span in enumerate(spans) if _POINTER in mask[slice(*span)])
+    later = " ".join(mask[slice(*span)] for span in spans[head + 1 :]).replace(_POINTER, "")
+    tells = _tells(later) or _STATES.search(later) is not None
+    parts: list[_Part] = []
+    for at, (start, end) in enumerate(spans):
+        piece = mask[start:end]
+        rest = piece.replace(_POINTER, "")
+        is_filler = _FILLER.fullmatch(rest) is not None
+        if _POINTER in piece:
+            around = len([word for word in _WORD.findall(rest) if not _FILLER.fullmatch(word)])
+            goes = is_filler or (around <= _MAX_AROUND and not _tells(rest))
+            follows = mask[spans[at + 1][0] : segment[1]] if at + 1 < len(spans) else ""
+            goes = goes and not _RELATIVE.match(follows.replace(_POINTER, ""))
+            parts.append(_Part(start, end, not goes, not goes))
+        elif at < head:
+            is_next = all(_LEADS.fullmatch(mask[slice(*span)]) for span in spans[at:head])
+            parts.append(_Part(start, end, not is_next, False))
+        else:
+            is_short = len(_WORD.findall(rest)) <= _MAX_DESCRIPTION and not tells
+            goes = (is_filler or is_short or _describes(rest)) and not parts[-1].is_kept
+            parts.append(_Part(start, end, not goes, False))
+    return parts
+
+
+def _tells(rest: str) -> bool:
+    return _TELLS.search(_OWN_PLACE.sub("", rest)) is not None
+
+
+def _describes(rest: str) -> bool:
+    """Whether a part speaks of what is to be seen, and of nothing else that counts."""
+    if _SEE_ALSO.fullmatch(rest) or _LETTERS.fullmatch(rest):
+        return True
+    return _DESCRIBES.search(rest) is not None and not re.search(
+        r"[\d=<>±%\[]|et al", _OWN_PLACE.sub("", rest)
+    )
+
+
+def _cuts(text: str, parts: Sequence[_Part], first: int, last: int) -> Iterator[Edit]:
+    """Takes out the parts that go, each with one separator."""
+    at = 0
+    while at < len(parts):
+        if parts[at].is_kept:
+            at += 1
+            continue
+        begin = at
+        while at < len(parts) and not parts[at].is_kept:
+            at += 1
+        if begin == 0:
+            start, end = first, parts[at].start
+            end += len(text[end : parts[at].end]) - len(text[end : parts[at].end].lstrip())
+        else:
+            before = text[parts[begin - 1].start : parts[begin - 1].end]
+            start = parts[begin - 1].end - (len(before) - len(before.rstrip()))
+            end = last if at == len(parts) else parts[at - 1].end
+        yield (start, end, "")
