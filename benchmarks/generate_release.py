@@ -399,10 +399,14 @@ def _concept(article: int) -> str:
 
 
 def _table(table: Published, columns: Mapping[str, list[Any]]) -> pa.Table:
-    """Rows of a table; a text column that is not given is '' everywhere."""
+    """Rows of a table; a column that is not given is '' everywhere, or 0."""
     count = len(next(iter(columns.values())))
-    empty = [""] * count
-    arrays = [pa.array(columns.get(field.name, empty), field.type) for field in table.schema]
+    arrays = [
+        pa.array(
+            columns.get(field.name, [0.0 if pa.types.is_floating(field.type) else ""] * count), field.type
+        )
+        for field in table.schema
+    ]
     return pa.table(arrays, schema=table.schema)
 
 

@@ -43,6 +43,35 @@ def partition() -> list[str]:
             row["when_all_is_published"]["moved"],
         )
         lines.append(f"| {' | '.join(map(str, cells))} |")
+    return [*lines, "", *_sides()]
+
+
+def _sides() -> list[str]:
+    """Articles on the two sides of the lot, before there was one and now."""
+    found = _read("partition_sides")
+    lines = [
+        "Shared articles that summary and visual context could both use, by contest (version 4) and by lot. "
+        "Apart: half the sum of differences of shares, 0 for equal ones, 1 where none is shared; of so many "
+        "specialties chance leaves some apart. `python -m benchmarks.partition_sides`",
+        "",
+        "| partition | articles: summary, visual context | figures an article | figure queries kept | "
+        "apart: figure queries | domains | article types | specialties |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, shown in (("before", "by contest"), ("now", "by lot")):
+        row = found[name]
+        both = [row["summary"], row["visual_context"]]
+        apart = (
+            f"{row['apart'][of]:.3f}" for of in ("figure_queries", "domains", "article_types", "specialties")
+        )
+        cells = (
+            shown,
+            ", ".join(str(side["articles"]) for side in both),
+            ", ".join(f"{side['figures_mean']:.2f}" for side in both),
+            f"{row['kept_figure_queries']} / {row['all_figure_queries']}",
+            *apart,
+        )
+        lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
 

@@ -131,7 +131,7 @@ def peer(out: Path) -> dict[str, Any]:
 
 
 def upper_bound(out: Path) -> float:
-    """No partition without history can keep more: contested keys may be shared out in fractions.
+    """No partition without history keeps more after the lot: contested keys may be shared out in fractions.
 
     Variables: x of a block and y of a (key, task); x <= y for its keys, the y of a key sum to at most 1.
     """
@@ -160,7 +160,8 @@ def upper_bound(out: Path) -> float:
     found = linprog(np.r_[-worth, np.zeros(p)], A_ub=matrix, b_ub=limits, bounds=(0, 1), method="highs-ipm")
     if not found.success:
         raise RuntimeError(f"no upper bound: {found.message}")
-    unasked = float(share.sum() - share[number].sum())
+    lost = _column(pq.read_table(out / "drawn.parquet", columns=["number"]), "number")
+    unasked = float(share.sum() - share[number].sum() - share[lost].sum())
     return unasked - float(found.fun)
 
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from curation.partition.records import MergedConcept, NearQuery, PublishedKey
 from schemas.benchmark import Document, Qrel, Query
 from schemas.image import FigureImage
+from schemas.label import RecordLabels
 from schemas.record import arrow_schema
 
 SIZES = {
@@ -86,6 +87,7 @@ def write_world(folder: Path, documents: int, seed: int = 5) -> dict[str, int]:
         ("published", PublishedKey, {}),
         ("merged", MergedConcept, {}),
         ("near_queries", NearQuery, {}),
+        ("labels", RecordLabels, {}),
     ):
         pq.write_table(_filled(row, columns), folder / f"{name}.parquet", compression="zstd")
         files[name] = [str(folder / f"{name}.parquet")]

@@ -48,8 +48,17 @@ ORIGIN = (
         "transforms", TRANSFORMS, "changes from source text to released text; undo last first", is_prose=True
     ),
 )
+_SURE = "how sure that is, from 0 (undecided) to 1"
+OF_ARTICLE = (
+    text("domain", "domain of the article: single patients, studies, laboratory, …; '' when undecided"),
+    measure("domain_confidence", _SURE, may_be_null=False),
+    text("body_system", "main body system, '' when undecided or none"),
+    measure("body_system_confidence", _SURE, may_be_null=False),
+)
+"""What the article, figure or case of a row was decided to be about, beside its specialty."""
 FACETS = (
     text("specialty", "main specialty, '' when undecided"),
+    *OF_ARTICLE,
     text("modality", "imaging modality of the query or of what it asks for, '' when undecided"),
     text("region", "anatomical region, '' when undecided"),
     text("tier", "difficulty tier, '' in tasks without tiers"),

@@ -77,7 +77,9 @@ class RecordLabels:
     unit: Literal["article", "figure", "case"] = column("what the record is")
     specialties: tuple[str, ...] = column("at most two, the main one first", default=())
     body_systems: tuple[str, ...] = column("at most two, the main one first", default=())
+    body_system_confidence: float = column("of the main body system, 0 when undecided", default=0.0)
     domain: str = column("domain, '' when undecided", default="")
+    domain_confidence: float = column("of the domain, 0 when undecided", default=0.0)
     modalities: tuple[str, ...] = column("of a figure: leaf, or group where no leaf was told", default=())
     modality_groups: tuple[str, ...] = column(
         "of a figure: the groups of `modalities`, place by place", default=()

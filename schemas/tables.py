@@ -12,6 +12,7 @@ from typing import Any
 from schemas.columns import (
     FACETS,
     IMAGE_ORIGIN,
+    OF_ARTICLE,
     OF_QUERY,
     ORIGIN,
     PAIR,
@@ -245,6 +246,7 @@ ORIGIN_CORPUS = _provenance(
         text("article_id", "article it comes from", refers="sources.id"),
         text("patient_id", "case it tells of or shows, '' when it is of none", reader="consumer"),
         text("specialty", "main specialty, '' when undecided"),
+        *OF_ARTICLE,
         text("genre", "kind of source, '' when unknown"),
         *ORIGIN,
         *IMAGE_ORIGIN,

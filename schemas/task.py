@@ -107,6 +107,8 @@ class Task:
         gold_rules: beginnings of rules whose pairs are positives by construction, for gold items.
         lacks: `target_concept` for a task whose queries are about none: overlap there is only reported. One
             without images or patients says nothing: there is no key to share.
+        draws_articles: a query and all its positives lie in one article, whatever its kind: an article that
+            several such tasks could use goes to one of them by lot, not to who makes most of it.
         caption_in_query: why no published words can stand in for a query's image, '' where they can.
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
 
@@ -126,6 +128,7 @@ class Task:
     card: str
     gold_rules: tuple[str, ...] = ()
     lacks: frozenset[Dimension] = frozenset()
+    draws_articles: bool = False
     caption_in_query: str = ""
     extra_tables: tuple[str, ...] = ()
 

@@ -1,39 +1,43 @@
 """Modality of a figure on two levels, from its caption, its panels, the sentences that cite it and its image.
 
-A figure that names several modalities clearly carries them all, the best told first.
+What a clause of the caption names first is what it shows; methods it mentions elsewhere count less, and not
+at all where it names a drawing, plot or table. A figure that names several modalities clearly carries them
+all, the best told first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from curation.labels.caption import Clause, clauses, meant_otherwise
+from curation.labels.lexicon import Entry, Hit
 from curation.labels.taxonomy import Taxonomy, load
-from curation.labels.votes import (
-    Tallies,
-    Tally,
-    Weight,
-    confidence,
-    count_words,
-    decided,
-    undecided,
-)
-from schemas.label import Label, LabelEvidence
+from curation.labels.votes import Tallies, Tally, confidence, decided, undecided
+from schemas.label import Label, LabelEvidence, Place
 
-CAPTION = Weight(3.0, 0.6, 6.0)
-OPENING_OF_CAPTION = Weight(1.5, 0.4, 2.0)
-CITING = Weight(1.2, 0.2, 2.0)
+NAMED = 4.5
+"""Points of a strong phrase in words that name what a clause shows."""
+TOLD = 3.0
+"""Points of one elsewhere."""
+HEADED = 3.0
+"""Points of a noun that heads the phrase that names what a clause shows."""
+QUALIFIED = 1.0
+"""Points of a weak phrase in what names a title or panel (`axial`, `mean`)."""
+HINT = 0.5
+"""Points of any other weak phrase or noun."""
+MOST_HINTS = 1.0
+CITED = 1.5
+MOST = 9.0
+NOUNS = ("noun", "vague")
+DRAWN = frozenset({"chart", "diagram", "table", "gel", "sequence", "structure", "equation", "screenshot"})
+"""Groups of what is drawn, plotted or listed: methods that a clause on such a thing names are its matter."""
 IMAGE_KIND = 1.5
 MIN_POINTS = 1.5
-MIN_ALONE = 1.1
-MIN_LEAD = 0.4
-"""Fewer points than MIN_POINTS are enough from MIN_ALONE on, with this lead over the next group."""
-MIN_LEAF = 1.5
 CLEAR = 3.0
 ENOUGH = 5.0
 MAX_MODALITIES = 4
-_HEAD = 70
 _PATTERNS = (
     ("electron", "magnification", re.compile(r"[×xX] ?\d{1,3}[ ,]\d{3}\b|\b\d{1,3},\d{3} ?[×xX]"), 2.5),
     ("chart", "statistics", re.compile(r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d"), 0.6),
@@ -53,26 +57,165 @@ class Choice:
     at: int
 
 
-def points(caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = ()) -> Tallies:
+def points(
+    caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = (), starts: Sequence[int] = ()
+) -> Tallies:
     """Points of every group and leaf for one figure.
 
     Args:
         caption: its caption without the label.
         citing: sentences of the text that cite it.
         kinds: kinds of its images as the images stage decided them.
+        starts: offsets of its panels' sub-captions.
     """
-    taxonomy = load("modality")
-    found: Tallies = {}
-    count_words(found, taxonomy, "caption", (caption,), CAPTION)
-    count_words(found, taxonomy, "caption", (caption[:_HEAD],), OPENING_OF_CAPTION)
-    count_words(found, taxonomy, "citing sentence", citing, CITING)
-    for label, rule, pattern, worth in _PATTERNS:
-        if seen := pattern.search(caption):
-            found.setdefault(label, Tally()).add(f"modality.{label}.{rule}", "caption", seen.group(), worth)
+    reasons = _Reasons(meant_otherwise(caption, load("modality")))
+    is_drawn = False
+    for number, clause in enumerate(clauses(caption, starts)):
+        is_ruled = reasons.read(clause, is_first=number == 0, is_drawn=is_drawn)
+        is_drawn = is_drawn or (is_ruled and number == 0)
+    found = reasons.tallies()
+    if not any(tally.points >= MIN_POINTS for tally in found.values()):
+        for clause in (clause for sentence in citing for clause in clauses(sentence)):
+            reasons.read_citing(clause)
+        found = reasons.tallies()
     for kind in sorted(set(kinds)):
-        if kind in taxonomy.labels and not taxonomy.labels[kind].parent:
+        if kind == _group(kind):
             found.setdefault(kind, Tally()).add(f"modality.{kind}.image", "image", kind, IMAGE_KIND)
     return found
+
+
+def clauses_of(caption: str, groups: Sequence[str], starts: Sequence[int] = ()) -> list[Clause]:
+    """The clauses of a caption that tell of the body: not those of its charts and drawings.
+
+    Args:
+        caption: the caption.
+        groups: groups of the figure's modalities, and `anatomy` where that is one.
+        starts: offsets of its panels' sub-captions.
+    """
+    if "anatomy" in groups:
+        return clauses(caption, starts)
+    words = load("modality").words
+    kept: list[Clause] = []
+    is_drawn = False
+    for number, clause in enumerate(clauses(caption, starts)):
+        hits = words.find(clause.text)
+        is_ruled = _is_ruled(clause, hits)
+        is_drawn = is_drawn or (is_ruled and number == 0)
+        is_like = not groups and any(_is_drawn(hit) for hit in hits if clause.names(hit.start))
+        if not (is_ruled or is_like) and (clause.is_panel or not is_drawn):
+            kept.append(clause)
+    return kept
+
+
+class _Reasons:
+    """What speaks for each label of one figure: every phrase once, where it is worth most."""
+
+    def __init__(self, ignored: Collection[str]) -> None:
+        self._ignored = ignored
+        self._found: dict[tuple[str, str], tuple[float, str, Place, str]] = {}
+
+    def read(self, clause: Clause, *, is_first: bool, is_drawn: bool) -> bool:
+        """Read a clause of the caption.
+
+        Args:
+            clause: the clause.
+            is_first: the caption begins with it.
+            is_drawn: the figure is drawn, as its title says: later sentences tell what it is about.
+
+        Returns:
+            Whether a word for something drawn, plotted or listed names what the clause shows.
+        """
+        hits = [hit for hit in load("modality").words.find(clause.text) if hit.text not in self._ignored]
+        named = [hit for hit in hits if clause.names(hit.start)]
+        is_ruled = _is_ruled(clause, hits)
+        is_about = is_ruled or (is_drawn and not clause.is_panel)
+        is_about = is_about or (clause.is_statistical and all(map(_is_drawn, named)))
+        for hit in hits:
+            for entry in hit.entries:
+                if is_about and _group(entry.label) not in DRAWN:
+                    continue
+                worth = _worth(entry, hit, clause, is_title=is_first or clause.is_panel)
+                if entry.strength in NOUNS and not (is_ruled and _may_rule(entry, clause, is_first)):
+                    worth = HINT
+                self._add(entry.label, entry.strength, entry.phrase, worth, "caption", hit.text)
+        for label, rule, pattern, worth in _PATTERNS:
+            if (seen := pattern.search(clause.text)) and not (is_about and _group(label) not in DRAWN):
+                self._add(label, rule, rule, worth, "caption", seen.group())
+        return is_ruled
+
+    def read_citing(self, clause: Clause) -> None:
+        """Read a sentence that cites the figure: only images it names first, `An ECG was made (Fig. 1)`."""
+        for hit in load("modality").words.find(clause.text):
+            for entry in hit.entries:
+                if (
+                    clause.names(hit.start)
+                    and entry.strength == "strong"
+                    and _group(entry.label) not in DRAWN
+                ):
+                    self._add(entry.label, "strong", entry.phrase, CITED, "citing sentence", hit.text)
+
+    def _add(self, label: str, rule: str, phrase: str, worth: float, place: Place, text: str) -> None:
+        if worth > self._found.get((label, phrase), (0.0,))[0]:
+            self._found[label, phrase] = (worth, f"modality.{label}.{rule}", place, text)
+
+    def tallies(self) -> Tallies:
+        """Points by label; hints give a label no more than MOST_HINTS."""
+        made: Tallies = {}
+        hints: dict[str, float] = {}
+        for (label, _), (worth, rule, place, text) in self._found.items():
+            given = min(worth, MOST - made[label].points if label in made else MOST)
+            if worth <= HINT:
+                given = min(given, MOST_HINTS - hints.get(label, 0.0))
+                hints[label] = hints.get(label, 0.0) + max(given, 0.0)
+            if given > 0:
+                made.setdefault(label, Tally()).add(rule, place, text, given)
+        return made
+
+
+def _worth(entry: Entry, hit: Hit, clause: Clause, *, is_title: bool) -> float:
+    """Points of a phrase by its strength and place."""
+    is_named = clause.names(hit.start)
+    if entry.strength == "strong":
+        return NAMED if is_named else TOLD
+    if entry.strength in NOUNS:
+        return HEADED if is_named and clause.is_headed(hit.end) else HINT
+    return QUALIFIED if is_named and is_title else HINT
+
+
+def _may_rule(entry: Entry, clause: Clause, is_first: bool) -> bool:
+    """Whether a noun may decide: in a title or a panel, of a chart in a statistical clause as well."""
+    is_statistical = clause.is_statistical and _group(entry.label) == "chart"
+    return is_first or is_statistical or (clause.is_panel and entry.strength == "noun")
+
+
+def _is_ruled(clause: Clause, hits: Sequence[Hit]) -> bool:
+    """Whether the last word that names what a clause shows is for something drawn.
+
+    A noun gives way to an image that the phrase names before it, a vague one to any that the clause names.
+    """
+    named = [hit for hit in hits if clause.names(hit.start)]
+    for hit in reversed(named):
+        if _has(hit, "strong"):
+            return _is_drawn(hit)
+        nouns = [strength for strength in NOUNS if _has(hit, strength)]
+        if nouns and clause.is_headed(hit.end):
+            others = hits if nouns == ["vague"] else named
+            return all(_is_drawn(other) for other in others if _has(other, "strong"))
+    return False
+
+
+def _has(hit: Hit, strength: str) -> bool:
+    return any(entry.strength == strength for entry in hit.entries)
+
+
+def _group(label: str) -> str:
+    """The group of a label, a group's own name, '' for what is no label."""
+    entity = load("modality").labels.get(label)
+    return "" if entity is None else entity.parent or label
+
+
+def _is_drawn(hit: Hit) -> bool:
+    return all(_group(entry.label) in DRAWN for entry in hit.entries)
 
 
 def choose(tallies: Mapping[str, Tally], caption: str) -> list[Choice]:
@@ -80,15 +223,9 @@ def choose(tallies: Mapping[str, Tally], caption: str) -> list[Choice]:
     taxonomy = load("modality")
     made = [choice for group in _groups(taxonomy) for choice in _choices(taxonomy, group, tallies, caption)]
     made.sort(key=lambda item: (-item.points, item.at, item.group, item.leaf))
-    if not made or not _is_enough(made):
+    if not made or made[0].points < MIN_POINTS:
         return []
     return [made[0], *(item for item in made[1:] if _is_clear(item))][:MAX_MODALITIES]
-
-
-def _is_enough(made: Sequence[Choice]) -> bool:
-    best = made[0]
-    rival = max((item.points for item in made if item.group != best.group), default=0.0)
-    return best.points >= MIN_POINTS or (best.points >= MIN_ALONE and best.points - rival >= MIN_LEAD)
 
 
 def _groups(taxonomy: Taxonomy) -> list[str]:
@@ -104,9 +241,7 @@ def _choices(taxonomy: Taxonomy, group: str, tallies: Mapping[str, Tally], capti
         if entity.parent == group and name in tallies
     ]
     leaves.sort(key=lambda item: -item[1].points)
-    told = [item for item in leaves if item[1].points >= MIN_LEAF]
-    if not told and len(leaves) == 1 and leaves[0][1].points >= MIN_ALONE:
-        told = leaves
+    told = [item for item in leaves if item[1].points >= MIN_POINTS]
     if not told:
         total = own.points + sum(tally.points for _, tally in leaves)
         evidence = (*own.evidence, *(item for _, tally in leaves for item in tally.evidence))
@@ -133,10 +268,15 @@ def _is_clear(choice: Choice) -> bool:
 
 
 def labels(
-    figure: str, article: str, caption: str, citing: Sequence[str] = (), kinds: Sequence[str] = ()
+    figure: str,
+    article: str,
+    caption: str,
+    citing: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    starts: Sequence[int] = (),
 ) -> Iterator[Label]:
-    """Modalities of one figure, or why there is none."""
-    tallies = points(caption, citing, kinds)
+    """Modalities of one figure, or why there is none; the arguments are those of `points`."""
+    tallies = points(caption, citing, kinds, starts)
     chosen = choose(tallies, caption)
     if not chosen:
         near = [item for tally in tallies.values() for item in tally.evidence]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from curation.labels import modality
+from curation.labels.caption import meant_otherwise
 from curation.labels.taxonomy import Taxonomy, load
 from curation.labels.votes import Tallies, Tally, Weight, confidence, count_words, decided, undecided
 from schemas.label import Label, LabelEvidence, Undecided
@@ -28,8 +30,10 @@ MIN_PART = 1.5
 CLEAR = 3.0
 ENOUGH = 5.0
 MAX_ROWS = 4
-NOT_ANATOMICAL = frozenset({"chart", "gel", "table", "structure", "sequence", "equation", "screenshot"})
-"""Groups of modality that show no part of a body."""
+ANATOMY = "anatomy"
+"""The one kind of diagram that shows a part of a body."""
+CLINICAL = frozenset({"radiology", "pathology", "endoscopy", "ophthalmology", "photograph", "signal"})
+"""Groups of images that are of a patient: of others the text says more than they show."""
 UNPLACED = frozenset({"skin", "whole_body"})
 """Regions that hold only where the words tell no other one."""
 _HEAD = 70
@@ -46,19 +50,38 @@ class _Choice:
     at: int
 
 
-def of_figure(caption: str, citing: Sequence[str] = (), names: Sequence[str] = ()) -> Tallies:
+def of_figure(
+    caption: str,
+    citing: Sequence[str] = (),
+    names: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    starts: Sequence[int] = (),
+) -> Tallies:
     """Points of every region and part for one figure.
+
+    Where nothing tells what kind of image it is, only words that name what is shown count: `Liver of a man`
+    is one, `Risk of liver disease` is not. Text and concepts count where it is first an image of a patient.
 
     Args:
         caption: its caption without the label.
         citing: sentences of the text that cite it alone.
         names: vocabulary names of the concepts its caption affirms.
+        groups: groups of its modalities, () when undecided.
+        starts: offsets of its panels' sub-captions.
     """
     taxonomy, found = load("region"), Tallies()
-    count_words(found, taxonomy, "caption", (caption,), CAPTION)
-    count_words(found, taxonomy, "caption", (caption[:_HEAD],), OPENING_OF_CAPTION)
-    count_words(found, taxonomy, "citing sentence", citing, CITING)
-    count_words(found, taxonomy, "concept", names, CONCEPT)
+    ignored = meant_otherwise(caption, taxonomy)
+    shown = modality.clauses_of(caption, groups, starts)
+    if not groups:
+        heads = [clause.text[: clause.head] for clause in shown if clause.is_panel or clause is shown[0]]
+        count_words(found, taxonomy, "caption", heads, CAPTION, ignored)
+        return found
+    texts = [clause.text for clause in shown]
+    count_words(found, taxonomy, "caption", texts, CAPTION, ignored)
+    count_words(found, taxonomy, "caption", [text[:_HEAD] for text in texts[:1]], OPENING_OF_CAPTION, ignored)
+    if groups[0] in CLINICAL:
+        count_words(found, taxonomy, "citing sentence", citing, CITING)
+        count_words(found, taxonomy, "concept", names, CONCEPT)
     return found
 
 
@@ -87,10 +110,10 @@ def labels(
         article: article id.
         tallies: see `of_figure` and `of_case`.
         text: caption, in which places are compared; '' of a case.
-        groups: groups of the figure's modalities, () when undecided.
+        groups: groups of the figure's modalities and ANATOMY where that is one, () when undecided.
     """
     near = [item for tally in tallies.values() for item in tally.evidence]
-    if groups and NOT_ANATOMICAL.issuperset(groups):
+    if groups and modality.DRAWN.issuperset(groups):
         yield undecided(record, article, "region", "not_anatomical")
         return
     chosen, reason = _choose(tallies, text)

@@ -29,7 +29,6 @@ _MIN_OWN = 4.0
 _CASE_TEXT = 4000
 Held = dict[topic.TopicFacet, frozenset[str]]
 """What was decided of the article, by facet."""
-_CLINICAL = frozenset({"radiology", "pathology", "endoscopy", "ophthalmology", "photograph", "signal"})
 
 
 def label(
@@ -71,7 +70,7 @@ def label(
     known = {passage.id: passage.text for passage in passages}
     kinds, names = _kinds(images), _names(mentions)
     for figure in figures:
-        rows += _of_figure(
+        rows += of_figure(
             figure, known, kinds.get(figure.id, ()), names.get(figure.id, ()), held if is_medical else {}
         )
     is_shared = len(cases) > 1 or texts.is_book
@@ -83,16 +82,28 @@ def label(
     yield from summaries(article.id, (item.id for item in figures), (item.id for item in cases), rows)
 
 
-def _of_figure(
+def of_figure(
     figure: Figure, passages: Mapping[str, str], kinds: Sequence[str], names: Sequence[str], held: Held
 ) -> Iterator[Label]:
+    """Modality and region of a figure, and its body system where that is none of its article's.
+
+    Args:
+        figure: as extracted.
+        passages: texts of the article's passages by id.
+        kinds: kinds of its images.
+        names: names of the concepts its caption affirms.
+        held: what was decided of the article; empty where that is not medical.
+    """
     citing = _citing(figure, passages)
-    made = list(modality.labels(figure.id, figure.article_id, figure.caption, citing, kinds))
+    starts = [panel.start for panel in figure.panels]
+    made = list(modality.labels(figure.id, figure.article_id, figure.caption, citing, kinds, starts))
     yield from made
-    groups = [row.parent or row.value for row in made if row.value]
-    tallies = region.of_figure(figure.caption, citing, names)
+    groups = [
+        row.value if row.value == region.ANATOMY else row.parent or row.value for row in made if row.value
+    ]
+    tallies = region.of_figure(figure.caption, citing, names, groups, starts)
     yield from region.labels(figure.id, figure.article_id, tallies, figure.caption, groups)
-    if held and (made[0].parent or made[0].value) in _CLINICAL:
+    if held and (made[0].parent or made[0].value) in region.CLINICAL:
         yield from _own_system(figure, held["body_system"])
 
 
@@ -165,7 +176,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=2,
+    version=3,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -39,15 +39,17 @@ def _summary(name: str, article: str, unit: Unit, held: dict[tuple[str, Facet], 
     def own(facet: Facet) -> list[Label]:
         return held.get((name, facet)) or held.get((article, facet), [])
 
-    domains, countries = own("domain"), own("country")
+    domains, systems, countries = own("domain"), own("body_system"), own("country")
     modalities, regions = held.get((name, "modality"), []), held.get((name, "region"), [])
     return RecordLabels(
         id=name,
         article_id=article,
         unit=unit,
         specialties=tuple(row.value for row in own("specialty")),
-        body_systems=tuple(row.value for row in own("body_system")),
+        body_systems=tuple(row.value for row in systems),
+        body_system_confidence=systems[0].confidence if systems else 0.0,
         domain=domains[0].value if domains else "",
+        domain_confidence=domains[0].confidence if domains else 0.0,
         modalities=tuple(row.value for row in modalities),
         modality_groups=tuple(row.parent or row.value for row in modalities),
         country=countries[0].value if countries else "",

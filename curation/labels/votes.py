@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curation.labels.lexicon import Lexicon
@@ -41,10 +41,15 @@ Tallies = dict[str, Tally]
 
 
 def count_words(
-    tallies: Tallies, taxonomy: Taxonomy, place: Place, texts: Iterable[str], weight: Weight
+    tallies: Tallies,
+    taxonomy: Taxonomy,
+    place: Place,
+    texts: Iterable[str],
+    weight: Weight,
+    ignored: Collection[str] = (),
 ) -> None:
-    """Count the strong and weak phrases of all labels in the texts of one place, each phrase once."""
-    _count(tallies, taxonomy.facet, taxonomy.words, place, texts, weight)
+    """Count the phrases of all labels in the texts of one place, each once; ignored ones not."""
+    _count(tallies, taxonomy.facet, taxonomy.words, place, texts, weight, ignored)
 
 
 def count_fields(
@@ -62,13 +67,19 @@ def count_types(
 
 
 def _count(
-    tallies: Tallies, facet: str, lexicon: Lexicon, place: Place, texts: Iterable[str], weight: Weight
+    tallies: Tallies,
+    facet: str,
+    lexicon: Lexicon,
+    place: Place,
+    texts: Iterable[str],
+    weight: Weight,
+    ignored: Collection[str] = (),
 ) -> None:
     seen: set[tuple[str, str]] = set()
     given: dict[str, float] = {}
     for text in texts:
         for hit in lexicon.find(text):
-            for entry in hit.entries:
+            for entry in hit.entries if hit.text not in ignored else ():
                 key = (entry.label, entry.phrase)
                 worth = weight.weak if entry.strength == "weak" else weight.strong
                 points = min(worth, weight.most - given.get(entry.label, 0.0))

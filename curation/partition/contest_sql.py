@@ -18,7 +18,7 @@ ROUNDS = 24
 CONTESTED = """
     WITH free AS (
         SELECT number, task FROM candidates AS c ANTI JOIN barred AS b ON b.number = c.number
-        WHERE split IS NULL),
+        ANTI JOIN drawn AS d ON d.number = c.number WHERE split IS NULL),
     open AS MATERIALIZED (
         SELECT f.number, f.task, r.dimension, r.key FROM rests AS r JOIN free AS f ON f.number = r.number
         ANTI JOIN held AS h ON h.dimension = r.dimension AND h.key = r.key),
@@ -164,4 +164,6 @@ BEATEN = """
         k.dimension || ' ' || k.key || ' goes to ' || q.task || ' (' || q.query_id || ')' AS detail
     FROM loser AS l JOIN blocks AS b ON b.block = l.block
     JOIN contested AS k ON k.number = l.block AND k.item = l.item
-    JOIN owner AS o ON o.item = l.item JOIN candidates AS q ON q.number = o.block"""
+    JOIN owner AS o ON o.item = l.item JOIN candidates AS q ON q.number = o.block
+    UNION ALL
+    SELECT * FROM drawn"""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from curation.partition.components_sql import components
 from curation.similarity.hashes_sql import MASKS, NEAR, is_telling
-from curation.tasks.registry import level
+from curation.tasks.registry import by_lot, level
 from schemas.overlap_policy import DIMENSIONS, Dimension
 
 
@@ -49,6 +49,8 @@ def union(parts: Sequence[str]) -> str:
 def candidates(tasks: Sequence[str], weights: Mapping[str, int], leave_out: Collection[str]) -> str:
     """Every query with its worth and what is published of it.
 
+    A task that draws articles counts them, not queries: an article is worth the same with one figure and ten.
+
     Args:
         tasks: task names.
         weights: millionths, for every task.
@@ -59,17 +61,24 @@ def candidates(tasks: Sequence[str], weights: Mapping[str, int], leave_out: Coll
     )
     named = ", ".join(map(literal, sorted(leave_out))) or "NULL"
     weight = " ".join(f"WHEN {literal(task)} THEN {weights[task]}" for task in tasks)
+    drawing = ", ".join(map(literal, by_lot(tasks))) or "NULL"
     return f"""
     WITH listed AS (SELECT *, coalesce(query_id IN ({named}), false) AS is_left_out FROM ({listed})),
-    sizes AS (SELECT task, count(*) AS n FROM listed WHERE NOT is_left_out GROUP BY task),
+    sized AS (
+        SELECT task, CASE WHEN task IN ({drawing}) THEN {article_key("article_id")} ELSE '' END AS article,
+            count(*) AS n FROM listed WHERE NOT is_left_out GROUP BY ALL),
+    shares AS (
+        SELECT *, CASE WHEN task IN ({drawing}) THEN n * count(*) OVER (PARTITION BY task) ELSE n END AS parts
+        FROM sized),
     earlier AS (
         SELECT task, query_id, arg_min(split, "order") AS split, arg_min(since, "order") AS since,
             min("order") AS "order" FROM published GROUP BY ALL)
     SELECT row_number() OVER (ORDER BY md5(l.query_id), l.task, l.query_id) - 1 AS number, l.task, l.query_id,
         l.article_id,
-        greatest(1, (CASE l.task {weight} END)::BIGINT * 1000000000 // coalesce(s.n, 1)) AS worth,
+        greatest(1, (CASE l.task {weight} END)::BIGINT * 1000000000 // coalesce(s.parts, 1)) AS worth,
         l.is_left_out, e.split, coalesce(e.since, '') AS since, e."order"
-    FROM listed AS l LEFT JOIN sizes AS s ON s.task = l.task
+    FROM listed AS l LEFT JOIN shares AS s ON s.task = l.task
+        AND s.article = CASE WHEN l.task IN ({drawing}) THEN {article_key("l.article_id")} ELSE '' END
     LEFT JOIN earlier AS e ON e.task = l.task AND e.query_id = l.query_id"""
 
 

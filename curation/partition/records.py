@@ -49,7 +49,9 @@ class Candidate:
     task: str = column("task name")
     query_id: str = column("query")
     article_id: str = column("article it was made from")
-    worth: int = column("what keeping it adds to the objective: weight of the task / candidates of the task")
+    worth: int = column(
+        "weight of the task / candidates of the task; of one that draws articles: / its articles / this one's"
+    )
     is_left_out: bool = column("the spec names it as not to be released")
     split: Split | None = column("split it is published in", default=None)
     since: str = column("version that first published it, '' when none has", default="")

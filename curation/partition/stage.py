@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from curation.partition import contest_sql, held_sql, keys_sql, splits_sql
+from curation.partition import contest_sql, held_sql, keys_sql, lot_sql, splits_sql
 from curation.partition.records import (
     Barred,
     Block,
@@ -28,12 +28,14 @@ from curation.partition.records import (
     Rest,
     Withheld,
 )
+from curation.tasks.registry import by_lot
 from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query
 from schemas.errors import UsageError
 from schemas.image import FigureImage
+from schemas.label import RecordLabels
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-VERSION = 4
+VERSION = 5
 _MILLION = 1_000_000
 
 _KEYS = """
@@ -109,6 +111,7 @@ def _inputs(tasks: Sequence[str]) -> dict[str, tuple[str, type]]:
         "published": ("published.keys", PublishedKey),
         "merged": ("published.merged", MergedConcept),
         "near_queries": ("near_queries.keys", NearQuery),
+        "labels": ("labels.records", RecordLabels),
     }
 
 
@@ -128,6 +131,7 @@ def _outputs(
         "withheld": Sql(held_sql.WITHHELD, Withheld, ("task", "query_id", "corpus_id")),
         "rests": Sql(held_sql.RESTS, Rest, ("number", "dimension", "key")),
         "barred": Sql(held_sql.BARRED, Barred, ("number",)),
+        "drawn": Sql(lot_sql.drawn(by_lot(tasks), weights), Lost, ("number",)),
         "contested": Sql(contest_sql.CONTESTED, Contested, ("number", "item")),
         "blocks": Sql(contest_sql.BLOCKS, Block, ("number",)),
         "islands": Sql(contest_sql.ISLANDS, Island, ("block",)),

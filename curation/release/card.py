@@ -17,11 +17,12 @@ from typing import Any
 
 import jinja2
 
+from curation.partition.lot_sql import SINCE as LOT_SINCE
 from curation.published.manifest import ReleaseManifest
 from curation.release import results
 from curation.release.facts import Facts
 from curation.release.rights import hub_licence
-from curation.tasks.registry import TASKS
+from curation.tasks.registry import TASKS, by_lot
 from schemas.errors import ReleaseError
 from schemas.published import IMAGE, Published
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
@@ -173,6 +174,15 @@ def _configs(tables: Iterable[Published], parquet: Mapping[str, Any]) -> Iterato
             yield {**held, "name": table.name, "folder": table.folder, "splits": splits}
 
 
+def drawn_with(head: ReleaseManifest) -> list[str]:
+    """Titles of the tasks that drew articles beside this one; none of a release older than the lot."""
+    made = next((stage for stage in head.stages if stage["name"] == "partition"), None)
+    if made is None or made["version"] < LOT_SINCE:
+        return []
+    drawing = by_lot(made["params"].get("tasks", ()))
+    return [TASKS[name].title for name in drawing if name != head.task] if head.task in drawing else []
+
+
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
     """The whole README.md of one task directory: a function of the published data and the prose alone."""
     images = {QUERIES.name: facts["images"]["images"], CORPUS.name: facts["corpus_images"]["images"]}
@@ -202,5 +212,6 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "configs": configs,
         "loadable": {table["name"] for table in configs},
         "settings": next((stage["params"] for stage in head.stages if stage["name"] == head.task), {}),
+        "drawn_with": drawn_with(head),
     }
     return environment.get_template("card.md.jinja").render(context)

@@ -11,18 +11,26 @@ from curation.partition.keys_sql import article_key, patient_key
 from schemas.published import Published
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 
+_OF_ARTICLE = ", ".join(
+    f"coalesce(nullif(own.{name}, ''), whole.{name}, '') AS {name}, CASE WHEN own.{name} <> ''"
+    f" THEN own.{name}_confidence ELSE coalesce(whole.{name}_confidence, 0.0) END AS {name}_confidence"
+    for name in ("domain", "body_system")
+)
 _KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments
         ANTI JOIN (SELECT id AS query_id FROM identified WHERE unit = 'query') USING (query_id)
         WHERE task = '{task}'),
     hidden AS (SELECT id AS corpus_id FROM identified WHERE unit = 'document'),
     labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty,
-        coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region FROM labels),
+        coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region,
+        domain, domain_confidence, coalesce(body_systems[1], '') AS body_system, body_system_confidence
+        FROM labels),
     kept AS (
         SELECT q.* REPLACE (
             coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
             coalesce(nullif(q.modality, ''), own.modality, '') AS modality,
             coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
+            {of_article},
             a.split, coalesce(nullif(a.since, ''), '{version}') AS since
         FROM queries q JOIN placed a ON a.query_id = q.id
         LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
@@ -42,8 +50,10 @@ _KEPT = """
     apart AS (FROM told_apart UNION ALL FROM near),
     described AS (SELECT d.* REPLACE (
             coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
-            coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre)
-        FROM documents d LEFT JOIN labelled whole ON whole.id = d.article_id
+            coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre),
+            {of_article}
+        FROM documents d LEFT JOIN labelled own ON own.id = d.id
+        LEFT JOIN labelled whole ON whole.id = d.article_id
         LEFT JOIN sources s ON s.id = d.article_id
         ANTI JOIN hidden g ON g.corpus_id = d.id),
     lost AS (SELECT DISTINCT r.query_id, d.article_id, d.patient_id
@@ -67,7 +77,7 @@ def kept(task: str, version: str) -> str:
     their article. A key that only a withheld document gave goes with it.
     """
     keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
-    return _KEPT.format(task=task, version=version, **keys)
+    return _KEPT.format(task=task, version=version, of_article=_OF_ARTICLE, **keys)
 
 
 def _keys_of(table: str) -> str:

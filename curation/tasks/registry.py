@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 
 from schemas.errors import UsageError
@@ -45,6 +45,11 @@ def task_of(name: str) -> Task:
     if name not in TASKS:
         raise UsageError(f"no task is called {name!r}", hint="tasks: " + ", ".join(TASKS))
     return TASKS[name]
+
+
+def by_lot(tasks: Iterable[str]) -> list[str]:
+    """Those of some tasks that draw articles, by name; tasks that this code does not know never do."""
+    return sorted(name for name in tasks if name in TASKS and TASKS[name].draws_articles)
 
 
 def level(task: str, other: str, dimension: Dimension) -> Level:

@@ -234,6 +234,36 @@ def _of_a_third_split(directory: Path) -> list[str] | None:
     return ["train"]
 
 
+_SURE = ("domain", "body_system")
+
+
+def _says_how_sure(table: str, context: Context) -> bool:
+    """Whether a release has the table, and publishes how sure its labels are: older ones do not."""
+    return table in context.views and {f"{name}_confidence" for name in _SURE} <= {*context.columns(table)}
+
+
+def _unsure(table: str, defect: str, values: str) -> Check:
+    """Rows of a table whose confidence does not go with their label."""
+
+    def text(context: Context) -> str:
+        if context.subject.kind != "release":
+            raise NotCovered("another layout does not say how sure its labels are")
+        return " UNION ALL ".join(
+            f"""SELECT id AS {table}, '{name}' AS facet, {name}_confidence AS sure FROM {table}
+                WHERE coalesce(CASE WHEN {name} = '' THEN {name}_confidence <> 0
+                    ELSE {name}_confidence <= 0 OR {name}_confidence > 1 END, true)"""
+            for name in (_SURE if _says_how_sure(table, context) else ())
+        )
+
+    message = f"{{facet}} in {table} stands with confidence {{sure}}"
+    return Check(message, text, Defect(defect, planting.set_row(table, values)))
+
+
+def _labelled(context: Context) -> str:
+    tables = [table for table in ("queries", "provenance_corpus") if _says_how_sure(table, context)]
+    return " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in tables)
+
+
 _SPLIT_TABLES = tuple(table for table in TABLES if table.has_splits)
 SPLIT_FILES = (
     Check(
@@ -350,5 +380,22 @@ RULES = (
         "rows",
         checks=SPLIT_FILES,
         compared=_rows_of_splits,
+    ),
+    Rule(
+        "confidence",
+        1,
+        "Labels say how sure they are",
+        "A domain or body system that was decided has a confidence above 0 and at most 1, others have 0.",
+        "error",
+        "rows",
+        checks=(
+            _unsure("queries", "a sure label of nothing", "domain = '', domain_confidence = 0.5"),
+            _unsure(
+                "provenance_corpus",
+                "a label without confidence",
+                "body_system = 'canary', body_system_confidence = 0",
+            ),
+        ),
+        compared=_labelled,
     ),
 )

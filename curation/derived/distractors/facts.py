@@ -11,6 +11,8 @@ from schemas.tables import CORPUS, DISTRACTORS, ORIGIN_CORPUS
 
 _MOST = 15
 """Values of a facet that are named; the others are summed up."""
+_FACETS = ("specialty", "domain", "body_system", "genre")
+"""By which documents are counted; a release made before there was one of them lacks it."""
 _VALUES = """
     SELECT coalesce("{facet}", '') AS value, count(*) AS documents FROM provenance_corpus
     GROUP BY 1 ORDER BY 2 DESC, 1"""
@@ -26,18 +28,22 @@ _MATCHED = """
 def facts(directory: Path, query: QueryRunner) -> dict[str, Any]:
     """What a card says of the corpus and its distractors.
 
-    Keys: `composition`: facet -> rows (value, documents), the 15 most frequent of specialty and genre and
+    Keys: `composition`: facet -> rows (value, documents), the 15 most frequent of each and
     then one with value None for all others, length bands from short to long; `distractors`: pairs, queries,
     most per query and `matched` (rows matched, pairs, queries), None where there are none.
     """
     views = {table.name: table.files(directory) for table in (CORPUS, ORIGIN_CORPUS, DISTRACTORS)}
     bands = fetch(query, COUNTED, {"corpus": views["corpus"]})
     origins = {"provenance_corpus": views["provenance_corpus"]}
+    described = fetch(query, "SELECT column_name AS name FROM (DESCRIBE provenance_corpus)", origins)
+    facets = [name for name in _FACETS if name in {row["name"] for row in described}]
     found: dict[str, Any] = {
         "composition": {
             "length band": sorted(bands, key=lambda row: BANDS.index(row["value"])),
-            "specialty": _shortened(fetch(query, _VALUES.format(facet="specialty"), origins)),
-            "genre": _shortened(fetch(query, _VALUES.format(facet="genre"), origins)),
+            **{
+                name.replace("_", " "): _shortened(fetch(query, _VALUES.format(facet=name), origins))
+                for name in facets
+            },
         },
         "distractors": None,
     }

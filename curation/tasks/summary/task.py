@@ -72,6 +72,7 @@ TASK = Task(
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     gold_rules=(f"{NAME}/own-abstract@",),
     lacks=frozenset({"target_concept"}),
+    draws_articles=True,
     caption_in_query="the query's text opens with the caption of its image",
     extra_tables=("hard_pool",),
 )

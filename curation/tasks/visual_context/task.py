@@ -75,5 +75,6 @@ TASK = Task(
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     gold_rules=(f"{NAME}/cites-xref@",),
     lacks=frozenset({"target_concept"}),
+    draws_articles=True,
     caption_in_query="the query's text is the caption of its image",
 )

@@ -309,6 +309,8 @@ DEFECTS: list[tuple[str, Callable[[Path], str]]] = [
     ("schema", first("provenance/corpus", "article_id", None)),
     ("shards", drifted_shard),
     ("splits", other_split),
+    ("confidence", first("queries", "domain_confidence", 1.5)),
+    ("confidence", first("provenance/corpus", "body_system", "nervous")),
     ("splits", first("provenance/queries", "split", "train")),
     ("short_texts", first("queries", "text", "Zyste?")),
     ("duplicate_ids", repeated("queries")),

@@ -43,9 +43,22 @@ def test_every_label_exists(name: str) -> None:
         assert len(entry["domain"]) >= 1
         assert entry.get("country", "") in {"", *countries().who}
         assert set(entry) <= {"id", "specialty", "body_system", "domain", "country"}
-    labels = load("modality").labels
     for entry in gold["figures"]:
-        for group, _, leaf in (item.partition("/") for item in entry["modality"]):
-            assert not labels[group].parent, entry["id"]
-            assert not leaf or leaf == group or labels[leaf].parent == group, entry["id"]
-        assert set(entry) == {"id", "modality"}
+        exist(entry)
+        assert set(entry) - {"round"} == {"id", "modality", "region"}
+
+
+def test_invented_captions_have_labels_that_exist() -> None:
+    captions = json.loads((GOLD / "labels_captions.json").read_text("utf-8"))["captions"]
+    assert len({entry["caption"] for entry in captions}) == len(captions) >= 100
+    for entry in captions:
+        exist(entry)
+
+
+def exist(entry: dict[str, Any]) -> None:
+    """Every modality and region of a row is a label, under the one it is said to stand under."""
+    for facet in ("modality", "region"):
+        labels = load(facet).labels
+        for group, _, leaf in (item.partition("/") for item in entry[facet]):
+            assert not labels[group].parent, entry
+            assert not leaf or leaf == group or labels[leaf].parent == group, entry

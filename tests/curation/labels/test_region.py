@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.labels import region
+from curation.labels import modality, region
 from curation.labels.stage import LABELS
 from curation.labels.taxonomy import load
 from flows.engine.runner import run_records
@@ -27,7 +27,12 @@ REGIONS = {
 def labels(
     caption: str, citing: tuple[str, ...] = (), names: tuple[str, ...] = (), groups: tuple[str, ...] = ()
 ) -> list[Label]:
-    return list(region.labels("a#F1", "a", region.of_figure(caption, citing, names), caption, groups))
+    """Regions of a figure whose modality is decided from the same caption, where no groups are given."""
+    if not groups:
+        decided = modality.labels("a#F1", "a", caption, citing)
+        groups = tuple(row.parent or row.value for row in decided if row.value)
+    tallies = region.of_figure(caption, citing, names, groups)
+    return list(region.labels("a#F1", "a", tallies, caption, groups))
 
 
 def both(rows: list[Label]) -> list[tuple[str, str]]:
@@ -46,7 +51,7 @@ def test_the_taxonomy_is_closed_and_every_phrase_finds_its_label() -> None:
         hits = taxonomy.words.find(entry.phrase.replace("*", ""))
         assert any(entry in hit.entries for hit in hits), entry
     groups = {name for name, one in load("modality").labels.items() if not one.parent}
-    assert groups > region.NOT_ANATOMICAL
+    assert groups > modality.DRAWN
 
 
 @pytest.mark.parametrize(
@@ -80,9 +85,16 @@ def test_captions_tell_region_and_part(caption: str, parent: str, value: str) ->
     assert row.evidence and row.evidence[0].place == "caption" and row.evidence[0].text in caption
 
 
+def test_a_short_form_means_what_the_caption_says() -> None:
+    assert both(labels("Radiograph of a wrist in rheumatoid arthritis (RA).")) == [("limbs", "upper_limb")]
+    assert both(labels("CT with an enlarged right atrium (RA).")) == [("thorax", "heart")]
+
+
 def test_words_that_mean_two_places_are_read_with_their_neighbours() -> None:
     assert both(labels("Cervical spine, lateral view.")) == [("", "spine_trunk")]
-    assert both(labels("Cancer of the uterine cervix.")) == [("pelvis_urogenital", "female_pregnancy")]
+    assert both(labels("Histology: cancer of the uterine cervix.")) == [
+        ("pelvis_urogenital", "female_pregnancy")
+    ]
     assert both(labels("CT of the renal pelvis.")) == [("pelvis_urogenital", "kidney_urinary")]
     assert both(labels("Enlarged left ventricle.")) == [("thorax", "heart")]
     assert both(labels("Enlarged lateral ventricles.")) == [("head_neck", "brain")]
@@ -101,9 +113,10 @@ def test_a_figure_of_two_regions_carries_both_the_first_named_first() -> None:
 
 
 def test_citing_sentences_and_concepts_help_a_silent_caption() -> None:
-    row = labels("Before and after.", citing=("The brain was imaged; a meningeal mass was seen.",))[0]
+    told = ("The brain was imaged; a meningeal mass was seen.",)
+    row = labels("Before and after.", citing=told, groups=("radiology",))[0]
     assert (row.value, row.evidence[0].place) == ("brain", "citing sentence")
-    row = labels("A mass.", names=("Renal cell carcinoma", "Bladder neoplasm"))[0]
+    row = labels("A mass.", names=("Renal cell carcinoma", "Bladder neoplasm"), groups=("radiology",))[0]
     assert (row.value, row.evidence[0].place) == ("kidney_urinary", "concept")
 
 
@@ -111,8 +124,9 @@ def test_citing_sentences_and_concepts_help_a_silent_caption() -> None:
     ("caption", "citing", "groups", "reason"),
     [
         ("Before and after.", (), (), "no_evidence"),
-        ("Cortical thinning.", (), (), "weak_evidence"),
-        ("Shown.", ("The liver, the gallbladder, the femur and the tibia.",), (), "tie"),
+        ("Cortical thinning.", (), ("radiology",), "weak_evidence"),
+        ("Shown.", ("The liver, the gallbladder, the femur and the tibia.",), ("radiology",), "tie"),
+        ("Shown.", ("The liver and the gallbladder.",), (), "no_evidence"),
         ("Survival by stage of lung cancer.", (), ("chart",), "not_anatomical"),
     ],
 )

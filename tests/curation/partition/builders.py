@@ -21,6 +21,7 @@ from schemas.article import Graphic
 from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query
 from schemas.hashing import sha256_text
 from schemas.image import FigureImage
+from schemas.label import RecordLabels
 from schemas.record import from_table, to_table
 from schemas.stages import Drop
 
@@ -66,6 +67,7 @@ class World:
     images: Mapping[str, str] = field(default_factory=dict)
     published: tuple[PublishedKey, ...] = ()
     merged: tuple[tuple[str, str], ...] = ()
+    labels: tuple[RecordLabels, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,7 @@ def run(
     files["images"] = _write(folder, "images", FigureImage, images, order)
     files["published"] = _write(folder, "published", PublishedKey, world.published, order)
     files["merged"] = _write(folder, "merged", MergedConcept, merged, order)
+    files["labels"] = _write(folder, "labels", RecordLabels, world.labels, order)
     near = near_keys({task: files[f"{task}_queries"] for task in tasks})
     files["near_queries"] = _write(folder, "near_queries", NearQuery, near, order)
     out = folder / "out"

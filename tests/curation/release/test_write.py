@@ -17,10 +17,11 @@ from PIL import Image
 from curation.audit import audit
 from curation.published.manifest import ReleaseManifest, hash_files, read_manifest, unlike
 from curation.published.writer import write_table
-from curation.release import facts
+from curation.release import card, facts
 from curation.release.write import Written
 from curation.tasks.image_search.facts import ImageCheck
 from schemas.article import Graphic
+from schemas.columns import FACETS
 from schemas.errors import ConservationError, ReleaseError
 from schemas.hashing import canonical_json, sha256_bytes, sha256_text
 from schemas.label import RecordLabels
@@ -149,7 +150,7 @@ def test_shards_are_cut_by_rows_and_payload_alone(tmp_path: Path, rows: int) -> 
             "language": ["en"] * rows,
             "license": ["CC0-1.0"] * rows,
             "is_synthetic": [False] * rows,
-            **{name: [""] * rows for name in ("specialty", "modality", "region", "tier")},
+            **{column.name: [0.0 if column.type == pa.float64() else ""] * rows for column in FACETS},
         },
         schema=QUERIES.schema,
     )
@@ -433,3 +434,42 @@ def test_documents_without_labels_of_their_own_take_those_of_their_article(world
     assert found == {row.id: labels[row.article_id] for row in world.documents} | {
         own.id: ("nursing", "letter")
     }
+
+
+SURE = ("domain", "domain_confidence", "body_system", "body_system_confidence")
+
+
+def test_domain_and_body_system_are_published_with_their_confidence(world: World) -> None:
+    """A figure's own body system counts before its article's, and brings its own confidence."""
+    query, article = world.queries[0], world.queries[0].article_id
+    whole = RecordLabels(
+        id=article,
+        article_id=article,
+        unit="article",
+        domain="clinical_case",
+        domain_confidence=0.9,
+        body_systems=("respiratory",),
+        body_system_confidence=0.8,
+    )
+    own = dataclasses.replace(
+        whole, id=query.source_id, unit="figure", body_systems=("nervous",), body_system_confidence=0.6
+    )
+    world.labels = [whole, own]
+    directory = world.release()
+    rows = [row for file in QUERIES.files(directory) for row in pq.read_table(file).to_pylist()]
+    found = {row["id"]: tuple(row[name] for name in SURE) for row in rows}
+    assert found[query.id] == ("clinical_case", 0.9, "nervous", 0.6)
+    elsewhere = [item.id for item in world.queries if item.article_id != article and item.id in found]
+    assert all(found[name] == ("", 0.0, "", 0.0) for name in elsewhere)
+    (file,) = ORIGIN_CORPUS.files(directory)
+    told = {row["article_id"]: tuple(row[name] for name in SURE) for row in pq.read_table(file).to_pylist()}
+    assert told[article] == ("clinical_case", 0.9, "respiratory", 0.8)
+
+
+def test_the_card_says_that_articles_went_by_lot(world: World) -> None:
+    """Only where another task of the dataset drew as well, and of releases that know the lot."""
+    head = read_manifest(world.release())
+    both = ["summary", head.task]
+    for version, tasks, said in ((5, both, True), (4, both, False), (5, [head.task], False)):
+        stage = {"name": "partition", "version": version, "params": {"tasks": tasks}}
+        assert bool(card.drawn_with(dataclasses.replace(head, stages=(stage,)))) == said
