@@ -117,7 +117,7 @@ RULES = (
     ),
     Rule(
         "identifiers",
-        1,
+        2,
         "No identifier in a query",
         "No query names an article by a DOI, a PubMed or a PMC id, or a study by its number in a registry: "
         "whoever has it needs no retrieval.",

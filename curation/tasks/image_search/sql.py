@@ -87,7 +87,7 @@ _DROPS = f"""
 
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=5,
+    version=6,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_documents": (f"{NAME}.documents", Document),

@@ -139,7 +139,7 @@ _HARD_POOL = f"""
 the order of the hashes of their ids, but not for case reports, which must share a topic."""
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=4,
+    version=5,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_documents": (f"{NAME}.documents", Document),

@@ -11,7 +11,7 @@ from schemas.stages import Drop, SetStage, Sql
 
 OVER_ALL = SetStage(
     name="visual_context_all",
-    version=3,
+    version=4,
     inputs={
         "all_queries": ("visual_context.queries", Query),
         "all_documents": ("visual_context.documents", Document),
