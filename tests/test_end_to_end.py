@@ -183,7 +183,7 @@ def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, 
         if drop["unit"] == "figure"
     }
     assert sorted(set(figures.values())) == sorted(
-        {"third_party", "no_graphic", "image_missing", "no_caption", "no_citing_passage", "short_caption"}
+        {"third_party", "no_graphic", "image_missing", "no_caption", "vague_caption", "short_caption"}
     )
 
 

@@ -22,6 +22,7 @@ from curation.extract.scope_reading import (
     PLACES,
     STEM,
     class_counts,
+    classes,
     counted,
     read,
     studied,
@@ -33,6 +34,12 @@ NOT_HUMAN = "not_human"
 OUT = (NOT_HUMAN, NOT_MEDICAL)
 """The two ways to be out, in the order of the columns of weights."""
 
+_PERSON, _ANIMAL = CLASSES.index("person"), CLASSES.index("animal")
+_ENDS = frozenset(
+    {".", "case", "with", "after", "and", "treated", "using", "by", "following", "report", "reports"}
+)
+"""What follows an animal that is the head of its phrase, in a title without its stops."""
+_BETWEEN = frozenset({"bite", "bites", "contact", "exposure", "exposed", "owners", "transmitted"})
 _SHOWN, _OF_A_PLACE = 8, 3
 """Words shown of an article, and of one place."""
 
@@ -82,6 +89,8 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
     counts = class_counts(stems)
     who = [sum(here) for here in zip(*counts.values(), strict=True)] or [0]
     verdict = _verdict(score(stems, counts), who) if any(who[:-1]) else NOT_MEDICAL
+    if not verdict and _is_of_an_animal(words, who):
+        verdict = NOT_HUMAN
     named = ", ".join(f"{name} {count}" for name, count in zip(CLASSES, who, strict=False) if count)
     spoken = itertools.islice(dict.fromkeys(_spoken(words, stems, verdict)), _SHOWN)
     return verdict, (f"studied: {named or 'nothing'}", *spoken)
@@ -121,6 +130,23 @@ def _verdict(scores: tuple[int, int], who: Sequence[int]) -> str:
     if max(scores) < 0:
         return rival if not people or people < rivals[rival] else ""
     return OUT[scores[0] <= scores[1]]
+
+
+def _is_of_an_animal(words: Mapping[str, list[str]], who: Sequence[int]) -> bool:
+    """Whether an animal is the patient: "in a dog", "of two mixed-breed cats", a veterinary journal.
+
+    Such a report is otherwise told as those of people are, with all the words of their care. Bites and
+    carriers stand elsewhere in a title: "after a dog bite".
+    """
+    if who[_ANIMAL] < who[_PERSON]:
+        return False
+    title = [*words["title"], "."]
+    for at, word in enumerate(title[:-1]):
+        if classes().get(word[:STEM]) == _ANIMAL and title[at + 1] in _ENDS:
+            before = title[max(0, at - 5) : at]
+            if not {"in", "of"}.isdisjoint(before) and _BETWEEN.isdisjoint(before):
+                return True
+    return any(word.startswith("veterin") for word in words["journal"])
 
 
 def _spoken(words: Mapping[str, list[str]], stems: Stems, verdict: str) -> Iterator[str]:

@@ -79,7 +79,15 @@ def build(
     yield from _queries(source, figures, passages, documents, settings)
 
 
-def is_self_match(caption: str, text: str, length: int = SELF_MATCH_TOKENS) -> bool:
+def is_self_match(caption: str, text: str) -> bool:
+    """Whether a text repeats the caption: a run of its words, or one of its sentences with changes.
+
+    The audit's rules self_match and edited_copy ask the same of a release.
+    """
+    return shares_run(caption, text) or bool(edited_copies(caption, copyable([text])))
+
+
+def shares_run(caption: str, text: str, length: int = SELF_MATCH_TOKENS) -> bool:
     """Whether a text repeats `length` tokens of the caption in a row, or the whole of a shorter caption."""
     tokens = normalise_text(caption).split()
     inside = f" {normalise_text(text)} "
@@ -276,8 +284,6 @@ def _exclusion(
     if figures_cited > settings.max_figures:
         return "many_figures"
     if is_self_match(query.text, document.text) or is_self_match(figure.caption, passage.text):
-        return "self_match"
-    if edited_copies(query.text, copyable([document.text])):
         return "self_match"
     return ""
 

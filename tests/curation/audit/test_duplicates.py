@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from curation.audit.rule import Rule
-from curation.audit.rules import duplicates, spans, texts
+from curation.audit.rules import duplicates, edited_copies, spans, texts
 from schemas.audit import RuleResult
 from tests.curation.audit import small
 
@@ -181,7 +181,12 @@ def test_ids_that_look_like_sql_are_quoted(tmp_path: Path) -> None:
     assert 'd"2' in small.named(checked("near_duplicate_documents", tables, tmp_path))
 
 
-ALL: tuple[Rule, ...] = (*duplicates.RULES, *spans.RULES, *texts.RULES[-3:])
+ALL: tuple[Rule, ...] = (
+    *duplicates.RULES,
+    *edited_copies.RULES,
+    *spans.RULES,
+    *texts.RULES[-3:],
+)
 
 
 def test_the_rules_on_texts_are_told_apart() -> None:

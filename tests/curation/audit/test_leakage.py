@@ -156,7 +156,7 @@ def test_columns_named_like_answers(tmp_path: Path) -> None:
         result = check(COLUMNS, dataset(tmp_path / column, {"queries": rows, **base}), tmp_path)
         assert result.status == "failed" and column in result.findings[0].message
         assert named(result) >= {"q1"}
-    for column in ("body_system", "possible", "poster", "domain", "label2"):
+    for column in ("anatomy", "possible", "poster", "theme", "label2"):
         rows = queries(("q1", "Question"), **{column: "x"})
         result = check(COLUMNS, dataset(tmp_path / column, {"queries": rows, **base}), tmp_path)
         assert (result.status, result.compared) == ("passed", 1), column

@@ -12,7 +12,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context.build import build, is_self_match
+from curation.tasks.visual_context.build import build, is_self_match, shares_run
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
 from curation.tasks.visual_context.vague import vagueness
@@ -180,12 +180,16 @@ def test_equal_figures_of_one_article_are_one_query() -> None:
 def test_self_match_needs_thirteen_tokens_or_the_whole_caption() -> None:
     words = [f"w{n}" for n in range(20)]
     caption = " ".join(words)
-    assert is_self_match(caption, "x " + ", ".join(words[3:16]).upper() + " y")
-    assert not is_self_match(caption, "x " + " ".join(words[3:15]) + " y")
-    assert is_self_match("a small round nodule", "It was a small round nodule.")
-    assert not is_self_match("", "anything")
+    assert shares_run(caption, "x " + ", ".join(words[3:16]).upper() + " y")
+    assert not shares_run(caption, "x " + " ".join(words[3:15]) + " y")
+    assert shares_run("a small round nodule", "It was a small round nodule.")
+    assert not shares_run("", "anything")
     assert word_count("two words") == 2
     assert word_count("患者因发热就诊") == 3
+    assert is_self_match(
+        "Axial CT of a large suprasellar mass with calcification.",
+        f"{LONG}. The axial CT showed a large suprasellar mass with calcification.",
+    )
 
 
 def titled(title: str, language: str) -> Source:

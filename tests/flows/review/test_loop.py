@@ -41,7 +41,7 @@ from flows.review.store import ReviewFolder
 from flows.review.sync import Target, pull, push
 from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import FetchError
-from schemas.review import CANNOT_JUDGE, ReviewCandidate, Role
+from schemas.review import CANNOT_JUDGE, REPORTS, ReviewCandidate, Role
 from schemas.spec import DatasetSpec
 from tests.annotation.agreement.definitions import everything
 from tests.browser import chromium
@@ -193,7 +193,9 @@ def answered(loop: Loop) -> None:
         for name in queue:
             grade = loop.draw.choices((0, 1, 2), rows[truth[name] or 0])[0]
             unable = loop.draw.random() < UNABLE and len(told) >= IN_BROWSER
-            told[name] = (None, loop.draw.choice(sorted(CANNOT_JUDGE))) if unable else (grade, "")
+            told[name] = (
+                (None, loop.draw.choice(sorted(CANNOT_JUDGE.keys() - REPORTS))) if unable else (grade, "")
+            )
         if annotator == "A1":
             in_browser(loop, person, {name: told[name][0] or 0 for name in queue[:IN_BROWSER]})
             person.submit({name: told[name] for name in queue[IN_BROWSER:]})
