@@ -39,7 +39,10 @@ _ENDS = frozenset(
     {".", "case", "with", "after", "and", "treated", "using", "by", "following", "report", "reports"}
 )
 """What follows an animal that is the head of its phrase, in a title without its stops."""
-_BETWEEN = frozenset({"bite", "bites", "contact", "exposure", "exposed", "owners", "transmitted"})
+_BREAKS = (
+    " who which that with after by from to for on and bite bites contact exposure exposed owners transmitted "
+)
+"""What ends the phrase that "in" or "of" began before it comes to the animal."""
 _SHOWN, _OF_A_PLACE = 8, 3
 """Words shown of an article, and of one place."""
 
@@ -143,8 +146,8 @@ def _is_of_an_animal(words: Mapping[str, list[str]], who: Sequence[int]) -> bool
     title = [*words["title"], "."]
     for at, word in enumerate(title[:-1]):
         if classes().get(word[:STEM]) == _ANIMAL and title[at + 1] in _ENDS:
-            before = title[max(0, at - 5) : at]
-            if not {"in", "of"}.isdisjoint(before) and _BETWEEN.isdisjoint(before):
+            opens = next((n for n in range(at - 1, max(-1, at - 5), -1) if title[n] in {"in", "of"}), None)
+            if opens is not None and not any(f" {between} " in _BREAKS for between in title[opens:at]):
                 return True
     return any(word.startswith("veterin") for word in words["journal"])
 

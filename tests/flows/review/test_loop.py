@@ -22,7 +22,7 @@ from annotation.verdicts import read_log, replay
 from curation.audit import audit
 from curation.published.manifest import read_manifest
 from curation.tasks.registry import TASKS
-from curation.tasks.visual_context.build import is_self_match
+from curation.tasks.visual_context.build import shares_run
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
@@ -341,7 +341,7 @@ def is_copy(loop: Loop, name: str, before: Mapping[Pair, tuple[int, str]]) -> bo
     if not found.grade or (item.query_id, item.corpus_id) in before:
         return False
     shown = {part.name: part.value for part in item.shown}
-    return is_self_match(shown.get("query_text", ""), shown.get("document_text", ""))
+    return shares_run(shown.get("query_text", ""), shown.get("document_text", ""))
 
 
 def check_precision(loop: Loop) -> None:
