@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 from curation.audit.rule import (
     MAX_EXAMPLES,
@@ -19,7 +21,7 @@ from curation.audit.rules.planting import set_row
 from curation.audit.rules.text_rows import literal
 from curation.similarity.text.edited import MIN_COPY, MIN_RUN, copyable, edited_copies
 
-_AT_ONCE = 500
+_AT_ONCE, _UNDER_WAY = 500, 8
 _PAIRS = """SELECT q.id AS q, c.id AS c, q.text AS asked, c.text AS answer
     FROM (SELECT DISTINCT "query-id", "corpus-id" FROM qrels WHERE score > 0) r
     JOIN queries q ON q.id = r."query-id" JOIN corpus c ON c.id = r."corpus-id"
@@ -47,19 +49,25 @@ def _edited_copies(context: Context) -> Outcome:
     if missing:
         raise NotCovered(f"nothing says which pairs are of one article: no {missing[0]}")
     found = Collector("edited_copy", "error")
-    waiting = []
     compared = 0
+    waiting: deque[Future[list[Copy]]] = deque()
     for batch in context.batches(_PAIRS, *_TABLES):
         rows = [(row["q"], row["c"], row["asked"], row["answer"]) for row in batch.to_pylist()]
         compared += len(rows)
         for start in range(0, len(rows), _AT_ONCE):
             waiting.append(context.pool.submit(copies, rows[start : start + _AT_ONCE]))
+            if len(waiting) > _UNDER_WAY:  # a few parts under way, so that texts do not pile up
+                _tell(found, waiting.popleft().result())
     for future in waiting:
-        for (query, document, asked, answer), here, there in future.result():
-            sides = (side("queries", query, asked, *here), side("corpus", document, answer, *there))
-            shown = sides if len(found.kept) < MAX_EXAMPLES else ()
-            found.add("a sentence of the query stands, with changes, in a document judged relevant", *shown)
+        _tell(found, future.result())
     return found.outcome(compared)
+
+
+def _tell(found: Collector, copied: Sequence[Copy]) -> None:
+    for (query, document, asked, answer), here, there in copied:
+        sides = (side("queries", query, asked, *here), side("corpus", document, answer, *there))
+        shown = sides if len(found.kept) < MAX_EXAMPLES else ()
+        found.add("a sentence of the query stands, with changes, in a document judged relevant", *shown)
 
 
 _ASKED = "Rest for a week eased the pain of gout in most of the old men seen."
