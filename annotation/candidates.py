@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar, get_args
 
 from annotation.layouts import SHOWN
+from annotation.verdicts import binding
 from schemas.errors import UsageError
 from schemas.hashing import sha256_text
 from schemas.review import Kind, Origin, ReviewCandidate, ShownItem, candidate_id
@@ -28,6 +29,14 @@ DEEPER = "rank 21 and below"
 UNRANKED = "unranked"
 GOLD_SHARE = 0.05
 GOLD_GRADES = (2, 0)
+Ending = Literal["gone", "excluded", "changed", "held_back"]
+ENDINGS: Mapping[Ending, str] = {
+    "gone": "the release no longer has the query or the document",
+    "excluded": "the release excludes the pair, and not because of this review",
+    "changed": "its text or image changed: the pair is asked about anew",
+    "held_back": "it could name a patient, or was reported",
+}
+"""Why an item is given to nobody any more. Answers stay, and so does the verdict they make."""
 _RESERVED, _TRIES = 0.1, 50
 """One tenth of the pairs that could be known items are kept for that and are in no sample."""
 
@@ -273,23 +282,30 @@ def make_candidate(
     )
 
 
-def merged(
-    before: Iterable[ReviewCandidate], fresh: Iterable[ReviewCandidate]
-) -> tuple[list[ReviewCandidate], set[str]]:
-    """All candidates by id, and the ids of those that show something no longer true.
+def continued(
+    before: Iterable[ReviewCandidate],
+    shown: Mapping[tuple[str, str], ReviewCandidate],
+    answered: Collection[str],
+) -> dict[tuple[str, str], ReviewCandidate]:
+    """What each pair is asked with from now on: the form people answered, while text and image are the same.
 
     A candidate of before keeps its origin, rule and rank: they say why it was drawn then.
 
     Args:
-        before: candidates so far.
-        fresh: what was drawn now, and every pair of before as it would be shown now.
+        before: candidates so far, of any pair.
+        shown: pair -> the candidate that shows it as it is now.
+        answered: ids of candidates that somebody answered.
     """
-    by_id = {item.id: item for item in before}
-    live = set()
-    for item in fresh:
-        live.add(item.id)
-        by_id.setdefault(item.id, item)
-    return [by_id[name] for name in sorted(by_id)], set(by_id) - live
+    forms: dict[tuple[str, str], list[ReviewCandidate]] = defaultdict(list)
+    for item in sorted(before, key=lambda item: item.id):
+        forms[item.query_id, item.corpus_id].append(item)
+    found = {}
+    for pair, item in shown.items():
+        answered_forms = [one for one in forms[pair] if one.id in answered and binding(one) == binding(item)]
+        choice = answered_forms or forms[pair]
+        same = next((one for one in choice if one.id == item.id), None)
+        found[pair] = same or next(iter(answered_forms), item)
+    return found
 
 
 def _hash(seed: str, purpose: str, pair: Pair) -> str:

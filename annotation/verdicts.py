@@ -34,6 +34,11 @@ STATUS: dict[str, LabelStatus] = {**dict.fromkeys(RULES, "expert"), ADJUDICATED:
 ORDERED: frozenset[Kind] = frozenset(("relevance_image", "relevance_text"))
 """Kinds whose grades have an order; of other kinds two different answers are never near each other."""
 Dispute = Literal["distant_grades", "cannot_judge", "gold_missed"]
+WITHDRAWN: dict[str, str] = {
+    "answers_in_conflict": "An answer was changed or deleted on the server after it had been fetched.",
+    "answers_gone": "Answers were given up with pull --accept, or an item needs more of them than it has.",
+}
+"""Why a verdict ended without a dispute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class Conclusion:
 class Entry:
     """One line of log.jsonl. `concluded` makes or replaces a candidate's verdict, `withdrawn` ends it.
 
-    `number` counts lines from 1; nothing in a line depends on when it was written.
+    A verdict ends only where its answers do: `reason` is the dispute that a new answer made, or what became
+    of the answers (WITHDRAWN). `number` counts lines from 1; no line depends on when it was written.
     """
 
     number: int
@@ -178,6 +184,7 @@ def resolve(
     whole = list(log)
     before = _standing(log)
     told = {(item.candidate_id, item.reason) for item in log if item.event == "disputed"}
+    torn = {row.candidate_id for row in rows if row.state == "conflict"}
     for candidate in sorted(candidates, key=lambda item: item.id):
         found = conclude(candidate, answers.get(candidate.id, ()), terms)
         stands = before.get(candidate.id)
@@ -187,7 +194,8 @@ def resolve(
             )
         if not found.rule:
             if stands is not None:
-                whole.append(Entry(len(whole) + 1, "withdrawn", candidate.id, candidate.task))
+                why = found.dispute or ("answers_in_conflict" if candidate.id in torn else "answers_gone")
+                whole.append(Entry(len(whole) + 1, "withdrawn", candidate.id, candidate.task, reason=why))
             continue
         made = _concluded(candidate, found)
         if stands is None or replace(stands, number=0) != made:

@@ -108,14 +108,14 @@ def _veil(candidate: ReviewCandidate, side: str, has_image: bool) -> str:
     return f'<label class="mq-veil" for="{name}"><input type="checkbox" id="{name}">{words}</label>'
 
 
-def _side(shown: Mapping[str, str], fields: Mapping[str, str], language: str, *after: str) -> str:
+def _side(shown: Mapping[str, str], fields: Mapping[str, str], language: str) -> str:
     """Fields (name -> CSS class) of one side, their concepts marked."""
     marked = concepts(shown.get("concepts", "[]"), shown)
     parts = []
     for name, css in fields.items():
         html = text_html(shown.get(name, ""), [c for c in marked if c.field == name])
         parts.append(block(css, html, language))
-    return "".join((*parts, *after))
+    return "".join(parts)
 
 
 def _relevance(shown: Mapping[str, str]) -> TaskData:
@@ -124,9 +124,9 @@ def _relevance(shown: Mapping[str, str]) -> TaskData:
     if "reference_diagnosis" in shown:
         name = "<b>Principal diagnosis of this case:</b> "
         before = block("mq-fact", name + escape(shown["reference_diagnosis"]))
-    left = _side(shown, {"query_text": "mq-text"}, language, _source(shown, "query_"))
+    left = _side(shown, {"query_text": "mq-text"}, language)
     right = _side(shown, {"document_title": "mq-title", "document_text": "mq-text"}, "")
-    return {"left": _chip(language) + before + left, "right": right + _source(shown)}
+    return {"left": _chip(language) + before + left, "right": right}
 
 
 def _confusion(shown: Mapping[str, str]) -> TaskData:

@@ -10,8 +10,6 @@ from typing import Final
 
 from schemas.review import Kind
 
-_SOURCE = ("source_url", "license", "query_source_url", "query_license")
-
 SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
     "relevance_image": (
         "language",
@@ -22,7 +20,6 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
         "document_text",
         "document_image",
         "concepts",
-        *_SOURCE,
     ),
     "relevance_text": (
         "language",
@@ -31,7 +28,6 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
         "document_title",
         "document_text",
         "concepts",
-        *_SOURCE,
     ),
     "confusion": ("language", "query_text", "concepts", "options", "query_source_url", "query_license"),
     "translation": ("source_language", "source_text", "language", "translated_text", "source_url", "license"),
@@ -49,8 +45,9 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
 """kind -> fields in the order of `ReviewCandidate.shown`.
 
 language: BCP-47 of the query, translation, caption or case. reference_diagnosis: the query case's principal
-diagnosis; only where the question needs it. source_url, license: of the document or record; query_…: of the
-query.
+diagnosis; only where the question needs it. source_url, license: of the record; query_…: of the query. The
+relevance kinds show neither, for two sides of one article would give the answer away: their projects list all
+sources together, see `annotation.layouts.guidelines.sources`.
 """
 REQUIRED: Final[dict[Kind, tuple[tuple[str, ...], ...]]] = {
     "relevance_image": (

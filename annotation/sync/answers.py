@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -123,8 +123,6 @@ def merge(
     found: Iterable[TaskAnswers],
     reader: Reader,
     read: Callable[[str, Sequence[Mapping[str, Any]]], Answered],
-    wanted: Collection[str],
-    superseded: Collection[str],
     *,
     is_complete: bool = False,
     accept: bool = False,
@@ -132,17 +130,15 @@ def merge(
     """Rows of one annotator with what the server holds now.
 
     An answer that differs from one taken before, a second one, and one that is gone leave every row of the
-    candidate in the state `conflict`, until `accept` lets the server's last answer count. Rows of candidates
-    that are no longer asked become `superseded` or `withdrawn`; none is dropped. The same input twice changes
-    nothing.
+    candidate in the state `conflict`, until `accept` lets the server's last answer count. None is
+    dropped, and what is asked meanwhile plays no part: an answer is to what was shown. The same input twice
+    changes nothing.
 
     Args:
         before: this annotator's rows so far, in this role.
         found: tasks of the project: those changed since the last pull, or all.
         reader: whose project it is.
         read: (candidate id, result) -> answer; raises InputError on nonsense.
-        wanted: candidates the annotator is asked now.
-        superseded: candidates no longer asked whose pair has another one.
         is_complete: `found` is every task of the project.
         accept: resolve conflicts by what the server holds; needs every task.
     """
@@ -166,8 +162,6 @@ def merge(
     ordered = sorted(given, key=lambda name: (min((item[:2] for item in given[name]), default=("", 0)), name))
     for name in ordered:
         last = _settle(rows[name], [row for _, _, row in sorted(given[name], key=_order)], last, accept)
-    for name, items in rows.items():
-        _ask_or_not(items, name in wanted, name in superseded)
     made = [row for items in rows.values() for row in items.values()]
     made.sort(key=lambda row: (row.candidate_id, row.sequence, row.id))
     return Pulled(tuple(made), tuple(aside), frozenset(task.task_id for task in tasks))
@@ -248,10 +242,3 @@ def _settle(rows: dict[str, ReviewAnnotation], given: list[ReviewAnnotation], la
 def _mark(rows: dict[str, ReviewAnnotation], names: Iterable[str], state: AnnotationState) -> None:
     for name in names:
         rows[name] = replace(rows[name], state=state)
-
-
-def _ask_or_not(rows: dict[str, ReviewAnnotation], is_wanted: bool, is_superseded: bool) -> None:
-    """Answers to what is no longer asked stop counting; asked again, they come back from the server."""
-    if not is_wanted:
-        current = [name for name, row in rows.items() if row.state == "current"]
-        _mark(rows, current, "superseded" if is_superseded else "withdrawn")

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from annotation.assignment import Person, assign, numbered
 from annotation.candidates import (
     GOLD_SHARE,
+    Ending,
     Facet,
     Facets,
     Pair,
+    check_facets,
+    continued,
     draw,
     known_items,
     make_candidate,
-    merged,
     populations,
     random_pairs,
     reserved,
@@ -28,10 +30,10 @@ from curation.privacy.images import READ_VERSION
 from curation.tasks.registry import task_of
 from flows.engine.connection import query
 from flows.engine.workspace import Workspace
-from flows.review.privacy import Scan, hold_reported, scan
+from flows.review.privacy import hold_reported, scan
 from flows.review.release_texts import DEPTH, Known, Published, Row, marks
 from flows.review.reports import reported_in
-from flows.review.store import BY_DOUBT, FRAME, IMAGES, ReviewFolder, review_folder
+from flows.review.store import ENDED, FRAME, IMAGES, SOURCES, ReviewFolder, review_folder
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate
 
@@ -41,7 +43,10 @@ Images = Callable[[str, bytes, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `review push` is asked for. `sample` is the number of items beside those with known grades."""
+    """What `review push` is asked for.
+
+    `sample` is the number of items beside those with known grades; `stratify` holds for the whole review.
+    """
 
     per_item: int = 2
     sample: int | None = None
@@ -54,7 +59,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a review now consists of, in numbers, and its folder."""
+    """What a review now consists of, in numbers, and its folder.
+
+    `ended` counts items that are given to nobody any more, `undrawn` the labelled and found pairs of the
+    release that the review has not drawn, `drawn` those it has.
+    """
 
     folder: ReviewFolder
     dataset: str
@@ -62,7 +71,9 @@ class Prepared:
     release_hash: str
     candidates: int
     new: int
-    outdated: int
+    ended: Mapping[Ending, int]
+    drawn: int
+    undrawn: int
     by_origin: Mapping[str, int]
     held_back: Mapping[str, int]
     images_read: str
@@ -79,10 +90,10 @@ class Prepared:
 
 @dataclass(slots=True)
 class _Drawn:
-    """Pairs of one draw, and the frame they come from."""
+    """Pairs of one draw, and the frame they come from; without pairs, the frame of an earlier draw."""
 
     pairs: list[Pair]
-    frame: dict[str, Any] = field(default_factory=dict)
+    frame: dict[str, Any]
     empty_strata: int = 0
 
 
@@ -91,17 +102,21 @@ def prepare(
     workspace: Workspace,
     options: Options,
     *,
-    dry_run: bool = False,
+    folder: ReviewFolder | None = None,
     images: Images | None = None,
 ) -> Prepared:
     """Draw, hold back, give out; what was drawn and given before stays.
 
+    A review keeps its draw, whatever is released: more is drawn when a larger sample is asked for. An item
+    whose pair the release no longer has, or excludes, or that is held back, is given to nobody any more;
+    whoever answered it keeps it, with the answer.
+
     Args:
         directory: the published task.
-        workspace: where the review is kept; its stages add concepts, diagnoses and flags of images.
+        workspace: its stages add concepts, diagnoses and flags of images.
         options: what is asked for.
-        dry_run: write nothing.
-        images: takes every image that is shown; not called on a dry run.
+        folder: where the review is kept, when that is not its folder of the workspace.
+        images: takes every image that is shown.
 
     Raises:
         UsageError: options that cannot be met.
@@ -112,30 +127,57 @@ def prepare(
     run = query()
     task = Published(directory, run, options.depth)
     head = task.manifest
-    folder = review_folder(workspace, head.dataset, head.task)
+    folder = folder or review_folder(workspace, head.dataset, head.task)
     before = folder.candidates()
-    drawn = _draw(task, options, {(item.query_id, item.corpus_id) for item in before})
+    drawn = _draw(task, options, folder, before)
     known = {pair.key: pair for pair in (*task.positives, *task.pool, *drawn.pairs)}
-    again = [_pair_of(item, known) for item in before if _is_open(task, item)]
-    shown = _candidates(task, Known(workspace, run), {pair.key: pair for pair in (*again, *drawn.pairs)})
-    found = scan(shown, task, _seen(folder), with_images=options.ocr)
-    found.findings += hold_reported(shown, reported_in(workspace, head.dataset))
-    fit = [item for item in shown if item.id not in found.held]
-    whole, outdated = merged(before, fit)
-    given = [row for row in folder.allotments() if row.candidate_id not in outdated]
-    people = list(options.people) or numbered(options.per_item)
-    live = [item for item in whole if item.id not in outdated]
-    new = assign(live, people, given, options.per_item)
-    if not dry_run:
-        folder.write_candidates(whole)
-        folder.write_held_back(found.findings)
-        folder.write_allotments([*given, *new.allotments])
-        kept = {BY_DOUBT: True} if folder.json(FRAME).get(BY_DOUBT) else {}
-        folder.write_json(FRAME, drawn.frame | _held_in_frame(drawn, found) | kept)
-        folder.write_json(IMAGES, {"scan": READ_VERSION, "found": found.images})
-        if images is not None:
-            write_images(task, live, images)
+    ends: dict[str, Ending] = {}
+    again: dict[tuple[str, str], Pair] = {}
+    lasting: list[ReviewCandidate] = []  # their query has no positive left: it is shown as it was
+    for item in before:
+        ending = task.ending(item.query_id, item.corpus_id)
+        if ending:
+            ends[item.id] = ending
+        elif item.query_id in task.queries:
+            again[item.query_id, item.corpus_id] = _pair_of(item, known)
+        elif item.id not in folder.json(FRAME).get(ENDED, {}):
+            lasting.append(item)
+    shown = _candidates(task, Known(workspace, run), again | {pair.key: pair for pair in drawn.pairs})
+    told = _answered(folder)
+    asked = [*continued(before, shown, {name for name, _ in told}).values(), *lasting]
+    found = scan(asked, task, _seen(folder), with_images=options.ocr)
+    found.findings += hold_reported(asked, reported_in(workspace, head.dataset))
+    whole = {item.id: item for item in (*before, *asked)}
     had = {item.id for item in before}
+    for item in asked:
+        if item.id not in found.held:
+            continue
+        if item.id in had:
+            ends[item.id] = "held_back"
+        else:
+            del whole[item.id]
+    live = [item for item in asked if item.id not in found.held]
+    going_on = {item.id for item in asked}
+    ends |= {name: "changed" for name in had - going_on - ends.keys()}
+    given = [
+        row
+        for row in folder.allotments()
+        if row.candidate_id not in ends or (row.candidate_id, row.annotator) in told
+    ]
+    people = list(options.people) or numbered(options.per_item)
+    new = assign(live, people, given, options.per_item)
+    folder.write_candidates(whole.values())
+    folder.write_held_back(found.findings)
+    folder.write_allotments([*given, *new.allotments])
+    folder.write_json(FRAME, drawn.frame | {ENDED: ends, "images_read": found.images_read})
+    told_before = folder.json(SOURCES)
+    for name, licences in task.licences(shown).items():
+        told_before[name] = sorted({*told_before.get(name, ()), *licences})
+    folder.write_json(SOURCES, told_before)
+    folder.write_json(IMAGES, {"scan": READ_VERSION, "found": found.images})
+    if images is not None:
+        write_images(task, live, images)
+    pairs = {(item.query_id, item.corpus_id) for item in whole.values()}
     return Prepared(
         folder=folder,
         dataset=head.dataset,
@@ -143,7 +185,9 @@ def prepare(
         release_hash=head.release_hash,
         candidates=len(live),
         new=sum(item.id not in had for item in live),
-        outdated=len(outdated),
+        ended=dict(sorted(Counter(ends.values()).items())),
+        drawn=sum(item.origin != "gold" for item in whole.values()),
+        undrawn=sum(pair.key not in pairs for pair in _frame(task, drawn.frame["seed"])),
         by_origin=dict(sorted(Counter(item.origin for item in live).items())),
         held_back=found.kinds(),
         images_read=found.images_read,
@@ -153,17 +197,47 @@ def prepare(
     )
 
 
-def _draw(task: Published, options: Options, had: set[tuple[str, str]]) -> _Drawn:
-    """The sample with its known items, and the frame it was drawn from."""
-    seed = task.manifest.release_hash
+def _answered(folder: ReviewFolder) -> set[tuple[str, str]]:
+    """(candidate, person) of every answer that counts or is in conflict."""
+    return {
+        (row.candidate_id, row.annotator)
+        for row in folder.annotations()
+        if row.role != "judge" and row.state in ("current", "conflict")
+    }
+
+
+def _frame(task: Published, seed: str) -> list[Pair]:
+    """What labelled and found pairs a sample is drawn from: all but those reserved for known items."""
     rules = task_of(task.manifest.task).gold_rules
+    return [*(pair for pair in task.positives if not reserved(seed, pair, rules)), *task.pool]
+
+
+def _draw(
+    task: Published, options: Options, folder: ReviewFolder, before: Sequence[ReviewCandidate]
+) -> _Drawn:
+    """The sample with its known items and the frame it was drawn from; no pair when no more is asked for.
+
+    The first release's hash orders every draw of a review, so that a larger sample holds the smaller one.
+    """
+    told = folder.json(FRAME) if before else {}
+    by = options.stratify or check_facets(told.get("stratify", ()))
+    if before and not _grows(options.sample, told):
+        if list(by) != list(told.get("stratify", ())):
+            raise UsageError(
+                "a review keeps the strata of its draw",
+                file=str(folder.path),
+                hint="leave out --stratify, or draw more with a larger --sample",
+            )
+        return _Drawn([], told)
+    head = task.manifest
+    seed = told.get("seed") or head.release_hash
+    rules = task_of(head.task).gold_rules
     kept = [pair for pair in task.positives if reserved(seed, pair, rules)]
-    labelled = [pair for pair in task.positives if not reserved(seed, pair, rules)]
     facets = {name: task.facets(name) for name in task.queries}
     chance = random_pairs(facets, sorted(task.documents), task.may_pair, seed)
-    frame = [*labelled, *task.pool, *chance]
-    sizes = populations(frame, options.stratify)
-    chosen = draw(frame, options.sample, options.stratify, seed, had)
+    frame = [*_frame(task, seed), *chance]
+    sizes = populations(frame, by)
+    chosen = draw(frame, options.sample, by, seed, {(item.query_id, item.corpus_id) for item in before})
     taken = {pair.key for pair in chosen}
     count = round(options.gold_share * len(chosen))
     documents = [(name, row["specialty"]) for name, row in sorted(task.documents.items())]
@@ -175,28 +249,37 @@ def _draw(task: Published, options: Options, had: set[tuple[str, str]]) -> _Draw
         count,
         seed,
     )
-    head = task.manifest
     return _Drawn(
         [*chosen, *gold],
-        {
+        told
+        | {
+            "seed": seed,
             "release": {
                 "dataset": head.dataset,
                 "version": head.version,
                 "task": head.task,
-                "release_hash": seed,
+                "release_hash": head.release_hash,
             },
             "per_item": options.per_item,
             "sample": options.sample,
-            "stratify": list(options.stratify),
+            "stratify": list(by),
             "depth": options.depth,
             "gold": len(gold),
+            "drawn": len(chosen) + len(gold),
             "populations": [
                 {"origin": origin, "group": group, "stratum": stratum, "size": size}
                 for (origin, group, stratum), size in sizes.items()
             ],
             "positives": sum(row["score"] > 0 for row in task.judged.values()),
         },
-        len(set(sizes) - set(populations(chosen, options.stratify))),
+        len(set(sizes) - set(populations(chosen, by))),
+    )
+
+
+def _grows(sample: int | None, told: Mapping[str, Any]) -> bool:
+    """Whether a larger sample is asked for than was drawn; the same command again draws nothing."""
+    return sample is not None and sample > max(
+        told.get("sample") or 0, told.get("drawn", 0) - told.get("gold", 0)
     )
 
 
@@ -206,16 +289,6 @@ def _seen(folder: ReviewFolder) -> dict[str, list[Hit]]:
     if kept.get("scan") != READ_VERSION:
         return {}
     return {name: [(str(k), int(a), int(b)) for k, a, b in found] for name, found in kept["found"].items()}
-
-
-def _held_in_frame(drawn: _Drawn, found: Scan) -> dict[str, Any]:
-    return {"drawn": len(drawn.pairs), "held_back": len(found.held), "images_read": found.images_read}
-
-
-def _is_open(task: Published, item: ReviewCandidate) -> bool:
-    """Whether the release still has a pair that may be asked."""
-    is_there = item.query_id in task.queries and item.corpus_id in task.documents
-    return is_there and (item.query_id, item.corpus_id) not in task.excluded
 
 
 def _pair_of(item: ReviewCandidate, known: Mapping[tuple[str, str], Pair]) -> Pair:
@@ -237,8 +310,8 @@ def _pair_of(item: ReviewCandidate, known: Mapping[tuple[str, str], Pair]) -> Pa
 
 def _candidates(
     task: Published, known: Known, pairs: Mapping[tuple[str, str], Pair]
-) -> list[ReviewCandidate]:
-    """The candidates of some pairs, by pair."""
+) -> dict[tuple[str, str], ReviewCandidate]:
+    """Pair -> its candidate, of some pairs."""
     queries = task.rows("queries", {q for q, _ in pairs})
     documents = task.rows("corpus", {c for _, c in pairs})
     rows = [*queries.values(), *documents.values()]
@@ -248,23 +321,23 @@ def _candidates(
     diagnoses = known.diagnoses(
         {row.patient_id for row in queries.values() if row.patient_id} if wants else ()
     )
-    made = []
+    made = {}
+    head = task.manifest
     for _, pair in sorted(pairs.items()):
         asked, offered = queries[pair.query_id], documents[pair.corpus_id]
         spans = [
             *marks("query_text", asked, mentions.get(asked.source_id, ())),
             *marks("document_text", offered, mentions.get(offered.source_id, ())),
         ]
-        fields = _fields(task, asked, offered)
+        fields = _fields(asked, offered)
         fields["reference_diagnosis"] = diagnoses.get(asked.patient_id, "")
         fields["concepts"] = json.dumps(spans, ensure_ascii=False, sort_keys=True) if spans else ""
         is_blurred = bool({asked.image, offered.image} & blurred)
-        head = task.manifest
-        made.append(make_candidate(pair, head.dataset, head.task, fields, is_sensitive=is_blurred))
+        made[pair.key] = make_candidate(pair, head.dataset, head.task, fields, is_sensitive=is_blurred)
     return made
 
 
-def _fields(task: Published, asked: Row, offered: Row) -> dict[str, str]:
+def _fields(asked: Row, offered: Row) -> dict[str, str]:
     return {
         "language": asked.language,
         "query_text": asked.text,
@@ -272,10 +345,6 @@ def _fields(task: Published, asked: Row, offered: Row) -> dict[str, str]:
         "document_title": offered.title,
         "document_text": offered.text,
         "document_image": offered.image,
-        "source_url": task.addresses.get(offered.article_id, ""),
-        "license": offered.license,
-        "query_source_url": task.addresses.get(asked.article_id, ""),
-        "query_license": asked.license,
     }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,9 +13,11 @@ from typing import Any
 from annotation.assignment import Person, read_people
 from annotation.candidates import check_facets
 from curation.published.manifest import read_manifest
+from flows.engine.scratch import own_temporary
 from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
 from flows.review.candidates import Options, prepare
+from flows.review.delivery import MediaFolder
 from flows.review.people import note_accounts
 from flows.review.reports import of_folder
 from flows.review.server import accounts_for, address, connect, media_folder, releases_of
@@ -89,15 +93,35 @@ def _push_task(
             return drawn | {"queues": _send(workspace, target, source, asked, tell)}
     head = read_manifest(source)
     folder = review_folder(workspace, head.dataset, head.task)
-    options = _options(workspace, _as_before(folder, asked), _readers_per_item(folder, asked))
+    options = _options(workspace, asked, _readers_per_item(folder, asked))
     # A first dry run needs no server: all would be sent.
     is_apart = asked.draw_only or (asked.dry_run and not folder.candidates())
     server = contextlib.nullcontext() if is_apart else connected(workspace, asked.allow_http)
-    with server as found:
-        write = media_folder(workspace).write
-        made = prepare(source, workspace, options, dry_run=asked.dry_run, images=write)
-        queues = [] if found is None else _send(workspace, found, folder, asked, tell)
-    return made.content() | {"review": f"{made.dataset}/{made.task}", "queues": queues}
+    with server as found, _place(workspace, folder, asked.dry_run) as (kept, media):
+        made = prepare(source, workspace, options, folder=kept, images=media.write)
+        queues = [] if found is None else _send(workspace, replace(found, media=media), kept, asked, tell)
+    body = made.content() | {"folder": str(folder.path)}
+    return body | {"review": f"{made.dataset}/{made.task}", "queues": queues}
+
+
+@contextlib.contextmanager
+def _place(
+    workspace: Workspace, folder: ReviewFolder, dry_run: bool
+) -> Iterator[tuple[ReviewFolder, MediaFolder]]:
+    """Where a push writes: a dry run does all of it on a copy, so that it tells exactly what would happen."""
+    media = media_folder(workspace)
+    if not dry_run:
+        yield folder, media
+        return
+    with own_temporary(), tempfile.TemporaryDirectory(prefix="medqrels-review-") as name:
+        copy = ReviewFolder(Path(name) / "review")
+        if folder.path.is_dir():
+            shutil.copytree(folder.path, copy.path)
+        shown = MediaFolder(Path(name))
+        shown.path.mkdir()
+        for path in media.path.iterdir() if media.path.is_dir() else ():
+            (shown.path / path.name).symlink_to(path)
+        yield copy, shown
 
 
 @contextlib.contextmanager
@@ -143,16 +167,6 @@ def _readers_per_item(folder: ReviewFolder, asked: Push) -> int:
             hint=f"leave out --per-item, or give {before}: it holds for the whole review",
         )
     return chosen
-
-
-def _as_before(folder: ReviewFolder, asked: Push) -> Push:
-    """What is asked for, where nothing is said as in the last push: a queue sent again is no larger."""
-    frame = folder.json(FRAME) if folder.candidates() else {}
-    return replace(
-        asked,
-        sample=asked.sample if asked.sample is not None else frame.get("sample"),
-        stratify=asked.stratify or ",".join(frame.get("stratify") or ()),
-    )
 
 
 def _options(workspace: Workspace, asked: Push, per_item: int) -> Options:

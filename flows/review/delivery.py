@@ -15,14 +15,15 @@ from xml.etree import ElementTree
 
 from annotation.client import TITLE_CHARACTERS
 from annotation.judge.filtering import judge_filter
-from annotation.layouts import HIDDEN_COLUMNS, common_kind, data_sha256, layout, task_data
+from annotation.layouts import HIDDEN_COLUMNS, common_kind, data_sha256, layout, sources, task_data
 from annotation.sync import WantedTask
 from annotation.sync import data_sha256 as sent_sha256
 from curation.tasks.registry import task_of
 from flows.engine.workspace import write_atomic
 from flows.review.adjudication import DISPUTED
 from flows.review.judge import judge_annotations
-from flows.review.store import ReviewFolder
+from flows.review.notes import people_of
+from flows.review.store import SOURCES, ReviewFolder
 from flows.review.tasks import task_for
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import sha256_text
@@ -109,18 +110,19 @@ def queues(folder: ReviewFolder, image_url: Callable[[str], str], *, by_doubt: b
     for row in sorted(folder.allotments(), key=lambda row: (row.place, row.candidate_id)):
         if row.candidate_id in candidates:
             by_person[row.annotator, row.role].append(row)
-    said = folder.json(DISPUTED)
+    said, named = folder.json(DISPUTED), sources(folder.json(SOURCES))
     judged = judge_annotations(folder) if by_doubt else []
     hashes: dict[str, str] = {}  # of what readers are shown: the same for each of them
     made = []
-    for (annotator, role), rows in sorted(by_person.items()):
-        items = [candidates[row.candidate_id] for row in rows]
+    for annotator, role in people_of(folder) if candidates else ():
+        items = [candidates[row.candidate_id] for row in by_person[annotator, role]]
         if role == "adjudicator":
             tasks = [_disputed_task(item, image_url, kind, said) for item in items]
         else:
             ordered = doubtful_first(items, judged)
             tasks = [_reader_task(item, image_url, kind, hashes) for item in ordered]
-        made.append(_queue(annotator, role, items[0], kind or items[0].kind, tuple(tasks)))
+        example = next(iter(candidates.values()))
+        made.append(_queue(annotator, role, example, kind or example.kind, tuple(tasks), named))
     return made
 
 
@@ -131,7 +133,7 @@ def doubtful_first(
 
     Items with known grades keep their places: all through the queue, they show whether a reader tires.
     """
-    if not judged:
+    if not judged or not items:
         return list(items)
     highest = task_of(items[0].task).grades[0].score
     rest = iter(judge_filter([item for item in items if item.origin != "gold"], judged, highest))
@@ -158,7 +160,12 @@ def _disputed_task(
 
 
 def _queue(
-    annotator: str, role: Role, example: ReviewCandidate, kind: Kind, tasks: tuple[WantedTask, ...]
+    annotator: str,
+    role: Role,
+    example: ReviewCandidate,
+    kind: Kind,
+    tasks: tuple[WantedTask, ...],
+    named: str,
 ) -> Queue:
     seen = layout(kind, task_for(kind, example.task))
     is_third = role == "adjudicator"
@@ -168,7 +175,7 @@ def _queue(
         marker=marker(example.dataset, example.task, annotator, role),
         title=title(example.dataset, example.task, annotator, role),
         config=for_adjudicator(seen.config) if is_third else seen.config,
-        instruction=seen.guidelines,
+        instruction=seen.guidelines + named,
         hidden_columns=HIDDEN_COLUMNS[kind],
         tasks=tasks,
     )

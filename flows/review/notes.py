@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 from annotation.client import Project
 from annotation.sync import KnownTask
@@ -55,6 +55,15 @@ def write_noted(folder: ReviewFolder, annotator: str, role: Role, noted: Noted) 
     told = asdict(replace(noted, tasks={}))  # one by one, 100,000 tasks would each be copied deeply
     told["tasks"] = {name: [item.task_id, *item.pair] for name, item in sorted(noted.tasks.items())}
     folder.write_json(_name(annotator, role), told)
+
+
+def people_of(folder: ReviewFolder) -> list[tuple[str, Role]]:
+    """Everybody who was given something of a review, or has a project on a server, by pseudonym."""
+    given: set[tuple[str, Role]] = {(row.annotator, row.role) for row in folder.allotments()}
+    for path in (folder.path / _FOLDER).glob("*.json"):
+        name, _, role = path.stem.rpartition("-")
+        given |= {(name, known) for known in get_args(Role) if known == role}
+    return sorted(given)
 
 
 def _name(annotator: str, role: str) -> str:

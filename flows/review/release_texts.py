@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from annotation.candidates import Facets, Pair
+from annotation.candidates import Ending, Facets, Pair
 from curation.evaluation.runs import SUFFIX, read_run
 from curation.published.manifest import ReleaseManifest, read_manifest
 from curation.published.query import QueryRunner, fetch
@@ -37,12 +37,17 @@ _DOCUMENTS = """SELECT c.id, o.article_id, coalesce(nullif(o.specialty, ''), a.s
         HAVING count(DISTINCT q.specialty) = 1) a ON a.article_id = o.article_id
     ORDER BY c.id"""
 _QRELS = """SELECT "query-id" AS q, "corpus-id" AS c, score, label_status, rule FROM qrels ORDER BY 1, 2"""
-_EXCLUDED = """SELECT "query-id" AS q, "corpus-id" AS c FROM excluded ORDER BY 1, 2"""
+_EXCLUDED = """SELECT "query-id" AS q, "corpus-id" AS c, reason FROM excluded ORDER BY 1, 2"""
+_EMPTIED = "SELECT id FROM drops WHERE unit = 'query' AND reason = 'no_positive_left' ORDER BY id"
+_BY_REVIEW = ("cannot_judge", "rule_under_floor")
+"""Reasons for which a review itself has a pair excluded."""
 _SHOWN = """SELECT t.id, {title} AS title, t.text, t.language, t.license, o.article_id, o.patient_id,
         {source} AS source_id, o.image_source_sha256 AS image, to_json(o.transforms) AS transforms
     FROM {table} t JOIN {origin} o ON o.id = t.id WHERE t.id IN ({ids}) ORDER BY t.id"""
 _IMAGES = """SELECT o.image_source_sha256 AS sha256, t.image FROM {table} t JOIN {origin} o ON o.id = t.id
     WHERE o.image_source_sha256 IN ({ids}) ORDER BY t.id"""
+_LICENCES = """SELECT DISTINCT o.article_id, t.license FROM {table} t JOIN {origin} o ON o.id = t.id
+    WHERE t.id IN ({ids}) ORDER BY 1, 2"""
 _SIDES = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
 
 
@@ -92,9 +97,22 @@ class Published:
         return {(row["q"], row["c"]): row for row in fetch(self._query, _QRELS, self.views)}
 
     @cached_property
-    def excluded(self) -> set[tuple[str, str]]:
-        """Pairs that are neither positive nor negative: they are never asked."""
-        return {(row["q"], row["c"]) for row in fetch(self._query, _EXCLUDED, self.views)}
+    def excluded(self) -> dict[tuple[str, str], str]:
+        """Pair that is neither positive nor negative -> why: it is never drawn."""
+        return {(row["q"], row["c"]): row["reason"] for row in fetch(self._query, _EXCLUDED, self.views)}
+
+    @cached_property
+    def emptied(self) -> set[str]:
+        """Queries that are not here because people found none of their documents relevant."""
+        found = fetch(self._query, _EMPTIED, self.views) if "drops" in self.views else []
+        return {row["id"] for row in found}
+
+    def ending(self, query: str, document: str) -> Ending | None:
+        """Why a pair that was drawn once is asked about no longer, if so."""
+        if document not in self.documents or query not in self.queries.keys() | self.emptied:
+            return "gone"
+        reason = self.excluded.get((query, document), "")
+        return "excluded" if reason and reason not in _BY_REVIEW else None
 
     def facets(self, query: str) -> Facets:
         """What a query belongs to."""
@@ -161,6 +179,16 @@ class Published:
         """Article -> where it can be read, '' when that is not known."""
         text = "SELECT id, pmcid, doi, pmid FROM sources ORDER BY id"
         return {row["id"]: _address(row) for row in fetch(self._query, text, self.views)}
+
+    def licences(self, pairs: Collection[tuple[str, str]]) -> dict[str, set[str]]:
+        """Article of some pairs, its address where it has one -> licences of their queries and documents."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for (table, origin), ids in zip(_SIDES, zip(*pairs, strict=True), strict=False):
+            for part in _listed(set(ids)):
+                text = _LICENCES.format(table=table, origin=origin, ids=part)
+                for row in fetch(self._query, text, self.views):
+                    found[self.addresses.get(row["article_id"]) or row["article_id"]].add(row["license"])
+        return found
 
     def images(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes, str]]:
         """(source hash, released bytes, extension) of images by the hash of their source file."""

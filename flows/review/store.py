@@ -2,7 +2,7 @@
 
 `<workspace>/review/<dataset>/<task>/`: candidates, held_back, allotments, annotations, verdicts (Parquet, the
 records of schemas/review.py), frame.json (what the sample was drawn from), images.json (what was found in
-images that were read), log.jsonl (how verdicts came about),
+images that were read), sources.json, log.jsonl (how verdicts came about),
 precision.json (what reviewed samples say of rules and pools).
 """
 
@@ -26,6 +26,10 @@ from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
 T = TypeVar("T")
 FOLDER = "review"
 FRAME, IMAGES, LOG, PRECISION = "frame.json", "images.json", "log.jsonl", "precision.json"
+SOURCES = "sources.json"
+"""Article -> licences of what the review shows of it."""
+ENDED = "ended"
+"""In the frame: id -> why an item is given to nobody any more (annotation.candidates.ENDINGS)."""
 BY_DOUBT = "by_doubt"
 """In the frame: a queue was sent with what the judge doubts first."""
 

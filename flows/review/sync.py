@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
@@ -20,7 +20,7 @@ from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, dif
 from annotation.sync.answers import Reader
 from flows.engine.workspace import write_atomic
 from flows.review.delivery import MediaFolder, Queue, marker, queues
-from flows.review.notes import Noted, read_noted, write_noted
+from flows.review.notes import Noted, people_of, read_noted, write_noted
 from flows.review.store import ReviewFolder, parquet_bytes
 from flows.review.tasks import offered
 from schemas.errors import MedqrelsError
@@ -252,15 +252,12 @@ def pull(
         FetchError: the server cannot be reached, or keeps answering badly; the same call goes on from there.
     """
     candidates = {row.id: row for row in folder.candidates()}
-    asked: dict[tuple[str, Role], set[str]] = {}
-    for row in folder.allotments():
-        asked.setdefault((row.annotator, row.role), set()).add(row.candidate_id)
     if not candidates:
         return []
     task = next(iter(candidates.values())).task
     return [
-        _pull_queue(folder, client, candidates, Reader(name, role, task, accounts.get(name)), wanted, accept)
-        for (name, role), wanted in sorted(asked.items())
+        _pull_queue(folder, client, candidates, Reader(name, role, task, accounts.get(name)), accept)
+        for name, role in people_of(folder)
     ]
 
 
@@ -269,7 +266,6 @@ def _pull_queue(
     client: Client,
     candidates: Mapping[str, ReviewCandidate],
     reader: Reader,
-    wanted: set[str],
     accept: bool,
 ) -> dict[str, Any]:
     example = next(iter(candidates.values()))
@@ -282,7 +278,7 @@ def _pull_queue(
         noted = Noted(project.id, project.created_at)
     everything = folder.annotations()
     before = [row for row in everything if (row.annotator, row.role) == key]
-    is_complete = accept or not noted.cursor or _needs_all(client, project, noted, before, wanted)
+    is_complete = accept or not noted.cursor or _needs_all(client, project, noted)
     started = client.now()
     found = list(client.answers(project.id, "" if is_complete else noted.cursor))
     allowed = offered(example)
@@ -291,8 +287,6 @@ def _pull_queue(
         found,
         reader,
         lambda _, result: answer(result, allowed),
-        wanted,
-        _replaced(candidates, wanted),
         is_complete=is_complete,
         accept=accept,
     )
@@ -326,20 +320,9 @@ def _pulled(
     }
 
 
-def _replaced(candidates: Mapping[str, ReviewCandidate], wanted: set[str]) -> set[str]:
-    """Candidates no longer asked whose pair is asked about by another one."""
-    pairs = {row.id: (row.query_id, row.corpus_id) for row in candidates.values()}
-    asked = {pairs[name] for name in wanted if name in pairs}
-    return {name for name, pair in pairs.items() if pair in asked} - wanted
-
-
-def _needs_all(
-    client: Client, project: Project, noted: Noted, before: Sequence[ReviewAnnotation], wanted: set[str]
-) -> bool:
-    """Whether a listing of what changed is not enough: tasks are gone, or an item is asked once more."""
-    counted = {row.candidate_id for row in before if row.state in ("current", "conflict")}
-    again = {row.candidate_id for row in before if row.candidate_id in wanted} - counted
-    return bool(again) or client.count_tasks(project.id) < len(noted.tasks)
+def _needs_all(client: Client, project: Project, noted: Noted) -> bool:
+    """Whether a listing of what changed is not enough: tasks are gone."""
+    return client.count_tasks(project.id) < len(noted.tasks)
 
 
 def write_annotations(folder: ReviewFolder, rows: Sequence[ReviewAnnotation]) -> None:
@@ -354,13 +337,13 @@ def write_annotations(folder: ReviewFolder, rows: Sequence[ReviewAnnotation]) ->
 def status(folder: ReviewFolder) -> list[dict[str, Any]]:
     """Where each person is, from the workspace alone: given, done, cannot judge, conflicts."""
     given: Counter[tuple[str, Role]] = Counter()
-    wanted: dict[tuple[str, Role], set[str]] = {}
+    wanted: dict[tuple[str, Role], set[str]] = defaultdict(set)
     for row in folder.allotments():
         given[row.annotator, row.role] += 1
-        wanted.setdefault((row.annotator, row.role), set()).add(row.candidate_id)
+        wanted[row.annotator, row.role].add(row.candidate_id)
     rows = folder.annotations()
     found = []
-    for annotator, role in sorted(given):
+    for annotator, role in people_of(folder):
         own = [row for row in rows if (row.annotator, row.role) == (annotator, role)]
         current = [row for row in own if row.state == "current"]
         noted = read_noted(folder, annotator, role)

@@ -25,7 +25,7 @@ from flows.engine.runner import execute, plan, schema_hashes
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.review.agreement import scale_of
-from flows.review.store import BY_DOUBT, FRAME, PRECISION, ReviewFolder, review_folder
+from flows.review.store import BY_DOUBT, ENDED, FRAME, PRECISION, ReviewFolder, review_folder
 from schemas.benchmark import Qrel, Query
 from schemas.hashing import sha256_file
 from schemas.record import to_table
@@ -69,9 +69,9 @@ def settle(
         dry_run: write nothing.
     """
     candidates, annotations, given = folder.candidates(), folder.annotations(), folder.allotments()
-    before = folder.log()
+    before, ended = folder.log(), folder.json(FRAME).get(ENDED, {})
     verdicts, log = resolve(annotations, candidates, before, terms)
-    disputed = select(annotations, candidates, terms)
+    disputed = select(annotations, [item for item in candidates if item.id not in ended], terms)
     made: list[Allotment] = []
     nobody = [item.candidate_id for item in disputed]
     if people:
@@ -170,13 +170,18 @@ def measure(folder: ReviewFolder, review: Review) -> dict[str, Any]:
     """Precision of every rule and the rate of missed positives, from the verdicts on drawn items.
 
     Items with known grades take no part; items without a verdict count as not drawn. While a queue by doubt
-    (`push --by-doubt`) is not finished, nothing is measured: its first part is no random sample.
+    (`push --by-doubt`) is not finished, nothing is measured: its first part is no random sample. Figures are
+    of the release the sample was drawn from; what later releases add is no part of them.
     """
     frame = folder.json(FRAME)
     by = check_facets(frame.get("stratify", ()))
     candidates = {item.id: item for item in folder.candidates()}
     rows: dict[str, list[Reviewed]] = {"positive": [], "pool": []}
-    for verdict in folder.verdicts():
+    ended = frame.get(ENDED, {})
+    one_each: dict[tuple[str, str], Verdict] = {}  # a pair that was asked about in two forms was drawn once
+    for verdict in sorted(folder.verdicts(), key=lambda row: row.candidate_id in ended):
+        one_each.setdefault((verdict.query_id, verdict.corpus_id), verdict)
+    for verdict in one_each.values():
         item = candidates.get(verdict.candidate_id)
         if item is None or item.origin not in rows:
             continue
@@ -203,7 +208,8 @@ def measure(folder: ReviewFolder, review: Review) -> dict[str, Any]:
 def _is_open(folder: ReviewFolder, candidates: Mapping[str, ReviewCandidate]) -> bool:
     """Whether an item that was given to readers has no verdict yet."""
     given = {row.candidate_id for row in folder.allotments()}
-    open_ones = given - {row.candidate_id for row in folder.verdicts()}
+    done = {row.candidate_id for row in folder.verdicts()}
+    open_ones = given - done - folder.json(FRAME).get(ENDED, {}).keys()
     return any(candidates[name].origin in ("positive", "pool") for name in open_ones & candidates.keys())
 
 

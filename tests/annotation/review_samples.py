@@ -94,8 +94,8 @@ def fields(kind: Kind, task: str, image: str, extra: str = "") -> dict[str, str]
         around = {"text_before": STORY + extra, "text_after": STORY * 4 + extra}
         return {"document_title": "Two cases" + extra, "case_text": story, **around, **document}
     if task == "image_search":
-        return {"language": "de", "query_text": story, "document_image": image, **_SOURCES}
-    side = {"document_title": "Sarcoidosis in primary care" + extra, "document_text": story, **_SOURCES}
+        return {"language": "de", "query_text": story, "document_image": image}
+    side = {"document_title": "Sarcoidosis in primary care" + extra, "document_text": story}
     if task == "case_study":
         return {"query_text": story, "reference_diagnosis": "Pulmonary sarcoidosis" + extra, **side}
     if task == "summary":

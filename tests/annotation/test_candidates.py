@@ -13,16 +13,16 @@ from annotation.candidates import (
     Facets,
     Pair,
     check_facets,
+    continued,
     draw,
     known_items,
     make_candidate,
-    merged,
     populations,
     random_pairs,
     reserved,
 )
 from schemas.errors import UsageError
-from schemas.review import Origin
+from schemas.review import Origin, ReviewCandidate
 
 SPECIALTIES = ("cardiology", "neurology", "neurology", "oncology", "")
 RULE = "summary/own-abstract@2"
@@ -150,19 +150,21 @@ def test_a_candidate_shows_its_fields_in_the_layouts_order_and_nothing_hidden() 
     assert text_only.kind == "relevance_text"
 
 
-def test_candidates_of_before_keep_why_they_were_drawn_and_outdated_ones_are_named() -> None:
-    def one(text: str, origin: Origin) -> object:
-        pair = Pair("q", text, origin, Facets())
-        return make_candidate(pair, "data", "summary", {"query_text": "q", "document_text": text})
+def test_a_pair_is_asked_about_in_the_form_that_was_answered_while_text_and_image_are_the_same() -> None:
+    def one(document: str, origin: Origin = "pool", **more: str) -> ReviewCandidate:
+        fields = {"query_text": "q", "document_text": document, **more}
+        return make_candidate(Pair("q", "d", origin, Facets()), "data", "summary", fields)
 
-    before = [one("a", "pool"), one("b", "pool")]
-    whole, outdated = merged(before, [one("a", "random"), one("c", "positive")])  # type: ignore[arg-type, list-item]
-    assert {(item.corpus_id, item.origin) for item in whole} == {
-        ("a", "pool"),
-        ("b", "pool"),
-        ("c", "positive"),
-    }
-    assert [item.corpus_id for item in whole if item.id in outdated] == ["b"]
+    old, marked, changed = one("a"), one("a", "positive", concepts="[1]"), one("b", "positive")
+    pair = ("q", "d")
+    assert continued([old], {pair: one("a", "random")}, ())[pair].origin == "pool", "it says why it was drawn"
+    assert continued([old], {pair: marked}, ()) == {pair: marked}
+    assert continued([old], {pair: marked}, {old.id}) == {pair: old}
+    assert continued([old], {pair: changed}, {old.id}) == {pair: changed}
+    assert continued([old, changed], {pair: marked}, {old.id, changed.id}) == {pair: old}
+    assert continued([old, marked], {pair: marked}, {old.id, marked.id}) == {pair: marked}
+    assert continued([old, marked], {pair: marked}, {old.id}) == {pair: old}
+    assert continued([], {pair: old}, ()) == {pair: old}
 
 
 def test_facets_are_checked() -> None:

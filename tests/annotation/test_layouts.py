@@ -145,9 +145,9 @@ def test_unfit_candidates_are_refused() -> None:
     assert ", ".join(SHOWN["relevance_image"]) in caught.value.hint
     with pytest.raises(InputError, match="document_text or document_image is missing"):
         task_data(candidate(*LAYOUTS[0], {"query_text": "a", "query_image": IMAGE}), url)
-    texts = fields(*LAYOUTS[0], IMAGE)
     with pytest.raises(InputError, match="not a web address"):
-        task_data(candidate(*LAYOUTS[0], {**texts, "source_url": "javascript:alert(1)"}), url)
+        bad = {**fields("confusion", "", IMAGE), "query_source_url": "javascript:alert(1)"}
+        task_data(candidate("confusion", "", bad), url)
     with pytest.raises(UsageError, match="none was given"):
         layout("relevance_text", "no_such_task")
 

@@ -133,31 +133,29 @@ def state(rows: Any) -> list[tuple[str, int | None, str, int]]:
 
 
 def test_merge_is_incremental_and_idempotent() -> None:
-    wanted = {"c1", "c2", "c3"}
-    first = merge([], [answers(1, (1, "2", 5)), answers(2, (2, "0", 3))], READER, read, wanted, ())
+    first = merge([], [answers(1, (1, "2", 5)), answers(2, (2, "0", 3))], READER, read)
     assert state(first.rows) == [("c1", 2, "current", 2), ("c2", 0, "current", 1)]
     more = [answers(2, (2, "0", 3)), answers(3, (3, "ambiguous", 9))]
-    second = merge(first.rows, more, READER, read, wanted, ())
+    second = merge(first.rows, more, READER, read)
     assert state(second.rows)[2] == ("c3", None, "current", 3)
-    assert merge(second.rows, more, READER, read, wanted, ()).rows == second.rows
+    assert merge(second.rows, more, READER, read).rows == second.rows
     everything = [answers(1, (1, "2", 5)), *more]
-    whole = merge(second.rows, everything, READER, read, wanted, (), is_complete=True)
+    whole = merge(second.rows, everything, READER, read, is_complete=True)
     assert whole.rows == second.rows
 
 
 def test_changed_and_deleted_answers_are_conflicts_until_accepted() -> None:
-    wanted = {"c1", "c2", "c3", "c4"}
     server = [answers(n, (n, "2", n)) for n in (1, 2, 3, 4)]
-    rows = merge([], server, READER, read, wanted, ()).rows
+    rows = merge([], server, READER, read).rows
     now = [
         answers(1, (1, "0", 20)),  # graded anew
         answers(2, (2, "2", 2), (9, "1", 21)),  # a second answer
         answers(3),  # deleted; and task 4 is gone altogether
     ]
-    rows = merge(rows, now, READER, read, wanted, (), is_complete=True).rows
+    rows = merge(rows, now, READER, read, is_complete=True).rows
     assert {row.state for row in rows} == {"conflict"} and len(rows) == 6
-    assert merge(rows, now, READER, read, wanted, (), is_complete=True).rows == rows
-    accepted = merge(rows, now, READER, read, wanted, (), is_complete=True, accept=True).rows
+    assert merge(rows, now, READER, read, is_complete=True).rows == rows
+    accepted = merge(rows, now, READER, read, is_complete=True, accept=True).rows
     assert [item[:3] for item in state(accepted)] == [
         ("c1", 0, "current"),
         ("c1", 2, "superseded"),
@@ -167,15 +165,7 @@ def test_changed_and_deleted_answers_are_conflicts_until_accepted() -> None:
         ("c4", 2, "withdrawn"),
     ]
     later = [answers(1, (1, "0", 20)), answers(3), answers(2, (9, "1", 21))]
-    assert merge(accepted, later, READER, read, wanted, (), is_complete=True).rows == accepted
-
-
-def test_answers_to_what_is_no_longer_asked_stop_counting_and_come_back() -> None:
-    server = [answers(1, (1, "2", 1)), answers(2, (2, "1", 2))]
-    rows = merge([], server, READER, read, {"c1", "c2"}, ()).rows
-    gone = merge(rows, server, READER, read, set(), {"c1"}).rows
-    assert [row.state for row in gone] == ["superseded", "withdrawn"]
-    assert merge(gone, server, READER, read, {"c1", "c2"}, (), is_complete=True).rows == rows
+    assert merge(accepted, later, READER, read, is_complete=True).rows == accepted
 
 
 def test_what_is_no_answer_of_this_person_is_set_aside() -> None:
@@ -186,7 +176,7 @@ def test_what_is_no_answer_of_this_person_is_set_aside() -> None:
         answers(4, (4, "?", 1)),
         TaskAnswers(5, "", False, answers(5, (5, "2", 1)).answers),
     ]
-    pulled = merge([], found, READER, read, {f"c{n}" for n in range(6)}, ())
+    pulled = merge([], found, READER, read)
     assert not pulled.rows
     assert [item.reason for item in pulled.quarantined] == [
         "task_edited",

@@ -322,7 +322,7 @@ def test_a_second_push_of_the_same_release_changes_nothing(world: World) -> None
     files = {path.name: path.read_bytes() for path in world.folder.path.iterdir() if path.is_file()}
     crew = (*numbered(3), Person("B1", adjudicates=True))
     again = prepare(world.directory("1.0.0"), world.workspace, Options(people=crew, ocr=False))
-    assert (again.new, again.outdated, again.short) == (0, 0, 0)
+    assert (again.new, again.ended, again.short) == (0, {}, 0)
     now = {path.name: path.read_bytes() for path in world.folder.path.iterdir() if path.is_file()}
     assert now == files
     frame = json.loads(files["frame.json"])
@@ -354,9 +354,7 @@ def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: Wor
     assert drops[item.corpus_id]["reason"] == "reported" and "privacy" in drops[item.corpus_id]["detail"]
     failed = [rule.rule for rule in audit(directory, query(), plant=False).rules if rule.status == "failed"]
     assert not failed
-    made = prepare(
-        world.directory("2.0.0"), workspace, Options(people=(*numbered(3),), ocr=False), dry_run=True
-    )
+    made = prepare(world.directory("2.0.0"), workspace, Options(people=(*numbered(3),), ocr=False))
     assert made.held_back["reported by an annotator"]
     with pytest.raises(UsageError, match="who made it and why"):
         lift(root, item.id, "", "")
