@@ -137,8 +137,7 @@ def test_a_candidate_shows_its_fields_in_the_layouts_order_and_nothing_hidden() 
         "query_text",
         "document_text",
         "document_image",
-        "license",
-    ]
+    ], "no licence: an article named on both sides would give the answer away"
     for other in (
         replace(pair, origin="positive", rule="r@1", rule_grade=2),
         replace(pair, rank=9, systems=(), known_grade=0),
