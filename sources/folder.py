@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -22,6 +23,7 @@ from sources.store import RawStore, is_safe_name
 
 SOURCE = "folder"
 XML_SUFFIXES = frozenset({".xml", ".nxml"})
+_ODD_BYTE = re.compile(r"\\x[89a-f][0-9a-f]")
 _log = logging.getLogger("medqrels.sources.folder")
 
 
@@ -43,7 +45,9 @@ class FolderContext:
 
 
 def discover(path: Path) -> list[str]:
-    """XML files at any depth, as sorted POSIX paths inside the folder; hidden ones are passed over.
+    r"""XML files at any depth, as sorted POSIX paths inside the folder; hidden ones are passed over.
+
+    Bytes of a name that are no UTF-8 are written as \xe9; such a file is dropped with what to do about it.
 
     A link to a file is listed (fetching it says if it is refused); linked folders are logged and not entered.
 
@@ -61,8 +65,12 @@ def discover(path: Path) -> list[str]:
                 _log.warning("a linked folder is not entered: %s", child)
         for name in files:
             if not name.startswith(".") and os.path.splitext(name)[1].lower() in XML_SUFFIXES:
-                found.append(Path(folder, name).relative_to(path).as_posix())
+                found.append(_as_text(Path(folder, name).relative_to(path).as_posix()))
     return sorted(found)
+
+
+def _as_text(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def fetch(locator: str, context: FolderContext) -> RawArticle | Drop:
@@ -96,7 +104,8 @@ def _inside(locator: str, root: Path) -> Path:
     try:
         real, base = (root / locator).resolve(strict=True), root.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
-        raise _missing("no such file") from None
+        is_odd = _ODD_BYTE.search(locator) is not None
+        raise _missing("a name that is not UTF-8: rename the file" if is_odd else "no such file") from None
     if not real.is_relative_to(base):
         raise _missing("a link or path out of the folder is refused")
     if not real.is_file():

@@ -23,6 +23,8 @@ from schemas.extracted import FigureMention, Pointer
 Rule = Literal["xref", "range", "text"]
 _RANK: dict[Rule, int] = {"xref": 0, "range": 1, "text": 2}
 
+MAX_LINKS = 300
+"""Links to figures read of one passage: links that run into one pointer are compared with each other."""
 _RANGE_GAP = re.compile(r"\s*[–—‐‑−-]\s*")
 _JOINING_GAP = re.compile(r"[\s,;&/–—‐‑−()-]*(?:\band\b)?[\s,;&/–—‐‑−()-]*")
 _LETTER_GAP = re.compile(r"\s?(?:,|and|&|,\s?and|[–—‐‑−/-])?\s?")
@@ -85,6 +87,7 @@ def resolve(
         return (), []
     known = index.by_rid.keys()
     linking = [xref for xref in passage.xrefs if xref.document is None and not known.isdisjoint(xref.rids)]
+    del linking[MAX_LINKS:]
     links = [_without_statistic(passage.text, xref) for xref in linking]
     spans = [(xref.start, xref.end) for xref in links]
     texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads) if heads != () else []

@@ -18,6 +18,8 @@ from curation.extract.panel_lists import fill, letters_of, panels_after
 
 Join = Literal["", "list", "range"]
 Span = tuple[int, int]
+MAX_ITEMS = 100
+"""Numbers read of one pointer: of a long row of links, each would read all that follow it."""
 
 
 class Item(NamedTuple):
@@ -132,7 +134,7 @@ def items_at(
     """The numbers and panels that start at `position` ("1A–C, 2 and 3"); empty if there is no number."""
     items: list[Item] = []
     join: Join = ""
-    while (found := _NUMBER.match(text, position)) is not None:
+    while len(items) < MAX_ITEMS and (found := _NUMBER.match(text, position)) is not None:
         if items and found.group("prefix") and PLOS.pattern.match(text, position):
             break
         if items and not _continues(text, found, plural or len(items) > 1, join, links):

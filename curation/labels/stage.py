@@ -125,12 +125,13 @@ def _names(mentions: Sequence[Mention]) -> Mapping[str, list[str]]:
 
 
 def _citing(figure: Figure, passages: Mapping[str, str]) -> list[str]:
-    """Sentences that cite this figure alone: one that cites several would lend each the others' words."""
-    return [
-        passages[item.passage_id][item.sentence_start : item.sentence_end]
+    """Sentences that cite this figure alone, each once: several figures would lend each other their words."""
+    places = dict.fromkeys(
+        (item.passage_id, item.sentence_start, item.sentence_end)
         for item in figure.mentions
         if item.passage_id in passages and item.rule != "range"
-    ]
+    )
+    return [passages[name][start:end] for name, start, end in places]
 
 
 def _own_system(figure: Figure, held: frozenset[str]) -> Iterator[Label]:
@@ -176,7 +177,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=3,
+    version=4,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

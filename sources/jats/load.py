@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,10 +23,12 @@ MAX_DEPTH = 100
 """Real articles stay below 30; the readers recurse, so this bounds them as well."""
 _LIBXML_TEXT_LIMIT = 10_000_000
 _WRAPPERS = frozenset({"pmc-articleset", "OAI-PMH", "articles"})
+_REFERENCE_DIGITS = 20
 _ENCODING = re.compile(rb"\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _DECLARATION = re.compile(r"\A\s*<\?xml\b.*?\?>", re.DOTALL)
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _BARE_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)")
+_REFERENCE = re.compile(r"&#(?:(\d+)|[xX]([0-9A-Fa-f]+));")
 _NAME = re.compile(r"^[A-Za-z_][\w.-]*$")
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")")
 _BOMS = (
@@ -120,7 +123,8 @@ def _read(text: str) -> tuple[Element, bool]:
 
 
 def _recover(text: str, *, huge: bool) -> Element:
-    repaired = _BARE_AMPERSAND.sub("&amp;", _ILLEGAL.sub("", text))
+    legal = _REFERENCE.sub(_legal_reference, _ILLEGAL.sub("", text))
+    repaired = _BARE_AMPERSAND.sub("&amp;", legal)
     parser = _parser(recover=True, huge=huge)
     try:
         root = etree.fromstring(repaired.encode("utf-8"), parser)
@@ -131,6 +135,14 @@ def _recover(text: str, *, huge: bool) -> Element:
     if _TOO_DEEP(root) or any("depth" in entry.message.lower() for entry in parser.error_log):
         raise _too_deep()
     return root
+
+
+def _legal_reference(match: re.Match[str]) -> str:
+    """A character reference, or nothing: recovery would put what is no character into the tree."""
+    digits, base = (match.group(1), 10) if match.group(1) else (match.group(2), 16)
+    number = int(digits, base) if len(digits) <= _REFERENCE_DIGITS else 0
+    is_legal = 0 < number <= sys.maxunicode and not _ILLEGAL.match(chr(number))
+    return match.group() if is_legal else ""
 
 
 def _too_deep() -> InputError:

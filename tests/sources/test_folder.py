@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,6 +51,19 @@ def test_discover(root: Path) -> None:
     assert discover(root) == ["B.XML", "a/deep/er/x.NXML", "a/z.xml", "b.xml"]
     with pytest.raises(UsageError):
         discover(root / "b.xml")
+
+
+def test_a_name_that_is_no_utf8_is_dropped_with_what_to_do(root: Path, make_context: Context) -> None:
+    odd = os.fsencode(root) + b"/caf\xe9.xml"
+    try:
+        with open(odd, "wb") as handle:
+            handle.write(b"<article/>")
+    except OSError as error:  # a file system that takes UTF-8 only never hands such a name out
+        assert error.errno == errno.EILSEQ
+        return
+    assert discover(root) == ["caf\\xe9.xml"]
+    made = fetch("caf\\xe9.xml", make_context())
+    assert isinstance(made, Drop) and made.id == "caf\\xe9.xml" and "rename the file" in made.detail
 
 
 def test_article_with_images(root: Path, make_context: Context) -> None:

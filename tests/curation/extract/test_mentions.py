@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.extract.stage import extract
+from curation.labels.stage import LABELS
 from schemas.article import Article
 from schemas.extracted import Figure, Passage
 from tests.curation.builders import article, figure
@@ -166,6 +167,18 @@ def test_child_figure_is_not_its_parent() -> None:
         ("F1", "Figure 2"),
         ("F2", "Figure 2—figure supplement 1"),
     ]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("link", ["[F1|Figure 1], ", "[F1|1]; ", "[F1|A], "])
+def test_a_passage_of_thousands_of_links_is_read_in_time(link: str) -> None:
+    """It took minutes, for every link was compared with every other and its sentence counted each time."""
+    made = article([link * 8_000], FIVE)
+    rows = list(extract(made))
+    found = [row for row in rows if isinstance(row, Figure)]
+    assert found[0].mentions
+    passages = [row for row in rows if isinstance(row, Passage)]
+    assert list(LABELS.process(made, found, passages, [], [], [], **LABELS.params))
 
 
 def test_sentence_of_a_mention() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -161,3 +162,28 @@ def test_an_article_with_nothing_in_it_is_refused_with_its_record_and_file(read_
         "pmc:PMC123.1",
         "a.xml",
     )
+
+
+@pytest.mark.parametrize(
+    "reference", ["&#xD800;", "&#0;", "&#xFFFE;", "&#1114112;", "&#" + "9" * 5_000 + ";"]
+)
+def test_references_to_no_character_are_left_out_of_a_recovered_file(
+    read_bytes: Parse, reference: str
+) -> None:
+    data = f"<article><body><p id='a{reference}'>one{reference} &#233;</p><p>two</b></p></body></article>"
+    read = read_bytes(data.encode())
+    assert "xml_recovered" in read.flags
+    assert [passage.text for passage in read.passages] == ["one é", "two"]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("unclosed", ["<!--", "<?x ", "<![CDATA[", "<!ENTITY ", "<!ENTITY a '", "[", "<"])
+@pytest.mark.parametrize("place", ["<!DOCTYPE article [{}]>", "<!DOCTYPE article {}>", "{}"])
+def test_what_never_ends_is_read_once(place: str, unclosed: str) -> None:
+    """A megabyte of it took minutes when each one looked for its end."""
+    data = (
+        place.format(unclosed * (1_000_000 // len(unclosed)))
+        + "<article><body><p>&nbsp;x</p></body></article>"
+    )
+    with contextlib.suppress(InputError):
+        load(data.encode())
