@@ -5,9 +5,11 @@ Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted.
 
 from __future__ import annotations
 
+import errno
 import importlib.metadata
 import json
 import logging
+import os
 import signal
 import sys
 import threading
@@ -44,6 +46,21 @@ from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
+
+_ON = "the same command continues from here"
+_OF_THE_MACHINE = {
+    errno.ENOSPC: f"free some space; {_ON}",
+    errno.EDQUOT: f"free some space; {_ON}",
+    errno.EFBIG: f"allow larger files; {_ON}",
+    errno.EACCES: "name a place that you may read and write",
+    errno.EPERM: "name a place that you may read and write",
+    errno.EROFS: "name a place that can be written",
+    errno.ENAMETOOLONG: "name a shorter path",
+    errno.EMFILE: f"allow more open files (ulimit -n); {_ON}",
+    errno.ENFILE: f"close other programs: the machine has no open files left; {_ON}",
+    errno.EIO: f"check the disk; {_ON}",
+}
+"""Errors of the operating system that are nobody's defect here -> what helps."""
 
 app = App(
     name="medqrels",
@@ -254,12 +271,22 @@ def run_cli(arguments: list[str] | None = None) -> int:
         if _SIGINT.is_set():  # Ctrl-C also ends Prefect's private server, and its calls fail first
             return _interrupted(as_json)
         logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
-        hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
-        message = f"{type(error).__name__}: {error}"
-        _fail(as_json, {"error": type(error).__name__, "message": message, "hint": hint})
+        _fail(as_json, _unexpected(error))
         _let_go(error)
         return FAILURE
     return code if isinstance(code, int) else OK
+
+
+def _unexpected(error: Exception) -> dict[str, str]:
+    """What to say of an error nobody raised on purpose: of the machine, or a defect of ours."""
+    name = type(error).__name__
+    number = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, OSError) and number in _OF_THE_MACHINE:
+        file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+        message, hint = error.strerror or name, _OF_THE_MACHINE[number]
+        return {"error": name, "message": message, "file": file, "hint": hint}
+    hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
+    return {"error": name, "message": f"{name}: {error}", "hint": hint}
 
 
 def _let_go(error: BaseException | None) -> None:

@@ -13,9 +13,8 @@ from pathlib import Path
 import duckdb  # used by its own name: another name for its classes here keeps it from ending cleanly
 import pyarrow as pa
 
-from flows.engine.database import ROW_GROUP, add_view, connect, literal
+from flows.engine.database import ROW_GROUP, add_view, connect, literal, sql_failed
 from flows.engine.sandbox import TableSandbox
-from schemas.errors import MedqrelsError
 
 _HELD_BYTES, _HELD_TABLES = 1_000_000, 200
 
@@ -107,7 +106,7 @@ class _Cursor:
         try:
             yield from self.connection.sql(text).to_arrow_reader(ROW_GROUP)
         except duckdb.Error as error:
-            raise MedqrelsError(f"SQL failed: {error}") from error
+            raise sql_failed(error) from error
 
 
 class _Held:

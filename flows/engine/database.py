@@ -94,7 +94,17 @@ def select(connection: duckdb.DuckDBPyConnection, sql: Sql) -> Iterator[pa.Recor
         for batch in reader:
             yield conform(batch, arrow_schema(sql.row))
     except (duckdb.Error, pa.ArrowException, OSError) as error:  # the last two: what a reader raises midway
-        raise MedqrelsError(f"SQL failed: {error}") from error
+        raise sql_failed(error) from error
+
+
+def sql_failed(error: Exception) -> MedqrelsError:
+    """An error of DuckDB as one of ours: too little memory is the user's to mend."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return MedqrelsError(
+            f"DuckDB needs more memory: {str(error).splitlines()[0]}",
+            hint="a larger memory_limit in medqrels.toml, or MEDQRELS_MEMORY_LIMIT=8GB",
+        )
+    return MedqrelsError(f"SQL failed: {error}")
 
 
 def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from curation.tasks.registry import TASKS
 from flows.cli.app import run_cli
 from flows.crawl.locators import read_ids
+from flows.engine.database import connect, sql_failed
 from flows.engine.workspace import Workspace
 from flows.pipeline import steps
 from flows.specs import parse_overrides
@@ -47,6 +49,23 @@ def test_usage_errors_exit_2_and_say_what_to_do(tmp_path: Path, capsys: pytest.C
     assert not (tmp_path / "none").exists()
     assert run_cli(["show", "pmc:PMC1.1", "--workspace", str(tmp_path)]) == 3
     assert "next: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["status"], ["crawl", "folder", "{}"], ["extract"]])
+def test_an_error_of_the_machine_is_told_as_one(
+    verb: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = str(tmp_path / ("a" * 300))
+    assert run_cli([*(word.format(long) for word in verb), "--workspace", long]) == 3
+    error = capsys.readouterr().err
+    assert "name too long" in error and "next: name a shorter path" in error and "defect" not in error
+
+
+def test_too_little_memory_says_which_setting() -> None:
+    with connect("1MB") as connection, pytest.raises(duckdb.Error) as caught:
+        connection.sql("SELECT list(range) FROM range(9000000)").fetchall()
+    made = sql_failed(caught.value)
+    assert "needs more memory" in made.message and "MEDQRELS_MEMORY_LIMIT" in made.hint
 
 
 def test_prose_that_is_missing_is_told_before_anything_is_fetched(
