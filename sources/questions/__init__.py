@@ -267,7 +267,7 @@ def _collection_ids(raw_article: RawArticle) -> list[str]:
 
 QUESTIONS = RecordStage(
     name="questions",
-    version=1,
+    version=2,
     inputs=(Input("crawl.raw", RawArticle, by="id"),),
     outputs=(
         Table("questions", Question, ("id",)),
