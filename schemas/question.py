@@ -25,6 +25,21 @@ class Citation:
 
 
 @record
+class Snippet:
+    """A stretch of text that a collection quotes from a document in support of an answer.
+
+    Sections and offsets are as the collection states them: whoever holds the document checks them against it.
+    """
+
+    source: Citation = column("the document it is quoted from")
+    text: str = column("the words quoted")
+    begin_section: str = column("part of the document it begins in, e.g. title or abstract; '' when not said")
+    begin: int | None = column("offset of its first character in that part, None when not said", default=None)
+    end_section: str = column("part of the document it ends in; '' when not said")
+    end: int | None = column("offset after its last character in that part, None when not said", default=None)
+
+
+@record
 class Question:
     """One question of a collection, or one exercise of a textbook with its key."""
 
@@ -42,6 +57,7 @@ class Question:
     answer: str = column("answer in words, '' when only options are given", default="")
     explanation: str = column("reasoning given with the answer", default="")
     citations: tuple[Citation, ...] = column("sources the answer cites", default=())
+    snippets: tuple[Snippet, ...] = column("texts quoted in support of the answer", default=())
     subject: str = column("subject as written", default="")
     licence: Licence = column("licence of the collection")
     is_synthetic: bool = column("marked synthetic", default=False)
