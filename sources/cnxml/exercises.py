@@ -32,6 +32,7 @@ class OwnReason(StrEnum):
     TEXT_ELSEWHERE = "text_elsewhere"
     OPEN_ESSAY = "open_essay"
     NEEDS_FIGURE = "needs_figure"
+    NEEDS_LINK = "needs_link"
     NEEDS_OTHER = "needs_other_exercise"
     SEVERAL_PARTS = "several_parts"
 
@@ -256,6 +257,8 @@ def _check_alone(exercise: Element, problem: Element, text: str, solution: str) 
     for name in ("graphic", "image", "table-wrap", "disp-formula"):
         if next(problem.iter(name), None) is not None:
             raise _NoQuestionError(OwnReason.NEEDS_FIGURE, f"holds a <{name}>")
+    if (outside := next(problem.iter("ext-link"), None)) is not None:
+        raise _NoQuestionError(OwnReason.NEEDS_LINK, f"asks about what {flatten(outside)!r} leads to")
     for link in problem.iter("xref"):
         if link.get("ref-type") in {"fig", "table", "disp-formula", "other"}:
             raise _NoQuestionError(OwnReason.NEEDS_FIGURE, f"refers to {flatten(link)!r}")
