@@ -21,7 +21,7 @@ _CHOICE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _TRUTH: Final = re.compile(
-    r"(?P<truth>true|false|prawda|fałsz)\b\s*[.,:;–—-]?\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL
+    r"(?P<truth>true|false|prawda|fałsz)\s*(?:[.,:;–—-]\s*(?P<rest>.*))?", re.IGNORECASE | re.DOTALL
 )
 _OPEN: Final = re.compile(
     r"\b(?:answers?|responses?|results?)\s+(?:will|may|can|might|could|should)?\s*(?:vary|differ)\b"
@@ -74,23 +74,25 @@ def choice_key(solution: str, options: Sequence[tuple[str, str]]) -> Key | None:
         KeyError: it names a letter that no option has.
     """
     found = _CHOICE.fullmatch(solution)
-    if found:
-        given = [part.strip("( )").casefold() for part in re.split(_BETWEEN, found["letters"], flags=re.I)]
-        letters = {letter.casefold(): letter for letter, _ in options}
-        for letter in given:
-            if letter not in letters:
-                raise KeyError(letter)
-        named = tuple(letter for letter, _ in options if letter.casefold() in given)
-        return Key(correct=named, explanation=found["rest"].strip())
     words = normalise_text(solution)
-    named = tuple(letter for letter, text in options if words and normalise_text(text) == words)
-    return Key(correct=named) if len(named) == 1 else None
+    repeated = tuple(letter for letter, text in options if words and normalise_text(text) == words)
+    if len(repeated) == 1 and not (found and not found["rest"]):  # "A. baumannii" is no A, a bare "A" is
+        return Key(correct=repeated)
+    if not found:
+        return None
+    given = [part.strip("( )").casefold() for part in re.split(_BETWEEN, found["letters"], flags=re.I)]
+    known = {letter.casefold() for letter, _ in options}
+    for letter in given:
+        if letter not in known:
+            raise KeyError(letter)
+    named = tuple(letter for letter, _ in options if letter.casefold() in given)
+    return Key(correct=named, explanation=found["rest"].strip())
 
 
 def truth_key(solution: str) -> Key | None:
     """True or false, and why; None when the solution begins with neither."""
     found = _TRUTH.fullmatch(solution)
-    return Key(answer=found["truth"], explanation=found["rest"].strip()) if found else None
+    return Key(answer=found["truth"], explanation=(found["rest"] or "").strip()) if found else None
 
 
 def is_open(solution: str) -> bool:

@@ -180,6 +180,15 @@ def test_letters_of_a_solution(solution: str, correct: tuple[str, ...] | None, e
     assert not key or key.explanation == explanation
 
 
+def test_an_option_that_begins_like_a_letter_is_no_letter() -> None:
+    options = [("A", "E. coli"), ("B", "A. baumannii"), ("C", "A")]
+    assert [key.correct for said in ("A. baumannii", "A", "C") if (key := choice_key(said, options))] == [
+        ("B",), ("A",), ("C",),
+    ]  # fmt: skip
+    key = choice_key("A. It grows in the gut.", options)
+    assert key and (key.correct, key.explanation) == (("A",), "It grows in the gut.")
+
+
 def test_letters_are_those_the_book_prints() -> None:
     assert option_letters("lower-alpha", 2, "B") == ("a", "b")
     assert option_letters("arabic", 2, "2") == ("1", "2")
@@ -189,7 +198,7 @@ def test_letters_are_those_the_book_prints() -> None:
 
 
 def test_words_of_two_languages() -> None:
-    assert truth_key("fałsz") and truth_key("Prawda, bo tak.") and not truth_key("Trueness matters")
+    assert truth_key("fałsz") and truth_key("Prawda, bo tak.") and not truth_key("True fungi have walls.")
     assert is_open("Odpowiedzi mogą się różnić.") and is_open("Answers may vary widely.")
     assert is_open("Odpowiedzi mogą być różne. Na przykład …") and not is_open("The rate varies.")
 
