@@ -11,6 +11,7 @@ from typing import Protocol
 from schemas.article import Article, ArticleFigure, Format, Graphic, RawArticle
 from schemas.errors import InputError
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+from schemas.stored import check_stored, read_stored
 from sources import images, jats
 
 READERS: Mapping[Format, str] = {
@@ -47,6 +48,9 @@ def parse(
         raw: the workspace's raw/ folder.
         max_pixels: larger images are not decoded.
         max_image_bytes: larger image files are not opened.
+
+    Raises:
+        WorkspaceError: a stored file is missing, or not the one that was fetched.
     """
     if raw_article.format == "questions":  # a stage of its own reads these
         return
@@ -58,6 +62,8 @@ def parse(
             unit="article", id=raw_article.id, article_id=raw_article.id, reason=reason, detail=error.message
         )
         return
+    for media in raw_article.media:
+        check_stored(raw, media.path, media.sha256, record=raw_article.id)
     figures = tuple(_with_images(figure, raw, max_pixels, max_image_bytes) for figure in article.figures)
     yield dataclasses.replace(article, figures=figures)
 
@@ -68,10 +74,11 @@ def _read(raw_article: RawArticle, raw: Path) -> Article:
     Raises:
         InputError: the bytes cannot be used, with the reason.
     """
-    data = (raw / raw_article.path).read_bytes()
+    key = raw_article.id
+    data = read_stored(raw, raw_article.path, raw_article.sha256, record=key)
     if raw_article.format == "jats":
         return jats.parse(data, raw_article)
-    parts = {part.name: (raw / part.path).read_bytes() for part in raw_article.parts}
+    parts = {part.name: read_stored(raw, part.path, part.sha256, record=key) for part in raw_article.parts}
     reader: Reader = importlib.import_module(READERS[raw_article.format])
     return reader.parse(data, raw_article, parts)
 

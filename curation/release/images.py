@@ -13,6 +13,7 @@ from curation.images.decode import open_image
 from curation.images.normalise import normalise
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_bytes
+from schemas.stored import read_stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +40,10 @@ def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str) 
         license: SPDX id of the figure: whether derived forms are allowed.
 
     Raises:
-        ReleaseError: the file is missing, changed since it was fetched, does not decode, or would have to be
-            converted against its licence.
+        WorkspaceError: the file is missing, or not the one that was fetched.
+        ReleaseError: it does not decode, or would have to be converted against its licence.
     """
-    try:
-        data = (raw / path).read_bytes()
-    except OSError as error:
-        raise ReleaseError(
-            "a query's image is not in raw/",
-            record=record,
-            file=path,
-            hint="medqrels crawl, then build again",
-        ) from error
-    if sha256_bytes(data) != sha256:
-        raise ReleaseError(
-            "an image's bytes are not those that were fetched",
-            record=record,
-            file=path,
-            hint="medqrels doctor",
-        )
+    data = read_stored(raw, path, sha256, record=record)
     try:
         image = open_image(data)
         released = normalise(image, license=license)

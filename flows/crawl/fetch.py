@@ -9,7 +9,8 @@ import collections
 import concurrent.futures
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -54,7 +55,7 @@ def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) 
 
 
 def finished(workspace: Workspace, wanted: Manifest) -> Manifest | None:
-    """The shard's manifest when nothing needs doing, else None."""
+    """The shard's manifest when nothing needs doing, else None: then what raw/ lacks is fetched again."""
     folder = workspace.stage(CRAWL) / wanted.shard
     try:
         found = read_manifest(folder)
@@ -62,7 +63,17 @@ def finished(workspace: Workspace, wanted: Manifest) -> Manifest | None:
         return None
     if found is None or found.identity() != wanted.identity() or PASSING & set(found.dropped):
         return None
-    return found if is_intact(folder, found) else None
+    if not is_intact(folder, found) or not all(path.exists() for path in _stored(workspace, folder, found)):
+        return None
+    return found
+
+
+def _stored(workspace: Workspace, folder: Path, manifest: Manifest) -> Iterator[Path]:
+    """Every file in raw/ that a shard's articles rest on; whoever reads one holds it to its hash."""
+    table = pq.read_table(folder / manifest.outputs["raw"].file, columns=["path", "media", "parts"])
+    for row in table.to_pylist():
+        for name in (row["path"], *(item["path"] for item in (*row["media"], *row["parts"]))):
+            yield workspace.raw / name
 
 
 def crawl_shard(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotation.candidates import ENDINGS
 from annotation.sync.answers import QUARANTINE
 from annotation.sync.diff import CONFLICTS
 from schemas.wording import counted
@@ -48,16 +49,29 @@ def pushed(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
     for item in made:
         lines.append(f"review {item['review']}")
         if "candidates" in item:
-            held = sum(item["held_back"].values())
-            lines.append(
-                f"  {item['candidates']:,} candidates, {item['new']:,} new, {item['outdated']:,} outdated, "
-                f"{held:,} held back, {item['short']:,} with too few annotators"
-            )
+            lines += _drawn(item)
         if dry_run and not item["queues"]:
             lines += [f"  {name}: {count:,} to send" for name, count in item["allotted"].items()]
         for queue in item["queues"]:
             lines += _queue(queue, _PLANNED if dry_run else _WORDS)
     return "\n".join(lines)
+
+
+def _drawn(item: Mapping[str, Any]) -> list[str]:
+    """What the review now asks about, what it asks about no more and why, and how to draw more."""
+    held = sum(item["held_back"].values())
+    lines = [
+        f"  {counted(item['candidates'], 'item')}, {item['new']:,} new, {held:,} held back, "
+        f"{item['short']:,} with too few annotators"
+    ]
+    lines += [
+        f"  {counted(count, 'item')} given to nobody any more: {ENDINGS[ending]}"
+        for ending, count in item["ended"].items()
+    ]
+    if item["undrawn"]:
+        more = f"--sample with more than {item['drawn']:,} draws more"
+        lines.append(f"  {counted(item['undrawn'], 'pair')} of the release not drawn; {more}")
+    return lines
 
 
 def _queue(queue: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:

@@ -19,6 +19,7 @@ from schemas.hashing import canonical_json, sha256_bytes, sha256_text
 from schemas.ids import repository_id
 from schemas.question import Question, QuestionCollection
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+from schemas.stored import check_stored, read_stored
 from sources.ledger import Held
 from sources.questions.json_records import Piece, load_object, split
 from sources.questions.reader import Collection, OwnReason, read_question
@@ -194,11 +195,15 @@ def read(
         raw_article: where its bytes lie.
         raw: the workspace's raw/ folder.
         max_record_bytes: longer records are dropped.
+
+    Raises:
+        WorkspaceError: a stored file is missing, or not the one that was fetched.
     """
     if raw_article.format != "questions":
         return
     try:
         collection = _collection(raw_article, raw)
+        check_stored(raw, raw_article.path, raw_article.sha256, record=raw_article.id)
         with (raw / raw_article.path).open("rb") as handle:
             count = kept = 0
             for out in _questions(handle, collection, max_record_bytes):
@@ -230,7 +235,8 @@ def _collection(raw_article: RawArticle, raw: Path) -> Collection:
     meta = next((part for part in raw_article.parts if part.name == META), None)
     if meta is None:
         raise InputError("stored without its sidecar", reason=Reason.METADATA_INVALID.value)
-    sidecar = read_sidecar((raw / meta.path).read_bytes(), meta.path)
+    data = read_stored(raw, meta.path, meta.sha256, record=raw_article.id)
+    sidecar = read_sidecar(data, meta.path)
     is_synthetic = raw_article.is_synthetic or sidecar.synthetic
     return Collection(raw_article.id, sidecar, sidecar.mapping(), sidecar.stated_licence(), is_synthetic)
 

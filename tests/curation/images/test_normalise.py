@@ -13,7 +13,7 @@ from curation.images.decode import open_image
 from curation.images.metadata import without_metadata
 from curation.images.normalise import normalise
 from curation.release.images import read_image
-from schemas.errors import InputError, ReleaseError
+from schemas.errors import InputError, ReleaseError, WorkspaceError
 from schemas.hashing import sha256_bytes
 from schemas.stages import Reason
 from tests.curation.images.conftest import Marked, corner, samples, saved
@@ -141,9 +141,9 @@ def test_release_names_what_it_did_and_refuses_changed_or_barred_files(tmp_path:
     assert (released.width, released.height, released.extension) == (40, 20, "png")
     with pytest.raises(ReleaseError, match="byte-for-byte copy only"):
         read_image(tmp_path, "a.jpg", sha256_bytes(data), "q1", license=ND)
-    with pytest.raises(ReleaseError, match="not those that were fetched"):
+    with pytest.raises(WorkspaceError, match="have changed since"):
         read_image(tmp_path, "a.jpg", "0" * 64, "q1", license="CC0-1.0")
-    with pytest.raises(ReleaseError, match="not in raw"):
+    with pytest.raises(WorkspaceError, match="no longer there"):
         read_image(tmp_path, "b.jpg", "0" * 64, "q1", license="CC0-1.0")
     (tmp_path / "c.jpg").write_bytes(data[:300])
     with pytest.raises(ReleaseError, match="does not decode"):

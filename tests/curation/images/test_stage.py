@@ -118,7 +118,7 @@ def test_rows_are_equal_every_time_and_survive_parquet(figure: Figure, tmp_path:
 
 def test_changed_files_stop_the_stage(figure: Figure, tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_bytes(saved(corner(90, 60), "JPEG"))
-    with pytest.raises(WorkspaceError, match="doctor"):
+    with pytest.raises(WorkspaceError, match="crawl fetches it again"):
         rows(figure, tmp_path)
 
 

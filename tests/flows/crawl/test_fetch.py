@@ -13,12 +13,15 @@ import pytest
 from flows.crawl.fetch import PASSING, RAW, crawl_shard, finished, identity
 from flows.crawl.selection import Selection, select
 from flows.engine.manifest import MANIFEST, Manifest
-from flows.engine.runner import read_rows, shards_of, table_files
+from flows.engine.runner import Resource, execute, plan, read_rows, shards_of, table_files
 from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
-from schemas.errors import ConservationError, UsageError
+from schemas.errors import ConservationError, UsageError, WorkspaceError
 from schemas.record import from_table
 from schemas.stages import Drop, Reason
+from sources.stage import PARSE
+from tests.pipeline import crawl_bucket
+from tests.test_end_to_end import sample_ids
 
 PARAMS = {"max_xml_mib": 64}
 
@@ -50,6 +53,9 @@ def crawl(
     fingerprint: str = "",
     connections: int = 4,
 ) -> Manifest:
+    workspace.raw.mkdir(exist_ok=True)
+    for locator in selection.locators:
+        (workspace.raw / f"{locator}.xml").touch()
     return crawl_shard(
         workspace, selection, identity(selection, PARAMS, fingerprint), fetch, connections, Counted()
     )
@@ -66,8 +72,10 @@ def drops(workspace: Workspace) -> list[Drop]:
 def test_kept_and_dropped_add_up(workspace: Workspace) -> None:
     [selection] = select(workspace, "pmc", ["PMC3", "PMC1", "PMC2"], 10)
     steps = Counted()
+    workspace.raw.mkdir()
 
     def fetch(locator: str) -> RawArticle | Drop:
+        (workspace.raw / f"{locator}.xml").touch()
         return drop(locator, Reason.RETRACTED) if locator == "PMC2" else article(locator)
 
     made = crawl_shard(workspace, selection, identity(selection, PARAMS, ""), fetch, 2, steps)
@@ -215,3 +223,26 @@ def test_a_shard_without_articles_is_a_table_without_rows(workspace: Workspace) 
     crawl(workspace, selection, lambda locator: drop(locator, Reason.NOT_FOUND))
     path = workspace.stage("crawl") / selection.shard / "raw.parquet"
     assert from_table(RawArticle, pq.read_table(path)) == []
+
+
+def test_no_changed_byte_is_read_and_the_next_crawl_mends_it(workspace: Workspace) -> None:
+    """One letter of an article, one pixel of an image, a lost file: named, and fetched again when deleted."""
+    ids = sample_ids()[:1]
+    crawl_bucket(workspace, ids, synthetic_images=True)
+    [raw] = rows(workspace)
+    [job] = plan(workspace, PARSE, resources={"raw": Resource(workspace.raw)})
+    for name in (raw.path, raw.media[0].path):
+        path = workspace.raw / name
+        before = path.read_bytes()
+        for damage in (before[:-30] + b"x" + before[-29:], before[:100], None):
+            if damage is None:
+                path.unlink()
+            else:
+                path.write_bytes(damage)
+            said = "no longer there" if damage is None else "have changed since"
+            with pytest.raises(WorkspaceError, match=said) as caught:
+                execute(job)
+            assert (caught.value.record, caught.value.file) == (raw.id, f"raw/{name}")
+        crawl_bucket(workspace, ids, synthetic_images=True)
+        assert path.read_bytes() == before and rows(workspace) == [raw]
+    execute(job)

@@ -101,6 +101,12 @@ class Clinician:
         path = f"dm/actions?id=predictions_to_annotations&project={self.project}"
         assert self.api("POST", path, chosen)["detail"] == f"Created {len(body)} annotations"
 
+    def correct(self, candidate: str, grade: int | None, reason: str) -> None:
+        """Change the one answer this account has given to an item."""
+        answers = {row["data"]["candidate_id"]: row["annotations"] for row in self.tasks()}
+        (given,) = answers[candidate]
+        self.api("PATCH", f"annotations/{given['id']}/", {"result": form(grade, reason)})
+
 
 def form(grade: int | None, reason: str) -> list[dict[str, Any]]:
     """The submitted form of an answer."""

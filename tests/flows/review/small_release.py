@@ -19,15 +19,16 @@ TASK = "visual_context"
 DOCUMENTS = 12
 
 
-def small_release(workspace: Workspace, dataset: str, *, queries: int = 6) -> Path:
-    """Write version 1.0.0 of a dataset; its task folder.
+def small_release(workspace: Workspace, dataset: str, version: str = "1.0.0", *, queries: int = 6) -> Path:
+    """Write a version of a dataset; its task folder.
 
     Args:
         workspace: where to.
         dataset: its name.
+        version: of the release.
         queries: how many, each with a positive and three results; without any there is nothing to draw.
     """
-    directory = workspace.releases / dataset / "1.0.0" / TASK
+    directory = workspace.releases / dataset / version / TASK
     write(directory, _tables(queries))
     runs = directory / "runs" / "test"
     runs.mkdir(parents=True)

@@ -108,6 +108,14 @@ def test_a_review_on_a_teams_server_by_command_line(
     code, text, _ = medqrels("status", f"team/{TASK}")
     assert code == 0 and server.url in text and "R1" in text
 
+    small_release(workspace, "team", "1.0.1", queries=8)
+    for more, count, undrawn in (((), 0, 8), (("--sample", "35"), 5, 4)):
+        push = ("push", f"team/{TASK}", *named, *more, "--json")
+        planned, sent = told(medqrels(*push, "--dry-run")), told(medqrels(*push))
+        assert planned == sent, "a dry run says what the push then does"
+        assert [item["create"] for item in sent[0]["queues"]] == [count, count]
+        assert sent[0]["undrawn"] == undrawn
+
     accounts = workspace.root / "review" / "people.json"
     for path in (item for item in workspace.root.rglob("*") if item.is_file() and item != accounts):
         held = path.read_bytes()

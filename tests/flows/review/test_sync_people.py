@@ -51,7 +51,7 @@ def test_what_people_do_on_the_server_is_told_and_not_overwritten(
     )
 
 
-def test_tasks_that_are_asked_no_more_keep_their_answers_and_these_count(server: Server, workspace: Workspace) -> None:
+def test_answers_to_what_is_asked_no_more_stay_and_count(server: Server, workspace: Workspace) -> None:
     folder = review(workspace, "newer", 6)
     where = target(server)
     project = push(folder, where)[0]["project"]

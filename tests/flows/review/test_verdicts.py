@@ -18,6 +18,7 @@ import pytest
 
 from annotation.assignment import Person, numbered
 from annotation.verdicts import Terms
+from benchmarks.blindness import measured
 from curation.audit import RULES, audit
 from curation.published.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
@@ -364,3 +365,12 @@ def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: Wor
     assert reported_in(workspace, DATASET) == () and reports(root, name)[0]["lifted"]
     write_answers(folder, [*before, row, replace(row, id=f"{row.id}0", annotator="A2")])
     assert reports(root, name)[0]["standing"][0]["annotators"] == ["A2"]  # a later report stands again
+
+
+def test_a_page_gives_no_answer_away_by_anything_but_its_content(world: World, tmp_path: Path) -> None:
+    found = measured(world.directory("1.0.0"), world.workspace, ReviewFolder(tmp_path), 400)
+    for group in ("positives", "known grades"):
+        now = found[f"{group}, now"]
+        assert now["items"] > 100 and now["wanted"] > 10, now
+        assert now["area"] < 0.5 + 3 * now["error"], now
+    assert found["positives, with sources"]["area"] > 0.9, "an article named on both sides is told"
