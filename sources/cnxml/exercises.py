@@ -18,6 +18,7 @@ from schemas.errors import InputError
 from schemas.ids import element_id
 from schemas.question import Option, Question, QuestionCollection
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+from schemas.stored import read_stored
 from sources.cnxml.book import Translated, document_of, open_book
 from sources.cnxml.keys import Key, choice_key, is_letter, is_open, option_letters, truth_key
 from sources.cnxml.rights import book_licence
@@ -87,11 +88,16 @@ def read(raw_article: RawArticle, *, raw: Path) -> Iterator[Question | QuestionC
     Args:
         raw_article: where its bytes lie.
         raw: the workspace's raw/ folder.
+
+    Raises:
+        WorkspaceError: a stored file is missing, or not the one that was fetched.
     """
     if raw_article.format != "cnxml":
         return
-    parts = {part.name: (raw / part.path).read_bytes() for part in raw_article.parts}
-    yield from questions((raw / raw_article.path).read_bytes(), raw_article, parts)
+    key = raw_article.id
+    data = read_stored(raw, raw_article.path, raw_article.sha256, record=key)
+    parts = {part.name: read_stored(raw, part.path, part.sha256, record=key) for part in raw_article.parts}
+    yield from questions(data, raw_article, parts)
 
 
 def questions(

@@ -12,7 +12,9 @@ import pytest
 from curation.extract.stage import EXTRACT
 from flows.engine.runner import run_records
 from schemas.article import Article, RawArticle
+from schemas.errors import WorkspaceError
 from schemas.extracted import Figure, Passage
+from schemas.hashing import sha256_bytes
 from schemas.question import Question, QuestionCollection
 from schemas.stages import Drop
 from sources.cnxml.exercises import EXERCISES, questions
@@ -205,12 +207,15 @@ def test_words_of_two_languages() -> None:
 
 def test_a_module_that_cannot_be_read_is_a_drop_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_bytes(b"<html/>")
-    raws = [raw_module(), RawArticle(id="x:1", source="pmc", locator="x", path="a.xml", sha256="0" * 64)]
+    stored = raw_module(sha256=sha256_bytes(b"<html/>"))
+    raws = [stored, RawArticle(id="x:1", source="pmc", locator="x", path="a.xml", sha256="0" * 64)]
     kept, drops, _ = run_records(EXERCISES, {"crawl.raw": raws}, dict(EXERCISES.params), {"raw": tmp_path})
     assert kept == {"questions": [], "collections": []}
     assert [(drop.unit, drop.id, drop.reason) for drop in drops] == [
         ("collection", "openstax:invented/m2", "not_an_article")
     ]
+    with pytest.raises(WorkspaceError, match="have changed since"):
+        list(EXERCISES.process(raw_module(), raw=tmp_path))
 
 
 def test_no_text_of_an_exercise_is_in_the_running_text(read: Reader) -> None:
