@@ -33,9 +33,10 @@ COUNTED = {
     "cases": "cases.cases",
     "images": "images.images",
     "questions": "questions.questions",
+    "exercises": "exercises.questions",
 }
 """Column of the table -> `stage.table` whose rows are counted."""
-STAGES = ("crawl", "parse", "extract", "cases", "images", "questions")
+STAGES = ("crawl", "parse", "extract", "cases", "images", "questions", "exercises")
 
 
 def crawls(data: Path) -> Iterator[tuple[str, list[str]]]:
@@ -110,7 +111,8 @@ def _counts(workspace: Workspace, shards: Mapping[str, str]) -> dict[str, Any]:
 
 def page(result: Mapping[str, Any]) -> str:
     """The table as Markdown."""
-    columns = ["selected", "articles", "figures", "mentions", "passages", "cases", "images", "questions"]
+    columns = ["selected", "articles", "figures", "mentions", "passages", "cases", "images"]
+    columns += ["questions", "exercises"]
     lines = [
         "# Coverage of the shared data",
         "",

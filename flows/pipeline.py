@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from curation.cases.stage import CASES
-from curation.concepts.stage import GROUND, GROUND_QUESTIONS
+from curation.concepts.stage import GROUND, GROUND_EXERCISES, GROUND_QUESTIONS
 from curation.diagnosis.stage import DIAGNOSES
 from curation.extract.stage import EXTRACT
 from curation.images.stage import IMAGES
@@ -20,6 +20,7 @@ from curation.partition.stage import VERSION as PARTITION_VERSION
 from curation.tasks.registry import TASKS
 from schemas.spec import DatasetSpec, Grounding, Images
 from schemas.stages import RecordStage, SetStage
+from sources.cnxml.exercises import EXERCISES
 from sources.questions import QUESTIONS
 from sources.stage import CRAWL, CRAWL_VERSION, PARSE
 
@@ -115,8 +116,10 @@ PIPELINE: tuple[Step, ...] = (
     _step(CASES, "extract"),
     _step(IMAGES, "extract", params=_of_images),
     _step(QUESTIONS, "extract"),
+    _step(EXERCISES, "extract"),
     _step(GROUND, "ground", params=_of_grounding),
     _step(GROUND_QUESTIONS, "ground", params=_of_grounding),
+    _step(GROUND_EXERCISES, "ground", params=_of_grounding),
     _step(LABELS, "ground"),
     _step(DIAGNOSES, "ground"),
     *_task_steps(),

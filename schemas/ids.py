@@ -2,7 +2,7 @@
 
 pmc:PMC123.1 · europepmc:PMC123 · litarch:NBK123 · openstax:microbiology/m58782 · medline:123 ·
 wikimedia:enwiki/123 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#case1 ·
-…#title · …#keyword1.
+…#title · …#keyword1 · …#exercise1 (or its XML id).
 `ID_VERSION` changes when a rule here changes, because published ids depend on it.
 """
 
@@ -100,15 +100,27 @@ def figure_id(article_id: str, xml_id: str | None, number: int, taken: Collectio
         number: 1-based position of the figure in document order.
         taken: ids of this article given so far.
     """
+    return element_id(article_id, xml_id, f"fig{number}", taken)
+
+
+def element_id(article_id: str, xml_id: str | None, fallback: str, taken: Collection[str]) -> str:
+    """`…#<xml id>` if it is a valid, unique fragment no other kind of record could have, else `…#<fallback>`.
+
+    Args:
+        article_id: the article's id.
+        xml_id: the element's id attribute, if any.
+        fallback: kind and 1-based position in document order, e.g. `fig3`, `exercise12`.
+        taken: ids of this kind in this article given so far.
+    """
     if xml_id and _FRAGMENT.fullmatch(xml_id) and not _RESERVED.fullmatch(xml_id):
         candidate = f"{article_id}#{xml_id}"
         if candidate not in taken:
             return candidate
-    candidate = f"{article_id}#fig{number}"
+    candidate = f"{article_id}#{fallback}"
     suffix = 1
-    while candidate in taken:  # another figure's own XML id was fig<n>
+    while candidate in taken:  # another element's own XML id was that
         suffix += 1
-        candidate = f"{article_id}#fig{number}-{suffix}"
+        candidate = f"{article_id}#{fallback}-{suffix}"
     return candidate
 
 

@@ -1,4 +1,4 @@
-"""Questions with answers and citations, from exam and question-answer collections."""
+"""Questions with answers and citations, from exam and question-answer collections and textbooks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,31 @@ class Citation:
 
 
 @record
-class Question:
-    """One question of a collection."""
+class Snippet:
+    """A stretch of text that a collection quotes from a document in support of an answer.
 
-    id: str = column("questions:<collection>/<record id>")
-    collection: str = column("id of the file it stands in")
-    number: int = column("1-based record number in the file")
+    Sections and offsets are as the collection states them: whoever holds the document checks them against it.
+    """
+
+    source: Citation = column("the document it is quoted from")
+    text: str = column("the words quoted")
+    begin_section: str = column("part of the document it begins in, e.g. title or abstract; '' when not said")
+    begin: int | None = column("offset of its first character in that part, None when not said", default=None)
+    end_section: str = column("part of the document it ends in; '' when not said")
+    end: int | None = column("offset after its last character in that part, None when not said", default=None)
+
+
+@record
+class Question:
+    """One question of a collection, or one exercise of a textbook with its key."""
+
+    id: str = column("questions:<collection>/<record id>; of an exercise <article id>#<exercise id>")
+    collection: str = column("id of the file it stands in; of an exercise the article, its chapter or module")
+    number: int = column("1-based number of the record or exercise in the file")
+    section: str = column(
+        "where an exercise stands: titles from its chapter or module on, joined by ' > '; '' elsewhere",
+        default="",
+    )
     language: str = column("BCP-47")
     text: str = column("the question")
     options: tuple[Option, ...] = column("answer options, () for open questions", default=())
@@ -38,6 +57,7 @@ class Question:
     answer: str = column("answer in words, '' when only options are given", default="")
     explanation: str = column("reasoning given with the answer", default="")
     citations: tuple[Citation, ...] = column("sources the answer cites", default=())
+    snippets: tuple[Snippet, ...] = column("texts quoted in support of the answer", default=())
     subject: str = column("subject as written", default="")
     licence: Licence = column("licence of the collection")
     is_synthetic: bool = column("marked synthetic", default=False)
@@ -45,16 +65,16 @@ class Question:
 
 @record
 class QuestionCollection:
-    """One file of questions: what its sidecar says, and what became of its records."""
+    """One file of questions, or one chapter or module with exercises: what became of its records."""
 
-    id: str = column("questions:<name>")
-    name: str = column("name the sidecar gives")
+    id: str = column("questions:<name>, or the article id")
+    name: str = column("name the sidecar gives, or the article's key in its repository")
     title: str = column("title, '' when not given", default="")
     language: str = column("BCP-47")
     citation: str = column("how to cite it, '' when not given", default="")
     url: str = column("where it is published, '' when not given", default="")
     licence: Licence = column("licence of the collection")
-    records: int = column("records in the file")
+    records: int = column("records in the file, or exercises")
     questions: int = column("records read as questions; the others are drops of unit question")
     raw_sha256: str = column("hex SHA-256 of the file")
-    is_synthetic: bool = column("the sidecar says that its questions are made up", default=False)
+    is_synthetic: bool = column("its sidecar or repository says that it is made up", default=False)

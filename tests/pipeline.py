@@ -20,9 +20,10 @@ from flows.engine.workspace import Workspace, open_workspace
 from flows.pipeline import Choices, steps
 from flows.vocabulary.indexes import index_in_use
 from schemas.spec import DatasetSpec
-from sources import litarch, pmc
+from sources import litarch, openstax, pmc
 from sources.http import ClientSettings, PoliteClient
 from sources.ledger import Ledger
+from sources.openstax.checkout import open_folder
 from sources.sample import bucket_dir
 from sources.sample.bookshelf_server import BookshelfServer
 from sources.sample.server import BucketServer
@@ -73,6 +74,18 @@ def crawl_bookshelf(workspace: Workspace) -> BookshelfServer:
                     fetch = functools.partial(litarch.fetch, context=context)
                     crawl_shard(workspace, selection, wanted, fetch, 1, steps)
         return server
+
+
+def crawl_textbook(workspace: Workspace, folder: Path) -> None:
+    """Crawl the modules of an OpenStax checkout on disk."""
+    context = openstax.OpenStaxContext(open_folder(folder), RawStore(workspace.raw, Ledger(workspace.ledger)))
+    modules = openstax.locators(context.checkout)
+    with SilentReporter().stage("crawl", len(modules), "articles") as steps:
+        for selection in select(workspace, "openstax", modules, 500):
+            wanted = identity(selection, shard_params(Settings(), "open"), "")
+            crawl_shard(
+                workspace, selection, wanted, functools.partial(openstax.fetch, context=context), 1, steps
+            )
 
 
 UNGROUNDED = ("visual_context",)

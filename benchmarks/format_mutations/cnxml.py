@@ -10,8 +10,10 @@ from benchmarks import mutations
 from curation.extract.stage import EXTRACT
 from schemas.article import BookPlace, RawArticle
 from schemas.errors import InputError
+from schemas.question import QuestionCollection
 from schemas.stages import Reason
 from sources import cnxml
+from sources.cnxml import exercises
 
 _MODULE = (
     '<document xmlns="http://cnx.rice.edu/cnxml" xmlns:m="http://www.w3.org/1998/Math/MathML"><title>T{n}</title>'
@@ -26,7 +28,8 @@ _MODULE = (
     '<note id="c{n}" class="x clinical-focus"><title>Part {n}</title><para>Ida, {n}0, faints.</para><para>'
     '<emphasis effect="italics">Jump to the <link document="m{o}" target-id="c{o}">next</link> box.'
     "</emphasis></para></note>"
-    '<exercise id="e{n}"><problem><para>Which?</para></problem></exercise></content><glossary>'
+    '<exercise id="e{n}"><problem><para>Which?</para><list><item>One</item><item>Two</item></list></problem>'
+    "<solution><para>B</para></solution></exercise></content><glossary>"
     "<definition><term>lead</term><meaning>a wire</meaning></definition></glossary></document>"
 )
 _COLLECTION = (
@@ -127,4 +130,7 @@ def outcome(data: bytes) -> str:
         raise AssertionError("a box goes on from itself or a later one")
     for _ in EXTRACT.process(article, **EXTRACT.params):
         pass
+    *rows, account = exercises.questions(module, raw, parts)
+    if not isinstance(account, QuestionCollection) or account.records != len({row.id for row in rows}):
+        raise AssertionError("an exercise is lost, or two have one id")
     return "read"

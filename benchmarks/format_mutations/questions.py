@@ -29,6 +29,7 @@ def _record(number: int) -> dict[str, object]:
         "correct": ["B"],
         "explanation": "Because.\nSecond line.",
         "citations": [{"pmid": 1000 + number}, "https://doi.org/10.1000/x.1"],
+        "snippets": [{"document": {"pmid": 1000 + number}, "text": "fever", "begin": number, "end": 99}],
     }
 
 

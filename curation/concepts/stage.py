@@ -1,9 +1,10 @@
-"""The ground stages: vocabulary concepts named in the texts of one article, and of one question."""
+"""The ground stages: vocabulary concepts named in the texts of one article, one question or exercise."""
 
 from __future__ import annotations
 
 import collections
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from curation.concepts.annotate import Text, annotate
@@ -141,4 +142,10 @@ GROUND_QUESTIONS = RecordStage(
     accounts=(),
     params=_PARAMS,
     resources=("vocabulary",),
+)
+GROUND_EXERCISES = replace(
+    GROUND_QUESTIONS,
+    name="ground_exercises",
+    version=1,
+    inputs=(Input("exercises.questions", Question, by="id"),),
 )

@@ -23,7 +23,7 @@ def trace(workspace: Workspace, record_id: str) -> dict[str, Any]:
 
     Args:
         workspace: an open workspace.
-        record_id: article, figure or passage id; or a PMCID or path as it was asked for.
+        record_id: article, figure, passage or question id; or a PMCID or path as it was asked for.
 
     Raises:
         UsageError: no stage knows it.
@@ -59,6 +59,8 @@ def _rows_of(
         if owner is None:
             return []
         wanted = pc.equal(table[owner], article)
+        if owner == "id":  # of a record inside the article
+            wanted = pc.or_(wanted, pc.starts_with(table[owner], article + "#"))
         if name == DROPPED:  # before an article has an id, its drop carries the locator it was asked for by
             locator = article.partition(":")[2].rpartition(".")[0] or article
             wanted = pc.is_in(table[owner], value_set=pa.array([article, locator]))
@@ -95,6 +97,8 @@ def describe(found: dict[str, Any]) -> str:
             for mention in figure["mentions"]
         ]
     lines += [line for case in tables.get("cases.cases", []) for line in _case(case)]
+    for name in ("questions.questions", "exercises.questions"):
+        lines += [line for question in tables.get(name, []) for line in _question(question)]
     for name, rows in tables.items():
         stage, _, table = name.partition(".")
         if table == "queries" and f"{stage}_all.queries" not in tables:
@@ -125,6 +129,18 @@ def _case(case: dict[str, Any]) -> list[str]:
             for statement in case["statements"]
         ),
     ]
+
+
+def _question(question: dict[str, Any]) -> list[str]:
+    options = " · ".join(f"{option['letter']} {option['text']}" for option in question["options"])
+    key = ", ".join(filter(None, (*question["correct"], _short(question["answer"], 120)))) or "none"
+    lines = [
+        f"  question {question['id']}  {question['section'] or question['subject']}".rstrip(),
+        f"    {_short(' '.join(question['text'].split()), 160)}",
+        f"    {_short(options, 160)}",
+        f"    answer: {key}",
+    ]
+    return ["", *(line for line in lines if line.strip())]
 
 
 def _queries(queries: list[dict[str, Any]], qrels: list[dict[str, Any]]) -> list[str]:

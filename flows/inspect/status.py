@@ -175,6 +175,7 @@ def _articles(found: Mapping[str, Any]) -> list[str]:
         ("extracted", ("extract.figures", "extract.passages", "cases.cases", "images.images")),
         ("grounded", ("ground.mentions", "diagnoses.diagnoses")),
         ("questions", ("questions.questions",)),
+        ("exercises", ("exercises.questions",)),
     ):
         counts = [
             f"{rows[stage][table]:,} {table}"

@@ -6,27 +6,22 @@ that go on elsewhere come from the collection and the other modules of the book.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from schemas.article import Article, ArticlePassage, Box, Continuation, KeywordGroup, RawArticle, Xref
 from schemas.errors import InputError
-from schemas.ids import repository_id
 from schemas.stages import Reason
-from sources.cnxml.collection import Collection, read_collection
-from sources.cnxml.library import MODULE, Library, load_module
+from sources.cnxml.book import COLLECTION, Book, document_of, open_book
 from sources.cnxml.rights import book_licence, figure_rights
 from sources.cnxml.stories import Story, beginning, sequel, stories
-from sources.cnxml.translate import Translator
 from sources.jats.body import BodyReader
-from sources.jats.nodes import UNDETERMINED, Element, all_text, child_text, language_of, normalise_language
+from sources.jats.nodes import Element, all_text, child_text
 from sources.jats.text import title_text
 
 __all__ = ["COLLECTION", "parse"]
 
-COLLECTION = "collection"
-"""Name of the part that holds the book's collection."""
 ARTICLE_TYPE = "book-chapter"
 PUBLISHER = "OpenStax"
 _NO_PARTS: Mapping[str, bytes] = MappingProxyType({})
@@ -42,28 +37,17 @@ class _Module:
     flags: set[str]
 
 
-@dataclass(slots=True)
-class _Book:
-    """What the modules of one call have in common."""
+def _read(book: Book, document: str, raw: RawArticle) -> _Module:
+    """Read one module.
 
-    collection: Collection
-    library: Library
-    files: Mapping[str, bytes]
-    article_id: Callable[[str], str]
-
-    def read(self, document: str, raw: RawArticle) -> _Module:
-        """Read one module.
-
-        Raises:
-            InputError: it cannot be used.
-        """
-        root, flags = load_module(self.files[document])
-        language = _language(root, self.collection)
-        translator = Translator(document, self.library, language, self.article_id)
-        body = BodyReader(replace(raw, id=self.article_id(document)), language)
-        body.read(translator.article(root))
-        body.passages = [replace(each, xrefs=_located(each.xrefs)) for each in body.passages]
-        return _Module(root, language, body, flags | translator.flags | body.flags)
+    Raises:
+        InputError: it cannot be used.
+    """
+    made = book.translate(document)
+    body = BodyReader(replace(raw, id=book.article_id(document)), made.language)
+    body.read(made.article)
+    body.passages = [replace(each, xrefs=_located(each.xrefs)) for each in body.passages]
+    return _Module(made.root, made.language, body, made.flags | body.flags)
 
 
 def parse(data: bytes, raw: RawArticle, parts: Mapping[str, bytes] = _NO_PARTS) -> Article:
@@ -92,9 +76,9 @@ def parse(data: bytes, raw: RawArticle, parts: Mapping[str, bytes] = _NO_PARTS) 
 
 
 def _article(data: bytes, raw: RawArticle, parts: Mapping[str, bytes]) -> Article:
-    document = raw.locator.rpartition("/")[2]
-    book = _book(data, document, raw, parts)
-    module = book.read(document, raw)
+    document = document_of(raw)
+    book = open_book(data, raw, parts)
+    module = _read(book, document, raw)
     body, metadata = module.body, module.root.find("metadata")
     if not body.passages and not body.figures:
         raise InputError("no text and no figure", reason=Reason.NO_BODY.value)
@@ -133,34 +117,6 @@ def _article(data: bytes, raw: RawArticle, parts: Mapping[str, bytes]) -> Articl
     )
 
 
-def _book(data: bytes, document: str, raw: RawArticle, parts: Mapping[str, bytes]) -> _Book:
-    """The book around a module; one without a collection stands alone.
-
-    Raises:
-        InputError: the collection cannot be read.
-    """
-    if COLLECTION in parts:
-        collection = read_collection(parts[COLLECTION])
-    else:
-        collection = Collection(raw.book.title if raw.book else "", UNDETERMINED, (), "", "", ())
-    files = {name.removeprefix(MODULE): each for name, each in parts.items() if name.startswith(MODULE)}
-    files[document] = data
-    slug = raw.book.book_id if raw.book else raw.locator.rpartition("/")[0]
-
-    def article_id(other: str) -> str:
-        return raw.id if other == document else repository_id(raw.source, *filter(None, (slug, other)))
-
-    return _Book(collection, Library(collection, files), files, article_id)
-
-
-def _language(root: Element, collection: Collection) -> str:
-    """What the module states in its metadata or root, else what the collection states."""
-    stated = normalise_language(child_text(root.find("metadata"), "language"))
-    if stated == UNDETERMINED:
-        stated = language_of(root) or collection.language
-    return stated
-
-
 def _located(xrefs: tuple[Xref, ...]) -> tuple[Xref, ...]:
     """Targets written as `document#id` taken apart."""
     return tuple(_taken_apart(xref) if "#" in "".join(xref.rids) else xref for xref in xrefs)
@@ -182,7 +138,7 @@ def _keywords(metadata: Element | None, language: str) -> tuple[KeywordGroup, ..
 
 
 def _boxes(
-    document: str, raw: RawArticle, book: _Book, boxes: list[Box]
+    document: str, raw: RawArticle, book: Book, boxes: list[Box]
 ) -> tuple[tuple[Box, ...], tuple[Continuation, ...], bool]:
     """Boxes with what they go on from, later passages of stories begun here, if a beginning is missing."""
     found = stories(document, book.library)
@@ -213,7 +169,7 @@ def _boxes(
 class _Later:
     """Passages of boxes in other modules, each module read once."""
 
-    def __init__(self, raw: RawArticle, book: _Book) -> None:
+    def __init__(self, raw: RawArticle, book: Book) -> None:
         self._raw = replace(raw, media=())
         self._book = book
         self._bodies: dict[str, BodyReader] = {}
@@ -222,7 +178,7 @@ class _Later:
         """The passages of one box, [] for one the reader left out."""
         document, xml_id = story.key
         if document not in self._bodies:
-            self._bodies[document] = self._book.read(document, self._raw).body
+            self._bodies[document] = _read(self._book, document, self._raw).body
         body = self._bodies[document]
         box = next((box.number for box in body.boxes if box.xml_id == xml_id), 0)
         return [passage for passage in body.passages if box and passage.box == box]

@@ -41,6 +41,10 @@ class Translator:
         library: the modules around it.
         language: BCP-47 of the module.
         article_id: article id of a module of the same book.
+
+    Attributes:
+        flags: what was left out or could not be resolved.
+        exercises, quizzes: exercises and check-your-understanding notes, left out, in document order.
     """
 
     def __init__(
@@ -51,6 +55,8 @@ class Translator:
         self.language = language
         self.article_id = article_id
         self.flags: set[str] = set()
+        self.exercises: list[Element] = []
+        self.quizzes: list[Element] = []
         self._handlers: dict[str, Callable[[Element], None]] = {
             "para": self._para,
             "section": self._section,
@@ -77,13 +83,18 @@ class Translator:
             holder = root.find(name)
             if holder is None:
                 continue
-            for element in reversed(list(holder.iter("{*}*"))):  # children before their parents
+            elements = list(holder.iter("{*}*"))
+            self.exercises += [element for element in elements if element.tag == "exercise"]
+            self.quizzes += [element for element in elements if _is_quiz(element)]
+            for element in reversed(elements):  # children before their parents
                 self._translate(element)
             if part == "body":
                 holder.tag = part
                 article.append(holder)
             else:
                 etree.SubElement(article, part).append(holder)
+        if self.exercises or self.quizzes:
+            self.flags.add("exercises_left_out")
         return article
 
     def _translate(self, element: Element) -> None:
@@ -93,8 +104,6 @@ class Translator:
             handler(element)
         elif tag in _PLAIN:
             element.tag = _PLAIN[tag]
-            if tag == "exercise":
-                self.flags.add("exercises_left_out")
 
     def _para(self, element: Element) -> None:
         if is_navigation(element):
@@ -137,8 +146,7 @@ class Translator:
         element.tag = "list-item"
 
     def _note(self, element: Element) -> None:
-        if classes(element) & _QUIZ:
-            self.flags.add("exercises_left_out")
+        if _is_quiz(element):
             element.tag = "table-wrap"
             return
         _wrap_inline(element)
@@ -234,6 +242,10 @@ class Translator:
         if not title:
             self.flags.add("link_unresolved")
         return title or (label_word("fig", self.language, case) if xml_id else "")
+
+
+def _is_quiz(element: Element) -> bool:
+    return element.tag == "note" and bool(classes(element) & _QUIZ)
 
 
 def _graphics(element: Element) -> list[Element]:

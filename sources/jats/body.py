@@ -1,7 +1,8 @@
 """The running text in document order: sections, boxes, passages, and the figures met on the way.
 
 Read: body, appendices and sections of the back matter, floats-group. Left out: acknowledgements, footnotes,
-reference lists, biographies, glossaries, notes (declarations), tables, supplements, sub-articles, responses.
+reference lists, biographies, glossaries, notes (declarations), tables, supplements, sub-articles, responses,
+questions of self-tests with their answers.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ _IGNORED = frozenset(
         "long-desc", "author-notes", "inline-graphic", "alternatives", "tex-math", "address", "sig-block",
         "table-wrap-foot", "front", "front-stub", "processing-meta", "x",
     }
+)  # fmt: skip
+_EXERCISES = (
+    "question-wrap-group", "question-wrap", "question-preamble", "question", "answer-set", "answer",
+    "explanation",
 )  # fmt: skip
 _NUMBERING = re.compile(r"(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[IVX]{1,5}\.)\s+(?=\S)")
 # Old SciELO files carry the whole article as escaped HTML in one paragraph: markup is not running text.
@@ -75,6 +80,7 @@ class BodyReader:
             "figgrp": self._group,
             "table-wrap": self._figures_only,
             "table-wrap-group": self._figures_only,
+            **dict.fromkeys(_EXERCISES, self._exercise),
         }
 
     def read(self, article: Element, *, meta: str = "front/article-meta") -> None:
@@ -258,6 +264,11 @@ class BodyReader:
             added[0] = (self.figures[at], added[0][1])
         if len(self.figures) - at == len(added):
             self.figures[at:] = language_pairs(added, self.language)
+
+    def _exercise(self, element: Element, place: Place) -> None:
+        """Questions of a self-test and their answers are no evidence; their figures stay."""
+        self.flags.add("exercises_left_out")
+        self._figures_only(element, place)
 
     def _figures_only(self, element: Element, place: Place) -> None:
         """Figures inside an element that holds no running text: a table, an abstract."""

@@ -22,7 +22,7 @@ from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 from schemas.stored import check_stored, read_stored
 from sources.ledger import Held
 from sources.questions.json_records import Piece, load_object, split
-from sources.questions.reader import Collection, read_question
+from sources.questions.reader import Collection, OwnReason, read_question
 from sources.questions.sidecar import SUFFIX, read_sidecar, sidecar_of
 from sources.store import RawStore
 
@@ -243,7 +243,7 @@ def _collection(raw_article: RawArticle, raw: Path) -> Collection:
 
 def _questions(handle: BinaryIO, collection: Collection, max_bytes: int) -> Iterator[Question | Drop]:
     first: dict[str, int] = {}
-    for piece in split(handle, max_bytes):
+    for piece in split(handle, max_bytes, collection.fields.records):
         try:
             question = _question(piece, collection, max_bytes)
             if question.id in first:
@@ -253,12 +253,17 @@ def _questions(handle: BinaryIO, collection: Collection, max_bytes: int) -> Iter
                 unit="question",
                 id=f"{collection.id}@{piece.number}",
                 article_id=collection.id,
-                reason=Reason.RECORD_INVALID,
+                reason=_reason(error),
                 detail=f"line {piece.line}: {error.message}",
             )
             continue
         first[question.id] = piece.number
         yield question
+
+
+def _reason(error: InputError) -> OwnReason | Reason:
+    is_own = error.reason == OwnReason.NEEDS_FIGURE
+    return OwnReason.NEEDS_FIGURE if is_own else Reason.RECORD_INVALID
 
 
 def _question(piece: Piece, collection: Collection, max_bytes: int) -> Question:
@@ -273,7 +278,7 @@ def _collection_ids(raw_article: RawArticle) -> list[str]:
 
 QUESTIONS = RecordStage(
     name="questions",
-    version=1,
+    version=2,
     inputs=(Input("crawl.raw", RawArticle, by="id"),),
     outputs=(
         Table("questions", Question, ("id",)),
@@ -283,4 +288,5 @@ QUESTIONS = RecordStage(
     accounts=(Account("collection", _collection_ids, "collections", "id"),),
     params={"max_record_bytes": MAX_RECORD_BYTES},
     resources=("raw",),
+    reasons=frozenset(OwnReason),
 )

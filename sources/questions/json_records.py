@@ -18,6 +18,8 @@ BOM: Final = b"\xef\xbb\xbf"
 _CHUNK: Final = 1 << 16
 _OTHER_ENCODINGS: Final = (b"\xff\xfe", b"\xfe\xff")
 _TOKEN = re.compile(rb'\\.|["\n\[\]{},]', re.DOTALL)
+_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_OPENS = re.compile(rb"\s*:\s*\[")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -30,15 +32,17 @@ class Piece:
     data: bytes | None
 
 
-def split(handle: BinaryIO, max_bytes: int) -> Iterator[Piece]:
+def split(handle: BinaryIO, max_bytes: int, key: str = "") -> Iterator[Piece]:
     """Records of a file: elements if it begins with `[`, else its lines that are not blank.
 
     Args:
         handle: the file, at its beginning.
         max_bytes: longest record; a longer one is passed over and yielded without data.
+        key: of a file that is one object, the key of its list of records, which begins within `max_bytes`;
+            what stands beside the list is not read.
 
     Raises:
-        InputError: the file is not UTF-8 text at all, or empty.
+        InputError: the file is not UTF-8 text at all, or has no list under this key.
     """
     head = handle.read(_CHUNK)
     if head.startswith(_OTHER_ENCODINGS):
@@ -48,7 +52,23 @@ def split(handle: BinaryIO, max_bytes: int) -> Iterator[Piece]:
     handle.seek(skipped)
     if start == b"[":
         return _Array(max_bytes).read(handle)
+    if key:
+        return _held(handle, max_bytes, key)
     return _lines(handle, max_bytes)
+
+
+def _held(handle: BinaryIO, max_bytes: int, key: str) -> Iterator[Piece]:
+    """Elements of the array under a key of the outermost object."""
+    before = handle.tell()
+    head = handle.read(max_bytes)
+    depth, name = 0, json.dumps(key, ensure_ascii=False).encode()
+    for token in _STRUCTURE.finditer(head):
+        if token.group() == name and depth == 1 and (found := _OPENS.match(head, token.end())):
+            handle.seek(before + found.end() - 1)
+            line = 1 + head.count(b"\n", 0, found.end())
+            return _Array(max_bytes, line=line, is_whole_file=False).read(handle)
+        depth += (token.group() in b"[{") - (token.group() in b"]}")
+    raise InputError(f"the file has no list under {key!r}", reason=Reason.RECORD_INVALID.value)
 
 
 def _lines(handle: BinaryIO, max_bytes: int) -> Iterator[Piece]:
@@ -71,12 +91,13 @@ class _Array:
     follows is read as being outside again.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, *, line: int = 1, is_whole_file: bool = True) -> None:
         self._max_bytes = max_bytes
+        self._is_whole_file = is_whole_file
         self._depth = 0
         self._in_string = False
         self._is_over = False
-        self._line, self._number = 1, 0
+        self._line, self._number = line, 0
         self._element = bytearray()
         self._size = self._start = 0
 
@@ -87,6 +108,8 @@ class _Array:
             if (len(chunk) - len(chunk.rstrip(b"\\"))) % 2:  # an escape cut in two
                 chunk, carried = chunk[:-1], b"\\"
             yield from self._chunk(chunk)
+            if self._is_over and not self._is_whole_file:
+                return
         self._take(carried)
         if self._has_content() or not self._is_over:
             yield self._finished()  # a cut array, or what stands after its end

@@ -10,16 +10,18 @@ import string
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final
 
 from schemas.article import Licence
 from schemas.errors import InputError
-from schemas.hashing import canonical_json, sha256_text
+from schemas.hashing import canonical_json, normalise_text, sha256_text
 from schemas.ids import repository_id
 from schemas.question import Option, Question
 from schemas.stages import Reason
 from sources.questions.citations import read_citations
 from sources.questions.sidecar import Fields, Sidecar
+from sources.questions.snippets import read_snippets
 
 MAX_OPTIONS: Final = 100
 _MAX_ID_BYTES: Final = 200
@@ -27,6 +29,12 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _OPTION_LETTERS: Final = ("letter", "key", "label", "id")
 _OPTION_TEXTS: Final = ("text", "value", "content", "option")
 _SPACES = re.compile(r"[^\S\n]+")
+
+
+class OwnReason(StrEnum):
+    """Why a record makes no question, beside being invalid."""
+
+    NEEDS_FIGURE = "needs_figure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +57,16 @@ def read_question(record: Mapping[str, Any], number: int, collection: Collection
         collection: what it shares with the others.
 
     Raises:
-        InputError: it cannot be used, with what is wrong (`record_invalid`).
+        InputError: it cannot be used (`record_invalid`, `needs_figure`), with what is wrong.
     """
     fields = collection.fields
-    text = _text(record, fields.question, "question")
+    if fields.images and _get(record, fields.images):
+        raise InputError("it comes with images, which are not taken", reason=OwnReason.NEEDS_FIGURE.value)
+    options = _options(record, fields)
+    text = _without_choices(_text(record, fields.question, "question"), options, fields.choices)
     if not text:
         raise _invalid("no question")
     context = _text(record, fields.context, "context") if fields.context else ""
-    options = _options(record, fields)
     language = _text(record, fields.language, "language") or collection.sidecar.language
     if not _LANGUAGE.fullmatch(language):
         raise _invalid(f"not a language tag: {language[:40]!r}")
@@ -68,9 +78,10 @@ def read_question(record: Mapping[str, Any], number: int, collection: Collection
         text=f"{context}\n\n{text}" if context else text,
         options=options,
         correct=_correct(_get(record, fields.correct), options, collection.sidecar.correct_from),
-        answer=_text(record, fields.answer, "answer"),
-        explanation=_text(record, fields.explanation, "explanation"),
+        answer=_lines(record, fields.answer, "answer"),
+        explanation=_lines(record, fields.explanation, "explanation"),
         citations=read_citations(_get(record, fields.citations)),
+        snippets=read_snippets(_get(record, fields.snippets)),
         subject=_text(record, fields.subject, "subject"),
         licence=collection.licence,
         is_synthetic=collection.is_synthetic,
@@ -111,6 +122,24 @@ def _as_text(value: Any, name: str) -> str:
 
 def _text(record: Mapping[str, Any], path: str, name: str) -> str:
     return _as_text(_get(record, path), name)
+
+
+def _lines(record: Mapping[str, Any], path: str, name: str) -> str:
+    """A text, or a list of texts one a line."""
+    value = _get(record, path)
+    if not isinstance(value, list):
+        return _as_text(value, name)
+    return "\n".join(filter(None, (_as_text(each, name) for each in value)))
+
+
+def _without_choices(text: str, options: tuple[Option, ...], words: str) -> str:
+    """A question's text without its options, where it repeats them behind certain words."""
+    before, found, after = text.rpartition(words) if words else ("", "", "")
+    if not found:
+        return text
+    if normalise_text(after) != normalise_text(" ".join(f"{each.letter} {each.text}" for each in options)):
+        raise _invalid(f"other options behind {words!r} than its own")
+    return before.strip()
 
 
 def _id(record: Mapping[str, Any], fields: Fields, collection: Collection, content: tuple[str, ...]) -> str:

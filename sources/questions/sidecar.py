@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from schemas import licences
 from schemas.article import Licence
@@ -34,6 +34,9 @@ class Fields(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    records: str = Field(
+        default="", description="key of the list of records in the file's one object; '' when it is the list"
+    )
     id: str = Field(default="id", description="'' when records have none: the id is then made of the content")
     question: _Path = "question"
     context: _Path | None = Field(default=None, description="text that stands before the question")
@@ -44,14 +47,41 @@ class Fields(BaseModel):
     answer: _Path = "answer"
     explanation: _Path = "explanation"
     citations: _Path = "citations"
+    snippets: _Path = "snippets"
+    images: _Path | None = Field(
+        default=None, description="images that a question with any cannot do without"
+    )
+    choices: str = Field(default="", description="words behind which the question's text repeats its options")
     language: _Path = "language"
     subject: _Path = "subject"
 
 
 PRESETS: Final[dict[str, dict[str, Any]]] = {
+    "bioasq": {
+        "records": "questions",
+        "question": "body",
+        "answer": "ideal_answer",
+        "citations": "documents",
+        "subject": "type",
+    },
     "frenchmedmcqa": {"options": "answers", "correct": "correct_answers", "subject": "subject_name"},
+    "medmcqa": {
+        "options": ("opa", "opb", "opc", "opd"),
+        "correct": "cop",
+        "explanation": "exp",
+        "subject": "subject_name",
+    },
+    "medqa": {"id": "", "correct": "answer_idx", "subject": "meta_info"},
+    "medxpertqa": {
+        "correct": "label",
+        "choices": "Answer Choices:",
+        "images": "images",
+        "subject": "body_system",
+    },
 }
-"""Field names of published collections."""
+"""Field names of published collections; what they do not name is as documented."""
+_NUMBERED: Final = frozenset({"medmcqa"})
+"""Collections whose correct option counts from 0 in one distribution and from 1 in another."""
 
 
 class Sidecar(BaseModel):
@@ -66,12 +96,18 @@ class Sidecar(BaseModel):
     citation: Annotated[str, StringConstraints(max_length=4000)] = ""
     url: Annotated[str, StringConstraints(max_length=2000)] = ""
     file: str | None = Field(default=None, description="the data file, relative to the sidecar")
-    preset: Literal["frenchmedmcqa"] | None = None
+    preset: Literal["bioasq", "frenchmedmcqa", "medmcqa", "medqa", "medxpertqa"] | None = None
     fields: Fields = Fields()
     correct_from: Annotated[int, Field(ge=0, le=1)] | None = Field(
         default=None, description="the correct option is a number that counts from 0 or 1"
     )
     synthetic: bool = False
+
+    @model_validator(mode="after")
+    def _says_where_numbers_begin(self) -> Self:
+        if self.preset in _NUMBERED and self.correct_from is None:
+            raise ValueError(f"preset {self.preset!r} needs correct_from: 0 or 1, as this file counts")
+        return self
 
     def mapping(self) -> Fields:
         """Field names: the sidecar's own over the preset's over the documented ones."""

@@ -11,14 +11,11 @@ from typing import Any
 import pytest
 
 from benchmarks.format_mutations import questions as mutated
-from flows.engine.runner import run_records
 from schemas.article import RawArticle
 from schemas.errors import InputError, UsageError
-from schemas.question import Citation, Question, QuestionCollection
+from schemas.question import Citation
 from schemas.stages import Drop, Reason
-from sources.ledger import Ledger
 from sources.questions import (
-    QUESTIONS,
     QuestionsContext,
     discover,
     fetch,
@@ -27,55 +24,13 @@ from sources.questions import (
 from sources.questions.citations import from_text, read_citations
 from sources.questions.json_records import split
 from sources.questions.sidecar import read_sidecar
-from sources.store import RawStore
-
-SIDECAR = 'name = "ours"\nlicence = "CC-BY-4.0"\nlanguage = "en"\n'
-FULL: dict[str, Any] = {
-    "id": "q 1",
-    "question": "Which drug?\n\nNa 120,\tK 4",
-    "options": {"A": "one", "B": "two", "C": "three"},
-    "correct": ["C", "A"],
-    "answer": "The first and the third.",
-    "explanation": "See below.",
-    "citations": [{"pmid": 7}, {"url": "https://pubmed.ncbi.nlm.nih.gov/7/"}, {"text": "A book, 2020."}],
-    "language": "de",
-    "subject": "pharmacology",
-}
+from tests.sources.fakes.questions import FULL, SIDECAR, opened, put, read, run
 
 
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[QuestionsContext]:
-    root = tmp_path / "given"
-    root.mkdir()
-    with Ledger(tmp_path / "raw" / "ledger.sqlite") as ledger:
-        yield QuestionsContext(root, RawStore(tmp_path / "raw", ledger))
-
-
-def put(
-    context: QuestionsContext, data: bytes | list[Any], sidecar: str = SIDECAR, name: str = "q.jsonl"
-) -> str:
-    if isinstance(data, list):
-        data = "\n".join(json.dumps(each) for each in data).encode()
-    (context.root / name).write_bytes(data)
-    (context.root / f"{name}.meta.toml").write_text(sidecar, encoding="utf-8")
-    return name
-
-
-def run(
-    context: QuestionsContext, *raws: RawArticle
-) -> tuple[list[Question], list[QuestionCollection], list[Drop]]:
-    kept, drops, _ = run_records(
-        QUESTIONS, {"crawl.raw": raws}, dict(QUESTIONS.params), {"raw": context.store.root}
-    )
-    return kept["questions"], kept["collections"], drops
-
-
-def read(
-    context: QuestionsContext, data: bytes | list[Any], sidecar: str = SIDECAR
-) -> tuple[list[Question], list[QuestionCollection], list[Drop]]:
-    raw = fetch(put(context, data, sidecar), context)
-    assert isinstance(raw, RawArticle), raw
-    return run(context, raw)
+    with opened(tmp_path) as made:
+        yield made
 
 
 def test_documented_record(context: QuestionsContext) -> None:
@@ -348,52 +303,3 @@ def test_damaged_files_lose_nothing() -> None:
         mutated.outcome(data).split(":")[0] for _, _, data in mutated.mutants(mutated.seeds(), 63, 11)
     )
     assert outcomes["read"] >= 50
-
-
-def frenchmedmcqa(
-    context: QuestionsContext, folder: Path
-) -> tuple[list[Question], dict[str, int], list[tuple[str, str]]]:
-    """Questions of the three files of a folder, how many records each has, and what was dropped."""
-    for split_name in ("train", "dev", "test"):
-        (context.root / f"{split_name}.meta.toml").write_text(
-            f'name = "frenchmedmcqa-{split_name}"\nfile = "{folder / split_name}.json"\n'
-            'licence = "Apache-2.0"\nlanguage = "fr"\npreset = "frenchmedmcqa"\n',
-            encoding="utf-8",
-        )
-    raws = [fetch(locator, context) for locator in discover(context.root)]
-    questions, collections, drops = run(context, *(raw for raw in raws if isinstance(raw, RawArticle)))
-    assert all(len(each.options) == 5 and each.correct for each in questions)
-    counts = {each.name: each.records for each in collections}
-    return questions, counts, [(each.id, each.detail) for each in drops]
-
-
-def test_files_in_the_form_of_frenchmedmcqa(context: QuestionsContext, tmp_path: Path) -> None:
-    def invented(number: int, name: str, *right: str) -> dict[str, Any]:
-        return {
-            "id": name * 64,
-            "question": f"Laquelle de ces substances inventées porte le numéro {number} ?",
-            "answers": {letter: f"substance {letter}{number}" for letter in "abcde"},
-            "correct_answers": list(right),
-            "subject_name": "pharmacie",
-            "type": "simple" if len(right) == 1 else "multiple",
-            "nbr_correct_answers": len(right),
-        }
-
-    files = {
-        "train": [invented(1, "a", "b"), invented(2, "b", "a", "e"), invented(3, "a", "d")],
-        "dev": [invented(4, "d", "c")],
-        "test": [invented(5, "e", "a", "b", "c")],
-    }
-    for name, rows in files.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(rows, indent=4), encoding="utf-8")
-    questions, counts, drops = frenchmedmcqa(context, tmp_path)
-    assert counts == {"frenchmedmcqa-train": 3, "frenchmedmcqa-dev": 1, "frenchmedmcqa-test": 1}
-    assert drops == [("questions:frenchmedmcqa-train@3", "line 37: its id is that of record 1")]
-    assert sorted(len(each.correct) for each in questions) == [1, 1, 2, 3]
-
-
-@pytest.mark.sibling("test_files_in_the_form_of_frenchmedmcqa")
-def test_frenchmedmcqa(context: QuestionsContext, shared_data: Path) -> None:
-    _, counts, drops = frenchmedmcqa(context, shared_data / "vocab" / "FrenchMedMCQA")
-    assert counts == {"frenchmedmcqa-dev": 312, "frenchmedmcqa-test": 622, "frenchmedmcqa-train": 2171}
-    assert drops == [("questions:frenchmedmcqa-train@1221", "line 22435: its id is that of record 1188")]

@@ -17,16 +17,13 @@ from typing import Any
 
 import pytest
 
-from curation.concepts.stage import GROUND
-from curation.extract.stage import EXTRACT
-from curation.tasks.registry import TASKS
 from flows.engine.execution import StageSummary, split_done, sum_up, workers
 from flows.engine.manifest import MANIFEST
 from flows.engine.runner import plan, shards_of
 from flows.engine.workspace import Workspace, open_workspace
+from flows.pipeline import PIPELINE
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.stages import Drop
-from sources.stage import PARSE
 from tests.flows.toy import (
     CUT,
     POOL,
@@ -42,12 +39,7 @@ from tests.flows.toy import (
     snapshot,
 )
 
-PRODUCT_STAGES = [
-    PARSE,
-    EXTRACT,
-    GROUND,
-    *(stage for task in TASKS.values() for stage in (task.per_article, task.over_all)),
-]
+PRODUCT_STAGES = [step.stage for step in PIPELINE if step.stage is not None]
 KILLS = 12
 
 

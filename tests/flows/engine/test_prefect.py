@@ -93,7 +93,14 @@ def test_a_running_server_sees_flow_runs_and_failures(server: dict[str, str], tm
     done = medqrels(server, "extract", "--workspace", str(workspace.root), "--json")
     assert done.returncode == 0, done.stderr
     stages = json.loads(done.stdout)
-    assert [stage["stage"] for stage in stages] == ["parse", "extract", "cases", "images", "questions"]
+    assert [stage["stage"] for stage in stages] == [
+        "parse",
+        "extract",
+        "cases",
+        "images",
+        "questions",
+        "exercises",
+    ]
     early = new_workspace(tmp_path / "early")
     failed = medqrels(server, "ground", "--workspace", str(early.root))
     assert failed.returncode == 3

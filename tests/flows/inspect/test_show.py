@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
 from flows.inspect.show import describe, trace
 from schemas.errors import UsageError
+from tests.pipeline import crawl_textbook, run_stages
+from tests.sources.fakes.openstax import book_files, write_folder
 
 
 def kept(sample: Workspace) -> str:
@@ -85,3 +88,21 @@ def test_an_article_is_not_taken_for_its_neighbour(workspace: Workspace, tmp_pat
     assert [row["corpus_id"] for row in trace(workspace, "pmc:PMC1.1")["tables"]["task.qrels"]] == [
         "pmc:PMC1.1#p1"
     ]
+
+
+def test_exercises_are_shown_with_their_chapter(workspace: Workspace, tmp_path: Path) -> None:
+    crawl_textbook(workspace, write_folder(tmp_path / "book", book_files()))
+    run_stages(workspace, ground=False, tasks=())
+    found = trace(workspace, "openstax:invented/m4#e1")
+    assert found == trace(workspace, "openstax:invented/m4")
+    [question] = found["tables"]["exercises.questions"]
+    assert (question["id"], question["correct"]) == ("openstax:invented/m4#e1", ["A"])
+    text = describe(found)
+    assert "  question openstax:invented/m4#e1  Airways > Review Questions\n    Which muscle" in text
+    assert "\n    A the diaphragm · B a rib\n    answer: A\n" in text
+    assert "dropped in exercises: question openstax:invented/m4#e2: no_key review-questions" in text
+    assert "exercises.questions" not in trace(workspace, "openstax:invented/m1")["tables"]
+    before = {path: path.read_bytes() for path in workspace.stage("exercises").rglob("*.parquet")}
+    shutil.rmtree(workspace.stage("exercises"))
+    run_stages(workspace, ground=False, tasks=())
+    assert before == {path: path.read_bytes() for path in workspace.stage("exercises").rglob("*.parquet")}

@@ -30,6 +30,6 @@ def test_a_crash_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr("sources.cnxml.load_module", broken)
+    monkeypatch.setattr("sources.cnxml.book.load_module", broken)
     with pytest.raises(RuntimeError, match="planted"):
         outcome(seeds()[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +12,25 @@ import pytest
 
 from curation.extract.stage import EXTRACT
 from schemas.article import Article, RawArticle
-from schemas.extracted import Figure
+from schemas.extracted import Figure, Passage
+from schemas.hashing import normalise_text
+from schemas.question import Question
 from schemas.stages import Drop, Reason
 from sources import openstax
+from sources.cnxml.exercises import EXERCISES
 from sources.ledger import Ledger
 from sources.openstax.checkout import open_folder
 from sources.stage import PARSE
 from sources.store import RawStore
 from tests.conftest import PLACES
 from tests.sources.fakes.openstax import book_files, write_folder
+
+_EXERCISES = {
+    "microbiology": Counter(
+        {"question": 91, "no_key": 41, "needs_figure": 1, "needs_other_exercise": 1, "several_parts": 1}
+    ),
+    "psychologia": Counter({"question": 104, "no_key": 22, "open_essay": 2, "needs_figure": 1}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +44,8 @@ class Shelf:
     """a module that a collection names and that is not there"""
     story: tuple[str, str]
     """a module whose case goes on in another"""
+    exercises: dict[str, Counter[str]]
+    """by book: what became of its exercises, those of check-your-understanding notes apart"""
     ledger: Ledger
     store: RawStore
 
@@ -56,14 +69,30 @@ def shelf(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     store = RawStore(folder / "raw", ledger)
     if request.param == "sample":
         there = {"invented": write_folder(folder / "book", book_files())}
-        yield Shelf(there, {"invented": "en"}, "invented/m9", ("invented/m2", "invented/m3"), ledger, store)
+        story = ("invented/m2", "invented/m3")
+        told = {"invented": Counter({"question": 1, "no_key": 1})}
+        yield Shelf(there, {"invented": "en"}, "invented/m9", story, told, ledger, store)
     else:
         root = request.getfixturevalue("shared_data") / "openstax"
         languages = {"microbiology": "en", "psychologia": "pl"}
         story = ("microbiology/m58840", "microbiology/m58842")
         there = {book: root / book for book in languages}
-        yield Shelf(there, languages, "psychologia/m89426", story, ledger, store)
+        yield Shelf(there, languages, "psychologia/m89426", story, _EXERCISES, ledger, store)
     ledger.close()
+
+
+@pytest.fixture(scope="module")
+def exercises(shelf: Shelf) -> dict[str, list[Question | Drop]]:
+    """By module: its exercises, and the questions of its check-your-understanding notes."""
+    found: dict[str, list[Question | Drop]] = {}
+    for book in shelf.folders:
+        context = shelf.context(book)
+        for locator in openstax.locators(context.checkout):
+            raw = openstax.fetch(locator, context)
+            if isinstance(raw, RawArticle):
+                rows = EXERCISES.process(raw, raw=shelf.store.root)
+                found[locator] = [row for row in rows if isinstance(row, Question | Drop)]
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +172,43 @@ def test_no_number_is_guessed_where_modules_are_missing(articles: dict[str, Arti
     assert behind
     assert {figure.label for article in behind.values() for figure in article.figures} <= {""}
     assert all("number_unknown" in each.flags for each in behind.values() if "fig" in _link_types(each))
+
+
+def test_every_exercise_is_a_question_or_says_why_not(
+    exercises: dict[str, list[Question | Drop]], shelf: Shelf
+) -> None:
+    told: dict[str, Counter[str]] = {book: Counter() for book in shelf.folders}
+    for locator, rows in exercises.items():
+        book, _, document = locator.partition("/")
+        own = [row for row in rows if isinstance(row, Question) or not row.detail.startswith("check-your")]
+        text = (shelf.folders[book] / "modules" / document / "index.cnxml").read_text("utf-8")
+        assert len(own) == text.count("<exercise ")
+        told[book] += Counter("question" if isinstance(row, Question) else row.reason.value for row in own)
+    assert told == shelf.exercises
+
+
+def test_every_question_has_an_answer_and_its_place(exercises: dict[str, list[Question | Drop]]) -> None:
+    for question in (row for rows in exercises.values() for row in rows if isinstance(row, Question)):
+        letters = [option.letter for option in question.options]
+        assert bool(question.answer) != bool(question.correct)
+        assert set(question.correct) <= set(letters)
+        assert question.section.count(" > ") == 1
+        assert question.id.startswith(f"{question.collection}#")
+
+
+def test_no_passage_repeats_an_exercise(
+    exercises: dict[str, list[Question | Drop]], articles: dict[str, Article]
+) -> None:
+    """Not even half of a longer one. Options and blanks may name what the book defines, in its words."""
+    rows = [row for article in articles.values() for row in EXTRACT.process(article, **EXTRACT.params)]
+    passages = [normalise_text(row.text) for row in rows if isinstance(row, Passage)]
+    assert passages
+    for question in (row for rows in exercises.values() for row in rows if isinstance(row, Question)):
+        for text in (question.text, question.answer, question.explanation):
+            words = normalise_text(text).split()
+            size = max(8, len(words) // 2)
+            runs = {" ".join(words[at : at + size]) for at in range(len(words) - size + 1)}
+            assert not [run for run in runs for passage in passages if run in passage], question.id
 
 
 def _link_types(article: Article) -> set[str]:

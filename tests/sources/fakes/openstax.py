@@ -22,6 +22,14 @@ BY, BY_NC_SA = (
     "Attribution-NonCommercial-ShareAlike 4.0 International",
 )
 
+_EXERCISES = (
+    '<section class="review-questions"><title>Review Questions</title><exercise id="e1"><problem>'
+    "<para>Which muscle draws the air of a resting breath into both lungs?</para>"
+    '<list list-type="enumerated" number-style="upper-alpha"><item>the diaphragm</item><item>a rib</item>'
+    '</list></problem><solution><para>A</para></solution></exercise><exercise id="e2"><problem>'
+    "<para>Why does air move?</para></problem></exercise></section>"
+)
+
 
 def module(
     body: str, *, title: str = "A Module", metadata: str = "", after: str = "", root: str = ""
@@ -118,7 +126,7 @@ def book_files() -> dict[str, bytes]:
         "modules/m1/index.cnxml": first,
         "modules/m2/index.cnxml": second,
         "modules/m3/index.cnxml": third,
-        "modules/m4/index.cnxml": module("<para>Air moves.</para>", title="Airways"),
+        "modules/m4/index.cnxml": module(f"<para>Air moves.</para>{_EXERCISES}", title="Airways"),
         "media/heart.png": PNG,
         "media/trace.png": PNG,
         "media/unused.png": PNG,

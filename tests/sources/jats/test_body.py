@@ -38,6 +38,22 @@ def test_sections_nest_and_number_in_document_order(read: Reader) -> None:
     assert got.passages[0].text_sha256 == sha256_text("Lead.")
 
 
+def test_self_tests_are_left_out_with_their_answers(read: Reader) -> None:
+    test = (
+        "<question-wrap><question><p>Which node?</p><p><list><list-item><p>sinus</p></list-item></list></p>"
+        "<fig id='q'><caption><p>A trace.</p></caption></fig></question><answer><p>The first.</p></answer>"
+        "<explanation><p>It leads.</p></explanation></question-wrap>"
+    )
+    got = read(
+        f"<sec><title>Quiz</title><p>Test yourself. {test}</p>{test}<question-wrap-group>"
+        f"<question-preamble><p>Read first.</p></question-preamble></question-wrap-group></sec>"
+        "<answer-set><answer><p>The second.</p></answer></answer-set>"
+    )
+    assert texts(got) == [("paragraph", "Test yourself.")]
+    assert [figure.caption for figure in got.figures] == ["A trace."] * 2
+    assert "exercises_left_out" in got.flags
+
+
 def test_kinds(read: Reader) -> None:
     got = read(
         "<p>Criteria:<list><list-item><label>(a)</label><p>fever</p><list><list-item><p>night</p>"
