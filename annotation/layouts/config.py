@@ -116,7 +116,7 @@ def _grades(parent: Element, **more: str) -> Element:
 def _answer(root: Element, kind: Kind, asked: Asked) -> None:
     area = _add(root, "View", className="mq-answer")
     if asked.grades:
-        choices = _grades(area, layout="inline")
+        choices = _grades(_add(area, "View", className="mq-grades"), layout="inline")
         for grade in asked.grades:
             _button(choices, str(grade.score), str(grade.score), grade.name, grade.to_reviewers)
         _button(choices, CANNOT, "C", "Cannot judge", "A reason is asked for.")
@@ -138,14 +138,14 @@ def _answer(root: Element, kind: Kind, asked: Asked) -> None:
     other = {"visibleWhen": "choice-selected", "whenTagName": "reason", "whenChoiceValue": "other"}
     # Label Studio hides a TextArea only together with a View around it.
     _text(
-        _add(row, "View", **other),
+        _add(row, "View", className="mq-why", **other),
         "why",
         "The reason",
         required="true",
         requiredMessage="Tell the reason.",
         **other,
     )
-    _text(area, "comment", "Comment (optional)")
+    _text(_add(area, "View", className="mq-comment"), "comment", "Comment (optional)")
 
 
 def _button(choices: Element, value: str, key: str, name: str, text: str, hint: str = "") -> None:

@@ -98,14 +98,20 @@ def _checked(candidate: ReviewCandidate) -> dict[str, str]:
 
 
 def _veil(candidate: ReviewCandidate, side: str, has_image: bool) -> str:
-    """Marks the box as empty or blurred; the id makes it new with every task, so none opens unveiled."""
+    """Names the image in the box for a screen reader, veils it, or marks the box as empty.
+
+    A veil is no form field: keys work on while it has the focus. Its id makes it new with every task, so none opens
+    unveiled.
+    """
     if not has_image:
         return '<span class="mq-no-image"></span>'
+    of = "" if candidate.kind == "figure_caption" else " of the query" if side == "left" else " of the document"
+    named = f'<span role="img" aria-label="Image{of}"></span>'
     if not candidate.is_sensitive:
-        return ""
+        return named
     name = escape(f"veil-{side}-{candidate.id}")
     words = "<span>Sensitive image: click to show</span><span>Hide the image</span>"
-    return f'<label class="mq-veil" for="{name}"><input type="checkbox" id="{name}">{words}</label>'
+    return f'{named}<details class="mq-veil" id="{name}"><summary>{words}</summary></details>'
 
 
 def _side(shown: Mapping[str, str], fields: Mapping[str, str], language: str) -> str:

@@ -1,0 +1,16 @@
+"""Django settings of the local server: Label Studio's own, with the templates of this folder before its own."""
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_LABEL_STUDIO = "label_studio.core.settings.label_studio"
+
+os.environ["DJANGO_SETTINGS_MODULE"] = _LABEL_STUDIO  # they read themselves before they are complete
+_given = vars(import_module(_LABEL_STUDIO))
+os.environ["DJANGO_SETTINGS_MODULE"] = __name__
+globals().update({name: value for name, value in _given.items() if name.isupper()})
+
+TEMPLATES: list[dict[str, Any]] = _given["TEMPLATES"]
+TEMPLATES[0]["DIRS"] = [str(Path(__file__).parent / "templates"), *TEMPLATES[0]["DIRS"]]
