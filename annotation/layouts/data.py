@@ -98,15 +98,15 @@ def _checked(candidate: ReviewCandidate) -> dict[str, str]:
 
 
 def _veil(candidate: ReviewCandidate, side: str, has_image: bool) -> str:
-    """Names the image in the box for a screen reader, veils it, or marks the box as empty.
+    """Name of the image in the box for screen readers, and its veil; of an empty box, its mark.
 
-    A veil is no form field: keys work on while it has the focus. Its id makes it new with every task, so none opens
-    unveiled.
+    The veil is no form field, for in one the keys of grades are letters. Its id makes it new with every
+    task, so none opens unveiled.
     """
     if not has_image:
         return '<span class="mq-no-image"></span>'
-    of = "" if candidate.kind == "figure_caption" else " of the query" if side == "left" else " of the document"
-    named = f'<span role="img" aria-label="Image{of}"></span>'
+    of = "query" if side == "left" and candidate.kind != "figure_caption" else "document"
+    named = f'<span role="img" aria-label="Image of the {of}"></span>'
     if not candidate.is_sensitive:
         return named
     name = escape(f"veil-{side}-{candidate.id}")

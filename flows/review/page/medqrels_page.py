@@ -1,4 +1,7 @@
-"""Django settings of the local server: Label Studio's own, with the templates of this folder before its own."""
+"""Django settings of the local review server: those of Label Studio, with the templates beside this file first.
+
+The server's process reads them in its own environment: nothing here imports medqrels, and this is no package.
+"""
 
 import os
 from importlib import import_module
