@@ -13,7 +13,6 @@ from schemas.overlap_policy import Dimension
 from schemas.stages import RecordStage, SetStage
 
 
-
 class Settings(BaseModel):
     """What shapes a task's output; a task adds fields of its own, each with default and description."""
 

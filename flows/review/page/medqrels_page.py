@@ -1,4 +1,4 @@
-"""Django settings of the local review server: those of Label Studio, with the templates beside this file first.
+"""Django settings of the local review server: those of Label Studio, with the templates beside this file.
 
 The server's process reads them in its own environment: nothing here imports medqrels, and this is no package.
 """
