@@ -46,14 +46,16 @@ OFFENDERS = """(() => {
     if (e.scrollHeight > e.clientHeight + 1 && lines < 5) out.push(`${lines} lines: ` + e.className);
   }
   for (const e of document.querySelectorAll('.mq-image .lsf-image')) {
-    const r = e.getBoundingClientRect();
-    if (e.checkVisibility() && Math.max(r.width, r.height) < 140) out.push(`image of ${r.width} x ${r.height}`);
+    const longer = Math.max(e.clientWidth, e.clientHeight);
+    if (e.checkVisibility() && longer < 140) out.push(`an image of ${longer} px`);
   }
   return out })()"""
-OUTSIDE = """[...document.querySelectorAll('.mq, .mq-image, .mq-words, .mq .lsf-choice label, .mq input.ant-input, '
-  + '.mq .lsf-image, .mq button, .lsf-bottombar button, .lsf-menu-header button')].filter(e => e.checkVisibility()
-  && (e.getBoundingClientRect().left < 0 || e.getBoundingClientRect().right > document.documentElement.clientWidth)
-  ).map(e => e.className)"""
+OUTSIDE = """(() => {
+  const wanted = '.mq, .mq-image, .mq-words, .mq .lsf-choice label, .mq input.ant-input, .mq .lsf-image, '
+    + '.mq button, .lsf-bottombar button, .lsf-menu-header button';
+  return [...document.querySelectorAll(wanted)].filter(e => e.checkVisibility()).filter(e => {
+    const r = e.getBoundingClientRect();
+    return r.left < 0 || r.right > document.documentElement.clientWidth }).map(e => e.className) })()"""
 GRADED = "!!document.querySelector('.mq .lsf-choice input:checked')"
 FILTER = (
     "getComputedStyle(document.querySelector('.mq-left .mq-image .lsf-object:not(.lsf-richtext)')).filter"
