@@ -281,14 +281,14 @@ def _environment(folder: Path, hidden: dict[str, str]) -> dict[str, str]:
         "LABEL_STUDIO_ALLOWED_HOSTS": f"{HOST},localhost",
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
         "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(folder / "media"),
-        "DJANGO_SETTINGS_MODULE": "medqrels_page",
-        "PYTHONPATH": str(PAGE),
-        "fflag_fix_all_optic_79_task_count_is_wrong_short": "true",  # "3 of 21", not what was seen of it
         "PYTHONUNBUFFERED": "1",  # its log is read while it runs
         "COLLECT_ANALYTICS": "False",
         "LATEST_VERSION_CHECK": "False",
         "SENTRY_DSN": "",
         "FRONTEND_SENTRY_DSN": "",
+        "DJANGO_SETTINGS_MODULE": "medqrels_page",
+        "PYTHONPATH": str(PAGE),
+        "fflag_fix_all_optic_79_task_count_is_wrong_short": "true",  # "3 of 21", not what was seen of it
     }
 
 
