@@ -1,4 +1,4 @@
-"""The verbs `review start|stop|push|pull|status|reports|foreign`: the review server, and what goes to it and comes back."""
+"""The verbs `review start|stop|push|pull|status|reports|foreign`: the review server, what goes and comes."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ from annotation.sync import (
     wrong_overlaps,
 )
 from annotation.sync.answers import Reader
+from flows.review.aside import apply_lent, decisions, held, lent_to, set_aside
 from flows.review.delivery import MediaFolder, Queue, marker, queues
-from flows.review.foreign import apply_lent, decisions, held, lent_to, set_aside
 from flows.review.notes import Noted, people_of, read_noted, write_noted
 from flows.review.store import ReviewFolder
 from flows.review.tasks import offered

@@ -143,8 +143,8 @@ def foreign(made: Sequence[Mapping[str, Any]]) -> str:
         lines += [f"  {decision(row)}" for row in found["decisions"]]
     if any(found["standing"] for found in made):
         lines.append(
-            "next: medqrels review foreign --assign ANSWER --by NAME --why TEXT counts it as an answer of who "
-            "gave it; --ask-again ANSWER ignores it. The project's own person is asked in any case."
+            "next: medqrels review foreign --assign ANSWER --by NAME --why TEXT lets it count as an answer "
+            "of who gave it; --ask-again ANSWER ignores it. The project's own person is asked in any case."
         )
     return "\n".join(lines)
 

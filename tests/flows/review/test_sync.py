@@ -33,7 +33,8 @@ def test_push_twice_sends_once_and_only_what_is_shown(server: Server, workspace:
     api = Api(server)
     for item in first:
         project = api("GET", f"/api/projects/{item['project']}/")
-        assert project["title"] == f"medqrels twice visual_context {item['annotator']}"
+        assert project["title"] == f"{item['annotator']} · visual_context · twice"
+        assert project["description"].startswith(f"Only for {item['annotator']}: ")
         assert not project["show_annotation_history"] and project["show_instruction"]
         sent = api.tasks(item["project"])
         order = [row.candidate_id for row in folder.allotments() if row.annotator == item["annotator"]]
