@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from annotation.assignment import Person
 from flows.cli.app import run_cli
 from flows.engine.workspace import Workspace
-from flows.review.foreign import foreign
 from flows.review.label_studio import Server
+from flows.review.people import note_accounts
 from flows.review.server import KEY_VARIABLE, URL_VARIABLE
 from flows.review.sync import pull, push, status
-from flows.review.text import pulled
 from tests.flows.review.small_review import Api, candidate, form, give, grades, person, review, target
 
 """One worker has the team's server."""
@@ -113,74 +113,92 @@ def test_an_answer_in_anothers_project_stalls_nobody(
 ) -> None:
     monkeypatch.setenv(URL_VARIABLE, server.url)
     monkeypatch.setenv(KEY_VARIABLE, server.token)
-    folder, where = review(workspace, "strange", 3, ("S1", "S2")), target(server)
-    names = ("S1", "S2")
-    accounts = {name: person(server, where.client, f"{name.lower()}@example.org") for name in names}
-    ids = {name: where.client.accounts()[f"{name.lower()}@example.org"] for name in names}
-    one, two = (item["project"] for item in push(folder, where))
-    tasks = [(name, sent["id"]) for name, sent in Api(server).tasks(one).items()]
-    accounts["S2"].grade(tasks[0][1], "0")
-    Api(server).grade(tasks[1][1], "0")  # of an account without a pseudonym
-    for _, task in tasks[1:]:
-        accounts["S1"].grade(task, "2")
-    assert next_task(accounts["S1"], one) is None, "Label Studio takes the first task for done"
-
-    made = pull(folder, where.client, ids)
-    assert next_task(accounts["S1"], one) == tasks[0][1] and counts(accounts["S1"], one) == (2, 3, 2, 3)
-    assert next_task(accounts["S2"], one) is None
-    assert [(item["answers"], item["set_aside"]) for item in made] == [(2, {"foreign_annotator": 2}), (0, {})]
-    aside = {item["given_by"]: item for item in made[0]["aside"]}
-    assert set(aside) == {"S2", f"account {where.client.account()[0]}"}
-    told = aside["S2"]
-    assert told["link"] == f"{server.url}/projects/{one}/data?task={tasks[0][1]}"
-    assert (told["candidate_id"], told["place"], told["project_of"]) == (tasks[0][0], 1, "S1")
-    text = pulled([{"review": "strange/visual_context", "people": made, "reports": 0}], dry_run=False)
-    line = next(line for line in text.splitlines() if tasks[0][0] in line)
-    assert all(word in line for word in ("place 1", "project of S1", "by S2: grade 0", told["link"]))
-    assert "@" not in text + json.dumps(made)
-    accounts["S1"].grade(tasks[0][1], "2")
-    assert next_task(accounts["S1"], one) is None and counts(accounts["S1"], one) == (3, 3, 3, 3)
-    again = pull(folder, where.client, ids)
-    assert again[0]["answers"] == 3 and [item["foreign"] for item in status(folder)] == [2, 0]
 
     def medqrels(*words: str) -> tuple[int, str]:
-        code = run_cli(["review", "foreign", *words, "--workspace", str(workspace.root)])
+        code = run_cli(["review", *words, "--workspace", str(workspace.root)])
         said = capsys.readouterr()
         return code, said.out + said.err
 
+    folder, where = review(workspace, "strange", 3, ("S1", "S2")), target(server)
+    logins = {name: f"{name.lower()}@example.org" for name in ("S1", "S2")}
+    note_accounts(workspace, [Person(name, login) for name, login in logins.items()])
+    s1, s2 = (person(server, where.client, login) for login in logins.values())
+    one, two = (item["project"] for item in push(folder, where))
+    (first, task), (second, task_2), (_, task_3) = (
+        (name, sent["id"]) for name, sent in Api(server).tasks(one).items()
+    )
+    strange = s2.grade(task, "0")
+    s2.grade(task_2, "1")
+    Api(server).grade(task_2, "0")  # of an account without a pseudonym
+    s1.grade(task_2, "2")
+    s1.grade(task_3, "2")
+    assert next_task(s1, one) is None, "Label Studio takes the first task for done"
+
+    # The pull gives the owner the task back, and says what happened.
+    made = json.loads(medqrels("pull", "strange", "--json")[1])[0]["people"]
+    assert next_task(s1, one) == task and next_task(s2, one) is None
+    assert counts(s1, one) == (2, 3, 2, 3)
+    assert [(item["answers"], item["set_aside"]) for item in made] == [(2, {"foreign_annotator": 3}), (0, {})]
+    link = f"{server.url}/projects/{one}/data?task="
+    account = f"account {where.client.account()[0]}"
+    told = {item["answer"]: item for item in made[0]["aside"]}
+    assert [
+        (
+            item["candidate_id"],
+            item["place"],
+            item["project_of"],
+            item["link"],
+            item["given_by"],
+            item["grade"],
+        )
+        for item in told.values()
+    ] == [
+        (first, 1, "S1", f"{link}{task}", "S2", 0),
+        (second, 2, "S1", f"{link}{task_2}", "S2", 1),
+        (second, 2, "S1", f"{link}{task_2}", account, 0),
+    ]
+    code, text = medqrels("pull", "strange")
+    assert f"{first}, place 1, in the project of S1, by S2: grade 0 {link}{task}" in text
+    assert "@" not in text + json.dumps(made)
+    s1.grade(task, "2")
+    assert next_task(s1, one) is None and counts(s1, one) == (3, 3, 3, 3), "done means done"
+    medqrels("pull", "strange")
+    assert [(item["done"], item["foreign"]) for item in status(folder)] == [(3, 3), (0, 0)]
+    assert "3 answers in another person's project; next: medqrels review foreign" in medqrels("status")[1]
+
+    # A decision needs a name, a reason, and an answer that can be somebody's.
     decision = ("--by", "Ada M.", "--why", "wrong tab")
-    code, text = medqrels("strange")
-    assert code == 1 and told["answer"] in text and told["link"] in text and "--assign" in text
-    assert medqrels("--assign", told["answer"])[0] == 2, "nobody says who decides"
-    nobody = next(item for name, item in aside.items() if name != "S2")["answer"]
-    code, text = medqrels("--assign", nobody, *decision)
-    assert code == 2 and "has no pseudonym" in text and "--ask-again" in text
-    assert medqrels("--ask-again", nobody, *decision)[0] == 0
-    assert medqrels("--assign", told["answer"], *decision)[0] == 0
-    at_once = grades(folder, "S2")
-    assert list(at_once.values()) == [(0, "current")]
+    code, text = medqrels("foreign", "strange")
+    assert code == 1 and all(f"{name}: {item['candidate_id']}" in text for name, item in told.items())
+    mine, other, nobody = told
+    assert medqrels("foreign", "--assign", mine)[0] == 2
+    code, text = medqrels("foreign", "--assign", nobody, *decision)
+    assert code == 2 and "has no pseudonym" in text and f"--ask-again {nobody}" in text
+    for choice in (("--ask-again", nobody), ("--assign", mine), ("--assign", other)):
+        assert medqrels("foreign", *choice, *decision)[0] == 0
+    assert set(grades(folder, "S2").values()) == {(0, "current"), (1, "current")}, "at once"
     before = folder.path.joinpath("annotations.parquet").read_bytes()
-    made = pull(folder, where.client, ids)
-    assert [(item["answers"], item["set_aside"]) for item in made] == [(3, {}), (1, {})]
+    made = json.loads(medqrels("pull", "strange", "--json")[1])[0]["people"]
+    assert [(item["answers"], item["set_aside"]) for item in made] == [(3, {}), (2, {})]
     assert folder.path.joinpath("annotations.parquet").read_bytes() == before
-    code, text = medqrels("strange", "--json")
-    (found,) = json.loads(text)
-    assert code == 0 and found["standing"] == [] and len(found["decisions"]) == 2
+    code, text = medqrels("foreign", "strange")
+    assert code == 0 and text.count("by Ada M.: wrong tab") == 3
 
-    mine = [sent["id"] for sent in Api(server).tasks(one).values()][:1]
-    given = Api(server)("GET", f"/api/tasks/{mine[0]}/annotations")
-    theirs = next(item["id"] for item in given if item["completed_by"] == ids["S2"])
-    accounts["S2"]("PATCH", f"/api/annotations/{theirs}/", {"result": form("1")})
-    made = pull(folder, where.client, ids)
-    assert made[1]["conflicts"] == 1 and foreign(str(workspace.root), "strange")[0]["standing"] == []
-    assert pull(folder, where.client, ids, accept=True)[1]["conflicts"] == 0
-    assert {
-        row.grade for row in folder.annotations() if row.annotator == "S2" and row.state == "current"
-    } == {1}
+    # Changed there, it is a conflict like any other; the answer in the own project goes before it.
+    s2("PATCH", f"/api/annotations/{strange}/", {"result": form("1")})
+    assert medqrels("pull", "strange")[0] == 1 and medqrels("foreign", "strange")[0] == 0
+    assert medqrels("pull", "strange", "--accept")[0] == 0
+    s2.grade(Api(server).tasks(two)[first]["id"], "2")
+    assert medqrels("pull", "strange")[0] == 0
+    states = {(row.grade, row.state) for row in folder.annotations() if row.candidate_id == first}
+    assert states == {(2, "current"), (0, "superseded"), (1, "superseded")}
 
-    own = next(sent["id"] for name, sent in Api(server).tasks(two).items() if name == tasks[0][0])
-    accounts["S2"].grade(own, "2")  # the own project's answer wins
-    made = pull(folder, where.client, ids)
-    assert (made[1]["answers"], made[1]["conflicts"]) == (1, 0)
-    states = {(row.grade, row.state) for row in folder.annotations() if row.annotator == "S2"}
-    assert states == {(0, "superseded"), (1, "superseded"), (2, "current")}
+    # The server is lost: what was decided is not.
+    Api(server)("DELETE", f"/api/projects/{one}/")
+    push(folder, where)
+    medqrels("pull", "strange")
+    assert [
+        (row.grade, row.state)
+        for row in folder.annotations()
+        if (row.candidate_id, row.annotator) == (second, "S2")
+    ] == [(1, "current")]
