@@ -126,7 +126,7 @@ def objection(
     """
     name, item = answer.given_by, candidates.get(answer.candidate_id)
     if name.startswith("account "):
-        return f"{name} has no pseudonym here, so nobody knows whose answer it would be"
+        return f"{name} has no pseudonym; list it with push --annotators and pull, or ask again"
     if not answer.is_readable:
         return "it does not fit the layout"
     if answer.role != "annotator":

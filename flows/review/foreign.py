@@ -39,7 +39,9 @@ def foreign(root: str | None, review: str) -> list[dict[str, Any]]:
 
 
 def decide(root: str | None, name: str, choice: Choice, by: str, why: str) -> Decision:
-    """Record what becomes of an answer in another person's project; it holds at once.
+    """Record what becomes of an answer in another person's project: it holds at once.
+
+    The same decision again is not recorded twice.
 
     Args:
         root: folder of the workspace.
@@ -66,6 +68,10 @@ def decide(root: str | None, name: str, choice: Choice, by: str, why: str) -> De
                     record=name,
                     hint=f"medqrels review foreign --ask-again {name} --by NAME --why TEXT",
                 )
+        last = next((one for one in reversed(before) if one.answer.id == name), None)
+        if last is not None and last.decision == choice:  # recorded before, perhaps by a run that was killed
+            apply_lent(folder, chosen.given_by, found)
+            return last
         made = Decision(choice, chosen, " ".join(by.split()), " ".join(why.split()))
         more = [made]
         if choice == "ask_again":  # the answer that was assigned may have been changed to this one since

@@ -350,13 +350,19 @@ def _fetch(
         accept
         or not noted.cursor
         or (reader.role == "annotator" and reader.annotator in givers)  # whether there is an own answer
-        or any("foreign" not in item for item in noted.quarantine)  # noted by an older version
+        or any(_is_outdated(item, reader) for item in noted.quarantine)
         or _needs_all(client, project, noted)
     )
     started = client.now()
     found = list(client.answers(project.id, "" if is_complete else noted.cursor))
     cursor = (started - OVERLAP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return _Fetched(reader, read, project, noted, found, is_complete, accept, cursor)
+
+
+def _is_outdated(item: Mapping[str, Any], reader: Reader) -> bool:
+    """Whether a note is of an older version, or names an account that has a pseudonym by now."""
+    given_by = (item.get("foreign") or {}).get("given_by", "")
+    return "foreign" not in item or given_by in {f"account {number}" for number in reader.names}
 
 
 def _take(folder: ReviewFolder, client: Client, item: _Fetched, lent: Mapping[str, Lent]) -> dict[str, Any]:
