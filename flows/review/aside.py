@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from annotation.foreign import Decision, Held, decided, lent, standing
@@ -13,7 +14,7 @@ from flows.review.notes import Noted, people_of, read_noted
 from flows.review.store import ReviewFolder
 from flows.review.tasks import offered
 from schemas.errors import WorkspaceError
-from schemas.review import Role
+from schemas.review import REPORTS, ReviewAnnotation, Role
 
 FOREIGN = "foreign.json"
 
@@ -29,6 +30,22 @@ def decisions(folder: ReviewFolder) -> list[Decision]:
         return [Decision(**{**row, "answer": ForeignAnswer(**row["answer"])}) for row in rows]
     except (TypeError, KeyError) as error:
         raise WorkspaceError("a file of the review is damaged", file=str(folder.path / FOREIGN)) from error
+
+
+def note_reports(folder: ReviewFolder, aside: Iterable[Mapping[str, Any]]) -> None:
+    """Keep foreign answers that report an item: a report stands whatever becomes of the answer."""
+    body = folder.json(FOREIGN)
+    known = list(body.get("reported", ()))
+    names = {row["id"] for row in known}
+    new = [asdict(one) for _, one in held(aside) if one.reason in REPORTS and one.id not in names]
+    if new:
+        folder.write_json(FOREIGN, {**body, "reported": [*known, *new]})
+
+
+def reported_elsewhere(folder: ReviewFolder) -> list[ReviewAnnotation]:
+    """Reports that were given in another person's project, as answers of who gave them."""
+    rows = folder.json(FOREIGN).get("reported", ())
+    return [ForeignAnswer(**row).annotation("") for row in rows]
 
 
 def notes_of(folder: ReviewFolder) -> dict[tuple[str, Role], Noted]:

@@ -82,7 +82,8 @@ def decide(root: str | None, name: str, choice: Choice, by: str, why: str) -> De
                 and place(old) == place(chosen)
                 and old.id not in {one.id for _, one in found}
             ]
-        folder.write_json(FOREIGN, {"decisions": [asdict(one) for one in (*before, *more)]})
+        recorded = [asdict(one) for one in (*before, *more)]
+        folder.write_json(FOREIGN, {**folder.json(FOREIGN), "decisions": recorded})
         apply_lent(folder, chosen.given_by, found)
         return made
 

@@ -31,7 +31,7 @@ from annotation.sync import (
     wrong_overlaps,
 )
 from annotation.sync.answers import Reader
-from flows.review.aside import apply_lent, decisions, held, lent_to, set_aside
+from flows.review.aside import apply_lent, decisions, held, lent_to, note_reports, set_aside
 from flows.review.delivery import MediaFolder, Queue, marker, queues
 from flows.review.notes import Noted, people_of, read_noted, write_noted
 from flows.review.store import ReviewFolder
@@ -379,6 +379,7 @@ def _take(folder: ReviewFolder, client: Client, item: _Fetched, lent: Mapping[st
         client.update_task(task, {"overlap": overlap, "is_labeled": is_done})
     noted.quarantine = item.set_aside(pulled)
     noted.cursor = item.cursor
+    note_reports(folder, noted.quarantine)
     write_noted(folder, *key, noted)  # last: until then the same answers are asked for again
     aside = set_aside(folder, *key, noted, client.url)
     return _pulled(item.reader, item.project, before, pulled.rows, aside)

@@ -12,9 +12,10 @@ from annotation.layouts import answer
 from annotation.sync import TaskAnswers, merge
 from annotation.sync.answers import Reader, ServerAnswer
 from flows.engine.workspace import Workspace
-from flows.review.aside import FOREIGN, decisions
+from flows.review.aside import FOREIGN, decisions, note_reports
 from flows.review.foreign import decide, foreign
 from flows.review.notes import Noted, write_noted
+from flows.review.reports import lift, of_folder, reports
 from flows.review.store import ReviewFolder
 from flows.review.tasks import offered
 from schemas.errors import UsageError, WorkspaceError
@@ -103,3 +104,21 @@ def test_what_cannot_be_decided_is_refused(folder: ReviewFolder) -> None:
     Path(folder.path / FOREIGN).write_text('{"decisions": [{"by": "x"}]}')
     with pytest.raises(WorkspaceError, match="damaged"):
         foreign(root, "noted")
+
+
+def test_a_report_in_anothers_project_is_heard_whatever_becomes_of_it(folder: ReviewFolder) -> None:
+    root, row = str(folder.path.parents[2]), folder.candidates()[0]
+    choices = [form("cannot_judge")[0], {**form("privacy")[0], "from_name": "reason"}]
+    found = [TaskAnswers(1, row.id, False, (ServerAnswer(12, 9, choices, False, 1.0, "2026-01-01T00:01"),))]
+    pulled = merge((), found, SEEN, lambda _, result: answer(result, offered(row)))
+    aside = [asdict(one) for one in pulled.quarantined]
+    write_noted(folder, "A1", "annotator", Noted(7, "then", quarantine=aside))
+    for _ in range(2):
+        note_reports(folder, aside)
+    choose(folder, ids(folder, "A9")[0], "ask_again")
+    write_noted(folder, "A1", "annotator", Noted())  # the server is gone
+    assert [(one.candidate.id, one.reasons) for one in of_folder(folder)] == [(row.id, ("privacy",))]
+    (told,) = reports(root, "noted")[0]["standing"]
+    assert told["annotators"] == ["A9"]
+    lift(root, row.id, "Ada", "no name")
+    assert of_folder(folder) == []

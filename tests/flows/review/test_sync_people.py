@@ -129,13 +129,17 @@ def test_an_answer_in_anothers_project_stalls_nobody(
     )
     strange = s2.grade(task, "0")
     s2.grade(task_2, "1")
-    Api(server).grade(task_2, "0")  # of an account without a pseudonym
+    privacy = [*form("cannot_judge"), {**form("privacy")[0], "from_name": "reason"}]
+    # Of an account without a pseudonym; a report is heard wherever it is given.
+    Api(server)("POST", f"/api/tasks/{task_2}/annotations", {"result": privacy})
     s1.grade(task_2, "2")
     s1.grade(task_3, "2")
     assert next_task(s1, one) is None, "Label Studio takes the first task for done"
 
     # The pull gives the owner the task back, and says what happened.
-    made = json.loads(medqrels("pull", "strange", "--json")[1])[0]["people"]
+    (found,) = json.loads(medqrels("pull", "strange", "--json")[1])
+    made = found["people"]
+    assert found["reports"] == 1
     assert next_task(s1, one) == task and next_task(s2, one) is None
     assert counts(s1, one) == (2, 3, 2, 3)
     assert [(item["answers"], item["set_aside"]) for item in made] == [(2, {"foreign_annotator": 3}), (0, {})]
@@ -155,7 +159,7 @@ def test_an_answer_in_anothers_project_stalls_nobody(
     ] == [
         (first, 1, "S1", f"{link}{task}", "S2", 0),
         (second, 2, "S1", f"{link}{task_2}", "S2", 1),
-        (second, 2, "S1", f"{link}{task_2}", account, 0),
+        (second, 2, "S1", f"{link}{task_2}", account, None),
     ]
     code, text = medqrels("pull", "strange")
     assert f"{first}, place 1, in the project of S1, by S2: grade 0 {link}{task}" in text
