@@ -121,8 +121,8 @@ def lent_to(folder: ReviewFolder, reader: Reader, found: Sequence[Held]) -> dict
     return lent(found, decided(decisions(folder)), reader.annotator, reader.task)
 
 
-def apply_lent(folder: ReviewFolder, giver: str, found: Sequence[Held]) -> None:
-    """Bring the rows of one person up to date with what is decided, as the next pull does."""
+def apply_lent(folder: ReviewFolder, giver: str, found: Sequence[Held], *, accept: bool = False) -> None:
+    """Bring the rows of one person up to date with what is decided, without a look at the own project."""
     if giver not in decided(decisions(folder)).givers():
         return
     rows = folder.annotations()
@@ -135,5 +135,5 @@ def apply_lent(folder: ReviewFolder, giver: str, found: Sequence[Held]) -> None:
         if item is not None and row.state == "current" and row.id not in item.ever:
             del theirs[row.candidate_id]
     others = [row for row in rows if (row.annotator, row.role) != (giver, "annotator")]
-    made = merge(before, (), reader, lambda _, result: answer(result, allowed), lent=theirs)
+    made = merge(before, (), reader, lambda _, result: answer(result, allowed), accept=accept, lent=theirs)
     folder.write_annotations([*others, *made.rows])

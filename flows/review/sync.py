@@ -289,9 +289,9 @@ def pull(
     everything = list(fetched)  # an answer in one person's project counts for the person of another
     aside = held(entry for item in everything for entry in item.set_aside())
     made = [_take(folder, client, item, lent_to(folder, item.reader, aside)) for item in everything]
-    here = {item.reader.annotator for item in everything if item.project is not None}
+    here = {item.reader.annotator for item in everything if item.project and item.reader.role == "annotator"}
     for giver in sorted(givers - here):
-        apply_lent(folder, giver, aside)
+        apply_lent(folder, giver, aside, accept=accept)
     return made
 
 
