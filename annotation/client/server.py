@@ -43,7 +43,11 @@ _BLIND = {
     "maximum_annotations": 1,
     "sampling": "Sequential sampling",
 }
-"""Settings of every project: one answer per task, in order, nobody else's in sight."""
+"""Settings of every project: one answer per task, in order, nobody else's in sight.
+
+A task that somebody else answered needs one more, or it counts as done (annotation.sync.wrong_overlaps); more
+for all of them would leave every task undone in the list of projects, and break their order.
+"""
 
 
 @dataclass(frozen=True, slots=True)
