@@ -281,6 +281,7 @@ def _environment(folder: Path, hidden: dict[str, str]) -> dict[str, str]:
         "LABEL_STUDIO_ALLOWED_HOSTS": f"{HOST},localhost",
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
         "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(folder / "media"),
+        "TASK_LOCK_TTL": "0",  # who looks into another's project must not keep a task from them for a day
         "PYTHONUNBUFFERED": "1",  # its log is read while it runs
         "COLLECT_ANALYTICS": "False",
         "LATEST_VERSION_CHECK": "False",

@@ -18,10 +18,9 @@ from flows.review.server import KEY_VARIABLE, URL_VARIABLE
 from flows.review.store import review_folder
 from tests.flows.review.lossy_proxy import proxy
 from tests.flows.review.small_release import TASK, small_release
-from tests.flows.review.small_review import Api, form
+from tests.flows.review.small_review import Api, form, person
 
 """One worker has the team's server."""
-PASSWORD = "correct horse battery"
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -45,18 +44,6 @@ def told(answer: tuple[int, str, str], code: int = 0) -> Any:
     """What a command with --json printed."""
     assert answer[0] == code, answer
     return json.loads(answer[1])
-
-
-def person(server: Server, client: Client, login: str) -> Api:
-    """An account on the server, and the server as its owner uses it."""
-    client.add_account(login, PASSWORD)
-    session = requests.Session()
-    page = f"{server.url}/user/login/"
-    session.get(page, timeout=30)
-    form_fields = {"email": login, "password": PASSWORD, "csrfmiddlewaretoken": session.cookies["csrftoken"]}
-    session.post(page, form_fields, timeout=30)
-    found = session.get(f"{server.url}/api/current-user/token", timeout=30).json()
-    return Api(server, str(found["token"]))
 
 
 def personal_token(server: Server) -> str:
