@@ -30,7 +30,7 @@ _BUSY = frozenset({429, 503})
 _BROKEN = frozenset({500, 502, 504})
 _DETAIL = 300
 _REFUSALS = 3
-"""Connections that this machine refuses before a server on it counts as down: nobody restarts it meanwhile."""
+"""Connections this machine may refuse: a server on it that is down does not come back while one waits."""
 _NOT_ITS_JSON = "answers with something else than Label Studio's JSON"
 
 

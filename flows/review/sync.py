@@ -19,6 +19,7 @@ from annotation.layouts import answer
 from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, diff, merge
 from annotation.sync.answers import Reader
 from flows.engine.workspace import write_atomic
+from flows.review.conflicts import differing
 from flows.review.delivery import MediaFolder, Queue, marker, queues
 from flows.review.notes import Noted, people_of, read_noted, write_noted
 from flows.review.store import ReviewFolder, parquet_bytes
@@ -295,6 +296,7 @@ def _pull_queue(
     kept = [item for item in noted.quarantine if not is_complete and item["task_id"] not in pulled.seen]
     aside = [*kept, *map(asdict, pulled.quarantined)]
     noted.quarantine = sorted(aside, key=lambda item: (item["task_id"], item["answer_id"]))
+    noted.changed = differing(before, pulled, noted.changed)
     noted.cursor = (started - OVERLAP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     write_noted(folder, *key, noted)  # last: until then the same answers are asked for again
     return _pulled(reader, project, before, pulled.rows, noted)
