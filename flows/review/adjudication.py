@@ -132,12 +132,14 @@ def describe(made: dict[str, Any]) -> str:
     lines = [
         f"{made['review']}: {counted(made['verdicts'], 'verdict')} of {counted(made['candidates'], 'item')}"
     ]
-    lines += [f"  {count:,} by {rule}: {RULES[rule]}" for rule, count in made["by_rule"].items()]
+    lines += [
+        f"  {counted(count, 'verdict')} by {rule}: {RULES[rule]}" for rule, count in made["by_rule"].items()
+    ]
     if made["without_grade"]:
         lines.append(f"  {made['without_grade']:,} of them without a grade: nobody could judge the item.")
     reasons = Counter(row["reason"] for row in made["disputed"])
     lines.append(f"{counted(len(made['disputed']), 'item')} for an adjudicator")
-    lines += [f"  {count:,} {reason}: {DISPUTES[reason]}" for reason, count in sorted(reasons.items())]
+    lines += [f"  {counted(count, 'item')}: {DISPUTES[reason]}" for reason, count in sorted(reasons.items())]
     new = counted(made["new_allotments"], "item")
     if made["new_allotments"]:
         lines.append(f"  {new} {tense} an adjudicator.")

@@ -92,7 +92,8 @@ def _drawn(item: Mapping[str, Any]) -> list[str]:
 
 def _queue(queue: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
     told = [f"{queue[key]:,} {word}" for key, word in words.items() if queue[key]]
-    told.append(f"{queue['skip']:,} there already")
+    if queue["skip"] or not told:
+        told.append(f"{queue['skip']:,} there already")
     role = " (adjudicator)" if queue["role"] == "adjudicator" else ""
     lines = [f"  {queue['annotator']}{role}: {', '.join(told)}"]
     if queue["address"]:
@@ -161,7 +162,8 @@ def standing(made: Mapping[str, Any]) -> str:
     server = made["server"]
     lines = [f"server: {server}" if server else "server: none is running here; medqrels review start"]
     for found in made["reviews"]:
-        drawn = f"{counted(found['drawn'], 'item')} drawn ({found['known']:,} with a known grade)"
+        gold = f" ({counted(found['gold'], 'gold item')} among them)" if found["gold"] else ""
+        drawn = f"{counted(found['drawn'], 'item')} drawn{gold}"
         ended = f", {found['ended']:,} given to nobody any more" if found["ended"] else ""
         lines += [
             f"review {found['review']}",
@@ -211,3 +213,27 @@ def reports(made: Sequence[Mapping[str, Any]]) -> str:
             "withheld from the next release until: medqrels review reports --lift ID --by NAME --why TEXT"
         )
     return "\n".join(lines)
+
+
+def changed_labels(made: Mapping[str, Any]) -> list[str]:
+    """What people changed of a released task's labels, as lines; none of one that nobody judged."""
+    rows = made["judged_by_people"]
+    if not rows:
+        return []
+    changed = [row for row in rows if not row["is_same"]]
+    pairs = sum(row["pairs"] for row in rows)
+    new = sum(row["pairs"] for row in changed if row["rule_grade"] is None)
+    others = sum(row["pairs"] for row in changed) - new
+    same = pairs - others - new
+    lines = [
+        f"  people judged {counted(pairs, 'pair')}: {same:,} keep the grade of a rule, {others:,} have another "
+        f"one now or none, {new:,} had no label"
+    ]
+    for row in changed:
+        by_rule = "no label" if row["rule_grade"] is None else f"grade {row['rule_grade']}"
+        why = made["exclusions"].get(row["excluded"], row["excluded"]).rstrip(".")
+        by_people = f"excluded: {why}" if row["grade"] is None else f"grade {row['grade']}"
+        lines.append(f"    {by_rule} → {by_people}: {counted(row['pairs'], 'pair')}")
+    if changed:
+        lines.append(f"    which: rule_grade of {made['path']}/annotations beside score of qrels")
+    return lines
