@@ -29,6 +29,7 @@ from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder, rev
 from flows.review.sync import Target, pull, push, status
 from flows.review.verdicts import terms_of
 from schemas.errors import UsageError
+from schemas.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ def push_release(
 def _pushed(workspace: Workspace, asked: Push, tell: Callable[[str], None]) -> list[dict[str, Any]]:
     made = [_push_task(workspace, source, asked, tell) for source in _tasks(workspace, asked)]
     if not any(item.get("candidates", 1) for item in made):
-        held = sum(sum(item["held_back"].values()) for item in made)
+        held = any(item["held_back"] for item in made)
         raise UsageError(
-            "there is nothing to review" + (f": all {held:,} candidates are held back" if held else ""),
+            "there is nothing to review" + (": everything is held back" if held else ""),
             record=asked.release,
             hint="held_back.parquet in the review's folder says why"
             if held
@@ -179,7 +180,7 @@ def _readers_per_item(folder: ReviewFolder, asked: Push) -> int:
     chosen = asked.per_item if asked.per_item is not None else int(before or Options().per_item)
     if before is not None and chosen != before:
         raise UsageError(
-            f"each item of this review has {before} annotators, not {chosen}",
+            f"each item of this review has {counted(before, 'annotator')}, not {chosen}",
             file=str(folder.path),
             hint=f"leave out --per-item, or give {before}: it holds for the whole review",
         )

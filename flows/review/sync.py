@@ -26,6 +26,7 @@ from flows.review.store import ReviewFolder, parquet_bytes
 from flows.review.tasks import offered
 from schemas.errors import MedqrelsError
 from schemas.review import ReviewAnnotation, ReviewCandidate, Role
+from schemas.wording import counted
 
 BATCH_TASKS = 1000
 BATCH_BYTES = 8 << 20
@@ -128,7 +129,7 @@ def _push_queue(
         is_sure = plan.is_done or _apply(client, project.id, plan, held, noted)
         write_noted(folder, queue.annotator, queue.role, noted)
         if plan.create:
-            tell(f"{queue.title}: {len(plan.create):,} tasks sent")
+            tell(f"{queue.title}: {counted(len(plan.create), 'task')} sent")
         if plan.is_done or (is_sure and not plan.delete):
             return _report(client, queue, project, first, plan.conflicts)
         restore = False  # what is deleted while we push is somebody's wish

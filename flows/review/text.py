@@ -226,8 +226,8 @@ def changed_labels(made: Mapping[str, Any]) -> list[str]:
     others = sum(row["pairs"] for row in changed) - new
     same = pairs - others - new
     lines = [
-        f"  people judged {counted(pairs, 'pair')}: {same:,} keep the grade of a rule, {others:,} have another "
-        f"one now or none, {new:,} had no label"
+        f"  people judged {counted(pairs, 'pair')}: {same:,} keep the grade of a rule, {others:,} have "
+        f"another one now or none, {new:,} had no label"
     ]
     for row in changed:
         by_rule = "no label" if row["rule_grade"] is None else f"grade {row['rule_grade']}"
