@@ -254,7 +254,9 @@ def test_labels_that_people_changed_are_told(world: World) -> None:
         told[given, now, "" if now is not None else excluded[pair]["reason"]] += 1
     found = changes(query(), views(world.directory("2.0.0")))
     assert {(row["rule_grade"], row["grade"], row["excluded"]): row["pairs"] for row in found} == told
-    assert all(row["is_same"] == (row["grade"] == row["rule_grade"]) for row in found)
+    assert all(
+        row["is_same"] == (row["grade"] is not None and row["grade"] == row["rule_grade"]) for row in found
+    )
     assert told[2, 1, ""] > 10 and told[2, None, "cannot_judge"] and told[None, 2, ""] > 100
 
     made = {"path": "DIRECTORY", "judged_by_people": found, "exclusions": dict(world.second.exclusions)}
