@@ -58,14 +58,14 @@ def pushed(made: Sequence[Mapping[str, Any]], *, dry_run: bool = False, draw_onl
             lines += _queue(queue, _PLANNED if is_planned else _WORDS)
         if item.get("passwords"):
             lines.append(f"  passwords of these logins: {item['passwords']}")
-    names = " ".join(item["review"] for item in made[:1]) if len(made) == 1 else "DATASET/TASK"
+    name = made[0]["review"] if len(made) == 1 else made[0]["review"].partition("/")[0]
     if dry_run:
         lines.append("next: the same command without --dry-run")
     elif draw_only:
-        lines.append(f"next: medqrels review judge {names} --model NAME, or medqrels review push {names}")
+        lines.append(f"next: medqrels review judge {name} --model NAME, or medqrels review push {name}")
     else:
         lines.append(
-            f"next: medqrels review pull {names}, any time, fetches what was answered; medqrels review status"
+            f"next: medqrels review pull {name}, any time, fetches what was answered; medqrels review status"
         )
     return "\n".join(lines)
 

@@ -191,6 +191,23 @@ def test_readers_per_item_hold_for_the_whole_review(workspace: Workspace, medqre
     assert folder.json("frame.json") == frame and frame["sample"] == 10
 
 
+def test_a_draw_tells_what_ended_and_which_number_draws_more(workspace: Workspace, medqrels: Run) -> None:
+    small_release(workspace, "ends")
+    push = ("push", f"ends/{TASK}", "--draw-only")
+    code, text, _ = medqrels(*push, "--sample", "8")
+    assert code == 0 and "  8 items, 8 of them new\n" in text and "nobody any more" not in text
+    assert "17 pairs of the release not drawn: --sample N with N above 8 draws more" in text
+    assert f"next: medqrels review judge ends/{TASK}" in text
+    small_release(workspace, "ends", "1.0.1", queries=2)
+    made = told(medqrels(*push, "--dry-run", "--json"))[0]
+    code, text, _ = medqrels(*push)
+    ended = made["ended"]["gone"]
+    assert code == 0 and 0 < ended < 8 == ended + made["candidates"]
+    many = f"{ended} item{'s' if ended > 1 else ''} given to nobody any more"
+    assert f"  {many}: the release no longer has the query or the document; answers stay\n" in text
+    assert f"ends/{TASK}\n  8 items drawn, {ended} given to nobody any more" in medqrels("status")[1]
+
+
 def test_each_verb_names_the_next_one_up_to_the_release(workspace: Workspace, medqrels: Run) -> None:
     name = f"medqrels-sample/{TASK}"
     folder = review(workspace, "medqrels-sample", 3, ("A1", "A2"))
