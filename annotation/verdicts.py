@@ -23,11 +23,11 @@ ADJACENT = "review/adjacent@1"
 SINGLE = "review/single@1"
 ADJUDICATED = "review/adjudicated@1"
 RULES: dict[str, str] = {
-    UNANIMOUS: "Every reader gave this grade; of items that no reader could judge, no grade.",
-    MAJORITY: "Of three or more readers, more than half gave this grade and no two are more than one apart.",
-    ADJACENT: "The readers are one grade apart: the lower grade, which is the one that all of them support.",
-    SINGLE: "One reader gave this grade, and the dataset's spec allows one reader.",
-    ADJUDICATED: "The readers disagreed, and a third person gave this grade after reading their reasons.",
+    UNANIMOUS: "Every annotator gave this grade; to items that none of them could judge, no grade.",
+    MAJORITY: "Of three or more annotators, more than half gave this grade, and no two are over 1 apart.",
+    ADJACENT: "The annotators are one grade apart: the lower one counts, which all of them support.",
+    SINGLE: "One annotator gave this grade, and the dataset's spec allows a single one.",
+    ADJUDICATED: "The annotators disagreed, and a third person gave this grade after reading their reasons.",
 }
 """rule -> how its grade comes about."""
 STATUS: dict[str, LabelStatus] = {**dict.fromkeys(RULES, "expert"), ADJUDICATED: "adjudicated"}

@@ -29,6 +29,8 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _BUSY = frozenset({429, 503})
 _BROKEN = frozenset({500, 502, 504})
 _DETAIL = 300
+_REFUSALS = 3
+"""Connections this machine may refuse: a server on it that is down does not come back while one waits."""
 _NOT_ITS_JSON = "answers with something else than Label Studio's JSON"
 
 
@@ -60,6 +62,7 @@ class Transport:
         if not api_key.strip():
             raise UsageError("no token for the review server", hint="set LABEL_STUDIO_API_KEY")
         self._url, self._key, self._patience = url, api_key.strip(), patience
+        self._is_here = urlsplit(url).hostname in LOOPBACK
         self._sent = ""
         try:
             import httpx
@@ -73,7 +76,7 @@ class Transport:
             self._web = httpx.Client(
                 timeout=httpx.Timeout(patience.read_timeout, connect=patience.connect_timeout),
                 follow_redirects=False,  # a redirect could carry the token to another place
-                trust_env=urlsplit(url).hostname not in LOOPBACK,  # no proxy to this very machine
+                trust_env=not self._is_here,  # no proxy to this very machine
                 verify=_authorities(),
                 event_hooks={"request": [self._note]},
             )
@@ -107,13 +110,16 @@ class Transport:
         from label_studio_sdk.core.parse_error import ParsingError
 
         problem = self._problem("was not contacted")
-        renewed = False
+        renewed, refusals = False, 0
         for attempt in range(self._patience.attempts):
             asked, may_be_done = "", False
             try:
                 return question(self._signed_in())
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 problem = self._unreachable(error)  # nothing was sent
+                refusals += 1
+                if self._is_here and refusals == _REFUSALS:
+                    break
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 problem, may_be_done = self._unreachable(error), True
             except ApiError as error:
@@ -137,7 +143,7 @@ class Transport:
         if not page.startswith(f"{self._url}/"):
             raise FetchError("the review server invites to another address", file=self._url)
         with requests.Session() as visitor:
-            visitor.trust_env = urlsplit(self._url).hostname not in LOOPBACK
+            visitor.trust_env = not self._is_here
             timeout = (self._patience.connect_timeout, self._patience.read_timeout)
             try:
                 visitor.get(page, timeout=timeout)
@@ -195,14 +201,14 @@ class Transport:
             text = text.replace(secret, "…") if secret else text
         return f": {text[:_DETAIL]}" if text else ""
 
-    def _problem(self, message: str) -> FetchError:
-        return FetchError(
-            f"the review server {message}", file=self._url, hint="the same command continues from here"
-        )
+    def _problem(self, message: str, first: str = "") -> FetchError:
+        hint = f"{first}the same command continues from here"
+        return FetchError(f"the review server {message}", file=self._url, hint=hint)
 
     def _unreachable(self, error: Exception) -> FetchError:
         # Its text may hold the URL's query.
-        return self._problem(f"cannot be reached ({type(error).__name__})")
+        start = "medqrels review start, or start the server that LABEL_STUDIO_URL names; then "
+        return self._problem(f"cannot be reached ({type(error).__name__})", start if self._is_here else "")
 
     def _unconfirmed(self, problem: FetchError) -> UnconfirmedError:
         return UnconfirmedError(problem.message, file=problem.file, hint=problem.hint)

@@ -43,9 +43,24 @@ SHORT_REASONS = {
     "no_spread": "no spread",
     "unstable": "too few items",
 }
+UNMEASURED = {
+    "no_items": "none of its pairs was judged",
+    "stratum_not_reviewed": "a part of its pairs was not judged at all",
+    "not_random": "what was judged so far is no random sample",
+    "too_few": "too few pairs were judged",
+    "under_floor": "the lower bound is below the floor",
+    "at_floor": "the lower bound is not below the floor",
+}
+"""Why a share was not measured, or what became of a rule (annotation.agreement.precision.Reason)."""
+DECISIONS = {
+    "keep": "keeps its labels",
+    "downgrade": "keeps only what people judged",
+    "not_run": "nothing decided",
+}
+"""What becomes of a rule."""
 LEFT_OUT = {
-    "superseded": "to an earlier form of an item",
-    "withdrawn": "to withdrawn items",
+    "superseded": "that the same annotator replaced by another one",
+    "withdrawn": "that were deleted on the server",
     "conflict": "in conflict with another answer of the same annotator",
     "unknown_candidate": "to items that are no longer in the pool",
 }

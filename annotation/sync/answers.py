@@ -141,11 +141,15 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """Rows of one annotator after a pull, what was set aside, and ids of tasks that were looked at."""
+    """Rows of one annotator after a pull, what was set aside, and ids of tasks that were looked at.
+
+    `there`: of each candidate that was looked at, ids of the answers the server holds now, the last one last.
+    """
 
     rows: tuple[ReviewAnnotation, ...]
     quarantined: tuple[Quarantined, ...]
     seen: frozenset[int]
+    there: Mapping[str, tuple[str, ...]]
 
 
 def task_answers(row: Mapping[str, Any]) -> TaskAnswers:
@@ -230,11 +234,14 @@ def merge(
         _lend(rows[name], given.setdefault(name, []), item)
     last = max((row.sequence for items in rows.values() for row in items.values()), default=0)
     ordered = sorted(given, key=lambda name: (min((item[:2] for item in given[name]), default=("", 0)), name))
+    held: dict[str, tuple[str, ...]] = {}
     for name in ordered:
-        last = _settle(rows[name], [row for _, _, row in sorted(given[name], key=_order)], last, accept)
+        now = [row for _, _, row in sorted(given[name], key=_order)]
+        held[name] = tuple(dict.fromkeys(row.id for row in now))
+        last = _settle(rows[name], now, last, accept)
     made = [row for items in rows.values() for row in items.values()]
     made.sort(key=lambda row: (row.candidate_id, row.sequence, row.id))
-    return Pulled(tuple(made), tuple(aside), frozenset(task.task_id for task in tasks))
+    return Pulled(tuple(made), tuple(aside), frozenset(task.task_id for task in tasks), held)
 
 
 def _order(item: tuple[str, int, ReviewAnnotation]) -> tuple[str, int]:

@@ -26,6 +26,7 @@ from curation.tasks.registry import TASKS, by_lot
 from schemas.errors import ReleaseError
 from schemas.published import IMAGE, Published
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
+from schemas.wording import counted
 
 OF_TASK = ("summary", "intended_use", "limitations")
 OF_DATASET = ("intended_use", "limitations", "collection", "acknowledgement")
@@ -64,6 +65,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["cell"] = cell
     environment.filters["number"] = number
+    environment.filters["counted"] = counted
     environment.filters.update(results.FILTERS)
     return environment
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from curation.published.query import QueryRunner, Views, fetch, fetch_one
 from schemas.benchmark import Document, Excluded, LabelStatus, Qrel, Query
 from schemas.record import column, record
@@ -20,7 +22,7 @@ from schemas.review import Role, Verdict
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 from schemas.task import Task
 
-VERSION = 2
+VERSION = 3
 VERDICTS, REVIEWED = "{task}_verdicts", "{task}_reviewed"
 """Names of the stage that holds what was brought from the review, and of the stage that applies it."""
 REVIEW = "provenance/review.json"
@@ -28,12 +30,20 @@ REVIEW = "provenance/review.json"
 NOT_RELEVANT = "People judged that the document is not relevant to the query."
 _COUNTS = """
     SELECT count(DISTINCT ("query-id", "corpus-id")) AS pairs, count(DISTINCT "query-id") AS queries,
-        count(*) AS answers, count(DISTINCT annotator) AS readers,
+        count(*) AS answers, count(DISTINCT annotator) AS people,
         count(*) FILTER (role = 'adjudicator') AS adjudicated, count(*) FILTER (grade IS NULL) AS unjudged
     FROM annotations"""
 _RULES = """
     SELECT rule, count(DISTINCT ("query-id", "corpus-id")) AS pairs FROM annotations
     GROUP BY rule ORDER BY rule"""
+
+_CHANGES = """
+    SELECT a.rule_grade, q.score AS grade, coalesce(e.reason, '') AS excluded,
+        coalesce(q.score = a.rule_grade, false) AS is_same, count(*) AS pairs
+    FROM (SELECT DISTINCT "query-id", "corpus-id", rule_grade FROM annotations) AS a
+    LEFT JOIN qrels AS q ON q."query-id" = a."query-id" AND q."corpus-id" = a."corpus-id"
+    LEFT JOIN excluded AS e ON e."query-id" = a."query-id" AND e."corpus-id" = a."corpus-id"
+    GROUP BY ALL ORDER BY rule_grade DESC NULLS LAST, grade DESC NULLS LAST, excluded"""
 
 
 @record
@@ -87,6 +97,7 @@ class ReviewAnswer:
     reason: str = column("why it could not be judged, '' when it was")
     seconds: float = column("time spent, 0 when unknown")
     rule: str = column("rule of the verdict")
+    rule_grade: int | None = column("grade that a rule of the task gave the pair, null for none")
 
 
 _HASH = "sha256(text || chr(0) || coalesce(image.sha256, ''))"
@@ -140,8 +151,10 @@ _EXCLUDED = f"""{_WEIGHED}
     WHERE r.rule IN (SELECT rule FROM under_floor)"""
 _QUERIES = """SELECT q.* FROM given_queries AS q
     SEMI JOIN (SELECT query_id FROM qrels WHERE score > 0) AS r ON r.query_id = q.id"""
-_ANSWERS = """SELECT a.query_id, a.corpus_id, g.annotator, g.role, g.grade, g.reason, g.seconds, a.rule
-    FROM applied AS a JOIN answers AS g ON g.candidate_id = a.candidate_id"""
+_ANSWERS = """SELECT a.query_id, a.corpus_id, g.annotator, g.role, g.grade, g.reason, g.seconds, a.rule,
+        r.score AS rule_grade
+    FROM applied AS a JOIN answers AS g ON g.candidate_id = a.candidate_id
+    LEFT JOIN given_qrels AS r ON r.query_id = a.query_id AND r.corpus_id = a.corpus_id"""
 _DROPS = f"""{_WEIGHED}
     SELECT 'verdict' AS unit, candidate_id AS id, article_id, CASE WHEN stale IS NOT NULL THEN 'stale_verdict'
         WHEN excluded_as IS NOT NULL THEN 'excluded_pair' WHEN place > 1 THEN 'other_verdict'
@@ -204,6 +217,24 @@ def grades(task: Task, scores: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
+def changes(query: QueryRunner, given: Views) -> list[dict[str, Any]]:
+    """How many pairs people judged, by the grade a rule had given them and what the release makes of them.
+
+    Args:
+        query: runs SQL over Parquet.
+        given: published tables, see `curation.release.facts.views`.
+
+    Returns:
+        Rows of `rule_grade` (None where no rule labelled the pair), `grade` (None where it is excluded),
+        `excluded` (the reason, '' for a label), `is_same` (the grade is the rule's) and `pairs`; none of a
+        release without answers, or whose answers do not tell.
+    """
+    files = given.get("annotations", ())
+    if not files or "rule_grade" not in pq.read_schema(files[0]).names:
+        return []
+    return fetch(query, _CHANGES, given)
+
+
 def write_review(directory: Path, content: Mapping[str, Any]) -> None:
     """Write what is known of a review into a task directory, see `review_facts`."""
     path = directory / REVIEW
@@ -227,9 +258,11 @@ def review_facts(directory: Path, query: QueryRunner, given: Views) -> dict[str,
         "review": {
             **fetch_one(query, _COUNTS, given),
             "rules": fetch(query, _RULES, given),
+            "changes": changes(query, given),
             "agreement": told.get("agreement", []),
             "precision": told.get("precision", []),
             "missed": told.get("missed"),
             "meaning": told.get("rules", {}),
+            "words": told.get("words", {}),
         }
     }

@@ -156,7 +156,9 @@ def _named(spec: Any, version: str | None) -> str:
 
 
 def _released(result: list[dict[str, Any]]) -> str:
-    """Version and reason, then each task with what its audit says."""
+    """Version and reason, then each task with what its audit says and which labels people changed."""
+    from flows.review.text import changed_labels
+
     first = result[0]
     stands = "" if first["is_new"] else "; no new release, this one stands"
     lines = [f"{first['dataset']}@{first['version']}: {first['why']}{stands}"]
@@ -167,6 +169,7 @@ def _released(result: list[dict[str, Any]]) -> str:
             item["path"],
             f"  {empty}audit {item['audit']}, {mark}: {item['audit_page']}",
             *(f"  {reason}" for reason in item["not_publishable_because"]),
+            *changed_labels(item),
         ]
     return "\n".join(lines)
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from schemas.wording import counted
+
 if TYPE_CHECKING:  # they load pyarrow, which `medqrels --help` does not need
     from flows.pipeline import Verb
     from schemas.spec import DatasetSpec, Grounding
@@ -75,7 +77,10 @@ def emit_plan(
 
     choices = Choices(grounding=chosen) if isinstance(chosen, Grounding) else Choices.of(chosen)
     result = preview_stages(common.root, steps(verb, tasks), choices)
-    lines = [f"{item['stage']}: {item['to_do']} shards to do, {item['done']} up to date" for item in result]
+    lines = [
+        f"{item['stage']}: {counted(item['to_do'], 'shard')} to do, {item['done']} up to date"
+        for item in result
+    ]
     emit(common, result, "\n".join(lines))
     return OK
 

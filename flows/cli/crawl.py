@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 
 from flows.cli.common import DEFAULT, OK, Common, DryRun, emit, with_progress
 from flows.crawl.repositories import REPOSITORIES, request_type
+from schemas.wording import counted
 
 if TYPE_CHECKING:  # it loads pyarrow, which `medqrels --help` does not need
     from flows.crawl.repositories.base import CrawlRequest
@@ -77,7 +78,7 @@ def _crawl(request: CrawlRequest, dry_run: bool, common: Common) -> int:
             emit(common, result, f"would ask {request.source} what there is, record it, and fetch it")
         else:
             known = f"{result['known']} are selected already"
-            emit(common, result, f"would fetch {result['new']} new articles; {known}")
+            emit(common, result, f"would fetch {counted(result['new'], 'new article')}; {known}")
         return OK
     request.check(load_settings(workspace=common.root))
     from flows.crawl.flow import crawl

@@ -18,6 +18,7 @@ from flows.cli.common import (
     emit_plan,
     with_progress,
 )
+from schemas.wording import counted
 
 Backend = Annotated[
     Literal["native", "quickumls", "scispacy"],
@@ -97,6 +98,8 @@ def _texts(
     if text is not None:
         emit(common, {"text": text, "mentions": made}, lambda: annotated(text, made))
         return OK
-    lost = f"; {made['dropped']} lines dropped, see {target}.dropped.jsonl" if made["dropped"] else ""
-    emit(common, made, f"{made['texts']} texts, {made['mentions']} mentions{lost}")
+    lost = (
+        f"; {counted(made['dropped'], 'line')} dropped, see {target}.dropped.jsonl" if made["dropped"] else ""
+    )
+    emit(common, made, f"{counted(made['texts'], 'text')}, {counted(made['mentions'], 'mention')}{lost}")
     return FINDING if made["dropped"] else OK

@@ -49,6 +49,7 @@ def start(
     from flows.review import text as review_text
     from flows.review.label_studio import install, venv_folder
     from flows.review.label_studio import start as start_server
+    from flows.review.people import passwords_path
     from flows.review.server import server_folder
 
     root = load_settings(workspace=common.workspace).workspace
@@ -65,6 +66,7 @@ def start(
         "login": server.login,
         "pid": server.pid,
         "password_file": str(folder / "secrets.json"),
+        "accounts_file": str(passwords_path(folder)),
     }
     if is_first:
         made["password"] = server.password
@@ -100,7 +102,7 @@ def push(
     *,
     per_item: PerItem = None,
     sample: Annotated[
-        int | None, Parameter(help="Items to draw; all at first, then as in the last push.")
+        int | None, Parameter(help="Items to draw: all at first; later only a larger number draws more.")
     ] = None,
     stratify: Stratify = "",
     annotators: Annotators = None,
@@ -123,7 +125,7 @@ def push(
         return push_release(common.root, asked, review_text.to_stderr)
 
     made = with_progress(common, work)
-    emit(common, made, lambda: review_text.pushed(made, dry_run or draw_only))
+    emit(common, made, lambda: review_text.pushed(made, dry_run=dry_run, draw_only=draw_only))
     return FINDING if any(queue["conflicts"] for item in made for queue in item["queues"]) else OK
 
 
@@ -150,7 +152,7 @@ def pull(
 
     made = pull_reviews(common.root, review, accept=accept, allow_http=allow_http, dry_run=dry_run)
     emit(common, made, lambda: review_text.pulled(made, dry_run))
-    return FINDING if any(item.get("conflicts") for found in made for item in found["people"]) else OK
+    return FINDING if any(item.get("in_conflict") for found in made for item in found["people"]) else OK
 
 
 @review_app.command
@@ -162,7 +164,7 @@ def status(
     *,
     common: Common = DEFAULT,
 ) -> int:
-    """Show each annotator's progress: assigned, done, cannot judge, conflicts."""
+    """Show how far each review is: what is drawn, on the server, answered or in conflict; what is next."""
     from flows.review import text as review_text
     from flows.review.commands import status_of
 

@@ -22,6 +22,7 @@ from schemas.article import RawArticle
 from schemas.errors import FetchError, UsageError, WorkspaceError
 from schemas.hashing import canonical_json, sha256_text
 from schemas.stages import Drop, Reason
+from schemas.wording import counted
 from sources import pmc
 from sources.ledger import Ledger
 from sources.pmc.inventory import ObjectVersion, State, diff, newest, read_state
@@ -79,7 +80,9 @@ class SyncReport:
         counts = (("new", self.new), ("changed", self.changed), ("vanished", self.vanished))
         found = ", ".join(f"{len(pmcids):,} {name}" for name, pmcids in counts)
         silent = f", {len(self.unreachable):,} could not be asked" if self.unreachable else ""
-        return f"{origin}: {found}{silent}; {len(self.stale)} of {self.shards} shards to crawl again"
+        return (
+            f"{origin}: {found}{silent}; {len(self.stale)} of {counted(self.shards, 'shard')} to crawl again"
+        )
 
 
 def sync(workspace: Workspace, context: pmc.PmcContext) -> SyncReport:

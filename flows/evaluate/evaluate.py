@@ -31,6 +31,7 @@ from flows.engine.workspace import check_outside_releases, is_workspace
 from flows.evaluate.retrieval import Bench, Options
 from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_file
+from schemas.wording import counted
 
 RESULTS, PAGE, PER_QUERY, RUNS, TIMES = (
     "results.json",
@@ -159,9 +160,9 @@ def _given(path: Path, collection: Collection, k: int) -> Measured:
         cut += len(whole) > k
     notes = list(found.notes)
     if removed:
-        notes.append(f"{removed} excluded pairs were taken out; the documents below them moved up")
+        notes.append(f"{counted(removed, 'excluded pair')} taken out; the documents below moved up")
     if cut:
-        notes.append(f"{cut} rankings were longer than {k} and were cut")
+        notes.append(f"{counted(cut, 'ranking')} longer than {k} and cut")
     system = Measured(
         found.name, "run", run, {"tag": found.tag, "sha256": sha256_file(path)}, notes=tuple(notes)
     )
@@ -266,7 +267,7 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
         part = f", subset {item['subset']}" if item["subset"] else ""
         lines.append(
             f"{release['dataset']}@{release['version']} {release['task']} ({item['split']}{part}): "
-            f"{item['queries_measured']} queries, {item['corpus']} documents"
+            f"{counted(item['queries_measured'], 'query')}, {counted(item['corpus'], 'document')}"
         )
         width = max((len(system["name"]) for system in item["systems"]), default=0)
         shown = [name for name in item["measures"] if name not in ("R@1", "Success@1")]

@@ -31,6 +31,7 @@ from flows.engine.scratch import own_temporary
 from flows.engine.workspace import check_outside_releases, write_atomic
 from schemas.audit import AuditReport, CanaryResult
 from schemas.errors import UsageError
+from schemas.wording import counted
 
 LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
@@ -292,8 +293,9 @@ def describe(results: Sequence[AuditReport]) -> str:
         lines.append(f"{result.release} {result.task}: {result.verdict}  ({result.release_hash[:16]})")
         planted = [item for item in result.canaries if item.is_found]
         lines.append(
-            f"  {sum(rule.status == 'passed' for rule in result.rules)} of {len(result.rules)} rules passed; "
-            f"{len(planted)} of {len(result.canaries)} planted defects found"
+            f"  {sum(rule.status == 'passed' for rule in result.rules)} of "
+            f"{counted(len(result.rules), 'rule')} passed; "
+            f"{len(planted)} of {counted(len(result.canaries), 'planted defect')} found"
         )
         for rule in result.rules:
             if rule.status not in ("passed", "not_applicable"):

@@ -7,8 +7,11 @@ from typing import Any
 
 from curation.published.manifest import ReleaseManifest
 from curation.release.card import load_prose
+from curation.release.facts import views
+from curation.release.reviewed import changes
 from curation.tasks.registry import TASKS
 from flows.build.partition import partition_jobs
+from flows.engine.connection import query
 from flows.engine.execution import workers
 from flows.engine.orchestration import flow, run_jobs
 from flows.engine.session import Session, write_session
@@ -94,6 +97,8 @@ def _result(made: Made, manifest: ReleaseManifest, directory: Path) -> dict[str,
         "publishable": held.publishable,
         "not_publishable_because": list(held.because),
         "counts": dict(manifest.counts),
+        "judged_by_people": changes(query(), views(directory)),
+        "exclusions": dict(manifest.exclusions),
         "audit": held.audit,
         "audit_page": str(directory / PAGE),
     }

@@ -10,8 +10,9 @@ from typing import Any
 
 from annotation.adjudication import DISPUTES, Disputed
 from annotation.assignment import Person, read_people
-from annotation.verdicts import RULES
+from annotation.verdicts import RULES, Terms
 from flows.engine.workspace import Workspace
+from flows.review.progress import next_step
 from flows.review.store import ReviewFolder, review_folders
 from flows.review.verdicts import Resolved, settle, terms_of
 from flows.specs import DATA_CARDS, read_spec
@@ -51,14 +52,14 @@ def adjudicate(
     made = settle(folder, terms, people or _adjudicators(folder.allotments()), dry_run=dry_run)
     if not dry_run:
         folder.write_json(DISPUTED, _shown(folder.json(DISPUTED), made.disputed))
-    return _told(folder, made, terms.per_item, dry_run)
+    return _told(folder, made, terms, dry_run)
 
 
-def _told(folder: ReviewFolder, made: Resolved, per_item: int, dry_run: bool) -> dict[str, Any]:
+def _told(folder: ReviewFolder, made: Resolved, terms: Terms, dry_run: bool) -> dict[str, Any]:
     whose = {row.candidate_id: row.annotator for row in folder.allotments() if row.role == "adjudicator"}
     return {
         "review": f"{folder.path.parent.name}/{folder.path.name}",
-        "per_item": per_item,
+        "per_item": terms.per_item,
         "candidates": len(folder.candidates()),
         "disputed": [
             {
@@ -75,6 +76,7 @@ def _told(folder: ReviewFolder, made: Resolved, per_item: int, dry_run: bool) ->
         "by_rule": dict(sorted(Counter(row.rule for row in made.verdicts).items())),
         "new_log_lines": made.added,
         "dry_run": dry_run,
+        "next": "the same command without --dry-run" if dry_run else next_step(folder, terms),
     }
 
 
@@ -100,11 +102,12 @@ def adjudicate_all(
     found = [(dataset, folder) for dataset, _, folder in review_folders(workspace, name)]
     with contextlib.nullcontext() if dry_run else workspace.writing():
         return [
-            adjudicate(folder, people, _terms(dataset, spec), dry_run=dry_run) for dataset, folder in found
+            adjudicate(folder, people, review_settings(dataset, spec), dry_run=dry_run)
+            for dataset, folder in found
         ]
 
 
-def _terms(dataset: str, spec: Path | None) -> Review:
+def review_settings(dataset: str, spec: Path | None = None) -> Review:
     """What the given spec says of reviews, else that of the dataset, else the defaults."""
     own = DATA_CARDS / dataset / "spec.toml"
     path = spec or (own if own.is_file() else None)
@@ -129,17 +132,20 @@ def describe(made: dict[str, Any]) -> str:
     lines = [
         f"{made['review']}: {counted(made['verdicts'], 'verdict')} of {counted(made['candidates'], 'item')}"
     ]
-    lines += [f"  {count:,} by {rule}: {RULES[rule]}" for rule, count in made["by_rule"].items()]
+    lines += [
+        f"  {counted(count, 'verdict')} by {rule}: {RULES[rule]}" for rule, count in made["by_rule"].items()
+    ]
     if made["without_grade"]:
         lines.append(f"  {made['without_grade']:,} of them without a grade: nobody could judge the item.")
     reasons = Counter(row["reason"] for row in made["disputed"])
     lines.append(f"{counted(len(made['disputed']), 'item')} for an adjudicator")
-    lines += [f"  {count:,} {reason}: {DISPUTES[reason]}" for reason, count in sorted(reasons.items())]
+    lines += [f"  {counted(count, 'item')}: {DISPUTES[reason]}" for reason, count in sorted(reasons.items())]
     new = counted(made["new_allotments"], "item")
     if made["new_allotments"]:
-        lines.append(f"  {new} {tense} an adjudicator; medqrels review push {made['review']} sends them.")
+        lines.append(f"  {new} {tense} an adjudicator.")
     if made["nobody_left"]:
         lines.append(
             f"  nobody is left to adjudicate {counted(len(made['nobody_left']), 'item')}: name more people."
         )
+    lines.append(f"next: {made['next']}")
     return "\n".join(lines)

@@ -172,10 +172,12 @@ def describe_plan(made: dict[str, Any]) -> str:
     level = round(100 * made["confidence"])
     known = f", {percent(made['gold_share'])} of them gold items" if made["gold_share"] else ""
     origins = {"given": "given", "answers": "from the answers so far", "default": "default"}
+    items, give = counted(made["items"], "item"), "gives" if made["items"] == 1 else "give"
+    each = "One annotator" if made["annotators"] == 1 else f"Each of {made['annotators']} annotators"
     lines = [
-        f"{made['items']:,} items with {counted(made['per_item'], 'annotator')} each give a {level} % "
+        f"{items} with {counted(made['per_item'], 'annotator')} each {give} a {level} % "
         f"interval of ±{made['half_width']:g} around {made['prior']:g} ({name}).",
-        f"Each of {made['annotators']} annotators reads {made['items_per_annotator']:,} items{known}, in "
+        f"{each} reads {counted(made['items_per_annotator'], 'item')}{known}, in "
         f"{made['hours_per_annotator']:.1f} hours; together {made['hours']:.1f} hours.",
         "Assumed:",
     ]
@@ -184,7 +186,7 @@ def describe_plan(made: dict[str, Any]) -> str:
             value, origin = made["assumed"][key]["value"], made["assumed"][key]["from"]
             text = " ".join(f"{item:.2f}" for item in value) if isinstance(value, tuple) else f"{value:g}"
             lines.append(f"  {title}: {text} ({origins[origin]})")
-    pool = f"a sample of {made['pool']:,} items" if made["pool"] else "a small part of all items"
+    pool = f"a sample of {counted(made['pool'], 'item')}" if made["pool"] else "a small part of all items"
     lines.append(f"  the sample: {pool}, reported as one group; each group reported alone needs as many")
     return "\n".join(lines)
 

@@ -62,7 +62,7 @@ class Prepared:
     """What a review now consists of, in numbers, and its folder.
 
     `ended` counts items that are given to nobody any more, `undrawn` the labelled and found pairs of the
-    release that the review has not drawn, `drawn` those it has.
+    release that the review has not drawn, `drawn` those it has; a larger `--sample` than `sample` draws more.
     """
 
     folder: ReviewFolder
@@ -73,6 +73,7 @@ class Prepared:
     new: int
     ended: Mapping[Ending, int]
     drawn: int
+    sample: int
     undrawn: int
     by_origin: Mapping[str, int]
     held_back: Mapping[str, int]
@@ -187,6 +188,7 @@ def prepare(
         new=sum(item.id not in had for item in live),
         ended=dict(sorted(Counter(ends.values()).items())),
         drawn=sum(item.origin != "gold" for item in whole.values()),
+        sample=_sampled(drawn.frame),
         undrawn=sum(pair.key not in pairs for pair in _frame(task, drawn.frame["seed"])),
         by_origin=dict(sorted(Counter(item.origin for item in live).items())),
         held_back=found.kinds(),
@@ -278,9 +280,12 @@ def _draw(
 
 def _grows(sample: int | None, told: Mapping[str, Any]) -> bool:
     """Whether a larger sample is asked for than was drawn; the same command again draws nothing."""
-    return sample is not None and sample > max(
-        told.get("sample") or 0, told.get("drawn", 0) - told.get("gold", 0)
-    )
+    return sample is not None and sample > _sampled(told)
+
+
+def _sampled(told: Mapping[str, Any]) -> int:
+    """How many items the largest draw so far was to have, known items apart."""
+    return max(int(told.get("sample") or 0), int(told.get("drawn", 0)) - int(told.get("gold", 0)))
 
 
 def _seen(folder: ReviewFolder) -> dict[str, list[Hit]]:

@@ -12,18 +12,24 @@ from typing import Any
 
 from annotation.assignment import Person, read_people
 from annotation.candidates import check_facets
+from annotation.verdicts import Terms
 from curation.published.manifest import read_manifest
 from flows.engine.scratch import own_temporary
 from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
+from flows.review.adjudication import review_settings
 from flows.review.candidates import Options, prepare
+from flows.review.conflicts import CHANGED, linked, of_person
 from flows.review.delivery import MediaFolder
-from flows.review.people import note_accounts
+from flows.review.people import login_of, note_accounts, passwords_path, read_accounts
+from flows.review.progress import next_step, standing_of
 from flows.review.reports import of_folder
-from flows.review.server import accounts_for, address, connect, media_folder, releases_of
+from flows.review.server import accounts_for, address, connect, media_folder, releases_of, server_folder
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder, review_folders
 from flows.review.sync import Target, pull, push, status
+from flows.review.verdicts import terms_of
 from schemas.errors import UsageError
+from schemas.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,9 @@ def push_release(
 def _pushed(workspace: Workspace, asked: Push, tell: Callable[[str], None]) -> list[dict[str, Any]]:
     made = [_push_task(workspace, source, asked, tell) for source in _tasks(workspace, asked)]
     if not any(item.get("candidates", 1) for item in made):
-        held = sum(sum(item["held_back"].values()) for item in made)
+        held = any(item["held_back"] for item in made)
         raise UsageError(
-            "there is nothing to review" + (f": all {held:,} candidates are held back" if held else ""),
+            "there is nothing to review" + (": everything is held back" if held else ""),
             record=asked.release,
             hint="held_back.parquet in the review's folder says why"
             if held
@@ -90,7 +96,7 @@ def _push_task(
         _readers_per_item(source, asked)
         drawn: dict[str, Any] = {"review": f"{source.path.parent.name}/{source.path.name}"}
         with connected(workspace, asked.allow_http) as target:
-            return drawn | {"queues": _send(workspace, target, source, asked, tell)}
+            return drawn | _send(workspace, target, source, asked, tell)
     head = read_manifest(source)
     folder = review_folder(workspace, head.dataset, head.task)
     options = _options(workspace, asked, _readers_per_item(folder, asked))
@@ -99,9 +105,10 @@ def _push_task(
     server = contextlib.nullcontext() if is_apart else connected(workspace, asked.allow_http)
     with server as found, _place(workspace, folder, asked.dry_run) as (kept, media):
         made = prepare(source, workspace, options, folder=kept, images=media.write)
-        queues = [] if found is None else _send(workspace, replace(found, media=media), kept, asked, tell)
+        to = None if found is None else replace(found, media=media)
+        sent = {"queues": []} if to is None else _send(workspace, to, kept, asked, tell)
     body = made.content() | {"folder": str(folder.path)}
-    return body | {"review": f"{made.dataset}/{made.task}", "queues": queues}
+    return body | {"review": f"{made.dataset}/{made.task}"} | sent
 
 
 @contextlib.contextmanager
@@ -142,14 +149,25 @@ def connected(workspace: Workspace, allow_http: bool) -> Iterator[Target]:
 
 def _send(
     workspace: Workspace, target: Target, folder: ReviewFolder, asked: Push, tell: Callable[[str], None]
-) -> list[dict[str, Any]]:
+) -> dict[str, Any]:
+    """What became of every queue; on the workspace's own server, who logs in how and where passwords lie."""
     if not asked.dry_run:
         accounts_for(workspace, target, folder)
         if asked.by_doubt:
             folder.write_json(FRAME, folder.json(FRAME) | {BY_DOUBT: True})
-    return push(
+    made = push(
         folder, target, dry_run=asked.dry_run, restore=asked.restore, by_doubt=asked.by_doubt, tell=tell
     )
+    candidates = folder.candidates()
+    for queue in made:
+        found = queue["conflicts"]
+        queue["conflicts"] = linked(found, candidates, target.client.url, queue["project"] or 0)
+    if not target.is_local:
+        return {"queues": made}
+    logins = read_accounts(workspace)
+    for queue in made:
+        queue["login"] = login_of(queue["annotator"], logins)
+    return {"queues": made, "passwords": str(passwords_path(server_folder(workspace).absolute()))}
 
 
 def _readers_per_item(folder: ReviewFolder, asked: Push) -> int:
@@ -162,7 +180,7 @@ def _readers_per_item(folder: ReviewFolder, asked: Push) -> int:
     chosen = asked.per_item if asked.per_item is not None else int(before or Options().per_item)
     if before is not None and chosen != before:
         raise UsageError(
-            f"each item of this review has {before} annotators, not {chosen}",
+            f"each item of this review has {counted(before, 'annotator')}, not {chosen}",
             file=str(folder.path),
             hint=f"leave out --per-item, or give {before}: it holds for the whole review",
         )
@@ -208,23 +226,39 @@ def pull_reviews(
         with connected(workspace, allow_http) as target:
             return [
                 {"review": f"{dataset}/{task}", "people": _pull(workspace, target, folder, accept)}
-                | {"reports": len(of_folder(folder))}
+                | {"reports": len(of_folder(folder)), "next": next_step(folder, _terms(dataset, folder))}
                 for dataset, task, folder in reviews
             ]
 
 
 def _pull(workspace: Workspace, target: Target, folder: ReviewFolder, accept: bool) -> list[dict[str, Any]]:
     accounts = accounts_for(workspace, target, folder)
-    return pull(folder, target.client, accounts, accept=accept)
+    found = _named(folder, pull(folder, target.client, accounts, accept=accept), target.client.url)
+    for person in found:  # those of tasks are of the last push
+        person["in_conflict"] = [item for item in person["in_conflict"] if item["kind"] == CHANGED]
+    return found
+
+
+def _named(folder: ReviewFolder, people: list[dict[str, Any]], server: str) -> list[dict[str, Any]]:
+    """People with their conflicts by name."""
+    return [
+        item | {"in_conflict": of_person(folder, item["annotator"], item["role"], server)} for item in people
+    ]
+
+
+def _terms(dataset: str, folder: ReviewFolder) -> Terms:
+    return terms_of(folder, review_settings(dataset))
 
 
 def status_of(root: str | None, review: str) -> dict[str, Any]:
-    """The server's address and, per review and person, what is given and done; asks no server."""
+    """The server's address and, per review and person, what is drawn, sent and done; asks no server."""
     workspace = read_session(root).workspace
+    server = address(workspace)
     return {
-        "server": address(workspace),
+        "server": server,
         "reviews": [
-            {"review": f"{dataset}/{task}", "people": status(folder), "reports": len(of_folder(folder))}
+            {"review": f"{dataset}/{task}", "people": _named(folder, status(folder), server or "")}
+            | {"reports": len(of_folder(folder)), **standing_of(folder, _terms(dataset, folder))}
             for dataset, task, folder in review_folders(workspace, review)
         ],
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from schemas.wording import counted
+
 
 def _figure(item: Mapping[str, Any]) -> str:
     """A figure with its interval, or why there is none."""
@@ -19,7 +21,7 @@ def describe(result: Mapping[str, Any]) -> str:
     run, calibration = result["run"], result["calibration"]
     lines = [
         f"{result['judge']} on {result['dataset']}/{result['task']}: {result['judged']} of "
-        f"{result['candidates']} candidates judged",
+        f"{counted(result['candidates'], 'candidate')} judged",
         "  grades   " + _listed(result["grades"]) + "  without grade " + _listed(result["without_grade"]),
         "  skipped  " + _listed(result["skipped"]) + f"  not asked {result['not_asked']}",
         "  doubts   " + _listed(result["doubts"]),
@@ -48,7 +50,9 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 def _calibration_lines(calibration: Mapping[str, Any]) -> list[str]:
     among = _figure(calibration["among_clinicians"])
-    lines = [f"  against clinicians ({calibration['items']} items; among clinicians linear κ {among})"]
+    lines = [
+        f"  against clinicians ({counted(calibration['items'], 'item')}; among clinicians linear κ {among})"
+    ]
     lines.append(f"    {'stratum':<28}{'items':>6}  {'linear κ':<22}bias")
     for item in calibration["strata"]:
         name = item["stratum"] + (f" {item['value']}" if item["value"] else "")

@@ -16,7 +16,7 @@ _FOLDER = "sync"
 
 @dataclass(slots=True)
 class Noted:
-    """What one person's project was last seen to hold."""
+    """What one person's project was last seen to hold; `changed`: see flows.review.conflicts.differing."""
 
     project: int = 0
     created_at: str = ""
@@ -25,6 +25,7 @@ class Noted:
     cursor: str = ""
     tasks: dict[str, KnownTask] = field(default_factory=dict)
     conflicts: list[dict[str, Any]] = field(default_factory=list)
+    changed: dict[str, dict[str, Any]] = field(default_factory=dict)
     quarantine: list[dict[str, Any]] = field(default_factory=list)
 
     def belongs_to(self, project: Project | None) -> bool:

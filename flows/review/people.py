@@ -55,6 +55,16 @@ def note_accounts(workspace: Workspace, people: Iterable[Person]) -> dict[str, s
     return now
 
 
+def passwords_path(server_folder: Path) -> Path:
+    """Where the passwords of the accounts lie that were made on the workspace's own server."""
+    return server_folder / "accounts.json"
+
+
+def login_of(pseudonym: str, accounts: Mapping[str, str]) -> str:
+    """The login of a person on the workspace's own server: as the person was listed, or made up."""
+    return accounts.get(pseudonym) or f"{pseudonym.lower()}@{LOCAL_DOMAIN}"
+
+
 def local_accounts(
     workspace: Workspace, client: Client, pseudonyms: Iterable[str], server_folder: Path
 ) -> dict[str, str]:
@@ -64,10 +74,10 @@ def local_accounts(
         Pseudonym -> account, of everybody.
     """
     accounts = read_accounts(workspace)
-    path = server_folder / "accounts.json"
+    path = passwords_path(server_folder)
     passwords = _read(path)
     for pseudonym in sorted(set(pseudonyms)):
-        login = accounts.get(pseudonym) or f"{pseudonym.lower()}@{LOCAL_DOMAIN}"
+        login = login_of(pseudonym, accounts)
         if login not in passwords:
             passwords[login] = secrets.token_urlsafe(12)
             write_private(path, dict(sorted(passwords.items())))  # before the account: it must not be lost

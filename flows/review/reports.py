@@ -9,6 +9,7 @@ from annotation.reports import Report, reported, standing
 from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
 from flows.review.aside import reported_elsewhere
+from flows.review.conflicts import task_link
 from flows.review.notes import read_noted
 from flows.review.server import address
 from flows.review.store import FOLDER, ReviewFolder, review_folders
@@ -69,7 +70,7 @@ def _told(workspace: Workspace, folder: ReviewFolder, report: Report) -> dict[st
         noted = read_noted(folder, row.annotator, row.role)
         task = noted.tasks.get(item.id)
         if server and task:
-            links.append(f"{server}/projects/{noted.project}/data?task={task.task_id}")
+            links.append(task_link(server, noted.project, task.task_id))
     return {
         "candidate_id": item.id,
         "query_id": item.query_id,

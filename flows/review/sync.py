@@ -32,12 +32,14 @@ from annotation.sync import (
 )
 from annotation.sync.answers import Reader
 from flows.review.aside import apply_lent, decisions, held, lent_to, note_reports, set_aside
+from flows.review.conflicts import differing
 from flows.review.delivery import MediaFolder, Queue, marker, queues
 from flows.review.notes import Noted, people_of, read_noted, write_noted
 from flows.review.store import ReviewFolder
 from flows.review.tasks import offered
 from schemas.errors import MedqrelsError
 from schemas.review import ReviewAnnotation, ReviewCandidate, Role
+from schemas.wording import counted
 
 BATCH_TASKS = 1000
 BATCH_BYTES = 8 << 20
@@ -149,7 +151,7 @@ def _push_queue(
         is_sure = plan.is_done or _apply(client, project.id, plan, held, noted)
         write_noted(folder, queue.annotator, queue.role, noted)
         if plan.create:
-            tell(f"{queue.title}: {len(plan.create):,} tasks sent")
+            tell(f"{queue.title}: {counted(len(plan.create), 'task')} sent")
         if plan.is_done or (is_sure and not plan.delete):
             return _report(client, queue, project, first, plan.conflicts)
         restore = False  # what is deleted while we push is somebody's wish
@@ -378,6 +380,7 @@ def _take(folder: ReviewFolder, client: Client, item: _Fetched, lent: Mapping[st
     for task, overlap, is_done in wrong_overlaps(item.found, item.reader):
         client.update_task(task, {"overlap": overlap, "is_labeled": is_done})
     noted.quarantine = item.set_aside(pulled)
+    noted.changed = differing(before, pulled, noted.changed)
     noted.cursor = item.cursor
     note_reports(folder, noted.quarantine)
     write_noted(folder, *key, noted)  # last: until then the same answers are asked for again

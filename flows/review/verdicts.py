@@ -17,6 +17,7 @@ from annotation.agreement.precision import Reviewed, RuleDecision, Stratum, deci
 from annotation.assignment import Person
 from annotation.candidates import check_facets, group_of, stratum_of
 from annotation.report.summary import overall
+from annotation.report.words import COEFFICIENTS, DECISIONS, REASONS, UNMEASURED
 from annotation.verdicts import ORDERED, RULES, Entry, Terms, counted, resolve
 from curation.audit.copies import copies
 from curation.release.reviewed import REVIEWED, VERDICTS, Copied, JudgedAnswer, RuleUnderFloor, reviewed_stage
@@ -280,4 +281,5 @@ def review_summary(workspace: Workspace, spec: DatasetSpec, task: str) -> dict[s
         "precision": measured["precision"],
         "missed": measured["missed"],
         "rules": RULES,
+        "words": {"coefficients": COEFFICIENTS, "reasons": REASONS | UNMEASURED, "decisions": DECISIONS},
     }

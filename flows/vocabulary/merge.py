@@ -32,6 +32,7 @@ from flows.vocabulary.store import (
 from schemas.errors import UsageError
 from schemas.record import arrow_schema
 from schemas.stages import Sql
+from schemas.wording import counted
 
 VERSION = 3
 """Changes when the same sources would merge into other rows."""
@@ -88,7 +89,7 @@ class _Merging:
         outcome = self._decide()
         joined = self._count("members SEMI JOIN live USING (concept)")
         concepts = self._count("live") - joined
-        steps.advance(note=f"{joined} ids joined")
+        steps.advance(note=f"{counted(joined, 'id')} joined")
         for name in _RANGED:
             output = self.build.table(name, self._ranged(name, outcome, steps))
             steps.advance(note=f"{output.rows} {name}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from schemas.wording import counted
+
 _FIRST = 10
 
 
@@ -13,9 +15,10 @@ def summary_text(result: Mapping[str, Any]) -> str:
     joined, found = result["ids_joined"], result["cross_references"]
     return "\n".join(
         [
-            f"{result['vocabulary']}: {result['concepts']} concepts, {result['rows']['names']} names",
+            f"{result['vocabulary']}: {counted(result['concepts'], 'concept')}, "
+            f"{counted(result['rows']['names'], 'name')}",
             *_sources(result["sources"]),
-            f"cross-references between sources: {found['merged']} merged ({joined} ids joined),"
+            f"cross-references between sources: {found['merged']} merged ({counted(joined, 'id')} joined),"
             f" {found['kept']} kept, {found['refused']} refused",
         ]
     )
@@ -43,8 +46,9 @@ def info_text(result: Mapping[str, Any]) -> str:
     ambiguous = result["ambiguous_names"]
     return "\n".join(
         [
-            f"{result['vocabulary']}: {result['concepts']} concepts, {rows['names']} names,"
-            f" {rows['definitions']} definitions, {rows['retired']} retired ids",
+            f"{result['vocabulary']}: {counted(result['concepts'], 'concept')}, "
+            f"{counted(rows['names'], 'name')}, {counted(rows['definitions'], 'definition')}, "
+            f"{counted(rows['retired'], 'retired id')}",
             "made from",
             *_sources(result["made_from"]),
             *_table("licence tiers", result["tiers"]),
@@ -73,9 +77,10 @@ def diff_text(result: Mapping[str, Any]) -> str:
             f"merges: {len(result['merges'])}, splits: {len(result['splits'])}",
             *_table("merged", result["merges"], _FIRST),
             *_table("split", result["splits"], _FIRST),
-            f"names: {names['added']} added, {names['removed']} removed, of {names['concepts']} concepts",
-            f"grounded: {grounded['mentions']} mentions of changed concepts in"
-            f" {len(grounded['articles'])} articles ({grounded['shards']} shards)",
+            f"names: {names['added']} added, {names['removed']} removed, of "
+            f"{counted(names['concepts'], 'concept')}",
+            f"grounded: {counted(grounded['mentions'], 'mention')} of changed concepts in"
+            f" {counted(len(grounded['articles']), 'article')} ({counted(grounded['shards'], 'shard')})",
             *_table("articles", grounded["articles"], _FIRST),
         ]
     )

@@ -23,6 +23,7 @@ from schemas.errors import InputError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import arrow_schema, to_table
 from schemas.stages import Drop, Sql
+from schemas.wording import counted
 
 VERSION = 1
 """Changes when the same Metathesaurus would give other rows."""
@@ -119,7 +120,7 @@ def _tables(
             file=str(build.folder),
             hint="choose other --languages, --sources or --types",
         )
-    steps.advance(note=f"{names.rows} names")
+    steps.advance(note=counted(names.rows, "name"))
     add_view(connection, "names", [build.folder / "names.parquet"], TABLES["names"].row)
     connection.execute("CREATE TABLE kept AS SELECT DISTINCT concept FROM names")
     connection.execute("CREATE VIEW live AS SELECT DISTINCT CUI FROM MRCONSO")
@@ -136,7 +137,7 @@ def _tables(
     output = build.table(
         "relations", lambda path: _relations(connection, options, build.scratch, path, steps)
     )
-    steps.advance(note=f"{output.rows} relations")
+    steps.advance(note=counted(output.rows, "relation"))
     build.table("drops", lambda path: _drops(dropped, path))
     steps.advance()
     return build.finish(_facts(connection, options, stamp[0], names.rows, dropped))

@@ -152,6 +152,18 @@ def test_an_address_that_leads_nowhere_is_told() -> None:
             Client(url, TOKEN, patience=QUICK).account()
 
 
+def test_a_server_of_this_machine_that_is_down_is_told_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    with pytest.raises(FetchError, match="cannot be reached") as caught:
+        Client("http://localhost:1", TOKEN).account()
+    assert sum(waits) < 5 and "medqrels review start" in str(caught.value.hint)
+    waits.clear()
+    with pytest.raises(FetchError) as caught:  # by its address another machine, which may be starting again
+        Client("http://127.0.0.2:1", TOKEN, allow_plain_http=True).account()
+    assert sum(waits) > 60 and "review start" not in str(caught.value.hint)
+
+
 def test_the_sdk_itself_tries_once(fake: tuple[Fake, str]) -> None:
     state, url = fake
     state.replies = [(500, {}, {})]

@@ -137,6 +137,9 @@ def test_the_deployment_s_run_works_for_many_days(
     assert (judged["version"], judged["is_new"]) == ("1.1.1", True)
     assert judged["why"].startswith("patch since 1.1.0: ")
     assert any(note.startswith("labels ") for note in judged["change"]["notes"])
+    told = {(row["rule_grade"], row["grade"], row["is_same"]) for row in judged["judged_by_people"]}
+    assert (2, 2, True) in told and grown["judged_by_people"] == []
+    assert all(same == (rule is not None) for rule, _, same in told), "gold items of grade 0 had no label"
     assert not any("quer" in note and "rows of" not in note for note in judged["change"]["notes"])
     listed = {item["version"]: item for item in status(workspace)["releases"]}
     assert list(listed) == ["1.0.0", "1.1.0", "1.1.1"]

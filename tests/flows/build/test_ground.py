@@ -111,7 +111,7 @@ def test_the_command(workspace: Workspace, tmp_path: Path, capsys: pytest.Captur
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "x", "text": "fever"}\nnonsense\n', "utf-8")
     assert run_cli(["ground", "--input", str(source), "--output", str(tmp_path / "out"), *at]) == 1
-    assert "1 lines dropped" in capsys.readouterr().out
+    assert "1 line dropped" in capsys.readouterr().out
     assert run_cli(["ground", "--input", str(source), *at]) == 2
     assert run_cli(["ground", "--text", "x", "--input", str(source), "--output", "y", *at]) == 2
     assert run_cli(["ground", "--input", str(tmp_path / "none"), "--output", str(tmp_path / "out"), *at]) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,22 @@ import pytest
 import requests
 
 from annotation.client import Client, Patience
+from annotation.sync import KnownTask
 from flows.cli.app import run_cli
 from flows.engine.workspace import Workspace
 from flows.review.label_studio import Server
+from flows.review.notes import Noted, write_noted
 from flows.review.server import KEY_VARIABLE, URL_VARIABLE
 from flows.review.store import review_folder
+from schemas.review import ReviewAnnotation, Role
 from tests.flows.review.lossy_proxy import proxy
 from tests.flows.review.small_release import TASK, small_release
-from tests.flows.review.small_review import Api, form, person
+from tests.flows.review.small_review import Api, form, person, review
 
 """One worker has the team's server."""
+REVIEWED = ReviewAnnotation(
+    id="", candidate_id="", task=TASK, annotator="", role="annotator", grade=None, seconds=3.0
+)
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -93,7 +100,10 @@ def test_a_review_on_a_teams_server_by_command_line(
     assert standing["server"] == server.url
     assert [item["done"] for item in standing["reviews"][0]["people"]] == [4, 0]
     code, text, _ = medqrels("status", f"team/{TASK}")
-    assert code == 0 and server.url in text and "R1" in text
+    assert code == 0 and server.url in text and "30 items drawn" in text
+    (row,) = (line.split() for line in text.splitlines() if line.startswith("  R1 "))
+    assert row == ["R1", "30", "30", "4", "0", "0", "1"], "assigned, on the server, answered, …"
+    assert f"next: medqrels review pull team/{TASK} later: 56 answers are still to come" in text
 
     small_release(workspace, "team", "1.0.1", queries=8)
     for more, count, undrawn in (((), 0, 8), (("--sample", "35"), 5, 4)):
@@ -102,6 +112,9 @@ def test_a_review_on_a_teams_server_by_command_line(
         assert planned == sent, "a dry run says what the push then does"
         assert [item["create"] for item in sent[0]["queues"]] == [count, count]
         assert sent[0]["undrawn"] == undrawn
+    code, text, _ = medqrels("push", f"team/{TASK}", *named)
+    assert code == 0 and "4 pairs of the release not drawn: --sample N with N above 35 draws more" in text
+    assert "login" not in text, "those of a team's server are in the list of annotators"
 
     accounts = workspace.root / "review" / "people.json"
     for path in (item for item in workspace.root.rglob("*") if item.is_file() and item != accounts):
@@ -121,8 +134,24 @@ def answered_and_pulled(medqrels: Run, readers: dict[str, Api], project: int) ->
     assert found[0]["set_aside"] == {"foreign_annotator": 1}
     readers["R1"]("PATCH", f"/api/annotations/{answers[0]}/", {"result": form("0")})
     code, text, _ = medqrels("pull", f"team/{TASK}")
-    assert code == 1 and "1 conflicts" in text and "pull --accept" in text
+    link = f"{readers['R1'].url}/projects/{project}/data?task={tasks[0]['id']}"
+    assert code == 1 and "1 conflict:" in text and link in text and tasks[0]["data"]["candidate_id"] in text
+    assert "counted before: grade 2; there now: grade 0" in text
+    assert f"medqrels review pull team/{TASK} --accept" in text
+    readers["R1"]("PATCH", f"/api/annotations/{answers[0]}/", {"result": form("1")})  # and once more
+    pulled = told(medqrels("pull", "team", "--json"), 1)[0]["people"]
+    status = told(medqrels("status", "--json"))["reviews"][0]["people"]
+    for person_now in (pulled[0], status[0]):
+        (named,) = person_now["in_conflict"]
+        assert (named["kind"], named["task_id"], named["link"]) == ("changed", tasks[0]["id"], link)
+        assert (named["counted"]["grade"], [item["grade"] for item in named["there"]]) == (2, [1])
+    assert pulled[1]["in_conflict"] == status[1]["in_conflict"] == []
+    readers["R1"]("DELETE", f"/api/annotations/{answers[0]}/")
+    code, text, _ = medqrels("pull", "team")
+    assert code == 1 and "counted before: grade 2; there now: no answer" in text
+    readers["R1"].grade(tasks[0]["id"], "0")
     assert medqrels("pull", "team", "--accept")[0] == 0
+    assert told(medqrels("status", "--json"))["reviews"][0]["people"][0]["in_conflict"] == []
 
 
 def test_readers_per_item_hold_for_the_whole_review(workspace: Workspace, medqrels: Run) -> None:
@@ -146,6 +175,71 @@ def test_readers_per_item_hold_for_the_whole_review(workspace: Workspace, medqre
     assert medqrels("push", f"readers/{TASK}", "--draw-only")[0] == 0  # as the last time: no larger
     assert folder.path.joinpath("allotments.parquet").read_bytes() == before
     assert folder.json("frame.json") == frame and frame["sample"] == 10
+
+
+def test_a_draw_tells_what_ended_and_which_number_draws_more(workspace: Workspace, medqrels: Run) -> None:
+    small_release(workspace, "ends")
+    push = ("push", f"ends/{TASK}", "--draw-only")
+    code, text, _ = medqrels(*push, "--sample", "8")
+    assert code == 0 and "  8 items, 8 of them new\n" in text and "nobody any more" not in text
+    assert "17 pairs of the release not drawn: --sample N with N above 8 draws more" in text
+    assert f"next: medqrels review judge ends/{TASK}" in text
+    small_release(workspace, "ends", "1.0.1", queries=2)
+    made = told(medqrels(*push, "--dry-run", "--json"))[0]
+    code, text, _ = medqrels(*push)
+    ended = made["ended"]["gone"]
+    assert code == 0 and 0 < ended < 8 == ended + made["candidates"]
+    many = f"{ended} item{'s' if ended > 1 else ''} given to nobody any more"
+    assert f"  {many}: the release no longer has the query or the document; answers stay\n" in text
+    assert f"ends/{TASK}\n  8 items drawn, {ended} given to nobody any more" in medqrels("status")[1]
+
+
+def test_each_verb_names_the_next_one_up_to_the_release(workspace: Workspace, medqrels: Run) -> None:
+    name = f"medqrels-sample/{TASK}"
+    folder = review(workspace, "medqrels-sample", 3, ("A1", "A2"))
+    rows = folder.candidates()
+
+    def coming(verb: str = "status") -> str:
+        text = medqrels(verb, name)[1]
+        (line,) = (line for line in text.splitlines() if line.strip().startswith("next: "))
+        return line.partition("next: ")[2]
+
+    def answer(annotator: str, role: Role, *grades: int) -> None:
+        made = [
+            replace(REVIEWED, id=f"ann:{annotator}{n}", candidate_id=row.id, grade=grade, sequence=n)
+            for n, (row, grade) in enumerate(zip(rows, grades, strict=False), 1)
+        ]
+        others = [row for row in folder.annotations() if row.annotator != annotator]
+        folder.write_annotations([*others, *(replace(row, annotator=annotator, role=role) for row in made)])
+
+    def sent(annotator: str, role: Role) -> None:
+        own = [row for row in folder.allotments() if (row.annotator, row.role) == (annotator, role)]
+        tasks = {row.candidate_id: KnownTask(n, ("q", "d")) for n, row in enumerate(own)}
+        write_noted(folder, annotator, role, Noted(1, tasks=tasks))
+
+    assert coming() == f"medqrels review push {name} sends 6 tasks"
+    sent("A1", "annotator")
+    sent("A2", "annotator")
+    assert coming() == f"medqrels review pull {name} later: 6 answers are still to come"
+    answer("A1", "annotator", 0, 0, 0)
+    answer("A2", "annotator", 0, 2)
+    meanwhile = f"medqrels review adjudicate {name} gives 1 item to an adjudicator and writes the verdicts"
+    assert coming() == f"medqrels review pull {name} later: 1 answer is still to come; meanwhile {meanwhile}"
+    answer("A2", "annotator", 0, 2, 0)
+    assert coming() == meanwhile
+    assert coming("adjudicate") == f"medqrels review push {name} sends 1 task"
+    (third,) = (row for row in folder.allotments() if row.role == "adjudicator")
+    sent(third.annotator, "adjudicator")
+    waiting = f"medqrels review pull {name} later: 1 answer is still to come from adjudicators"
+    assert coming() == coming("adjudicate") == waiting
+    rows = [row for row in rows if row.id == third.candidate_id]
+    answer(third.annotator, "adjudicator", 0)
+    assert coming() == f"medqrels review adjudicate {name} writes the verdicts"
+    release = (
+        "medqrels release medqrels-sample makes a release with 3 verdicts; its version follows from what"
+    )
+    assert coming("adjudicate").startswith(release) and coming().startswith(release)
+    assert run_cli(["release", "medqrels-sample", "--dry-run"]) == 0, "the command that is named is one"
 
 
 def test_what_is_wrong_is_said_without_the_token(

@@ -21,6 +21,7 @@ from flows.review import text as review_text
 from flows.review.label_studio import Server
 from schemas.errors import MedqrelsError, UsageError
 from tests.flows.review.label_studio_server import server_venv, shared_folder
+from tests.flows.review.small_release import TASK, small_release
 from tests.flows.review.small_review import person, target
 
 
@@ -77,6 +78,30 @@ def test_first_start_says_how_to_log_in(label_studio: Server) -> None:
     assert said["password_file"] == str(folder / "secrets.json") and label_studio.token not in said.values()
     text = review_text.started(said)
     assert label_studio.url in text and f"password: {label_studio.password} (shown only this once)" in text
+    assert str(folder / "accounts.json") in text
+
+
+def test_push_names_logins_and_where_their_passwords_lie(
+    label_studio: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = label_studio.media.parent
+    workspace = Workspace(folder.parent.parent)
+    small_release(workspace, "logins")
+
+    def push(*words: str) -> str:
+        call = ["review", "push", f"logins/{TASK}", "--sample", "4", *words]
+        assert run_cli([*call, "--workspace", str(workspace.root)]) == 0
+        return capsys.readouterr().out
+
+    text = push()
+    for login in ("a1@medqrels.local", "a2@medqrels.local"):
+        assert f"    login: {login}\n" in text
+    assert f"passwords of these logins: {folder / 'accounts.json'}\n" in text
+    assert f"next: medqrels review pull logins/{TASK}" in text
+    passwords = json.loads((folder / "accounts.json").read_text())
+    assert {"a1@medqrels.local", "a2@medqrels.local"} <= passwords.keys()
+    planned, made = push("--dry-run", "--json"), push("--json")
+    assert planned == made and not any(word in text + made for word in passwords.values())
 
 
 def test_start_and_stop_by_command_line_through_a_kill(

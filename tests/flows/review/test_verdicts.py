@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +23,8 @@ from annotation.verdicts import Terms
 from benchmarks.blindness import measured
 from curation.audit import RULES, audit
 from curation.published.manifest import ReleaseManifest
+from curation.release.facts import views
+from curation.release.reviewed import changes
 from curation.tasks.registry import TASKS
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
@@ -32,6 +36,7 @@ from flows.review.candidates import Options, prepare
 from flows.review.commands import status_of
 from flows.review.reports import lift, reported_in, reports
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder
+from flows.review.text import changed_labels
 from flows.review.verdicts import measure, settle, terms_of
 from flows.review.versions import check_version
 from flows.specs import read_spec, spec_path
@@ -237,6 +242,49 @@ def test_answers_are_published_without_comments_or_accounts(world: World) -> Non
             assert b"words that stay private" not in path.read_bytes(), path
 
 
+def test_labels_that_people_changed_are_told(world: World) -> None:
+    """Counted here from the two releases alone."""
+    before, after = world.pairs("1.0.0", "qrels"), world.pairs("2.0.0", "qrels")
+    excluded = world.pairs("2.0.0", "excluded")
+    rows: list[Row] = pq.read_table(world.directory("2.0.0") / "annotations").to_pylist()
+    told: Counter[tuple[int | None, int | None, str]] = Counter()
+    for pair in {(row["query-id"], row["corpus-id"]) for row in rows}:
+        given = before[pair]["score"] if pair in before else None
+        now = after[pair]["score"] if pair in after else None
+        told[given, now, "" if now is not None else excluded[pair]["reason"]] += 1
+    found = changes(query(), views(world.directory("2.0.0")))
+    assert {(row["rule_grade"], row["grade"], row["excluded"]): row["pairs"] for row in found} == told
+    assert all(
+        row["is_same"] == (row["grade"] is not None and row["grade"] == row["rule_grade"]) for row in found
+    )
+    assert told[2, 1, ""] > 10 and told[2, None, "cannot_judge"] and told[None, 2, ""] > 100
+
+    made = {"path": "DIRECTORY", "judged_by_people": found, "exclusions": dict(world.second.exclusions)}
+    lines = changed_labels(made)
+    assert f"    grade 2 → grade 1: {told[2, 1, '']} pairs" in lines and "DIRECTORY/annotations" in lines[-1]
+    assert any(line.startswith("    grade 2 → excluded: People who were asked could not") for line in lines)
+    assert changed_labels({**made, "judged_by_people": []}) == []
+    assert changes(query(), views(world.directory("1.0.0"))) == []
+    assert f"| grade 2 | grade 1 | {told[2, 1, '']} |" in reviewed_part(world, "2.0.0")
+
+
+def reviewed_part(world: World, version: str) -> str:
+    """What a card tells of the review."""
+    card = (world.directory(version) / "README.md").read_text("utf-8")
+    return card.partition("### Review by people")[2].partition("\n#")[0]
+
+
+def test_a_card_tells_of_a_review_in_words_and_even_figures(world: World) -> None:
+    told = reviewed_part(world, "2.0.0")
+    cells = [line.split(" | ") for line in told.splitlines() if line.startswith("| ")]
+    figures = [word for row in cells for word in re.findall(r"\d+\.\d+(?: %)?", " ".join(row[1:]))]
+    assert len(figures) > 12 and all(re.fullmatch(r"0\.\d{3}|\d+\.\d %", word) for word in figures), figures
+    assert "Krippendorff's α, ordinal" in told and "Gwet's AC2, linear weights" in told
+    bare = re.sub(r"`[^`]+`", "", told)
+    assert not re.findall(r"\b[a-z0-9]+_[a-z0-9_]+\b", bare), "keys instead of words"
+    assert "each other's answers" not in told and "asked not to open those of others" in told
+
+
 def test_silver_goes_only_when_the_minimum_is_met(world: World) -> None:
     judged = {
         pair[0]
@@ -250,7 +298,7 @@ def test_silver_goes_only_when_the_minimum_is_met(world: World) -> None:
     card = (world.directory("3.0.0") / "README.md").read_text("utf-8")
     assert f"**silver**: {len(judged)} queries" in card
     card = (world.directory("2.0.0") / "README.md").read_text("utf-8")
-    assert "**silver**" not in card and "krippendorff_alpha_ordinal" in card
+    assert "**silver**" not in card
     rules = {row["rule"]: row for row in world.folder.json("precision.json")["precision"]}
     cites = rules["visual_context/cites-xref@1"]
     assert cites["reviewed"] + cites["unclear"] <= cites["population"] < cites["minimum"]
