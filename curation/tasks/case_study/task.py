@@ -6,6 +6,7 @@ from pathlib import Path
 
 from curation.tasks.case_study.build import PER_ARTICLE
 from curation.tasks.case_study.sql import NAME, OVER_ALL
+from curation.tasks.shared.case_pairs import exclusions
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -25,16 +26,10 @@ TASK = Task(
         ),
         Grade(0, "Not relevant", "Another principal diagnosis, even if findings or treatment are alike."),
     ),
-    exclusions={
-        "own_case": "The document is the case the query was made of.",
-        "same_article": "Another patient of the query's own article; such pairs are labelled and scored "
-        "apart.",
-        "same_patient": "Perhaps the query's own patient: shares long stretches of text, or author, age and "
-        "sex.",
-        "related_diagnosis": "The diagnoses are related, but not closely enough for a grade, or only as "
-        "lesions of one kind in different body systems.",
-        "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
-    },
+    exclusions=exclusions(
+        "The diagnoses are related, but not closely enough for a grade, or only as lesions of one kind in "
+        "different body systems."
+    ),
     question=Question(
         text="Do both patients have the same principal diagnosis?",
         left="Case",

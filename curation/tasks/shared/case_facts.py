@@ -1,4 +1,4 @@
-"""What the pairs of case_study rest on: each case's diagnosis, what lies above it, names, shingles.
+"""What pairs of cases rest on: each case's diagnosis, what lies above it, names, shingles.
 
 One table each, so that pairs over all articles are joins; the vocabulary is read per article, only upwards:
 two diagnoses are related through a concept both lead up to.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,10 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.diagnosis.concepts import Concepts, build
-from curation.tasks.case_study.settings import OwnReason
-from curation.tasks.case_study.sites import is_loose
 from curation.tasks.shared.bars import Bar
 from curation.tasks.shared.case_text import CaseText
+from curation.tasks.shared.sites import is_loose
 from schemas.benchmark import Evidence
 from schemas.case import Case
 from schemas.concept import DocumentConcept, Mention
@@ -28,6 +28,18 @@ from schemas.record import column, from_table, record
 from schemas.vocabulary import ConceptRelation, ConceptType
 
 T = TypeVar("T")
+
+
+class PairReason(StrEnum):
+    """Why a task that pairs cases drops what no other does."""
+
+    OPEN_DIAGNOSIS = "open_diagnosis"
+    WEAK_DIAGNOSIS = "weak_diagnosis"
+    GENERAL_DIAGNOSIS = "general_diagnosis"
+    NO_RELEVANT_CASE = "no_relevant_case"
+    ONLY_SAME_ARTICLE = "only_same_article"
+
+
 MAX_EVIDENCE = 3
 """Spans kept of one case's diagnosis, best place first."""
 
@@ -82,10 +94,10 @@ class Shingle:
 @functools.lru_cache(maxsize=2)
 def read_concepts(types: Path, relations: Path) -> Concepts:
     """Kinds and hierarchy of a vocabulary; the last two are kept."""
-    return build(_rows(ConceptType, types), _rows(ConceptRelation, relations))
+    return build(rows_of(ConceptType, types), rows_of(ConceptRelation, relations))
 
 
-def _rows(kind: type[T], path: Path) -> Iterator[T]:
+def rows_of(kind: type[T], path: Path) -> Iterator[T]:
     """Rows of a Parquet file, a batch at a time: UMLS has tens of millions of relations."""
     for batch in pq.ParquetFile(path).iter_batches():
         yield from from_table(kind, pa.Table.from_batches([batch]))
@@ -95,11 +107,11 @@ def why_unpaired(found: PrincipalDiagnosis | None, concepts: Concepts, min_confi
     """Why a case may not be paired by its diagnosis, or None."""
     if found is None or not found.concept:
         detail = ": ".join((found.reason, ", ".join(found.contenders))) if found else "no row"
-        return OwnReason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
+        return PairReason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
     if found.confidence < min_confidence:
-        return OwnReason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
+        return PairReason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
     if concepts.kind(found.concept) == "other" or concepts.is_general(found.concept):
-        return OwnReason.GENERAL_DIAGNOSIS, found.concept
+        return PairReason.GENERAL_DIAGNOSIS, found.concept
     return None
 
 
