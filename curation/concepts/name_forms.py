@@ -135,3 +135,12 @@ class Reading:
             spaces = [-1, *(match.start() for match in _SPACE.finditer(text)), len(text)]
             found.update(text[one + 1 : end] for one, end in zip(spaces, spaces[words:], strict=False))
         return found | self.capitals if words == 1 else found
+
+
+def located(text: str, words: str) -> tuple[int | None, int | None]:
+    """Where a normalised run stands in the text as published; nowhere when folding moved its letters."""
+    parts = list(words) if is_unspaced(words) else words.split()
+    pattern = (r"[\W_]*" if is_unspaced(words) else r"(?:['’ʼ]s)?[\W_]+").join(map(re.escape, parts))
+    flags = re.NOFLAG if words.isupper() else re.IGNORECASE
+    match = re.search(pattern, text, flags)
+    return (match.start(), match.end()) if match else (None, None)

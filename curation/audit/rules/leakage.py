@@ -24,7 +24,7 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules.planting import new_row
-from curation.concepts.name_forms import LONGEST_ACRONYM, Reading, as_bytes, is_unspaced
+from curation.concepts.name_forms import LONGEST_ACRONYM, Reading, as_bytes, located
 from curation.release.target_names import names_rows
 from schemas.tables import QUERIES
 
@@ -80,7 +80,7 @@ def _answer_names(context: Context) -> Outcome:
         for name, concept, words in leaking:
             found.add(
                 f"a name of the hidden target {concept} stands in the query",
-                side("queries", name, texts[name], *_located(texts[name], words)),
+                side("queries", name, texts[name], *located(texts[name], words)),
                 side("target_names", concept),
             )
     return found.outcome(compared, f"names of {len(names)} targets, in every language published")
@@ -123,15 +123,6 @@ def leaks(queries: Sequence[Question], names: Names) -> list[Leak]:
                 hits.update(run for run in runs[words] if sha256(salt + run).digest()[:8] in known)
             found += [(query, concept, run.decode("utf-8", "surrogatepass")) for run in sorted(hits)]
     return found
-
-
-def _located(text: str, words: str) -> tuple[int | None, int | None]:
-    """Where a normalised run stands in the text as published; nowhere when folding moved its letters."""
-    parts = list(words) if is_unspaced(words) else words.split()
-    pattern = (r"[\W_]*" if is_unspaced(words) else r"(?:['’ʼ]s)?[\W_]+").join(map(re.escape, parts))
-    flags = re.NOFLAG if words.isupper() else re.IGNORECASE
-    match = re.search(pattern, text, flags)
-    return (match.start(), match.end()) if match else (None, None)
 
 
 _DECLARED = frozenset(QUERIES.schema.names) | {"_id"}
