@@ -35,7 +35,8 @@ _LITTLE = (
     "abnormality acquired acute anemia anomaly associated ataxia bleeding cancer cell chronic condition"
     " congenital cough count defect deficiency diarrhea disease disorder dyspnea failure familial fatigue"
     " fever finding headache hypertension idiopathic induced infection jaundice left lesion loss malignant"
-    " multiple nausea neoplasm other pain palsy paralysis primary rash related right secondary seizure severe shock syndrome"
+    " multiple nausea neoplasm other pain palsy paralysis primary rash related right secondary seizure"
+    " severe shock syndrome"
     " system tumor type unspecified vomiting weakness with"
 )
 _SAY_LITTLE = frozenset(map(fold_english, _LITTLE.split(" ")))
