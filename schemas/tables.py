@@ -73,7 +73,7 @@ QRELS = _table(
     (
         *PAIR,
         number("score", "relevance grade"),
-        text("label_status", "structural, judge, expert or adjudicated", repeats=True),
+        text("label_status", "structural, candidate, judge, expert or adjudicated", repeats=True),
         text("rule", "named, versioned rule or verdict", repeats=True, reader="auditor"),
         text("via", "concept that links query and document (CURIE), '' when none does", reader="auditor"),
     ),

@@ -61,4 +61,6 @@ TASK = Task(
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     extra_tables=("same_article", "cuts", "gives_away"),
+    candidates_because="A pair is right only if both diagnoses are, and the rules that read diagnoses are "
+    "not yet right often enough on cases that no rule was made for.",
 )
