@@ -56,6 +56,8 @@ _NOUN_ENDINGS = (
     ("osis", ""),
     ("esis", ""),
     ("ies", "i"),
+    ("psia", "p"),
+    ("ism", ""),
     ("sy", ""),
     ("ia", ""),
     ("is", ""),
@@ -66,7 +68,8 @@ _NOUN_ENDINGS = (
 )
 """Ending of a noun that names a disease -> what of it stays in its adjectives."""
 _ADJECTIVES = (
-    "ic ical al ar ous oid oidal otic etic itic iatic atic eptic atous tic ious ular y id ian us ia is a es"
+    "ic ical al ar ous oid oidal otic etic itic iatic atic eptic atous tic ial ious ular"
+    " y id ian us ia is a es"
 )
 _ADJECTIVE_ENDINGS = frozenset(_ADJECTIVES.split(" "))
 _SHORTEST_STEM = 4
