@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -100,12 +101,17 @@ def outcome(leak: Leak, world: World) -> tuple[str, str]:
     return query, cut or drop
 
 
+def _holds(text: str, words: str) -> bool:
+    """Whether some words stand in a text, in any case."""
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None
+
+
 def measure(world: World, given: Iterable[Leak]) -> dict[str, Any]:
     """Per class: how many leaks are gone with a reason, and the words of those that are not."""
     found: dict[str, dict[str, Any]] = {}
     for leak in given:
         query, reason = outcome(leak, world)
-        is_gone = bool(reason) and (not leak.told or leak.told.casefold() not in query.casefold())
+        is_gone = bool(reason) and not (leak.told and _holds(query, leak.told))
         row = found.setdefault(leak.group, {"reports": 0, "gone": 0, "by": collections.Counter(), "left": []})
         row["reports"] += 1
         row["gone"] += is_gone
@@ -146,8 +152,8 @@ def section() -> list[str]:
     return [
         *lines,
         "",
-        f"On the shared articles {real['documents']} cases are documents and {real['queries']} could be asked; "
-        "no two of different articles share a diagnosis, so the task has no query there. All "
+        f"On the shared articles {real['documents']} cases are documents and {real['queries']} could be "
+        "asked; no two of different articles share a diagnosis, so the task has no query there. All "
         f"{real['queries']} were read by one developer: {real['leaks']} give their diagnosis away.",
         "",
     ]

@@ -112,7 +112,7 @@ def _cut_row(number: int, asked: str, told: str, words: str, **place: int) -> st
     )
 
 
-_STORY = "A glazier came with burning soles. It was canary fever. He went."
+_STORY = "A glazier came with burning soles. It was linnet fever. He went."
 
 
 def _clue_row(number: int, words: str, start: int, kind: str = "drug", tier: str = "gives_away") -> str:
@@ -121,7 +121,7 @@ def _clue_row(number: int, words: str, start: int, kind: str = "drug", tier: str
     clue = {"query-id": query, "concept": "CANARY:1", "kind": kind, **place}
     return "; ".join(
         (
-            new_row("queries", {"id": query, "text": "He took canarine daily.", "tier": tier}),
+            new_row("queries", {"id": query, "text": "He took linnetine daily.", "tier": tier}),
             new_row("provenance_queries", {"id": query, "hides_target": True}),
             new_row("gives_away", clue),
             f"SELECT '{query}' AS id",
@@ -146,11 +146,11 @@ RULES = (
                 (
                     Defect(
                         "a cut one character off",
-                        _cut_row(1, "A glazier came with burning soles.", _STORY, "canary fever", start=43),
+                        _cut_row(1, "A glazier came with burning soles.", _STORY, "linnet fever", start=43),
                     ),
                     Defect(
                         "a query that goes on behind its cut",
-                        _cut_row(2, "A glazier came with burning soles. He went.", _STORY, "canary fever"),
+                        _cut_row(2, "A glazier came with burning soles. He went.", _STORY, "linnet fever"),
                     ),
                     Defect(
                         "a cut by words that the case does not hold",
@@ -165,7 +165,7 @@ RULES = (
                     SELECT id FROM provenance_queries WHERE hides_target) p ON p.id = "query-id" """,
                 Defect(
                     "a cut of a query that hides nothing",
-                    f"""{_cut_row(4, "A glazier.", _STORY, "canary fever")}; UPDATE provenance_queries
+                    f"""{_cut_row(4, "A glazier.", _STORY, "linnet fever")}; UPDATE provenance_queries
                         SET hides_target = false WHERE id = 'canary:cut4' RETURNING id""",
                 ),
             ),
@@ -186,7 +186,7 @@ RULES = (
                 "the words of a clue do not stand in its query",
                 _clues,
                 (
-                    Defect("a clue one character off", _clue_row(1, "canarine", 9)),
+                    Defect("a clue one character off", _clue_row(1, "linnetine", 9)),
                     Defect("a clue that the query does not name", _clue_row(2, "penicillin", 8)),
                 ),
                 at_once=True,
@@ -194,18 +194,18 @@ RULES = (
             Check(
                 "a clue is a {kind!r}, not one of drug, gene and test",
                 f'SELECT "query-id" AS q, kind FROM gives_away WHERE coalesce(kind NOT IN ({_KINDS}), true)',
-                Defect("a clue of an unknown kind", _clue_row(3, "canarine", 8, kind="canary")),
+                Defect("a clue of an unknown kind", _clue_row(3, "linnetine", 8, kind="canary")),
             ),
             Check(
                 "the tier of the query is {tier!r}, and its clues say {wanted!r}",
                 _tiers,
                 (
-                    Defect("a query with a clue called hidden", _clue_row(4, "canarine", 8, tier="hidden")),
+                    Defect("a query with a clue called hidden", _clue_row(4, "linnetine", 8, tier="hidden")),
                     Defect(
                         "a query without a clue said to have one",
                         "; ".join(
                             (
-                                _clue_row(5, "canarine", 8),
+                                _clue_row(5, "linnetine", 8),
                                 new_row("queries", {"id": "canary:none", "text": "-", "tier": "gives_away"}),
                                 "SELECT 'canary:none' AS id",
                             )
