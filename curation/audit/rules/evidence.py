@@ -338,12 +338,12 @@ RULES = (
     ),
     Rule(
         "evidence",
-        3,
+        4,
         "Evidence re-extracts",
         (
             "Every label has evidence, and each quote stands at its offsets in the source passage of the "
-            "document or of the query; quotes from passages merged into another document are counted, not "
-            "checked."
+            "document or of the query, or, of a query that was cut, in the document of its own case; quotes "
+            "from passages merged into another document are counted, not checked."
         ),
         "error",
         "quotes",

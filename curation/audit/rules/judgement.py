@@ -242,7 +242,7 @@ RULES = (
     ),
     _rule(
         "silver_label",
-        1,
+        2,
         "'Expert' means labelled by experts",
         "release.json says 'expert' only when at least expert_minimum queries (at least one) have a label "
         "by an expert or an adjudicator; else it says 'silver', or 'candidates' where rules found pairs for "
