@@ -137,7 +137,7 @@ def section() -> list[str]:
         "| leak | reports | gone | share (95 %) | target |",
         "|---|---:|---:|---|---|",
     ]
-    for group, row in result["classes"].items():
+    for group, row in sorted(result["classes"].items(), key=lambda item: item[0] == "no leak"):
         low, high = interval(row["gone"], row["reports"])
         share = row["gone"] / row["reports"]
         is_plain = group == "no leak"
