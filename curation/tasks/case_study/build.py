@@ -14,7 +14,7 @@ from curation.tasks.case_study.images import CaseImage, choose
 from curation.tasks.case_study.settings import Settings
 from curation.tasks.case_study.sql import NAME
 from curation.tasks.shared.bars import article_bar
-from curation.tasks.shared.case_facts import PairReason, why_unpaired
+from curation.tasks.shared.case_facts import why_unpaired
 from curation.tasks.shared.case_reports import (
     ACCOUNTS,
     FACTS,
@@ -115,7 +115,7 @@ def _case(report: CaseReport, shown: _Shown, case: Case, settings: Settings) -> 
     yield document
     yield from report.facts(case, text, None if open_because else found, settings.max_family)
     if found is None or open_because:
-        yield drop_query(case, *(open_because or (PairReason.OPEN_DIAGNOSIS, "")))
+        yield drop_query(case, *(open_because or (Reason.OPEN_DIAGNOSIS, "")))
     elif isinstance(image, CaseImage):
         yield _query(report, document, found.concept, image)
     elif settings.require_image:
@@ -174,6 +174,5 @@ PER_ARTICLE = RecordStage(
     process=build,
     accounts=ACCOUNTS,
     settings=Settings,
-    reasons=frozenset(PairReason),
     resources=("types", "relations"),
 )

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from curation.tasks.case_study.build import PER_ARTICLE
 from curation.tasks.case_study.sql import NAME, OVER_ALL
-from curation.tasks.shared.case_pairs import exclusions
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -25,10 +24,6 @@ TASK = Task(
             "Another patient's case, its principal diagnosis one or two hops up or down, or a near sibling.",
         ),
         Grade(0, "Not relevant", "Another principal diagnosis, even if findings or treatment are alike."),
-    ),
-    exclusions=exclusions(
-        "The diagnoses are related, but not closely enough for a grade, or only as lesions of one kind in "
-        "different body systems."
     ),
     question=Question(
         text="Do both patients have the same principal diagnosis?",

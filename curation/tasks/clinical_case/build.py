@@ -19,7 +19,7 @@ from curation.tasks.clinical_case.settings import OwnReason, Settings
 from curation.tasks.clinical_case.sql import NAME
 from curation.tasks.clinical_case.wordings import Name, Wordings, near, read_names, word_counts
 from curation.tasks.shared.bars import article_bar
-from curation.tasks.shared.case_facts import PairReason, why_unpaired
+from curation.tasks.shared.case_facts import why_unpaired
 from curation.tasks.shared.case_reports import (
     ACCOUNTS,
     FACTS,
@@ -116,7 +116,7 @@ def _case(
     yield document
     yield from report.facts(case, text, None if open_because else found, settings.max_family)
     if found is None or open_because:
-        yield drop_query(case, *(open_because or (PairReason.OPEN_DIAGNOSIS, "")))
+        yield drop_query(case, *(open_because or (Reason.OPEN_DIAGNOSIS, "")))
         return
     close = near(found.concept, report.concepts, settings.max_family)
     known = read_names(names, close)
@@ -245,6 +245,6 @@ PER_ARTICLE = RecordStage(
     process=build,
     accounts=ACCOUNTS,
     settings=Settings,
-    reasons=frozenset({*PairReason, *OwnReason}),
+    reasons=frozenset(OwnReason),
     resources=("names", "types", "relations"),
 )

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from curation.tasks.clinical_case.build import PER_ARTICLE
 from curation.tasks.clinical_case.sql import NAME, OVER_ALL
-from curation.tasks.shared.case_pairs import exclusions
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -22,7 +21,6 @@ TASK = Task(
         Grade(2, "Same diagnosis", "Another patient's case with the same principal diagnosis."),
         Grade(0, "Not relevant", "Another principal diagnosis, even if findings or treatment are alike."),
     ),
-    exclusions=exclusions("The diagnoses are related, but not the same."),
     question=Question(
         text="Do both patients have the same principal diagnosis?",
         left="Presentation and findings",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,21 +24,10 @@ from schemas.concept import DocumentConcept, Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.ids import title_id
 from schemas.record import column, from_table, record
+from schemas.stages import Reason
 from schemas.vocabulary import ConceptRelation, ConceptType
 
 T = TypeVar("T")
-
-
-class PairReason(StrEnum):
-    """Why a task that pairs cases drops what no other does."""
-
-    OPEN_DIAGNOSIS = "open_diagnosis"
-    WEAK_DIAGNOSIS = "weak_diagnosis"
-    GENERAL_DIAGNOSIS = "general_diagnosis"
-    NO_RELEVANT_CASE = "no_relevant_case"
-    ONLY_SAME_ARTICLE = "only_same_article"
-
-
 MAX_EVIDENCE = 3
 """Spans kept of one case's diagnosis, best place first."""
 
@@ -107,11 +95,11 @@ def why_unpaired(found: PrincipalDiagnosis | None, concepts: Concepts, min_confi
     """Why a case may not be paired by its diagnosis, or None."""
     if found is None or not found.concept:
         detail = ": ".join((found.reason, ", ".join(found.contenders))) if found else "no row"
-        return PairReason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
+        return Reason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
     if found.confidence < min_confidence:
-        return PairReason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
+        return Reason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
     if concepts.kind(found.concept) == "other" or concepts.is_general(found.concept):
-        return PairReason.GENERAL_DIAGNOSIS, found.concept
+        return Reason.GENERAL_DIAGNOSIS, found.concept
     return None
 
 

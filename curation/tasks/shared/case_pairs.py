@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from curation.tasks.shared.case_facts import CaseFacts, NamedConcept, Neighbour, PairReason, Shingle
+from curation.tasks.shared.case_facts import CaseFacts, NamedConcept, Neighbour, Shingle
 from curation.tasks.shared.merge_sql import ACCOUNTS, DOCUMENTS, DROPPED_DOCUMENTS, KEPT
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import column, record
@@ -165,19 +165,6 @@ _DROPS = f"""
 """
 
 
-def exclusions(related: str) -> dict[str, str]:
-    """Codes that pairs of cases are excluded with -> definition; `related` is that of related diagnoses."""
-    return {
-        "own_case": "The document is the case the query was made of.",
-        "same_article": "Another patient of the query's own article; such pairs are labelled and scored "
-        "apart.",
-        "same_patient": "Perhaps the query's own patient: shares long stretches of text, or author, age and "
-        "sex.",
-        "related_diagnosis": related,
-        "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
-    }
-
-
 def over_all(
     task: str,
     *,
@@ -225,6 +212,5 @@ def over_all(
             **(outputs or {}),
             "drops": Sql(_DROPS, Drop, ("unit", "id")),
         },
-        reasons=frozenset(PairReason),
         accounts=ACCOUNTS,
     )
