@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks import (
     edits,
+    hidden_diagnoses,
     labels,
     languages,
     later_sections,
@@ -323,6 +324,7 @@ def text() -> str:
         _panels,
         principal_diagnosis.section,
         written_cases.section,
+        hidden_diagnoses.section,
         labels.section,
         scope.section,
         languages.section,

@@ -22,6 +22,7 @@ ALL = (
     "cases_gold",
     "principal_diagnosis",
     "written_cases",
+    "hidden_diagnoses",
     "labels",
     "edits",
     "vocabulary_build",

@@ -11,7 +11,8 @@ from schemas.article import Graphic
 from schemas.overlap_policy import Dimension
 from schemas.record import column, record
 
-LabelStatus = Literal["structural", "judge", "expert", "adjudicated"]
+LabelStatus = Literal["structural", "candidate", "judge", "expert", "adjudicated"]
+"""structural: a rule says so; candidate: so does a rule that is not yet right often enough for a label."""
 Split = Literal["test", "dev"]
 
 

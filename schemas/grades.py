@@ -9,5 +9,15 @@ EXCLUSIONS: dict[str, str] = {
     "cannot_judge": "People who were asked could not judge the pair.",
     "rule_under_floor": "Review found the rule that labelled the pair too imprecise, and nobody judged it.",
     "near_copy": "The document is nearly the same as a positive one, and was not judged itself.",
+    "own_case": "The document is the case the query was made of.",
+    "same_article": "Another patient of the query's own article; such pairs are labelled and scored apart.",
+    "same_patient": (
+        "Perhaps the query's own patient: shares long stretches of text, or author, age and sex."
+    ),
+    "related_diagnosis": (
+        "The diagnoses are related, but not closely enough for a grade, or only as lesions of one kind in "
+        "different body systems."
+    ),
+    "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
 }
 """exclusion code -> definition. Unjudged is not negative."""

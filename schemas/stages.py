@@ -67,6 +67,11 @@ class Reason(enum.StrEnum):
     VAGUE_CAPTION = "vague_caption"
     DUPLICATE_QUERY = "duplicate_query"
     DUPLICATE_DOCUMENT = "duplicate_document"
+    OPEN_DIAGNOSIS = "open_diagnosis"
+    WEAK_DIAGNOSIS = "weak_diagnosis"
+    GENERAL_DIAGNOSIS = "general_diagnosis"
+    NO_RELEVANT_CASE = "no_relevant_case"
+    ONLY_SAME_ARTICLE = "only_same_article"
     # partition
     OVERLAP_OTHER_TASK = "overlap_other_task"
     OVERLAP_OTHER_SPLIT = "overlap_other_split"

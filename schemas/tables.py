@@ -73,7 +73,7 @@ QRELS = _table(
     (
         *PAIR,
         number("score", "relevance grade"),
-        text("label_status", "structural, judge, expert or adjudicated", repeats=True),
+        text("label_status", "structural, candidate, judge, expert or adjudicated", repeats=True),
         text("rule", "named, versioned rule or verdict", repeats=True, reader="auditor"),
         text("via", "concept that links query and document (CURIE), '' when none does", reader="auditor"),
     ),
@@ -310,6 +310,33 @@ IMAGE_CHECKS = _provenance(
     "id",
     is_optional=True,
 )
+CUTS = _provenance(
+    "cuts",
+    "Where queries that hide their target were cut: the first words that give it away.",
+    (
+        OF_QUERY,
+        number("start", "offset of the words in the source text of the query's own case"),
+        number("end", "offset after them"),
+        text("text", "the words as written; re-extracts", is_prose=True),
+        text("how", "name, near_name, mention, short_form, word or eponym", repeats=True),
+    ),
+    "query-id",
+    is_optional=True,
+)
+GIVES_AWAY = _provenance(
+    "gives_away",
+    "Drugs, genes and tests in a query that point to the target it hides.",
+    (
+        OF_QUERY,
+        text("concept", "CURIE of the drug, gene or test"),
+        text("kind", "drug, gene or test", repeats=True),
+        number("start", "offset of the words in the source text of the query"),
+        number("end", "offset after them"),
+        text("text", "the words as written; re-extracts", is_prose=True),
+    ),
+    *("query-id", "concept", "start"),
+    is_optional=True,
+)
 SOURCES = _provenance(
     "sources",
     "The articles that rows were made from, to be credited.",
@@ -393,7 +420,7 @@ TABLES: tuple[Published, ...] = (
     *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

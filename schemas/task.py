@@ -106,6 +106,8 @@ class Task:
             several such tasks could use goes to one of them by lot, not to who makes most of it.
         caption_in_query: why no published words can stand in for a query's image, '' where they can.
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
+        candidates_because: why what its rules say are candidates for review and no labels yet, a sentence; ''
+            where they are labels. A release of candidates is never publishable.
 
     Raises:
         ValueError: the parts do not fit together.
@@ -126,6 +128,7 @@ class Task:
     draws_articles: bool = False
     caption_in_query: str = ""
     extra_tables: tuple[str, ...] = ()
+    candidates_because: str = ""
 
     def __post_init__(self) -> None:
         scores = [grade.score for grade in self.grades]

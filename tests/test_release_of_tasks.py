@@ -35,7 +35,9 @@ licence_profile = "{profile}"
 [partition]
 dev_share = 0.2
 """
-BUILT = tuple(sorted(TASKS))
+BUILT = tuple(sorted(set(TASKS) - {"clinical_case"}))
+"""Of the two tasks that pair cases by diagnosis the one with labels: both want the same articles
+(test_release_of_cases)."""
 Row = dict[str, Any]
 
 

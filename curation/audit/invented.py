@@ -65,6 +65,8 @@ _CASES = (
     ),
 )
 _DEV = frozenset({4, 5})
+_CLUES = frozenset({0})
+"""Cases whose query names a test of its diagnosis."""
 
 
 @functools.cache
@@ -152,6 +154,8 @@ def rows() -> dict[str, list[Row]]:
     lost = "pmc:PMC990000999.1"
     drop = {"stage": "crawl", "unit": "article", "id": lost, "article_id": lost}
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
+    last = max(row["id"] for row in found["queries"])
+    found["cuts"] = [{"query-id": last, "start": 90, "end": 94, "text": "gout", "how": "name"}]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
     found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]
@@ -171,7 +175,11 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
     own, other = f"pmc:PMC99000010{number}.1", f"pmc:PMC99000020{number}.1"
     query, concept = f"{TASK}-{sha256_text(text)[:24]}", f"INV:{number:04d}"
     picture, shown = _picture(2 * number + 1), _picture(2 * number + 2)
-    found["queries"].append({"id": query, "text": text, "image": _image(picture), **_rights()})
+    tier = "gives_away" if number in _CLUES else "hidden"
+    found["queries"].append({"id": query, "text": text, "image": _image(picture), "tier": tier, **_rights()})
+    if number in _CLUES:
+        clue = {"concept": "INV:9999", "kind": "test", "start": 2, "end": 9, "text": text[2:9]}
+        found["gives_away"].append({"query-id": query, **clue})
     found["provenance_queries"].append(
         {
             "id": query,

@@ -17,11 +17,13 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.publishable import forbids
 from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
+    candidates,
     contamination,
     diagnostics,
     distractors,
     evidence,
     files,
+    hidden,
     images,
     integrity,
     judgement,
@@ -58,11 +60,13 @@ RULES: tuple[Rule, ...] = (
     *integrity.RULES,
     *overlap.RULES,
     *leakage.RULES,
+    *hidden.RULES,
     *texts.RULES,
     *near_across_tasks.RULES,
     *images.RULES,
     *evidence.RULES,
     *judgement.RULES,
+    *candidates.RULES,
     *pools.RULES,
     *distractors.RULES,
     *diagnostics.RULES,

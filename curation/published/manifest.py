@@ -25,6 +25,8 @@ _SINCE: Mapping[int, frozenset[str]] = {
 READABLE = range(OLDEST_FORMAT, FORMAT_VERSION + 1)
 """Fields that a release.json of format 2 does not have."""
 NAME = "release.json"
+OF_CANDIDATES = "candidates"
+"""Label of a release whose pairs wait for people: rules found them, none is a label yet."""
 AUDIT_JSON = "audit.json"
 AUDIT_FILES = frozenset({AUDIT_JSON, "audit.html"})
 

@@ -129,6 +129,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "counts": counts,
         "languages": fetch(query, _LANGUAGES, given),
         "licences": fetch(query, _LICENCES, given),
+        "tiers": {row["tier"]: row["count"] for row in _grouped(query, given, "tier", "queries")},
         "label_status": _grouped(query, given, "label_status", "qrels"),
         "scores": _grouped(query, given, "score", "qrels"),
         "rules": _grouped(query, given, "rule, score", "qrels"),

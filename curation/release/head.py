@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from curation.published.manifest import FORMAT_VERSION, BuildRecord, ReleaseManifest
+from curation.published.manifest import FORMAT_VERSION, OF_CANDIDATES, BuildRecord, ReleaseManifest
 from curation.release import reviewed
 from curation.release.facts import Facts
 from curation.release.rights import combined_family
@@ -40,7 +40,7 @@ def head_of(
     Raises:
         ReleaseError: no licence fits all rows together.
     """
-    reasons = _not_publishable(numbers)
+    reasons = _not_publishable(numbers, task)
     used = {row["reason"] for row in numbers["exclusions"]}
     is_silver = numbers["experts"]["queries"] < spec.expert_minimum
     return ReleaseManifest(
@@ -53,7 +53,7 @@ def head_of(
         task_description=task.description,
         licence_profile=spec.licence_profile,
         license=_family(numbers),
-        label="silver" if is_silver else "expert",
+        label=OF_CANDIDATES if _has_candidates(numbers) else "silver" if is_silver else "expert",
         expert_minimum=spec.expert_minimum,
         publishable_by_content=not reasons,
         not_publishable_because=reasons,
@@ -86,13 +86,19 @@ def _family(numbers: Facts) -> str:
     return family
 
 
-def _not_publishable(numbers: Facts) -> tuple[str, ...]:
+def _has_candidates(numbers: Facts) -> bool:
+    return any(row["label_status"] == "candidate" for row in numbers["label_status"])
+
+
+def _not_publishable(numbers: Facts, task: Task) -> tuple[str, ...]:
     """What of the content forbids publishing."""
     reasons = []
     if numbers["synthetic"]["queries"] + numbers["synthetic"]["corpus"]:
         reasons.append("It contains rows made from synthetic input.")
     if not numbers["counts"]["queries"]:
         reasons.append("It has no query: its inputs gave none, as the retention table says.")
+    if _has_candidates(numbers):
+        reasons.append(f"Its pairs are candidates for review, not labels. {task.candidates_because}")
     return tuple(reasons)
 
 

@@ -35,7 +35,10 @@ _KEPT = """
         FROM queries q JOIN placed a ON a.query_id = q.id
         LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
     held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
-    judged AS (SELECT r.*, a.split FROM qrels r JOIN placed a USING (query_id)
+    judged AS (
+        SELECT r.* REPLACE (if(label_status = 'structural', '{status}', label_status) AS label_status),
+            a.split
+        FROM qrels r JOIN placed a USING (query_id)
         ANTI JOIN held USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)),
     told_apart AS (SELECT query_id, corpus_id, reason, a.split FROM (
             SELECT query_id, corpus_id, reason FROM excluded
@@ -70,14 +73,16 @@ _KEPT = """
 """
 
 
-def kept(task: str, version: str) -> str:
+def kept(task: str, version: str, *, are_candidates: bool = False) -> str:
     """What partition and privacy left of a task: the WITH that a SELECT follows.
 
     Its queries with their split, and all that hangs on them. Rows without labels of their own take those of
-    their article. A key that only a withheld document gave goes with it.
+    their article. A key that only a withheld document gave goes with it. What rules say are candidates where
+    the task says so.
     """
     keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
-    return _KEPT.format(task=task, version=version, of_article=_OF_ARTICLE, **keys)
+    status = "candidate" if are_candidates else "structural"
+    return _KEPT.format(task=task, version=version, status=status, of_article=_OF_ARTICLE, **keys)
 
 
 def _keys_of(table: str) -> str:
@@ -95,7 +100,8 @@ ROWS: dict[str, str] = {
     KEYS.name: "rests",
     SOURCES.name: "cited",
     HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
-        ANTI JOIN (SELECT * FROM judged WHERE label_status <> 'structural') USING (query_id, corpus_id)
+        ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
+            USING (query_id, corpus_id)
         ANTI JOIN near USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)""",
 }
 """Published table -> its rows. Any other one has those of the work table of its name whose query was kept
@@ -110,7 +116,7 @@ def select_rows(table: Published, split: str = "", *, more: Sequence[str] = ()) 
         split: only rows of it; '' for all.
         more: further expressions.
     """
-    declared = (f'{column.name.replace("-", "_")} AS "{column.name}"' for column in table.columns)
+    declared = (f'"{column.name.replace("-", "_")}" AS "{column.name}"' for column in table.columns)
     named = ", ".join([*declared, *more])
     key = ", ".join(f'"{column}"' for column in table.key)
     where = f" WHERE split = '{split}'" if split else ""

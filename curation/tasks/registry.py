@@ -31,6 +31,7 @@ TASKS: Mapping[str, Task] = {
             "curation.tasks.image_search.task",
             "curation.tasks.summary.task",
             "curation.tasks.case_study.task",
+            "curation.tasks.clinical_case.task",
         ),
     )
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from curation.vocabulary.umls_codes import LANGUAGES, PREFIXES, RELATIONS, WHO_SOURCES
+from curation.vocabulary.umls_codes import CLUES, LANGUAGES, PREFIXES, RELATIONS, WHO_SOURCES
 from schemas.errors import UsageError
 from schemas.stages import Sql
 from schemas.vocabulary import (
@@ -182,7 +182,8 @@ def relations(options: UmlsOptions) -> Sql:
 
     REL is the relationship of the second concept to the first: a PAR row says that CUI2 is a parent of CUI1.
     So `concept` is CUI1 and `other` CUI2, as in our records. RN and RB rows whose RELA is isa or inverse_isa
-    are child and parent. AQ, QB, DEL and XR are no relations of meaning.
+    are child and parent; a RELA of CLUES says that CUI2 is a drug, gene or test of CUI1. AQ, QB, DEL and XR
+    are no relations of meaning.
     """
     conditions = ["CUI1 <> CUI2"]
     if not options.keep_suppressed:
@@ -190,10 +191,12 @@ def relations(options: UmlsOptions) -> Sql:
     if options.sources:
         conditions.append(f"SAB IN {_listed(options.sources)}")
     table = _table("m", "REL, relation", sorted(RELATIONS.items()))
+    clues = " ".join(f"WHEN r.RELA = '{rela}' THEN '{kind}'" for rela, kind in sorted(CLUES.items()))
     return Sql(
         f"""SELECT DISTINCT 'UMLS:' || r.CUI1 AS concept,
             CASE WHEN r.REL = 'RN' AND r.RELA = 'isa' THEN 'child'
-                 WHEN r.REL = 'RB' AND r.RELA = 'inverse_isa' THEN 'parent' ELSE m.relation END AS relation,
+                 WHEN r.REL = 'RB' AND r.RELA = 'inverse_isa' THEN 'parent'
+                 {clues} ELSE m.relation END AS relation,
             'UMLS:' || r.CUI2 AS other, r.SAB AS source
         FROM (SELECT * FROM MRREL WHERE {" AND ".join(conditions)}) AS r JOIN {table} ON m.REL = r.REL
         WHERE 'UMLS:' || r.CUI1 IN (SELECT concept FROM kept)

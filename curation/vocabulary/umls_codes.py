@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from schemas.vocabulary import ClueKind
+
 LANGUAGES: Mapping[str, str] = {
     "ARA": "ar",
     "BAQ": "eu",
@@ -51,6 +53,15 @@ RELATIONS: Mapping[str, str] = {
     "SY": "synonym",
 }
 """REL to what `other` (CUI2) is to `concept` (CUI1). AQ, QB, DEL and XR are left out."""
+
+CLUES: Mapping[str, ClueKind] = {
+    "may_treat": "drug",
+    "may_diagnose": "test",
+    "gene_associated_with_disease": "gene",
+    "gene_involved_in_pathogenesis_of_disease": "gene",
+}
+"""RELA to what `other` is to `concept`, a disease (MED-RT, NCI Thesaurus); goes before REL. Their inverses
+stay `related`, so that a disease is no drug of its drug."""
 
 PREFIXES: Mapping[str, str] = {
     "HPO": "HP",

@@ -121,11 +121,13 @@ class Published:
 
     @cached_property
     def positives(self) -> list[Pair]:
-        """Pairs that a structural rule labelled."""
+        """Pairs that a structural rule labelled, or named as candidates."""
         return [
             Pair(q, c, "positive", self.facets(q), rule=row["rule"], rule_grade=row["score"])
             for (q, c), row in self.judged.items()
-            if row["label_status"] == "structural" and row["score"] > 0 and (q, c) not in self.excluded
+            if row["label_status"] in ("structural", "candidate")
+            and row["score"] > 0
+            and (q, c) not in self.excluded
         ]
 
     @cached_property

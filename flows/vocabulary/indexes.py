@@ -39,7 +39,7 @@ class Index:
         """What the stages of grounding are given."""
         tables = {
             name: Resource(self.vocabulary.table(name), self.vocabulary.fingerprint)
-            for name in ("types", "relations")
+            for name in ("names", "types", "relations")
         }
         return {"vocabulary": Resource(self.path, self.fingerprint), **tables}
 

@@ -48,28 +48,35 @@ _WITHOUT = """SELECT o."query-id" AS q, o."corpus-id" AS c FROM provenance_qrels
 _PLACED = """
     WITH spans AS (SELECT "query-id" AS q, "corpus-id" AS c, unnest(evidence) AS e FROM provenance_qrels),
     placed AS (
-        SELECT q, c, e."start" AS first, e."end" AS stop, coalesce(e.text, '') AS words,
-            coalesce(e.text_id = c, false) AS is_document,
-            coalesce(e.text_id <> c AND e.text_id = p.source_id, false) AS is_query,
-            CASE WHEN is_query THEN q ELSE c END AS holder
-        FROM spans LEFT JOIN (SELECT id, source_id FROM provenance_queries) p ON p.id = q)"""
-"""Every quote with the row it is sought in: the query if it is from its own passage, else the document."""
-_UNSURE = f"""{_PLACED},
+        SELECT s.q, c, e."start" AS first, e."end" AS stop, coalesce(e.text, '') AS words,
+            coalesce(e.text_id = p.source_id AND e.text_id <> c, false) AND k.q IS NOT NULL AS is_own,
+            coalesce(e.text_id = c, false) OR is_own AS is_document,
+            coalesce(e.text_id <> c AND e.text_id = p.source_id, false) AND NOT is_own AS is_query,
+            CASE WHEN is_query THEN s.q WHEN is_own THEN e.text_id ELSE c END AS holder
+        FROM spans s LEFT JOIN (SELECT id, source_id FROM provenance_queries) p ON p.id = s.q
+        LEFT JOIN ({cut}) k ON k.q = s.q)"""
+"""Every quote with the row it is sought in: the query if it is from its own passage, else the document.
+
+A query that was cut does not hold what tells its diagnosis: the document made of the same case does."""
+_CUT, _NOT_CUT = 'SELECT "query-id" AS q FROM cuts', "SELECT NULL AS q WHERE false"
+_UNSURE = """{placed},
     quotes AS (
-        SELECT is_query, is_document, holder, first, stop, words, count(*) AS n FROM placed GROUP BY ALL),
+        SELECT is_query, is_document, is_own, holder, first, stop, words, count(*) AS n FROM placed
+        GROUP BY ALL),
     held AS (
         SELECT u.*, t.text, o.transforms FROM quotes u LEFT JOIN corpus t ON t.id = u.holder
         LEFT JOIN provenance_corpus o ON o.id = u.holder WHERE NOT is_query
         UNION ALL
         SELECT u.*, t.text, o.transforms FROM quotes u LEFT JOIN queries t ON t.id = u.holder
         LEFT JOIN provenance_queries o ON o.id = u.holder WHERE is_query)
-    SELECT is_query, is_document, holder, first, stop, words, n::BIGINT AS n, text, transforms FROM held
+    SELECT is_query, is_document, is_own, holder, first, stop, words, n::BIGINT AS n, text, transforms
+    FROM held
     WHERE NOT coalesce(coalesce(len(transforms), 0) = 0 AND words <> '' AND CASE WHEN is_document OR is_query
         THEN first >= 0 AND stop > first AND substr(text, first + 1, stop - first) = words
         ELSE contains(text, words) END, false)"""
 """Quotes that SQL alone does not confirm: those of changed texts, wrong ones, and those of documents merged
 into this one whose words it does not hold as they stand. Most labels of a document quote the same words."""
-_WRONG = f"""{_PLACED}
+_WRONG = """{placed}
     SELECT q, c, w.number FROM placed p JOIN wrong w ON w.is_query = p.is_query AND w.holder = p.holder
         AND w.is_document = p.is_document AND w.first IS NOT DISTINCT FROM p.first
         AND w.stop IS NOT DISTINCT FROM p.stop AND w.words = p.words ORDER BY ALL"""
@@ -81,6 +88,14 @@ _KINDS = {
     "stop": pa.int64(),
     "words": pa.string(),
 }
+
+
+def _placed(context: Context, text: str) -> tuple[str, tuple[str, ...]]:
+    """SQL over placed quotes, and the table it reads where a release has it."""
+    cuts = ("cuts",) if "cuts" in context.views else ()
+    return text.format(placed=_PLACED.format(cut=_CUT if cuts else _NOT_CUT)), cuts
+
+
 _TABLES = ("provenance_qrels", "corpus", "provenance_corpus", "queries", "provenance_queries")
 
 
@@ -173,11 +188,14 @@ def _wrong(context: Context) -> tuple[list[Mapping[str, Any]], int]:
     """Distinct quotes that do not stand where they should, and how many cannot be sought."""
     wrong: list[Mapping[str, Any]] = []
     unpublished = 0
-    for batch in context.batches(_UNSURE, *_TABLES):
+    text, cuts = _placed(context, _UNSURE)
+    for batch in context.batches(text, *_TABLES, *cuts):
         for row in batch.to_pylist():
             source = undo(row["text"] or "", row["transforms"] or ())
             words = row["words"]
-            if not row["is_document"] and not row["is_query"]:
+            if row["is_own"] and row["text"] is None:
+                unpublished += row["n"]  # the query's own case is merged into another
+            elif not row["is_document"] and not row["is_query"]:
                 # A merged duplicate: its own passage is not published; only its words can be sought.
                 is_there = bool(words) and normalise_text(words) in normalise_text(source or "")
                 unpublished += 0 if is_there else row["n"]
@@ -195,8 +213,9 @@ def _labelled(
     columns = {name: pa.array([row[name] for row in wrong], kind) for name, kind in _KINDS.items()}
     path = context.scratch / "wrong-quotes.parquet"
     pq.write_table(pa.table(columns | {"number": pa.array(range(len(wrong)), pa.int64())}), path)
-    views = {name: context.views[name] for name in ("provenance_qrels", "provenance_queries")}
-    for batch in context.query(_WRONG, {**views, "wrong": [path]}):
+    select, cuts = _placed(context, _WRONG)
+    views = {name: context.views[name] for name in ("provenance_qrels", "provenance_queries", *cuts)}
+    for batch in context.query(select, {**views, "wrong": [path]}):
         for label in batch.to_pylist():
             row = wrong[label["number"]]
             text = (row["text"] or "")[:MAX_QUOTE]
@@ -319,12 +338,12 @@ RULES = (
     ),
     Rule(
         "evidence",
-        3,
+        4,
         "Evidence re-extracts",
         (
             "Every label has evidence, and each quote stands at its offsets in the source passage of the "
-            "document or of the query; quotes from passages merged into another document are counted, not "
-            "checked."
+            "document or of the query, or, of a query that was cut, in the document of its own case; quotes "
+            "from passages merged into another document are counted, not checked."
         ),
         "error",
         "quotes",

@@ -6,17 +6,19 @@ They run on whatever tables the layout has: another benchmark has queries, corpu
 from __future__ import annotations
 
 from functools import partial
+from typing import get_args
 
 from curation.audit.rule import Check, Context, Defect, Rule
 from curation.audit.rules import columns, references
 from curation.audit.rules.planting import ANY_PAIR, GONE, PAIR, exclude, set_row
 from curation.audit.rules.text_rows import literal
 from curation.published.parquet import column_names
+from schemas.benchmark import LabelStatus
 
 _FEWEST_QUERY, _FEWEST_CORPUS = 10, 20
 _TWICE = r"[^\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 _JUDGED = f"SELECT {PAIR} FROM qrels WHERE rowid = 0"
-_STATUSES = ("structural", "judge", "expert", "adjudicated")
+_STATUSES = get_args(LabelStatus)
 _KINDS = """SELECT min("query-id") AS qrels, count(*) AS n, score, label_status, rule FROM qrels
     WHERE {} GROUP BY score, label_status, rule"""
 

@@ -24,7 +24,7 @@ from curation.audit.rule import (
 from curation.audit.rules import reviewed
 from curation.audit.rules.planting import ANY_PAIR, GONE, add_row, drop_row, exclude, set_row
 from curation.audit.rules.text_rows import literal
-from curation.published.manifest import NAME
+from curation.published.manifest import NAME, OF_CANDIDATES
 from curation.published.parquet import column_names
 from curation.published.query import Row, Stored, fetch
 
@@ -32,7 +32,7 @@ RANKED = ("top_ranked", "runs")
 """Optional folders of ranked candidates: columns query-id, and corpus-id or a list corpus-ids."""
 _NEGATIVE = "(score <= 0 OR score IS NULL)"
 _BY_NOBODY = "coalesce(label_status, '') NOT IN ('judge', 'expert', 'adjudicated')"
-_LABELS = frozenset({"silver", "expert"})
+_LABELS = frozenset({"silver", "expert", OF_CANDIDATES})
 _LABELLED = """SELECT count(DISTINCT "query-id") AS n, count(DISTINCT "query-id")
     FILTER (label_status IN ('expert', 'adjudicated')) AS people FROM qrels"""
 
@@ -197,7 +197,7 @@ def _called_expert(context: Context) -> Outcome:
 
 LABEL = (
     Check(
-        "the label is {label!r}, neither silver nor expert",
+        "the label is {label!r}, neither candidates, silver nor expert",
         _unknown_label,
         Defect("an unknown label", "SELECT 'label'", stated={"label": "canary"}),
     ),
@@ -242,10 +242,11 @@ RULES = (
     ),
     _rule(
         "silver_label",
-        1,
+        2,
         "'Expert' means labelled by experts",
         "release.json says 'expert' only when at least expert_minimum queries (at least one) have a label "
-        "by an expert or an adjudicator; else it says 'silver'.",
+        "by an expert or an adjudicator; else it says 'silver', or 'candidates' where rules found pairs for "
+        "review.",
         unit="queries",
         checks=LABEL,
     ),

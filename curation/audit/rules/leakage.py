@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from curation.audit.rule import (
@@ -26,15 +24,8 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules.planting import new_row
-from curation.release.target_names import (
-    LONGEST_ACRONYM,
-    is_unspaced,
-    names_rows,
-    squeezed,
-    without_marks,
-    without_possessives,
-)
-from schemas.hashing import normalise_text
+from curation.concepts.name_forms import LONGEST_ACRONYM, Reading, as_bytes, located
+from curation.release.target_names import names_rows
 from schemas.tables import QUERIES
 
 _AT_ONCE = 2_000
@@ -47,9 +38,6 @@ _NAMES = """SELECT concept, words, list(DISTINCT name_hash ORDER BY name_hash) A
     WHERE concept IN (SELECT k.key FROM keys k JOIN provenance_queries p ON p.id = k."query-id"
         WHERE k.dimension = 'target_concept' AND p.hides_target)
     GROUP BY concept, words ORDER BY concept, words"""
-_CAPITALS = re.compile(rf"(?<![^\W_])[A-Z0-9]{{2,{LONGEST_ACRONYM}}}(?![^\W_])")
-_SPACE = re.compile(b" ")
-_JOINED = re.compile(r"(?<=\w)[-‐‑](?=\w)")
 
 Names = Mapping[str, Sequence[tuple[int, frozenset[str]]]]
 """Concept -> (words of a name, hashes of the names that long)."""
@@ -92,7 +80,7 @@ def _answer_names(context: Context) -> Outcome:
         for name, concept, words in leaking:
             found.add(
                 f"a name of the hidden target {concept} stands in the query",
-                side("queries", name, texts[name], *_located(texts[name], words)),
+                side("queries", name, texts[name], *located(texts[name], words)),
                 side("target_names", concept),
             )
     return found.outcome(compared, f"names of {len(names)} targets, in every language published")
@@ -124,9 +112,9 @@ def leaks(queries: Sequence[Question], names: Names) -> list[Leak]:
     sha256 = hashlib.sha256
     for query, text, concepts in queries:
         runs: dict[int, list[bytes]] = {}
-        reading = _Reading.of(text)
+        reading = Reading.of(text)
         for concept in concepts:
-            salt = _bytes(f"{concept} ")
+            salt = as_bytes(f"{concept} ")
             hits: set[bytes] = set()
             for words, hashes in names.get(concept, ()):
                 if words not in runs:
@@ -135,54 +123,6 @@ def leaks(queries: Sequence[Question], names: Names) -> list[Leak]:
                 hits.update(run for run in runs[words] if sha256(salt + run).digest()[:8] in known)
             found += [(query, concept, run.decode("utf-8", "surrogatepass")) for run in sorted(hits)]
     return found
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A text as a reader could spell it: normalised, squeezed where no spaces are written, its capitals."""
-
-    normal: tuple[bytes, ...]
-    letters: tuple[str, ...]
-    capitals: frozenset[bytes]
-
-    @classmethod
-    def of(cls, text: str) -> _Reading:
-        plain = unicodedata.normalize("NFKC", text)
-        normal = {normalise_text(plain), normalise_text(without_possessives(plain))}
-        if _JOINED.search(plain):
-            normal.add(normalise_text(_JOINED.sub("", plain)))
-        normal |= {without_marks(one) for one in normal}
-        letters = sorted({squeezed(one) for one in normal}) if is_unspaced(plain) else []
-        capitals = frozenset(map(_bytes, _CAPITALS.findall(plain)))
-        return cls(tuple(map(_bytes, sorted(normal))), tuple(letters), capitals)
-
-    def runs(self, words: int) -> set[bytes]:
-        """Every run of so many words; of so many characters for a negative number."""
-        if words < 0:
-            return {
-                _bytes(run)
-                for text in self.letters
-                for start in range(len(text) + words + 1)
-                if is_unspaced(run := text[start : start - words])
-            }
-        found: set[bytes] = set()
-        for text in self.normal:
-            spaces = [-1, *(match.start() for match in _SPACE.finditer(text)), len(text)]
-            found.update(text[one + 1 : end] for one, end in zip(spaces, spaces[words:], strict=False))
-        return found | self.capitals if words == 1 else found
-
-
-def _located(text: str, words: str) -> tuple[int | None, int | None]:
-    """Where a normalised run stands in the text as published; nowhere when folding moved its letters."""
-    parts = list(words) if is_unspaced(words) else words.split()
-    pattern = (r"[\W_]*" if is_unspaced(words) else r"(?:['’ʼ]s)?[\W_]+").join(map(re.escape, parts))
-    flags = re.NOFLAG if words.isupper() else re.IGNORECASE
-    match = re.search(pattern, text, flags)
-    return (match.start(), match.end()) if match else (None, None)
 
 
 _DECLARED = frozenset(QUERIES.schema.names) | {"_id"}

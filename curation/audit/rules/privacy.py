@@ -57,6 +57,10 @@ PLACES = (
     ),
     Place("annotations", "reason", "reason", 'SELECT "query-id" AS id, reason AS text FROM annotations'),
     Place("drops", "detail", "detail", "SELECT id, detail AS text FROM drops"),
+    *(
+        Place(name, "text", "quoted words", f'SELECT "query-id" AS id, text FROM {name}')
+        for name in ("cuts", "gives_away")
+    ),
 )
 """Everything published that was written by people; names of authors are credited, not looked for."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from pydantic import Field
 
 from schemas import task
@@ -20,13 +18,3 @@ class Settings(task.Settings):
     require_image: bool = Field(
         default=True, description="a case without a usable clinical image makes no query"
     )
-
-
-class OwnReason(StrEnum):
-    """Why this task drops what no other does."""
-
-    OPEN_DIAGNOSIS = "open_diagnosis"
-    WEAK_DIAGNOSIS = "weak_diagnosis"
-    GENERAL_DIAGNOSIS = "general_diagnosis"
-    NO_RELEVANT_CASE = "no_relevant_case"
-    ONLY_SAME_ARTICLE = "only_same_article"

@@ -25,16 +25,6 @@ TASK = Task(
         ),
         Grade(0, "Not relevant", "Another principal diagnosis, even if findings or treatment are alike."),
     ),
-    exclusions={
-        "own_case": "The document is the case the query was made of.",
-        "same_article": "Another patient of the query's own article; such pairs are labelled and scored "
-        "apart.",
-        "same_patient": "Perhaps the query's own patient: shares long stretches of text, or author, age and "
-        "sex.",
-        "related_diagnosis": "The diagnoses are related, but not closely enough for a grade, or only as "
-        "lesions of one kind in different body systems.",
-        "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
-    },
     question=Question(
         text="Do both patients have the same principal diagnosis?",
         left="Case",

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from curation.audit.rules.leakage import RULES, leaks
-from curation.release.target_names import name_forms, name_hash, names_rows
+from curation.concepts.name_forms import name_forms
+from curation.release.target_names import name_hash, names_rows
 from tests.curation.audit.small import check, dataset, named, qrels, queries, rule_of, texts
 
 NAMES = rule_of(RULES, "answer_names")

@@ -1,8 +1,9 @@
-"""Articles of cases for the task case_study, a vocabulary of one small tree, and a run over both."""
+"""Articles of cases for the tasks that pair cases, a vocabulary of one small tree, and a run over both."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +26,8 @@ from schemas.image import FigureImage
 from schemas.label import RecordLabels
 from schemas.record import from_table, to_table
 from schemas.stages import Drop
-from schemas.vocabulary import ConceptRelation, ConceptType
+from schemas.task import Task
+from schemas.vocabulary import ConceptName, ConceptRelation, ConceptType
 
 BY = Licence(spdx="CC-BY-4.0", evidence="jats:license/@href")
 
@@ -46,6 +48,13 @@ PARENTS = {
     "heart_haematoma": "haematoma",
 }
 FINDINGS = frozenset({"haematoma", "colon_haematoma", "heart_haematoma"})
+NAMES = {
+    "gout": ("gout", "Podagra disease", "Lebrun arthropathy", "UAD"),
+    "fibrosis": ("fibrosis of the lung", "Lung Fibrosis", "Fibrosis, Lung"),
+    "acne": ("acne",),
+    "scabies": ("scabies", "back of house"),
+}
+"""English names beside the word itself, as a source writes them that begins with small letters."""
 FILLERS = {"skin": 60, "disease": 301}
 """Concepts nothing is made of, so that 'skin' joins no siblings and 'disease' pairs nobody."""
 USED = (
@@ -68,7 +77,7 @@ def curie(name: str) -> str:
 
 
 def write_vocabulary(folder: Path) -> dict[str, Path]:
-    """Types and relations of the tree as the stage's resources."""
+    """Names, types and relations of the tree as the stage's resources."""
     links = dict(PARENTS)
     for parent, count in FILLERS.items():
         links |= {f"{parent}{number}": parent for number in range(count)}
@@ -80,7 +89,13 @@ def write_vocabulary(folder: Path) -> dict[str, Path]:
         ConceptRelation(concept=curie(name), relation="parent", other=curie(parent), source="TEST")
         for name, parent in sorted(links.items())
     ]
-    paths = {"types": folder / "types.parquet", "relations": folder / "relations.parquet"}
+    names = [
+        ConceptName(concept=curie(name), name=written, source="TEST")
+        for name in sorted({*links, *links.values()})
+        for written in NAMES.get(name, (name,))
+    ]
+    paths = {name: folder / f"{name}.parquet" for name in ("names", "types", "relations")}
+    pq.write_table(to_table(ConceptName, names), paths["names"])
     pq.write_table(to_table(ConceptType, types), paths["types"])
     pq.write_table(to_table(ConceptRelation, relations), paths["relations"])
     return paths
@@ -106,6 +121,8 @@ class Patient:
     regions: tuple[str, ...] = ()
     """Of its figure; of the case itself it is the thorax."""
     pointers: Mapping[int, tuple[Pointer, ...]] = field(default_factory=dict)
+    roles: Mapping[int, Any] = field(default_factory=dict)
+    """Passage, from 0, -> what it tells; the others are presentation."""
     figure: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -119,6 +136,8 @@ class Report:
     names: tuple[str, ...] = ()
     """Concepts only the rest of the article names."""
     source: Mapping[str, Any] = field(default_factory=dict)
+    parsed: Mapping[str, Any] = field(default_factory=dict)
+    """Of the article as it was parsed."""
 
     def rows(self) -> dict[str, list[Any]]:
         """Its rows by input table."""
@@ -129,7 +148,13 @@ class Report:
         for position, patient in enumerate(self.patients, start=1):
             name = f"{self.id}#case{position}"
             passages = [
-                _passage(self.id, number + at, text, patient.pointers.get(at - 1, ()))
+                _passage(
+                    self.id,
+                    number + at,
+                    text,
+                    patient.pointers.get(at - 1, ()),
+                    self.source.get("language", "en"),
+                )
                 for at, text in enumerate(patient.texts, start=1)
             ]
             number += len(passages)
@@ -171,7 +196,7 @@ def _source(report: Report) -> Source:
 
 
 def _article(report: Report) -> Article:
-    return Article(
+    made = Article(
         id=report.id,
         source="pmc",
         language="en",
@@ -179,9 +204,12 @@ def _article(report: Report) -> Article:
         licence=BY,
         raw_sha256="0" * 64,
     )
+    return replace(made, **report.parsed)
 
 
-def _passage(article: str, number: int, text: str, pointers: tuple[Pointer, ...]) -> Passage:
+def _passage(
+    article: str, number: int, text: str, pointers: tuple[Pointer, ...], language: str = "en"
+) -> Passage:
     return Passage(
         id=f"{article}#p{number}",
         article_id=article,
@@ -189,7 +217,7 @@ def _passage(article: str, number: int, text: str, pointers: tuple[Pointer, ...]
         section=1,
         text=text,
         text_sha256=sha256_text(text),
-        language="en",
+        language=language,
         pointers=pointers,
     )
 
@@ -211,8 +239,10 @@ def _case(
         age_years=patient.age,
         sex=patient.sex,
         spans=tuple(
-            CaseSpan(passage_id=item.id, start=0, end=len(item.text), role="presentation")
-            for item in passages
+            CaseSpan(
+                passage_id=item.id, start=0, end=len(item.text), role=patient.roles.get(at, "presentation")
+            )
+            for at, item in enumerate(passages)
         ),
         figures=tuple(figures),
     )
@@ -240,23 +270,32 @@ def _diagnosis(article: str, case: str, patient: Patient, passages: Sequence[Pas
 
 
 def _mentions(article: str, patient: Patient, passages: Sequence[Passage]) -> list[Mention]:
-    """All in the first passage; where exactly does not matter to the task."""
+    """All in the first passage: where the word stands in it, else at its beginning.
+
+    A diagnosis that it does not name is mentioned nowhere.
+    """
     first = passages[0]
     said = [(name, False) for name in (patient.concept, *patient.names) if name]
     said += [(name, True) for name in patient.denies]
-    return [
-        Mention(
-            article_id=article,
-            text_id=first.id,
-            start=0,
-            end=3,
-            text=first.text[:3],
-            concept=curie(name),
-            name=name,
-            is_negated=is_negated,
+    made = []
+    for name, is_negated in said:
+        match = re.search(rf"\b{name}\b", first.text)
+        if name == patient.concept and not match:
+            continue
+        start, end = match.span() if match else (0, 3)
+        made.append(
+            Mention(
+                article_id=article,
+                text_id=first.id,
+                start=start,
+                end=end,
+                text=first.text[start:end],
+                concept=curie(name),
+                name=name,
+                is_negated=is_negated,
+            )
         )
-        for name, is_negated in said
-    ]
+    return made
 
 
 def _add_figure(made: dict[str, list[Any]], article: str, names: Sequence[str], patient: Patient) -> None:
@@ -334,26 +373,27 @@ class Built:
         return {row.id: str(row.reason) for row in [*self.drops, *self.tables["drops"]] if row.unit == unit}
 
 
-def run(reports: Sequence[Report], folder: Path, **params: Any) -> Built:
-    """Both stages over some reports, as the runner runs them."""
+def run(reports: Sequence[Report], folder: Path, task: Task = TASK, **params: Any) -> Built:
+    """Both stages of a task over some reports, as the runner runs them."""
     vocabulary = folder / "vocabulary"
     if not vocabulary.exists():
         vocabulary.mkdir()
         write_vocabulary(vocabulary)
-    resources = {name: vocabulary / f"{name}.parquet" for name in TASK.per_article.resources}
-    tables: dict[str, list[Any]] = {item.table: [] for item in TASK.per_article.inputs}
+    resources = {name: vocabulary / f"{name}.parquet" for name in task.per_article.resources}
+    tables: dict[str, list[Any]] = {item.table: [] for item in task.per_article.inputs}
     for report in reports:
         for name, rows in report.rows().items():
-            tables[name] += rows
-    kept, drops, _ = run_records(TASK.per_article, tables, {**TASK.per_article.params, **params}, resources)
+            if name in tables:
+                tables[name] += rows
+    kept, drops, _ = run_records(task.per_article, tables, {**task.per_article.params, **params}, resources)
     inputs = {}
-    for view, (table, row) in TASK.over_all.inputs.items():
+    for view, (table, row) in task.over_all.inputs.items():
         inputs[view] = [folder / f"{view}.parquet"]
         pq.write_table(to_table(row, kept[table.partition(".")[2]]), inputs[view][0])
     out = folder / "out" / "all"
     out.mkdir(parents=True, exist_ok=True)
-    outputs, _, _ = run_set_stage(TASK.over_all, inputs, out, "1GB")
-    kinds = {name: sql.row for name, sql in TASK.over_all.outputs.items()}
+    outputs, _, _ = run_set_stage(task.over_all, inputs, out, "1GB")
+    kinds = {name: sql.row for name, sql in task.over_all.outputs.items()}
     made: dict[str, list[Any]] = {
         name: from_table(kind, pq.read_table(out / outputs["_dropped" if name == "drops" else name].file))
         for name, kind in kinds.items()

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from curation.extract.neutralise import restore
-from curation.tasks.case_study.sql import SAME_ARTICLE
 from curation.tasks.case_study.task import TASK
 from schemas.article import Licence
 from schemas.hashing import sha256_text
@@ -113,7 +112,7 @@ def test_patients_of_one_article_are_labelled_apart(tmp_path: Path) -> None:
     apart = built.labels("same_article")
     assert set(apart) == {(f"{pmc(1)}#case1", f"{pmc(1)}#case2"), (f"{pmc(1)}#case2", f"{pmc(1)}#case1")}
     for row in apart.values():
-        assert (row.rule, row.score, row.via) == (SAME_ARTICLE, 2, "MONDO:gout")
+        assert (row.rule, row.score, row.via) == ("case_study/same-article@1", 2, "MONDO:gout")
     assert built.excluded()[f"{pmc(1)}#case1", f"{pmc(1)}#case2"] == "same_article"
     assert built.excluded()[f"{pmc(1)}#case1", f"{pmc(1)}#case3"] == "same_article"
     assert {pair[1] for pair in built.labels() if pair[0] == f"{pmc(1)}#case1"} == {f"{pmc(4)}#case1"}

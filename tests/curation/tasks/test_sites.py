@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.diagnosis.concepts import Concepts, build
-from curation.tasks.case_study.sites import is_loose
+from curation.tasks.shared.sites import is_loose
 from schemas.vocabulary import ConceptRelation, ConceptType
 
 NEOPLASM, SKIN, GUT, LUNG, KIDNEY = "MONDO:0005070", "HP:0001574", "HP:0025031", "HP:0002086", "HP:0000079"

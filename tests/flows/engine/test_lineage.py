@@ -62,6 +62,6 @@ def test_another_version_is_noticed(workspace: Workspace) -> None:
 def test_every_stage_of_the_product_has_a_version_here() -> None:
     expected = {"crawl", "parse", "extract", "cases", "images", "questions", "exercises"}
     expected |= {"ground", "ground_questions", "ground_exercises", "labels", "diagnoses"}
-    for task in ("visual_context", "image_search", "summary", "case_study"):
+    for task in ("visual_context", "image_search", "summary", "case_study", "clinical_case"):
         expected |= {task, f"{task}_all"}
     assert set(VERSIONS) == expected | {"partition"}

@@ -76,7 +76,8 @@ def test_the_second_concept_is_the_relation_of_the_first(made: Vocabulary) -> No
         ("1", "parent", "5"),  # RB with inverse_isa
         ("5", "child", "1"),  # RN with isa
         ("1", "broader", "3"),
-        ("1", "related", "4"),
+        ("1", "drug", "4"),  # C9000001|RO|C9000004|may_treat: the second treats the first
+        ("4", "related", "1"),  # its inverse makes no disease a drug of a drug
         ("1", "synonym", "5"),
     }
 

@@ -1,4 +1,4 @@
-"""What the pairs of case_study rest on: each case's diagnosis, what lies above it, names, shingles.
+"""What pairs of cases rest on: each case's diagnosis, what lies above it, names, shingles.
 
 One table each, so that pairs over all articles are joins; the vocabulary is read per article, only upwards:
 two diagnoses are related through a concept both lead up to.
@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.diagnosis.concepts import Concepts, build
-from curation.tasks.case_study.settings import OwnReason
-from curation.tasks.case_study.sites import is_loose
 from curation.tasks.shared.bars import Bar
 from curation.tasks.shared.case_text import CaseText
+from curation.tasks.shared.sites import is_loose
 from schemas.benchmark import Evidence
 from schemas.case import Case
 from schemas.concept import DocumentConcept, Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.ids import title_id
 from schemas.record import column, from_table, record
+from schemas.stages import Reason
 from schemas.vocabulary import ConceptRelation, ConceptType
 
 T = TypeVar("T")
@@ -82,10 +82,10 @@ class Shingle:
 @functools.lru_cache(maxsize=2)
 def read_concepts(types: Path, relations: Path) -> Concepts:
     """Kinds and hierarchy of a vocabulary; the last two are kept."""
-    return build(_rows(ConceptType, types), _rows(ConceptRelation, relations))
+    return build(rows_of(ConceptType, types), rows_of(ConceptRelation, relations))
 
 
-def _rows(kind: type[T], path: Path) -> Iterator[T]:
+def rows_of(kind: type[T], path: Path) -> Iterator[T]:
     """Rows of a Parquet file, a batch at a time: UMLS has tens of millions of relations."""
     for batch in pq.ParquetFile(path).iter_batches():
         yield from from_table(kind, pa.Table.from_batches([batch]))
@@ -95,11 +95,11 @@ def why_unpaired(found: PrincipalDiagnosis | None, concepts: Concepts, min_confi
     """Why a case may not be paired by its diagnosis, or None."""
     if found is None or not found.concept:
         detail = ": ".join((found.reason, ", ".join(found.contenders))) if found else "no row"
-        return OwnReason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
+        return Reason.OPEN_DIAGNOSIS, detail.removesuffix(": ")
     if found.confidence < min_confidence:
-        return OwnReason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
+        return Reason.WEAK_DIAGNOSIS, f"{found.concept}, confidence {found.confidence:.2f}"
     if concepts.kind(found.concept) == "other" or concepts.is_general(found.concept):
-        return OwnReason.GENERAL_DIAGNOSIS, found.concept
+        return Reason.GENERAL_DIAGNOSIS, found.concept
     return None
 
 

@@ -1,0 +1,117 @@
+"""A case as a query that hides its diagnosis: presentation and findings, cut before what gives it away.
+
+The text is cut, never masked: a blank would say that there is a name, and of what length. Everything from the
+first sentence on that gives the diagnosis away is left out, wherever the story goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from curation.extract.sentences import sentence_spans
+from curation.tasks.clinical_case.wordings import Hit, Wordings
+from curation.tasks.shared.case_reports import CaseReport
+from curation.tasks.shared.case_text import CaseText, assemble
+from schemas.case import Case, CaseSpan
+
+_ASKED_ROLES = frozenset({"presentation", "findings"})
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """The first words of a case that give its diagnosis away, as offsets in their passage."""
+
+    passage_id: str
+    start: int
+    end: int
+    text: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What may be asked of a case."""
+
+    text: CaseText | None
+    """None when nothing stands before the cut"""
+    revealed: Revealed | None
+    """None when the whole story never gives the diagnosis away"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    span: CaseSpan
+    text: str
+
+
+def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tuple[str, int, int]]) -> Hidden:
+    """Presentation and findings of a case up to the first sentence that gives its diagnosis away.
+
+    Args:
+        report: the article.
+        case: one of its cases.
+        wordings: what gives its diagnosis away.
+        told: places that grounding read as the diagnosis or a near relative: passage id, start, end.
+    """
+    sentences = list(_sentences(report, case))
+    at, revealed = _first(sentences, wordings, told)
+    while at:
+        text = _assembled(report, case, sentences[:at])
+        hit = wordings.find(text.released) if text else None
+        if hit is None:  # no name is put together where sentences were left out between others
+            return Hidden(text, revealed)
+        at -= 1
+        revealed = _revealed(sentences[at], Hit(0, len(sentences[at].text), hit.how))
+    return Hidden(None, revealed)
+
+
+def _sentences(report: CaseReport, case: Case) -> Iterator[_Sentence]:
+    """The sentences of a case in reading order; passages that are missing have none."""
+    for owner in case.spans:
+        known = report.passages.get(owner.passage_id) or report.later.get(owner.passage_id)
+        if known is None:
+            continue
+        text = known.text[owner.start : owner.end]
+        for start, end in sentence_spans(text):
+            span = replace(owner, start=owner.start + start, end=owner.start + end)
+            yield _Sentence(span, text[start:end])
+
+
+def _first(
+    sentences: Sequence[_Sentence], wordings: Wordings, told: Sequence[tuple[str, int, int]]
+) -> tuple[int, Revealed | None]:
+    """Number of sentences before the first that gives the diagnosis away, and what does."""
+    for number, sentence in enumerate(sentences):
+        hits = [
+            Hit(max(0, start - sentence.span.start), end - sentence.span.start, "mention")
+            for name, start, end in told
+            if name == sentence.span.passage_id and start < sentence.span.end and sentence.span.start < end
+        ]
+        hits += [hit] if (hit := wordings.find(sentence.text)) else []
+        if hits:
+            return number, _revealed(sentence, min(hits, key=lambda item: (item.start, item.how != "name")))
+    return len(sentences), None
+
+
+def _revealed(sentence: _Sentence, hit: Hit) -> Revealed:
+    start, end = hit.start, min(hit.end, len(sentence.text))
+    first = sentence.span.start
+    return Revealed(sentence.span.passage_id, first + start, first + end, sentence.text[start:end], hit.how)
+
+
+def _assembled(report: CaseReport, case: Case, sentences: Sequence[_Sentence]) -> CaseText | None:
+    """Presentation and findings of some sentences as one text; neighbours of one passage in one span."""
+    spans: list[CaseSpan] = []
+    before = -1
+    for number, sentence in enumerate(sentences):
+        if sentence.span.role not in _ASKED_ROLES:
+            continue
+        last = spans[-1] if spans else None
+        if last and before == number - 1 and last.passage_id == sentence.span.passage_id:
+            spans[-1] = replace(last, end=sentence.span.end)
+        else:
+            spans.append(sentence.span)
+        before = number
+    shown = replace(case, spans=tuple(spans))
+    return assemble(shown, report.passages, report.later, report.source.language)
