@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter, validators
 
-from annotation.judge.scores import Variant
+from curation.prompts.scores import Variant
 from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
 
 judge_app = App(name="judge", help_format="plaintext")
@@ -105,9 +105,9 @@ def judge(
 
 def _show(common: Common, prompt: object) -> int:
     """Print a prompt as it would be sent, and what scores mean in each task."""
-    from annotation.judge.prompts import table
-    from annotation.judge.records import Prompt
+    from curation.prompts.relevance import table
     from curation.tasks.registry import TASKS
+    from schemas.prompt import Prompt
     from schemas.record import to_dict
 
     rows = table({name: task.scale for name, task in TASKS.items()})
