@@ -63,3 +63,15 @@ def prompt_sha256(system: str, parts: tuple[PromptPart, ...], answer_schema: str
 def prompt_id(subject: str, form: str, asked_sha256: str) -> str:
     """Id of a prompt: the same question about the same record has the same id in every workspace."""
     return f"prompt:{sha256_text(canonical_json([subject, form, asked_sha256]))[:16]}"
+
+
+@record
+class Expansion:
+    """A text that a model wrote to search with in the place of a query, or beside it. It is no evidence."""
+
+    query_id: str = column("query")
+    kind: str = column("kind of prompt and its version, e.g. hyde@1")
+    text: str = column("the text as the model wrote it, white space folded")
+    model: str = column("model as it was asked for")
+    served_model: str = column("model as the server named it, '' when it did not")
+    prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")

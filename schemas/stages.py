@@ -67,6 +67,11 @@ class Reason(enum.StrEnum):
     VAGUE_CAPTION = "vague_caption"
     DUPLICATE_QUERY = "duplicate_query"
     DUPLICATE_DOCUMENT = "duplicate_document"
+    # what no model answered, or not in the form asked for
+    NOT_RUN = "not_run"
+    REFUSED = "refused"
+    TOO_LONG = "too_long"
+    INVALID = "invalid"
     # partition
     OVERLAP_OTHER_TASK = "overlap_other_task"
     OVERLAP_OTHER_SPLIT = "overlap_other_split"

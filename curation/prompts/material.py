@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -88,3 +89,19 @@ def made(
 def size(prompt: Prompt) -> int:
     """Bytes of system message and parts."""
     return len(prompt.system.encode()) + sum(len(part.value.encode()) for part in prompt.parts)
+
+
+def read_block(prompt: Prompt, title: str) -> str:
+    """The text that a prompt shows under a title.
+
+    Raises:
+        ValueError: it shows none.
+    """
+    found = re.search(
+        rf"^\[([0-9a-f]{{32}}) {re.escape(title)} begins \1\]\n(.*)\n\[\1 {re.escape(title)} ends \1\]$",
+        prompt.parts[0].value,
+        re.DOTALL | re.MULTILINE,
+    )
+    if found is None:
+        raise ValueError(f"{prompt.id} shows no {title}")
+    return found[2]

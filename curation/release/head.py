@@ -40,7 +40,7 @@ def head_of(
     Raises:
         ReleaseError: no licence fits all rows together.
     """
-    reasons = _not_publishable(numbers)
+    reasons = _not_publishable(numbers, build)
     used = {row["reason"] for row in numbers["exclusions"]}
     is_silver = numbers["experts"]["queries"] < spec.expert_minimum
     return ReleaseManifest(
@@ -86,11 +86,13 @@ def _family(numbers: Facts) -> str:
     return family
 
 
-def _not_publishable(numbers: Facts) -> tuple[str, ...]:
+def _not_publishable(numbers: Facts, build: BuildRecord) -> tuple[str, ...]:
     """What of the content forbids publishing."""
     reasons = []
     if numbers["synthetic"]["queries"] + numbers["synthetic"]["corpus"]:
         reasons.append("It contains rows made from synthetic input.")
+    if any(stage.params.get("is_trial") for stage in build.stages):
+        reasons.append("A script or a toy model, not a language model in earnest, answered its prompts.")
     if not numbers["counts"]["queries"]:
         reasons.append("It has no query: its inputs gave none, as the retention table says.")
     return tuple(reasons)

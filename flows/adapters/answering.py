@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from curation.prompts.answers import is_valid
 from flows.adapters.llm import Images, Llm, Server, server_from
-from flows.adapters.llm_ledger import Prices, Totals, money
+from flows.adapters.llm_ledger import Prices, Totals, amount, money
 from flows.adapters.llm_runner import Patience, Run, Runner, most
 from flows.engine.progress import Reporter
 from flows.engine.workspace import Workspace
@@ -58,6 +58,19 @@ def access(environment: Mapping[str, str]) -> Access:
         return Access(server_from(environment))
     except UsageError as error:
         return Access(None, error)
+
+
+def prices_of(price_in: str | None, price_out: str | None) -> Prices | None:
+    """The prices that --price-in and --price-out give; None when neither is given.
+
+    Raises:
+        UsageError: one without the other, or not an amount.
+    """
+    if price_in is None and price_out is None:
+        return None
+    if price_in is None or price_out is None:
+        raise UsageError("--price-in and --price-out belong together")
+    return Prices(amount(price_in, "--price-in"), amount(price_out, "--price-out"))
 
 
 def store_of(workspace: Workspace) -> Path:
