@@ -152,6 +152,10 @@ def rows() -> dict[str, list[Row]]:
     lost = "pmc:PMC990000999.1"
     drop = {"stage": "crawl", "unit": "article", "id": lost, "article_id": lost}
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
+    found["expansions"] = [
+        {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
+        for row in found["queries"]
+    ]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
     found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]
