@@ -92,7 +92,7 @@ def _not_publishable(numbers: Facts, build: BuildRecord) -> tuple[str, ...]:
     if numbers["synthetic"]["queries"] + numbers["synthetic"]["corpus"]:
         reasons.append("It contains rows made from synthetic input.")
     if any(stage.params.get("is_trial") for stage in build.stages):
-        reasons.append("A script or a toy model, not a language model in earnest, answered its prompts.")
+        reasons.append("A script or a toy model answered its prompts.")
     if not numbers["counts"]["queries"]:
         reasons.append("It has no query: its inputs gave none, as the retention table says.")
     return tuple(reasons)
