@@ -17,6 +17,8 @@ from curation.extract.stage import EXTRACT
 from curation.images.stage import IMAGES
 from curation.labels.stage import LABELS
 from curation.partition.stage import VERSION as PARTITION_VERSION
+from curation.prompts.registry import KINDS
+from curation.prompts.stage import model_stage
 from curation.tasks.registry import TASKS
 from schemas.spec import DatasetSpec, Grounding, Images
 from schemas.stages import RecordStage, SetStage
@@ -24,9 +26,11 @@ from sources.cnxml.exercises import EXERCISES
 from sources.questions import QUESTIONS
 from sources.stage import CRAWL, CRAWL_VERSION, PARSE
 
-Verb = Literal["crawl", "extract", "ground", "build", "release"]
+Verb = Literal["crawl", "extract", "ground", "build", "answer", "release"]
 PARTITION = "partition"
 """The stage that shares queries out among tasks and splits; which tasks, a spec says."""
+ANSWERS_VERSION = 1
+"""Of what is written of stored answers (flows.build.model_stages)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,18 @@ def _task_steps() -> list[Step]:
     return found
 
 
+def _model_steps() -> list[Step]:
+    """What language models can be asked of each task: prompts, answers, texts."""
+    found = []
+    for task in TASKS.values():
+        for kind in KINDS:
+            stage = model_stage(kind, task)
+            found.append(_step(stage.asking, "answer", task=task.name))
+            found.append(Step(stage.answers, "answer", ANSWERS_VERSION, task=task.name))
+            found.append(_step(stage.reading, "answer", task=task.name))
+    return found
+
+
 PIPELINE: tuple[Step, ...] = (
     Step(CRAWL, "crawl", CRAWL_VERSION, is_recorded=True),
     _step(PARSE, "extract", is_recorded=True),
@@ -123,6 +139,7 @@ PIPELINE: tuple[Step, ...] = (
     _step(LABELS, "ground"),
     _step(DIAGNOSES, "ground"),
     *_task_steps(),
+    *_model_steps(),
     Step(PARTITION, "build", PARTITION_VERSION),
 )
 

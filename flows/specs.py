@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from curation.prompts.registry import KINDS
 from curation.tasks.registry import TASKS, task_of
 from flows.crawl.repositories.base import CrawlRequest
 from flows.crawl.spec_sources import requests_of
@@ -43,7 +44,7 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     """A spec with `--set` overrides applied.
 
     Raises:
-        UsageError: it cannot be read, or names a task, a task's setting or a source that no code knows.
+        UsageError: it cannot be read, or names a task, a setting, a kind of prompt or a source without code.
     """
     spec = load_spec(path, overrides)
     unknown = sorted(set(spec.tasks) - set(TASKS))
@@ -55,6 +56,12 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
         )
     for name, given in spec.tasks.items():
         _check_settings(name, given, path)
+    if unasked := sorted(set(spec.prompts.stages) - set(KINDS)):
+        raise UsageError(
+            f"prompts.stages: there is no kind of prompt {unasked[0]!r}",
+            file=str(path),
+            hint=f"kinds: {', '.join(KINDS)}",
+        )
     requests_of(spec, path)
     return spec
 

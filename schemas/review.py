@@ -91,7 +91,7 @@ class ReviewAnnotation:
     role: Role = column("annotator, adjudicator or judge")
     grade: int | None = column("grade, null when it could not be judged")
     reason: str = column(
-        "why it could not be judged: CANNOT_JUDGE, or a code of the judge (annotation.judge.scores); else ''",
+        "why it could not be judged: CANNOT_JUDGE, or a code of the judge (docs/review.md); else ''",
         default="",
     )
     comment: str = column("free comment", default="")

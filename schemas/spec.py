@@ -136,6 +136,22 @@ class Review(BaseModel):
     )
 
 
+class Prompts(BaseModel):
+    """What language models are asked of every task (docs/model_stages.md), and who answers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stages: tuple[str, ...] = Field(
+        default=(), description="kinds of prompt: hyde, query2doc; none: no model is asked"
+    )
+    model: str = Field(
+        default="", description="whose answers count; '' for those that `medqrels answer --model` asked for"
+    )
+    is_trial: bool = Field(
+        default=False, description="a script or a toy model answers: what rests on it is not for publication"
+    )
+
+
 class DatasetSpec(BaseModel):
     """One dataset: every release of it is built from this file and the code's version."""
 
@@ -156,6 +172,7 @@ class DatasetSpec(BaseModel):
     partition: Partition = Partition()
     baselines: Baselines = Baselines()
     review: Review = Review()
+    prompts: Prompts = Prompts()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
 
 

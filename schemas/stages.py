@@ -72,6 +72,11 @@ class Reason(enum.StrEnum):
     GENERAL_DIAGNOSIS = "general_diagnosis"
     NO_RELEVANT_CASE = "no_relevant_case"
     ONLY_SAME_ARTICLE = "only_same_article"
+    # what no model answered, or not in the form asked for
+    NOT_RUN = "not_run"
+    REFUSED = "refused"
+    TOO_LONG = "too_long"
+    INVALID = "invalid"
     # partition
     OVERLAP_OTHER_TASK = "overlap_other_task"
     OVERLAP_OTHER_SPLIT = "overlap_other_split"

@@ -111,6 +111,23 @@ HARD_POOL = _table(
     *("query-id", "rank"),
     is_optional=True,
 )
+EXPANSIONS = _table(
+    "expansions",
+    "What a language model wrote of each query, to search with; invented, so neither document nor evidence.",
+    (
+        OF_QUERY,
+        text("kind", "what was asked, and its version: hyde@1 in the query's place, query2doc@1 beside it"),
+        text("text", "the text as the model wrote it, white space folded", is_prose=True),
+        text("model", "model as it was asked for", repeats=True),
+        text("served_model", "model as the server named it, '' when it did not", repeats=True),
+        text(
+            "prompt_sha256", "hex SHA-256 of all that the prompts of this kind have in common", repeats=True
+        ),
+    ),
+    *("query-id", "kind"),
+    is_optional=True,
+    has_splits=True,
+)
 ANNOTATIONS = _table(
     "annotations",
     "What people answered, each for themselves.",
@@ -417,7 +434,7 @@ POOL_CHECKSUMS = _provenance(
     **_DERIVED,
 )
 TABLES: tuple[Published, ...] = (
-    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, ANNOTATIONS),
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, EXPANSIONS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
     *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
@@ -427,4 +444,5 @@ PROVENANCE = tuple(table for table in TABLES if table.is_provenance)
 DERIVED = tuple(table for table in TABLES if table.step == "derive" and not table.is_provenance)
 MAIN = tuple(table for table in TABLES if not table.is_optional and not table.is_provenance)
 EXTRA = tuple(table for table in TABLES if table not in (*PROVENANCE, *DERIVED, *MAIN))
-"""Further tables of pairs, none a part of the qrels: two that some tasks publish, and readers' answers."""
+"""Further tables of pairs, none a part of the qrels: two that some tasks publish, texts of models, and
+readers' answers."""

@@ -27,6 +27,7 @@ _ROLES = {
     "vocabulary": "maintainer",
     "ground": "maintainer",
     "build": "maintainer",
+    "answer": "maintainer",
     "release": "maintainer",
     "status": "maintainer",
     "show": "maintainer",

@@ -15,6 +15,9 @@ import pytest
 from curation.audit import RULES, audit
 from curation.audit.dataset import open_release
 from curation.tasks.registry import TASKS
+from flows.adapters.answering import Terms
+from flows.build.answer import Request, answer
+from flows.build.model_stages import settle
 from flows.cli.app import run_cli
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
@@ -26,6 +29,7 @@ from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.audit import AuditReport
 from tests.conftest import plant_fewer
+from tests.flows.review.openai_server import OpenAIServer
 from tests.pipeline import run_partition, run_stages
 
 SPEC = """
@@ -34,7 +38,12 @@ title = "Articles for a test"
 licence_profile = "{profile}"
 [partition]
 dev_share = 0.2
+[prompts]
+stages = ["hyde", "query2doc"]
+is_trial = true
 """
+ASKED = 12
+"""Prompts that a model was asked; the others are not_run."""
 BUILT = tuple(sorted(set(TASKS) - {"clinical_case"}))
 """Of the two tasks that pair cases by diagnosis the one with labels: both want the same articles
 (test_release_of_cases)."""
@@ -54,7 +63,10 @@ def release(tmp_path_factory: pytest.TempPathFactory, grounded: Workspace, sampl
     workspace = Workspace(shutil.copytree(grounded.root, root / "ws"))
     run_stages(workspace, spec=spec)
     run_partition(workspace, spec, "1.0.0")
+    with OpenAIServer(lambda text, number: "refusal" if sum(text.encode()) % 5 == 0 else None) as server:
+        answer(Request(spec, ("hyde",), Terms("a-model"), ASKED), workspace.root, server.environment)
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    settle(session, spec)
     for task in BUILT:
         release_task(session, TASKS[task], spec, cards, "1.0.0", {})
     return workspace.releases / "several-tasks" / "1.0.0"
@@ -134,6 +146,35 @@ def test_the_card_credits_the_vocabularies_that_name_the_targets(release: Path) 
         assert [item["source"] for item in head["vocabularies"]] == ["HPO", "MESH", "MONDO"]
         for item in head["vocabularies"]:
             assert item["licence"] in card and item["citation"] in card and item["sha256"][:12] in card
+
+
+def test_the_release_names_who_answered_what_and_counts_what_nobody_did(release: Path) -> None:
+    asked = answered = 0
+    for task in BUILT:
+        head = json.loads((release / task / "release.json").read_text("utf-8"))
+        card = (release / task / "README.md").read_text("utf-8").partition("### Language models")[2]
+        stages = {stage["name"]: stage["params"] for stage in head["stages"]}
+        steps = {row["stage"]: row for row in rows_of(release, task, "provenance/funnel")}
+        drops = [
+            row["reason"] for row in rows_of(release, task, "provenance/drops") if row["unit"] == "prompt"
+        ]
+        hyde, other = stages[f"{task}_hyde_answers"], stages[f"{task}_query2doc_answers"]
+        step, waits = steps[f"{task}_hyde_answers"], steps[f"{task}_query2doc_answers"]
+        assert (hyde["prompt"], hyde["is_trial"], other["model"]) == ("hyde@1", True, "")
+        assert waits["kept"] == 0 and drops.count("not_run") >= waits["dropped"] == waits["entered"]
+        assert f"SHA-256 `{hyde['prompt_sha256'][:12]}`" in card and "| — | — |" in card
+        assert "A script or a toy model answered its prompts." in head["not_publishable_because"]
+        came = step["entered"] - (drops.count("not_run") - waits["dropped"])
+        if came:
+            assert (hyde["model"], hyde["served_models"]) == ("a-model", ["a-model-2026"])
+            assert "| a-model | a-model-2026 |" in card and "| 0.0 % |" in card
+        asked, answered = asked + came, answered + step["kept"]
+        folder = release / task / "expansions"
+        texts = rows_of(release, task, "expansions") if folder.is_dir() else []
+        queries = {row["id"] for row in rows_of(release, task, "queries")}
+        assert {row["query-id"] for row in texts} <= queries and len(texts) <= step["kept"]
+        assert all(row["prompt_sha256"] == hyde["prompt_sha256"] and len(row["text"]) > 60 for row in texts)
+    assert asked == ASKED and 0 < answered < ASKED
 
 
 def test_what_the_partition_cost_is_told(release: Path) -> None:

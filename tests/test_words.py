@@ -31,7 +31,6 @@ EXCEPTIONS = (
     Allowed("docs/visual_context.md", "or shows its picture", "as in docs/tasks.md"),
     Allowed("flows/review/copies.py", "show the same picture", "detail of a drop, released"),
     Allowed("annotation/verdicts.py", "a third person gave this grade", "text of a verdict rule, released"),
-    Allowed("annotation/judge/prompts.py", "reader", "part of a prompt: answers are stored under its hash"),
     Allowed("sources/archives.py", "its directory is larger", "the central directory of a zip archive"),
     Allowed("docs/rules.md", "## funnel", "id of a rule, published in audit.json"),
     Allowed("curation/audit/rules/restricted.py", "ICD10:canary", "an invented concept"),

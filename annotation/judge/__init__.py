@@ -1,5 +1,5 @@
-"""The LLM judge: prompts from candidates, grades from answers, and how far it agrees with clinicians.
+"""The LLM judge beside clinicians: how far it agrees, whom it favours, what people should see first.
 
-Pure: a model is asked by flows/adapters/llm.py only. A judge sorts work and gives a third opinion; it is no
-expert.
+What it is asked, and how its answers become grades, is curation/prompts/relevance.py. A judge sorts work and
+gives a third opinion; it is no expert.
 """

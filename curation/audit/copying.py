@@ -284,6 +284,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "provenance_qrels": pair,
         "keys": f'"query-id" IN {_listed(queries)}',
         "diagnostics": f'"query-id" IN {_listed(queries)}',
+        "expansions": f'"query-id" IN {_listed(queries)}',
     }
 
 

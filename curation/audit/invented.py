@@ -156,6 +156,10 @@ def rows() -> dict[str, list[Row]]:
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     last = max(row["id"] for row in found["queries"])
     found["cuts"] = [{"query-id": last, "start": 90, "end": 94, "text": "gout", "how": "name"}]
+    found["expansions"] = [
+        {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
+        for row in found["queries"]
+    ]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
     found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]

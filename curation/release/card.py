@@ -185,6 +185,22 @@ def drawn_with(head: ReleaseManifest) -> list[str]:
     return [TASKS[name].title for name in drawing if name != head.task] if head.task in drawing else []
 
 
+def models(head: ReleaseManifest, facts: Facts) -> list[dict[str, Any]]:
+    """Each stage that a language model answered: model, prompt, and what came of its prompts."""
+    found = []
+    steps = {step["stage"]: step for step in facts["funnel"] if step["unit"] == "prompt"}
+    for stage in head.stages:
+        step, params = steps.get(stage["name"]), stage["params"]
+        if step is not None and "prompt_sha256" in params:
+            reasons = {row["reason"]: row["count"] for row in step["reasons"]}
+            came = step["entered"] - reasons.get("not_run", 0)
+            share = f"{100 * reasons.get('invalid', 0) / came:.1f} %" if came else None
+            found.append(
+                {**step, "params": params, "not_run": reasons.get("not_run", 0), "invalid_share": share}
+            )
+    return found
+
+
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
     """The whole README.md of one task directory: a function of the published data and the prose alone."""
     images = {QUERIES.name: facts["images"]["images"], CORPUS.name: facts["corpus_images"]["images"]}
@@ -215,5 +231,6 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "loadable": {table["name"] for table in configs},
         "settings": next((stage["params"] for stage in head.stages if stage["name"] == head.task), {}),
         "drawn_with": drawn_with(head),
+        "models": models(head, facts),
     }
     return environment.get_template("card.md.jinja").render(context)

@@ -40,7 +40,7 @@ def head_of(
     Raises:
         ReleaseError: no licence fits all rows together.
     """
-    reasons = _not_publishable(numbers, task)
+    reasons = _not_publishable(numbers, task, build)
     used = {row["reason"] for row in numbers["exclusions"]}
     is_silver = numbers["experts"]["queries"] < spec.expert_minimum
     return ReleaseManifest(
@@ -90,11 +90,13 @@ def _has_candidates(numbers: Facts) -> bool:
     return any(row["label_status"] == "candidate" for row in numbers["label_status"])
 
 
-def _not_publishable(numbers: Facts, task: Task) -> tuple[str, ...]:
+def _not_publishable(numbers: Facts, task: Task, build: BuildRecord) -> tuple[str, ...]:
     """What of the content forbids publishing."""
     reasons = []
     if numbers["synthetic"]["queries"] + numbers["synthetic"]["corpus"]:
         reasons.append("It contains rows made from synthetic input.")
+    if any(stage.params.get("is_trial") for stage in build.stages):
+        reasons.append("A script or a toy model answered its prompts.")
     if not numbers["counts"]["queries"]:
         reasons.append("It has no query: its inputs gave none, as the retention table says.")
     if _has_candidates(numbers):

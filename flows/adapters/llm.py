@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from annotation.judge.records import Mode, Prompt
 from schemas.errors import UsageError
+from schemas.prompt import Mode, Prompt
 
 DEFAULT_URL: Final = "https://api.openai.com/v1"
 BASE_URL, API_KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -118,7 +118,7 @@ class Llm:
             import openai
         except ImportError as error:
             raise UsageError(
-                f"the judge needs openai, which is not installed ({error})",
+                f"a language model needs openai, which is not installed ({error})",
                 hint="install the extra: make setup EXTRAS=llm",
             ) from error
         for name in (
@@ -164,7 +164,7 @@ class Llm:
         if features.temperature:
             sent["temperature"] = 0
         if features.structured:
-            form = {"name": "judgement", "strict": True, "schema": json.loads(prompt.answer_schema)}
+            form = {"name": "answer", "strict": True, "schema": json.loads(prompt.answer_schema)}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}
         return sent
 

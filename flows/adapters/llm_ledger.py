@@ -17,6 +17,8 @@ from typing import Any
 from schemas.errors import UsageError, WorkspaceError
 
 MILLION = Decimal(1_000_000)
+REJECTED = ("invalid", "cut")
+"""Outcomes of calls that brought an answer nobody can use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,10 @@ class Totals:
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    seconds: float = 0.0
+    """Time that servers took, summed over calls."""
+    rejected: int = 0
+    """Answers that came and were in no form that was asked for."""
     known: Decimal = Decimal(0)
     unknown: Decimal = Decimal(0)
     open: dict[str, tuple[str, Decimal]] = field(default_factory=dict)
@@ -99,11 +105,19 @@ class Ledger:
         return call
 
     def ended(
-        self, call: str, outcome: str, tokens: tuple[int, int] | None, *, billed: bool = True
+        self,
+        call: str,
+        outcome: str,
+        tokens: tuple[int, int] | None,
+        *,
+        billed: bool = True,
+        seconds: float | None = None,
     ) -> Decimal:
         """Note how a call ended: known tokens, unknown ones (None), or not billed; its cost at most."""
         _, most = self.totals.open.pop(call)
         line: dict[str, Any] = {"event": "ended", "call": call, "outcome": outcome}
+        if seconds is not None:
+            line["seconds"] = round(seconds, 3)
         if not billed:
             line["cost"] = "0"
         elif tokens is None:
@@ -131,6 +145,8 @@ class Ledger:
 
 
 def _add(totals: Totals, line: dict[str, Any]) -> Decimal:
+    totals.seconds += float(line.get("seconds", 0))
+    totals.rejected += line["outcome"] in REJECTED
     if "at_most" in line:
         cost = Decimal(line["at_most"])
         totals.unknown += cost

@@ -19,16 +19,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from annotation.judge.records import AnswerState, ModelAnswer, Prompt, prompt_sha256
 from flows.adapters.cache import AnswerCache
 from flows.adapters.llm import Reply, most_tokens_in
-from flows.adapters.llm_ledger import Ledger, Prices, money
+from flows.adapters.llm_ledger import REJECTED, Ledger, Prices, money
 from schemas.hashing import sha256_text
+from schemas.prompt import AnswerState, ModelAnswer, Prompt, prompt_sha256
 
 Stop = Literal["budget", "fatal", "unreachable"]
 STORE_VERSION: Final = 1
 _KEPT_TEXT = 2_000
-_REJECTED = 3
+_IN_ROW = 3
 """A run ends when the server rejects so many prompts in a row: then it is not the prompts."""
 
 
@@ -68,6 +68,7 @@ class _Task:
     attempts: int = 0
     bad: int = 0
     call: str = ""
+    sent_at: float = 0.0
 
 
 def store_name(model: str) -> str:
@@ -119,7 +120,7 @@ class Runner:
         self._run = Run()
 
     def run(self, prompts: Sequence[Prompt], folder: Path, ledger_path: Path) -> Run:
-        """ModelAnswer the prompts; stored answers are not asked for again.
+        """Answer the prompts; stored answers are not asked for again.
 
         Args:
             prompts: with distinct ids.
@@ -193,6 +194,7 @@ class Runner:
                 return None
             heapq.heappop(self._waiting)
             task.call = self._ledger.sent(task.prompt.id, reserved)
+            task.sent_at = time.monotonic()
             self._run.calls += 1
             self._running[pool.submit(self._ask, task.prompt)] = task
         return None
@@ -208,10 +210,10 @@ class Runner:
         outcome: str = reply.outcome
         if outcome == "answered" and not self._valid(task.prompt, reply.text):
             outcome = "invalid"
-        task.bad += outcome in ("invalid", "cut")
+        task.bad += outcome in REJECTED
         final = outcome in ("answered", "refused", "too_long") or task.bad >= self._patience.content
         if final:
-            state: AnswerState = "invalid" if outcome in ("invalid", "cut") else _STATES[outcome]
+            state: AnswerState = "invalid" if outcome in REJECTED else _STATES[outcome]
             self._store.put({task.key: _stored(task, reply, state)})
         self._end(task, reply, outcome)
         self._run.outcomes[reply.detail or outcome] += 1
@@ -231,7 +233,13 @@ class Runner:
         if reply.tokens_in is not None and reply.tokens_out is not None:
             tokens = reply.tokens_in, reply.tokens_out
         reserved = most(task.prompt, self._prices)
-        cost = self._ledger.ended(task.call, outcome, tokens, billed=reply.billed != "nothing")
+        cost = self._ledger.ended(
+            task.call,
+            outcome,
+            tokens,
+            billed=reply.billed != "nothing",
+            seconds=time.monotonic() - task.sent_at,
+        )
         if cost > reserved:  # a server that bills more than its own limit allows makes every budget void
             self._run.stopped = "fatal"
             self._run.detail = "the server counted more tokens than the request allowed"
@@ -240,11 +248,11 @@ class Runner:
         """Put a prompt back, or give it up after its last attempt."""
         if outcome == "again":
             return self._again(task, 0.0)
-        if outcome in ("invalid", "cut"):
+        if outcome in REJECTED:
             return self._again(task, self._patience.first_wait / 4)
         task.attempts += 1
         silent = self._silent_in_row >= self._patience.attempts * self._concurrency
-        if silent or self._rejected_in_row >= _REJECTED:
+        if silent or self._rejected_in_row >= _IN_ROW:
             self._run.stopped, self._run.detail = "unreachable", reply.detail
         if outcome == "rejected" or task.attempts >= self._patience.attempts:
             self._run.failed += 1

@@ -7,6 +7,7 @@ from typing import Any
 
 from curation.tasks.registry import TASKS
 from flows.build.jobs import jobs_of
+from flows.build.model_stages import settle
 from flows.build.partition import partition_jobs
 from flows.engine.execution import workers
 from flows.engine.orchestration import THREADS, flow, run_jobs
@@ -23,7 +24,8 @@ def build(
 ) -> list[dict[str, Any]]:
     """Build tasks and, once every task of the spec is built, share their queries out among tasks and splits.
 
-    `spec` sets their parameters. Returns one summary per stage.
+    `spec` sets their parameters; model stages it asks for take what answers are stored. Returns one summary
+    per stage.
     """
     chosen = Choices.of(spec)
     summaries = []
@@ -36,4 +38,5 @@ def build(
         ):
             jobs = partition_jobs(session, spec)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
+            settle(session, spec)
     return [summary.to_dict() for summary in summaries]

@@ -20,6 +20,7 @@ from typing import Annotated, Any, NoReturn
 import cyclopts
 from cyclopts import App, Parameter
 
+from flows.cli.answer import answer_app
 from flows.cli.audit import audit_app
 from flows.cli.common import (
     DEFAULT,
@@ -70,6 +71,7 @@ app = App(
     help_format="plaintext",
 )
 
+app.command(answer_app)
 app.command(audit_app)
 app.command(crawl_app)
 app.command(evaluate_app)

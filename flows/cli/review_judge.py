@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter, validators
 
-from annotation.judge.scores import Variant
+from curation.prompts.scores import Variant
 from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
 
 judge_app = App(name="judge", help_format="plaintext")
@@ -60,7 +60,8 @@ def judge(
     """
     import os
 
-    from flows.adapters.llm_ledger import Prices, amount
+    from flows.adapters.answering import prices_of
+    from flows.adapters.llm_ledger import amount
     from flows.adapters.llm_runner import Patience
     from flows.engine.session import current_reporter
     from flows.engine.settings import load_settings
@@ -68,18 +69,12 @@ def judge(
     from flows.review.judge import Options, estimate, plan, run_judge
     from flows.review.judge_text import describe
     from flows.review.server import task_directory
-    from schemas.errors import UsageError
 
-    if (price_in is None) != (price_out is None):
-        raise UsageError("--price-in and --price-out belong together")
-    prices = None
-    if price_in is not None and price_out is not None:
-        prices = Prices(amount(price_in, "--price-in"), amount(price_out, "--price-out"))
     options = Options(
         model,
         variant,
         amount(budget, "--budget"),
-        prices,
+        prices_of(price_in, price_out),
         concurrency,
         sample,
         images,
@@ -105,9 +100,9 @@ def judge(
 
 def _show(common: Common, prompt: object) -> int:
     """Print a prompt as it would be sent, and what scores mean in each task."""
-    from annotation.judge.prompts import table
-    from annotation.judge.records import Prompt
+    from curation.prompts.relevance import table
     from curation.tasks.registry import TASKS
+    from schemas.prompt import Prompt
     from schemas.record import to_dict
 
     rows = table({name: task.scale for name, task in TASKS.items()})

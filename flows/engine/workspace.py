@@ -67,6 +67,11 @@ class Workspace:
         return self.root / "releases"
 
     @property
+    def answers(self) -> Path:
+        """Answers of language models, one file per model."""
+        return self.root / "answers"
+
+    @property
     def ledger(self) -> Path:
         """The crawl ledger."""
         return self.raw / "ledger.sqlite"

@@ -24,6 +24,7 @@ from flows.inspect.audit_status import NOT_AUDITED, standing
 from flows.inspect.stages import stages_in
 from flows.pipeline import PARTITION, VERSIONS
 from schemas.errors import ReleaseError, WorkspaceError
+from schemas.stages import Reason
 from schemas.wording import counted
 from sources.stage import CRAWL
 
@@ -46,6 +47,7 @@ def status(workspace: Workspace) -> dict[str, Any]:
         "selected": {"articles": sum(len(item.locators) for item in selected), "shards": len(selected)},
         "stages": stages,
         "tasks": _tasks(stages),
+        "answers": _answers(stages, finished),
         "releases": _releases(workspace),
     }
     return found | {"next": _next(found)}
@@ -98,6 +100,29 @@ def _tasks(stages: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
         for name, task in sorted(TASKS.items())
         if task.over_all.name in rows
     }
+
+
+def _answers(stages: list[dict[str, Any]], finished: Shards) -> list[dict[str, Any]]:
+    """Prompts of each model stage: who answers, how many are answered, not usable, and `not_run`."""
+    found = []
+    for stage in stages:
+        counts = stage["units"].get("prompt") if stage["state"] != FAILED else None
+        if counts:
+            (made,) = finished(stage["stage"]).values()
+            lost = dict(stage["dropped"])
+            found.append(
+                {
+                    "stage": stage["stage"].removesuffix("_answers"),
+                    "model": made.params["model"],
+                    "served_models": list(made.params["served_models"]),
+                    "prompt": made.params["prompt"],
+                    "prompts": counts["in"],
+                    "answered": counts["kept"],
+                    "not_run": lost.pop(Reason.NOT_RUN, 0),
+                    "unusable": lost,
+                }
+            )
+    return found
 
 
 def _releases(workspace: Workspace) -> list[dict[str, Any]]:
@@ -157,6 +182,7 @@ def describe(found: Mapping[str, Any]) -> str:
         _articles(found),
         _stages(found["stages"]),
         _task_table(found["tasks"]),
+        _answer_lines(found["answers"]),
         _drops(found["stages"]),
         _release_lines(found["releases"]),
     ]
@@ -212,6 +238,20 @@ def _task_table(tasks: Mapping[str, Mapping[str, int]]) -> list[str]:
     return _table(
         "built", [(name, [f"{counts[table]:,}" for table in _TABLES]) for name, counts in tasks.items()]
     )
+
+
+def _answer_lines(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What models were asked of each task, and what waits."""
+    lines = []
+    for item in answers:
+        told = f"{item['answered']:,} of {counted(item['prompts'], 'prompt')}"
+        told += f" by {item['model']}" if item["model"] else ""
+        told += "".join(f", {count:,}\N{NO-BREAK SPACE}{why}" for why, count in item["unusable"].items())
+        told += f", {item['not_run']:,}\N{NO-BREAK SPACE}not_run" if item["not_run"] else ""
+        lines += _wrapped(f"{item['stage']}: ", told)
+    waits = any(item["not_run"] for item in answers)
+    head = "answered by models" + ("; medqrels answer asks for what is not_run" if waits else "")
+    return [head, *lines] if lines else []
 
 
 def _table(title: str, rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:

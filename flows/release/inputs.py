@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from curation.prompts.stage import ModelStage
 from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
 from curation.release.write import Inputs
+from flows.build.model_stages import stages_of
 from flows.engine.connection import query
 from flows.engine.lineage import check_current
 from flows.engine.runner import shards_of, table_files
@@ -22,7 +24,7 @@ from flows.vocabulary.store import credits_of
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
 from schemas.spec import DatasetSpec
-from schemas.tables import ANNOTATIONS
+from schemas.tables import ANNOTATIONS, EXPANSIONS
 from schemas.task import Task
 from sources.stage import CRAWL
 
@@ -53,10 +55,15 @@ def gather(
     given += [f"{source}.{ANNOTATIONS.name}"] if source != stage.name else []
     given += [f"{PARTITION}.{name}" for name in ("keys", "assignments", "withheld")]
     given += [f"extract.{name}" for name in ("sources", "passages", "figures")]
+    asked = model_stages(session, built, spec)
     tables = {name.partition(".")[2]: table_files(workspace, name) for name in given}
+    tables[EXPANSIONS.name] = tuple(
+        path for one in asked for path in table_files(workspace, f"{one.reading.name}.{EXPANSIONS.name}")
+    )
     tables["labels"] = tables.pop("records")
     tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
-    for name in (*stages, PARTITION):
+    of_models = tuple(name for one in asked for name in (one.name, one.answers, one.reading.name))
+    for name in (*stages, *of_models, PARTITION):
         tables[f"drops/{name}"] = table_files(workspace, f"{name}._dropped")
     return Inputs(
         built,
@@ -64,7 +71,7 @@ def gather(
         raw=workspace.raw,
         spec=spec,
         version=version,
-        build=_build_record(session, built, stages, overrides, vocabulary),
+        build=_build_record(session, built, stages, of_models, overrides, vocabulary),
         query=query(session.settings.memory_limit),
         review=review_summary(workspace, spec, built.name),
         reported=reported_in(workspace, spec.name),
@@ -99,10 +106,39 @@ def check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
             )
 
 
+def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[ModelStage]:
+    """The model stages that the spec asks for of a task, brought up to today's queries.
+
+    Raises:
+        WorkspaceError: one has not run, is out of date, or was answered by another model than the spec names.
+    """
+    finished = functools.cache(lambda name: shards_of(session.workspace, name))
+    hint = (
+        f"medqrels answer --spec data_cards/{spec.name}/spec.toml, or medqrels build to take what is stored"
+    )
+    found = [stage for stage in stages_of(spec) if stage.task.name == built.name]
+    for stage in found:
+        if not finished(stage.reading.name):
+            raise WorkspaceError(f"model stage {stage.name!r} has not run", hint=hint)
+        check_current(session.workspace, stage.reading.name, finished, VERSIONS)
+        (made,) = finished(stage.answers).values()
+        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": spec.prompts.is_trial}
+        for key, value in wanted.items():
+            if made.params[key] != value:
+                raise WorkspaceError(
+                    f"answers of {stage.name!r} were taken with {key} = {made.params[key]!r}; the spec says "
+                    f"{value!r}",
+                    file=str(session.workspace.root),
+                    hint=hint,
+                )
+    return found
+
+
 def _build_record(
     session: Session,
     built: Task,
     stages: tuple[str, ...],
+    of_models: tuple[str, ...],
     overrides: Mapping[str, str],
     vocabulary: Vocabulary | None,
 ) -> BuildRecord:
@@ -112,7 +148,7 @@ def _build_record(
         WorkspaceError: shards of one stage were made by different versions or settings.
     """
     records, retention = [], []
-    for name in stages:
+    for name in (*stages, *of_models):
         manifests = list(shards_of(session.workspace, name).values())
         if not manifests:
             raise WorkspaceError(f"stage {name!r} has not run", hint="medqrels run --spec …")

@@ -1,8 +1,8 @@
 """Has a language model judge the candidates of a review: prompts, answers, grades, calibration.
 
 `<workspace>/review/<dataset>/<task>/judge/`: ledger.jsonl (what calls cost) and for each judge a folder with
-prompts, answers and annotations (Parquet); judge.json beside the candidates sums all judges up. Answers are
-stored in `<workspace>/review/answers/`, one file per model: a rerun makes no call and writes the same bytes.
+prompts, answers and annotations (Parquet); judge.json beside the candidates sums all judges up. A model is
+asked, and its answers are stored, by flows/adapters/answering.py: a rerun makes no call and writes the same.
 """
 
 from __future__ import annotations
@@ -18,33 +18,41 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
 from annotation.judge.calibration import calibrate
 from annotation.judge.circularity import circular, families
 from annotation.judge.filtering import DOUBTS, doubts
-from annotation.judge.parsing import is_valid, judged
-from annotation.judge.prompts import MAX_TOKENS, Skip, prompts
-from annotation.judge.records import ModelAnswer, Prompt
-from annotation.judge.scores import Variant, judge_name, variant_name
+from curation.prompts.relevance import MAX_TOKENS, Skip, judged, prompts
+from curation.prompts.scores import Variant, judge_name, variant_name
 from curation.published.manifest import read_manifest
 from curation.tasks.registry import task_of
-from flows.adapters.llm import Llm, Server, server_from
-from flows.adapters.llm_ledger import Prices, Totals, money, read_totals
-from flows.adapters.llm_runner import Patience, Run, Runner, held, most
+from flows.adapters.answering import (
+    Access,
+    Terms,
+    access,
+    alone,
+    ask,
+    at_most,
+    check_stopped,
+    spent,
+    store_of,
+)
+from flows.adapters.llm_ledger import Prices, money, read_totals
+from flows.adapters.llm_runner import Patience, Run, held
 from flows.engine.connection import query
 from flows.engine.progress import Reporter
 from flows.engine.workspace import Workspace, write_atomic
 from flows.review.release_texts import Published
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder
 from flows.review.tasks import offered
-from schemas.errors import FetchError, UsageError, WorkspaceError
+from schemas.errors import UsageError
 from schemas.hashing import sha256_text
+from schemas.prompt import ModelAnswer, Prompt
 from schemas.record import from_table
 from schemas.review import ReviewAnnotation, ReviewCandidate
 from schemas.task import Task
 
-REPORT, LEDGER, ANSWERS = "judge.json", "ledger.jsonl", "answers"
+REPORT, LEDGER = "judge.json", "ledger.jsonl"
 _PUSH = "medqrels review push RELEASE/TASK"
 _SIGNATURES = ((b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 
@@ -62,6 +70,11 @@ class Options:
     images: bool = False
     max_tokens: int = MAX_TOKENS
     patience: Patience = field(default_factory=Patience)
+
+    @property
+    def terms(self) -> Terms:
+        """On what terms the model is asked."""
+        return Terms(self.model, self.budget, self.prices, self.concurrency, self.patience)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +113,7 @@ def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: b
     whole = asked(images=True, sensitive=True)
     allowed = asked(images=options.images, sensitive=is_local)
     chosen = _sample({prompt.subject for prompt in allowed.rows}, options.sample)
-    known = {answer.prompt_id for answer in held(whole.rows, options.model, _store(workspace))}
+    known = {answer.prompt_id for answer in held(whole.rows, options.model, store_of(workspace))}
     rows = tuple(row for row in whole.rows if row.id in known or row.subject in chosen)
     skipped: dict[str, Skip] = {**allowed.skipped, **dict.fromkeys(back, "held_back")}
     return Plan(
@@ -125,15 +138,8 @@ def _sample(subjects: Collection[str], size: int | None) -> set[str]:
     return set(sorted(subjects, key=lambda name: (sha256_text(f"judge sample\0{name}"), name))[:size])
 
 
-def _store(workspace: Workspace) -> Path:
-    return workspace.root / "review" / ANSWERS
-
-
 def estimate(made: Plan, options: Options) -> dict[str, Any]:
     """What a dry run says."""
-    total = (
-        None if options.prices is None else sum((most(row, options.prices) for row in made.open), Decimal(0))
-    )
     return {
         "judge": judge_name(options.model, options.variant),
         "candidates": len(made.candidates),
@@ -141,7 +147,7 @@ def estimate(made: Plan, options: Options) -> dict[str, Any]:
         "prompts": len(made.rows),
         "answered": len(made.rows) - len(made.open),
         "calls": len(made.open),
-        "costs_at_most": None if total is None else money(total),
+        "costs_at_most": at_most(made.open, options.prices),
         "spent_before": money(read_totals(made.home / LEDGER).spent),
         "budget": money(options.budget),
     }
@@ -161,76 +167,40 @@ def run_judge(
         WorkspaceError: another run is judging this task.
         FetchError: the server refuses every request or cannot be reached; what was answered is written.
     """
-    server, refusal = _server(environment)
-    made = plan(directory, workspace, options, is_local=server is not None and server.is_local)
-    made.home.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(made.home / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise WorkspaceError("another run is judging this task", file=str(made.home)) from error
-    try:
+    reach = access(environment)
+    made = plan(directory, workspace, options, is_local=reach.is_local)
+    with alone(made.home, "judging this task"):
         missing: dict[str, Skip] = {}
         run = Run()
         if made.open:
-            if server is None:
-                raise refusal or UsageError("no server to ask")
-            run, missing = _ask(made, workspace, options, server, reporter)
-        answers = held(made.rows, options.model, _store(workspace))
+            run, missing = _ask(made, workspace, options, reach, reporter)
+        answers = held(made.rows, options.model, store_of(workspace))
         result = _write(made, options, answers, {**made.skipped, **missing})
-    finally:
-        lock.release()
-    whole = {**result, "run": _spent(run, read_totals(made.home / LEDGER), options)}
-    if run.stopped in ("fatal", "unreachable"):
-        raise FetchError(
-            f"the model server stopped the run: {run.detail}",
-            hint=f"{len(answers)} answers are stored; run the same command again when the cause is gone",
-        )
-    return whole
-
-
-def _server(environment: Mapping[str, str]) -> tuple[Server | None, UsageError | None]:
-    """The server, or why there is none: that matters only if something is to be asked."""
-    try:
-        return server_from(environment), None
-    except UsageError as error:
-        return None, error
+    check_stopped(run, len(answers))
+    return {**result, "run": spent(run, read_totals(made.home / LEDGER), options.budget)}
 
 
 def _ask(
-    made: Plan, workspace: Workspace, options: Options, server: Server, reporter: Reporter
+    made: Plan, workspace: Workspace, options: Options, reach: Access, reporter: Reporter
 ) -> tuple[Run, dict[str, Skip]]:
     """Ask the open prompts; the run, and candidates whose image is not there."""
-    prices = options.prices
-    if prices is None:
-        if not server.is_local:
-            raise UsageError(
-                "the budget needs prices",
-                hint="give --price-in and --price-out per million tokens; 0 for a server that costs nothing",
-            )
-        prices = Prices(Decimal(0), Decimal(0))
     with tempfile.TemporaryDirectory(prefix="medqrels-judge-") as scratch:
         images = _Images(made, Path(scratch))
         missing: dict[str, Skip] = {
             row.subject: "image_missing" for row in made.open if not images.has_all(row)
         }
         asked = [row for row in made.rows if row.subject not in missing]  # the runner knows those answered
-        llm = Llm(server, options.model, options.patience.timeout, images.read)
-        try:
-            with reporter.stage("judge", len(asked), "prompts") as steps:
-                runner = Runner(
-                    llm.ask,
-                    is_valid,
-                    options.model,
-                    prices,
-                    options.budget,
-                    patience=options.patience,
-                    concurrency=options.concurrency,
-                    advance=steps.advance,
-                )
-                return runner.run(asked, _store(workspace), made.home / LEDGER), missing
-        finally:
-            llm.close()
+        run = ask(
+            asked,
+            options.terms,
+            reach,
+            store=store_of(workspace),
+            ledger=made.home / LEDGER,
+            reporter=reporter,
+            name="judge",
+            images=images.read,
+        )
+        return run, missing
 
 
 class _Images:
@@ -338,21 +308,4 @@ def _calibration(made: Plan, rows: Sequence[ReviewAnnotation]) -> dict[str, Any]
             for (expert, judge), count in report.confusion.items()
         ],
         "among_clinicians": asdict(report.among_clinicians),
-    }
-
-
-def _spent(run: Run, totals: Totals, options: Options) -> dict[str, Any]:
-    """This run, and what the ledger of the task adds up to; not part of judge.json."""
-    return {
-        "calls": run.calls,
-        "failed": run.failed,
-        "unasked": run.unasked,
-        "stopped": run.stopped,
-        "detail": run.detail,
-        "outcomes": dict(sorted(run.outcomes.items())),
-        "budget": money(options.budget),
-        "spent": money(totals.known),
-        "perhaps_spent": money(totals.spent - totals.known),
-        "tokens_in": totals.tokens_in,
-        "tokens_out": totals.tokens_out,
     }

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.agreement.intervals import agreement
-from annotation.judge import prompts as prompting
 from annotation.judge.calibration import calibrate, clinicians
 from annotation.judge.circularity import circular, families
 from annotation.judge.filtering import doubts, judge_filter
-from annotation.judge.parsing import judged, read_answer
-from annotation.judge.prompts import FORMS, answer_schema, boundary, prompts
-from annotation.judge.records import ModelAnswer, Prompt
-from annotation.judge.scores import TWO_AXIS, VARIANTS, Variant, judge_name
 from annotation.layouts import grades
+from curation.prompts import relevance as prompting
+from curation.prompts.answers import read_answer
+from curation.prompts.relevance import FORMS, answer_schema, boundary, judged, prompts
+from curation.prompts.scores import TWO_AXIS, VARIANTS, Variant, judge_name
 from curation.tasks.registry import TASKS
 from schemas.errors import InputError
+from schemas.prompt import ModelAnswer, Prompt
 from schemas.review import (
     AnnotationState,
     Kind,
@@ -171,6 +171,16 @@ def test_blocks_hold_the_texts_and_nothing_else(query: str, document: str, other
 
 def _carried(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def test_prompts_stay_byte_equal_for_answers_are_stored_under_their_hash() -> None:
+    items = [candidate("A passage of a cyst."), candidate("Image", kind="relevance_image", image="a" * 64)]
+    made = {variant: prompts(items, SCALE, variant, images=True).rows for variant in VARIANTS}
+    assert [row.id for row in made["umbrela"]] == ["prompt:99f5e7ce4e7105bc", "prompt:d75a72374c67c0a6"]
+    assert [row.id for row in made["two-axis"]] == [
+        *("prompt:f525a076384aa800", "prompt:63b6d5921e63450f"),
+        *("prompt:ed1cf30a7e12e4ed", "prompt:75c3a7909c6e4c4a"),
+    ]
 
 
 def test_marks_differ_by_content_and_form_and_are_in_no_text() -> None:

@@ -16,9 +16,8 @@ from tests.toy_task.task import TASK
 
 cast(dict[str, Any], registry.TASKS)[TASK.name] = registry.load("tests.toy_task.task")  # the one line
 
-from annotation.judge.parsing import judged  # noqa: E402
-from annotation.judge.records import ModelAnswer, Prompt  # noqa: E402
 from curation.audit import RULES, audit  # noqa: E402
+from curation.prompts.relevance import judged  # noqa: E402
 from flows.engine.connection import query  # noqa: E402
 from flows.engine.progress import SilentReporter  # noqa: E402
 from flows.engine.session import Session  # noqa: E402
@@ -33,6 +32,7 @@ from flows.review.delivery import queues  # noqa: E402
 from flows.review.tasks import offered  # noqa: E402
 from flows.review.verdicts import source_of  # noqa: E402
 from flows.specs import read_spec  # noqa: E402
+from schemas.prompt import ModelAnswer, Prompt  # noqa: E402
 from schemas.record import to_dict  # noqa: E402
 from scripts import make_docs  # noqa: E402
 from tests.pipeline import run_partition, run_stages  # noqa: E402

@@ -56,13 +56,14 @@ PLACES = (
         for name in ("provenance_queries", "provenance_corpus")
     ),
     Place("annotations", "reason", "reason", 'SELECT "query-id" AS id, reason AS text FROM annotations'),
+    Place("expansions", "text", "text of a model", 'SELECT "query-id" AS id, text FROM expansions'),
     Place("drops", "detail", "detail", "SELECT id, detail AS text FROM drops"),
     *(
         Place(name, "text", "quoted words", f'SELECT "query-id" AS id, text FROM {name}')
         for name in ("cuts", "gives_away")
     ),
 )
-"""Everything published that was written by people; names of authors are credited, not looked for."""
+"""Everything published that people or models wrote; names of authors are credited, not looked for."""
 
 
 def _check(rule: str, severity: Severity, patterns: Sequence[Pattern]) -> Callable[[Context], Outcome]:

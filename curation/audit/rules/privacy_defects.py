@@ -150,6 +150,7 @@ CERTAIN: tuple[Defect, ...] = (
     _in("a replaced text", "provenance_corpus", "transforms", _CHANGE),
     _in("a query's replaced text", "provenance_queries", "transforms", _CHANGE),
     _in("an answer's reason", "annotations", "reason", key="query-id"),
+    _in("a model's text", "expansions", "text", key="query-id"),
     _in("a dropped row's detail", "drops", "detail"),
     _in("the words of a cut", "cuts", "text", key="query-id"),
     _in("the words of a clue", "gives_away", "text", key="query-id"),

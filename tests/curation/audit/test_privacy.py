@@ -224,6 +224,7 @@ def _rows(**changed: Any) -> dict[str, list[dict[str, Any]]]:
         "provenance_queries": [{"id": "q1", "transforms": transform}],
         "drops": [{"stage": "s", "unit": "u", "id": "x", "detail": changed.get("detail", "fine")}],
         "annotations": [{"query-id": "q1", "corpus-id": "d1", "reason": changed.get("reason", "fine")}],
+        "expansions": [{"query-id": "q1", "kind": "hyde@1", "text": changed.get("expansion", "fine")}],
     }
 
 
@@ -238,11 +239,12 @@ def _rows(**changed: Any) -> dict[str, list[dict[str, Any]]]:
         ("replaced", "q1"),
         ("detail", "x"),
         ("reason", "q1"),
+        ("expansion", "q1"),
     ],
 )
 def test_every_published_text_is_searched(tmp_path: Path, place: str, named_id: str) -> None:
     clean = check(STRONG, dataset(tmp_path / "clean", _rows()), tmp_path)
-    assert clean.status == "passed" and clean.compared == 10
+    assert clean.status == "passed" and clean.compared == 11
     for rule in RULES:
         found = check(rule, dataset(tmp_path / rule.id, _rows(**{place: SAID})), tmp_path)
         assert named(found) == {named_id} and found.found == 1

@@ -71,13 +71,18 @@ def naive_answer(system: str, prompt: str) -> tuple[str, str]:
     top = 3 if "score" in keys else 2
     material = "\n".join(sorted(blocks))
     seed = hashlib.sha256(material.encode()).digest()
-    values = {key: seed[place] % (top + 1) for place, key in enumerate(sorted(keys))}
+    values: dict[str, Any] = {key: seed[place] % (top + 1) for place, key in enumerate(sorted(keys))}
+    if keys in (["passage"], ["text"]):  # a text to search with, the same for the same material
+        values = {
+            keys[0]: f"Invented words {seed.hex()[:20]} on the left kidney, its cyst and how it is treated."
+        }
     if "SWAPPABLE" in material:
         first_is_query = blocks[0] == min(blocks, key=len)
         values = dict.fromkeys(keys, top if first_is_query else 0)
     order = _ORDER.search(outside)
     if order:
-        values = dict.fromkeys(keys, min(int(order[1]), top))
+        asked = min(int(order[1]), top)
+        values = {key: asked if type(value) is int else f"{asked} " * 40 for key, value in values.items()}
     return json.dumps(values), material
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from annotation.judge.parsing import is_valid
-from annotation.judge.prompts import prompts
-from annotation.judge.scores import Variant
+from curation.prompts.answers import is_valid
+from curation.prompts.relevance import prompts
+from curation.prompts.scores import Variant
 from curation.tasks.registry import TASKS
 from flows.adapters.llm import Llm, most_tokens_in, server_from
 from flows.adapters.llm_ledger import Ledger, Prices, read_totals
@@ -169,6 +169,18 @@ def test_the_ledger_equals_the_servers_own_count_to_the_last_token(workspace: Wo
         assert (totals.tokens_in, totals.tokens_out) == tuple(map(sum, zip(*server.seen.told, strict=True)))
         assert totals.known == bill(server.seen.told) == totals.spent
         assert all(most_tokens_in(p) >= 99 for p in prompts([candidate("é" * 99)], SCALE, "umbrela").rows)
+
+
+def test_answers_paid_for_where_they_once_lay_are_not_paid_again(workspace: Workspace) -> None:
+    directory = review(workspace, 6)
+    with OpenAIServer() as server:
+        run(directory, workspace, server, options())
+        before = outputs(workspace)
+        workspace.answers.rename(workspace.root / "review" / "answers")
+        again = run(directory, workspace, server, options())
+        assert again["run"]["calls"] == 0 and server.seen.requests == 6 and outputs(workspace) == before
+        assert again["run"]["seconds"] >= 0 and again["run"]["rejected"] == 0
+    assert workspace.answers.is_dir() and not (workspace.root / "review" / "answers").exists()
 
 
 def test_a_price_that_a_kill_kept_from_being_noted_is_noted_later(workspace: Workspace) -> None:

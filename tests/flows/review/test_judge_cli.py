@@ -33,7 +33,7 @@ def test_command_line(
     assert cli(workspace, directory, "--dry-run", "--json", "--price-in", "1", "--price-out", "1") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["calls"] == 9 and 0 < Decimal(told["costs_at_most"]) < 1 and told["spent_before"] == "0"
-    assert not ledger(workspace).exists() and not (workspace.root / "review" / "answers").exists()
+    assert not ledger(workspace).exists() and not workspace.answers.exists()
     assert cli(workspace, directory, "--show-prompt") == 0
     shown = capsys.readouterr().out
     assert "Passage" in shown and "case_study, 3 -> 2" in shown

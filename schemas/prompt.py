@@ -1,4 +1,8 @@
-"""What a language model is asked and what it answered, as rows."""
+"""What a language model is asked and what it answered, as rows.
+
+A pure stage writes prompts, an adapter in flows has them answered, another pure stage reads the answers: so a
+build that rests on a model repeats byte for byte from the answers on disk.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +28,10 @@ class PromptPart:
 class Prompt:
     """One question to a language model; rendered whole, so that its hash stands for all that was asked."""
 
-    id: str = column("prompt: and 16 hex digits of the hash of candidate, form and all that is asked")
-    subject: str = column("candidate asked about")
+    id: str = column("prompt: and 16 hex digits of the hash of subject, form and all that is asked")
+    subject: str = column("record asked about: a candidate, a query")
     task: str = column("task name")
-    variant: str = column("judge variant and its version, e.g. umbrela@1")
+    kind: str = column("kind of prompt and its version, e.g. umbrela@1")
     form: str = column("single, or the order of blocks and options: forward, reversed")
     system: str = column("system message")
     parts: tuple[PromptPart, ...] = column("user message")
@@ -40,7 +44,7 @@ class ModelAnswer:
     """What a model answered to one prompt. Prompts that were not answered have no row."""
 
     prompt_id: str = column("prompt")
-    subject: str = column("candidate asked about")
+    subject: str = column("record asked about")
     model: str = column("model as it was asked for")
     served_model: str = column("model as the server named it, '' when it did not")
     state: AnswerState = column("whether there is an answer in the form asked for")
@@ -54,3 +58,20 @@ def prompt_sha256(system: str, parts: tuple[PromptPart, ...], answer_schema: str
     """Hex SHA-256 of everything that is asked."""
     listed = [[part.kind, part.value] for part in parts]
     return sha256_text(canonical_json([system, listed, answer_schema, max_tokens]))
+
+
+def prompt_id(subject: str, form: str, asked_sha256: str) -> str:
+    """Id of a prompt: the same question about the same record has the same id in every workspace."""
+    return f"prompt:{sha256_text(canonical_json([subject, form, asked_sha256]))[:16]}"
+
+
+@record
+class Expansion:
+    """A text that a model wrote to search with in the place of a query, or beside it. It is no evidence."""
+
+    query_id: str = column("query")
+    kind: str = column("kind of prompt and its version, e.g. hyde@1")
+    text: str = column("the text as the model wrote it, white space folded")
+    model: str = column("model as it was asked for")
+    served_model: str = column("model as the server named it, '' when it did not")
+    prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")

@@ -1,0 +1,238 @@
+"""The verb `answer`: every waiting prompt of a dataset's model stages is put to a language model.
+
+`<workspace>/answers/ledger.jsonl` says what calls cost; the budget holds for all runs it has seen. What is
+stored is never asked for again: after a kill the same command goes on, and pays at most for calls under way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.answering import (
+    Access,
+    Terms,
+    access,
+    alone,
+    ask,
+    at_most,
+    check_stopped,
+    spent,
+    store_of,
+)
+from flows.adapters.llm_ledger import money, read_totals
+from flows.adapters.llm_runner import Run
+from flows.build.model_stages import Held, chosen_model, preview, settle, stages_of, take
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session, read_session, write_session
+from flows.engine.workspace import Workspace
+from schemas.errors import UsageError
+from schemas.prompt import Prompt
+from schemas.spec import DatasetSpec
+from schemas.wording import counted
+
+_CHOOSE = 'name kinds in the spec: [prompts] stages = ["hyde"]; or --set \'prompts.stages=["hyde"]\''
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be answered.
+
+    Attributes:
+        spec: the dataset's spec.
+        names: kinds, tasks or stages; all when none is named.
+        terms: model ('' for the spec's), budget, prices.
+        limit: most prompts to ask in this run; None for all.
+    """
+
+    spec: DatasetSpec
+    names: Sequence[str]
+    terms: Terms
+    limit: int | None = None
+
+
+def estimate(request: Request, root: str | Path | None) -> dict[str, Any]:
+    """What a run would ask and what that can cost; nothing is written or asked.
+
+    Raises:
+        UsageError: the spec asks for no model, or two are named.
+        WorkspaceError: a task is not built, or out of date.
+    """
+    session = read_session(root)
+    _check(request)
+    found = [
+        take(
+            session.workspace,
+            stage,
+            _model(request, session.workspace, stage),
+            preview(session.workspace, stage),
+        )
+        for stage in stages_of(request.spec, request.names)
+    ]
+    return _estimate(request, session.workspace, found)
+
+
+def answer(request: Request, root: str | Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Ask what waits, and bring the stages up to what came; counts per stage, and what was spent.
+
+    Raises:
+        UsageError: as :func:`estimate`; no model, server, prices or extra to ask with.
+        WorkspaceError: a task is not built, or another process writes here.
+        FetchError: the server refuses every request or cannot be reached; what was answered is stored.
+    """
+    _check(request)
+    with write_session(root) as session, alone(store_of(session.workspace), "asking a model"):
+        quiet = replace(session, reporter=SilentReporter())  # what is told is what stands in the end
+        found = settle(quiet, request.spec, request.names, request.terms.model)
+        waiting = sum(len(mine.waiting) for mine in found)
+        run = Run()
+        if waiting and request.limit != 0:
+            for line in _priced(_estimate(request, session.workspace, found)):
+                session.reporter.line(line)
+            run = _ask(session, request, found, access(environment))
+        found = settle(session, request.spec, request.names, request.terms.model)
+        totals = read_totals(ledger_of(session.workspace))
+    check_stopped(run, sum(len(mine.answers) for mine in found))
+    return {
+        "stages": [_counts(mine) for mine in found],
+        "run": {**spent(run, totals, request.terms.budget), "limit": request.limit},
+        "next": _next(found, run, request.spec),
+    }
+
+
+def ledger_of(workspace: Workspace) -> Path:
+    """What calls of model stages cost."""
+    return workspace.answers / "ledger.jsonl"
+
+
+def _check(request: Request) -> None:
+    named = request.spec.prompts.model
+    if not request.spec.prompts.stages:
+        raise UsageError("the spec asks for no model stage", hint=_CHOOSE)
+    if named and request.terms.model not in ("", named):
+        raise UsageError(
+            f"the spec says that {named!r} answers, --model says {request.terms.model!r}",
+            hint=f"edit the spec, or --set prompts.model={request.terms.model} in answer, build and release",
+        )
+
+
+def _model(request: Request, workspace: Workspace, stage: Any) -> str:
+    return chosen_model(workspace, request.spec, stage, request.terms.model)
+
+
+def _ask(session: Session, request: Request, found: Sequence[Held], reach: Access) -> Run:
+    """Ask the waiting prompts, stage after stage, each of its model; the sum of the runs."""
+    whole, left = Run(), request.limit
+    for mine in found:
+        chosen = mine.waiting[:left]
+        if not chosen:
+            continue
+        if not mine.model:
+            raise UsageError(
+                f"nobody is named to answer {mine.stage.name}",
+                hint="--model NAME, or [prompts] model in the spec",
+            )
+        run = ask(
+            _asked_now(mine, chosen),
+            replace(request.terms, model=mine.model),
+            reach,
+            store=session.workspace.answers,
+            ledger=ledger_of(session.workspace),
+            reporter=session.reporter,
+            name=mine.stage.name,
+        )
+        whole.calls += run.calls
+        whole.failed += run.failed
+        whole.unasked += run.unasked
+        whole.outcomes += run.outcomes
+        whole.stopped, whole.detail = run.stopped, run.detail
+        left = None if left is None else left - len(chosen)
+        if run.stopped:
+            break
+    return whole
+
+
+def _asked_now(mine: Held, chosen: Sequence[Prompt]) -> list[Prompt]:
+    """The chosen prompts, and those answered: of a killed run the prices may still have to be noted."""
+    others = {prompt.id for prompt in mine.waiting} - {prompt.id for prompt in chosen}
+    return [prompt for prompt in mine.prompts if prompt.id not in others]
+
+
+def _counts(mine: Held) -> dict[str, Any]:
+    """What one stage has, and what it lacks."""
+    states = Counter(answer.state for answer in mine.answers)
+    return {
+        "stage": mine.stage.name,
+        "model": mine.model,
+        "served_models": sorted({answer.served_model for answer in mine.answers}),
+        **mine.stage.asked,
+        "prompts": len(mine.prompts),
+        "answered": states.pop("answered", 0),
+        "unusable": dict(sorted(states.items())),
+        "not_run": len(mine.waiting),
+    }
+
+
+def _estimate(request: Request, workspace: Workspace, found: Sequence[Held]) -> dict[str, Any]:
+    """What would be asked, and what it can cost at most."""
+    stages, left = [], request.limit
+    for mine in found:
+        chosen = mine.waiting[:left]
+        left = None if left is None else left - len(chosen)
+        stages.append(
+            {**_counts(mine), "calls": len(chosen), "costs_at_most": at_most(chosen, request.terms.prices)}
+        )
+    return {
+        "stages": stages,
+        "spent_before": money(read_totals(ledger_of(workspace)).spent),
+        "budget": money(request.terms.budget),
+    }
+
+
+def _priced(estimated: Mapping[str, Any]) -> list[str]:
+    """An estimate for people."""
+    lines = []
+    for item in estimated["stages"]:
+        price = "unknown: no --price-in" if item["costs_at_most"] is None else item["costs_at_most"]
+        lines.append(
+            f"{item['stage']}: {item['answered']:,} of {counted(item['prompts'], 'prompt')} answered; to ask "
+            f"{item['calls']:,} of {item['model'] or 'nobody: give --model'}, cost at most {price}"
+        )
+    return [*lines, f"budget {estimated['budget']}, spent before {estimated['spent_before']}"]
+
+
+def _next(found: Sequence[Held], run: Run, spec: DatasetSpec) -> str:
+    """What helps next; '' when every prompt has its answer."""
+    if run.stopped == "budget":
+        return f"the budget is used up ({run.detail}): raise --budget and run the same command again"
+    if any(mine.waiting for mine in found):
+        return "run the same command again: it asks only for what has no answer"
+    return f"medqrels release {spec.name}"
+
+
+def describe(result: Mapping[str, Any]) -> str:
+    """The result, or an estimate, for people."""
+    if "run" not in result:
+        return "\n".join(_priced(result))
+    lines = []
+    for item in result["stages"]:
+        served = ", ".join(name for name in item["served_models"] if name not in ("", item["model"]))
+        unusable = ", ".join(f"{count} {state}" for state, count in item["unusable"].items())
+        lines.append(
+            f"{item['stage']}: {item['answered']:,} of {counted(item['prompts'], 'prompt')} answered by "
+            f"{item['model'] or 'nobody'}{f' (served as {served})' if served else ''}"
+            f"{f'; {unusable}' if unusable else ''}; {item['not_run']:,} not_run"
+        )
+    run = result["run"]
+    lines.append(
+        f"calls {run['calls']}  spent {run['spent']} of {run['budget']}, perhaps {run['perhaps_spent']} more"
+        "  "
+        f"tokens {run['tokens_in']:,} in, {run['tokens_out']:,} out  seconds {run['seconds']}  "
+        f"rejected answers {run['rejected']}"
+    )
+    if run["outcomes"]:
+        lines.append("outcomes " + ", ".join(f"{name} {count}" for name, count in run["outcomes"].items()))
+    return "\n".join([*lines, f"next: {result['next']}"])

@@ -1,0 +1,199 @@
+"""The model stages a spec asks for: prompts made, answers taken from the store, texts read; nothing is asked.
+
+What the store holds of a stage's prompts is written as `<stage>_answers/all`, an input of later stages like
+any other: the same answers on disk give the same bytes, and prompts without an answer are drops (`not_run`).
+"""
+
+from __future__ import annotations
+
+import collections
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from curation.prompts.stage import ANSWERS, ModelStage, model_stage
+from curation.tasks.registry import TASKS
+from flows.adapters.answering import store_of
+from flows.adapters.llm_runner import held
+from flows.engine.execution import StageSummary, split_done, sum_up
+from flows.engine.manifest import DROPPED, Manifest, Output, is_intact, publish, read_manifest
+from flows.engine.runner import (
+    ALL,
+    DROP_TABLE,
+    execute,
+    plan,
+    read_rows,
+    run_records,
+    schema_hashes,
+    shards_of,
+    table_files,
+    write_rows,
+)
+from flows.engine.session import Session
+from flows.engine.workspace import Workspace
+from flows.pipeline import ANSWERS_VERSION, VERSIONS
+from schemas.benchmark import Query
+from schemas.errors import UsageError
+from schemas.prompt import ModelAnswer, Prompt
+from schemas.spec import DatasetSpec
+from schemas.stages import Drop, Reason, RecordStage
+
+_UNANSWERED: Mapping[str, Reason] = {
+    "refused": Reason.REFUSED,
+    "too_long": Reason.TOO_LONG,
+    "invalid": Reason.INVALID,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Prompts of a stage and what the store has of them, of one model."""
+
+    stage: ModelStage
+    model: str
+    prompts: Sequence[Prompt]
+    answers: Sequence[ModelAnswer]
+
+    @property
+    def waiting(self) -> list[Prompt]:
+        """Prompts without an answer."""
+        known = {answer.prompt_id for answer in self.answers}
+        return [prompt for prompt in self.prompts if prompt.id not in known]
+
+
+def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
+    """The model stages of a spec, by task and kind; of those only the named ones, if any are.
+
+    Args:
+        spec: the dataset's spec.
+        names: kinds (`hyde`), tasks or stages (`visual_context_hyde`).
+
+    Raises:
+        UsageError: a name is none of them.
+    """
+    found = [
+        model_stage(kind, TASKS[task]) for task in sorted(spec.tasks) for kind in sorted(spec.prompts.stages)
+    ]
+    unknown = [
+        name for name in names if not any(name in (one.name, one.kind.name, one.task.name) for one in found)
+    ]
+    if unknown:
+        known = ", ".join([*sorted(spec.prompts.stages), *(one.name for one in found)]) or "none"
+        raise UsageError(f"the spec asks for no model stage {unknown[0]!r}", hint=f"stages: {known}")
+    return [one for one in found if not names or {one.name, one.kind.name, one.task.name} & set(names)]
+
+
+def settle(session: Session, spec: DatasetSpec, names: Sequence[str] = (), model: str = "") -> list[Held]:
+    """Bring prompts, answers and texts up to what the store holds.
+
+    Args:
+        session: a session that holds the workspace.
+        spec: the dataset's spec.
+        names: as :func:`stages_of`.
+        model: whose answers count; '' for the spec's, else for whose counted before.
+
+    Raises:
+        WorkspaceError: a task is not built, or out of date.
+    """
+    found = []
+    for stage in stages_of(spec, names):
+        _run(session, stage.asking)
+        mine = take(session.workspace, stage, chosen_model(session.workspace, spec, stage, model))
+        _write_answers(session, spec, mine)
+        _run(session, stage.reading)
+        found.append(mine)
+    return found
+
+
+def chosen_model(workspace: Workspace, spec: DatasetSpec, stage: ModelStage, asked: str = "") -> str:
+    """Whose answers count: the model asked for, the spec's, or the one whose answers count already."""
+    made = shards_of(workspace, stage.answers).get(ALL)
+    return asked or spec.prompts.model or (str(made.params["model"]) if made else "")
+
+
+def take(
+    workspace: Workspace, stage: ModelStage, model: str, prompts: Sequence[Prompt] | None = None
+) -> Held:
+    """The prompts of a stage, as written or as given, and what the store holds of them."""
+    if prompts is None:
+        prompts = read_rows(Prompt, table_files(workspace, f"{stage.name}.prompts"))
+    return Held(stage, model, prompts, held(prompts, model, store_of(workspace)) if model else [])
+
+
+def preview(workspace: Workspace, stage: ModelStage) -> list[Prompt]:
+    """The prompts of a stage as its task stands now; nothing is written."""
+    (job,) = plan(workspace, stage.asking, versions=VERSIONS)
+    table = f"{stage.task.over_all.name}.queries"
+    rows, _, _ = run_records(stage.asking, {table: read_rows(Query, job.inputs[table])}, stage.asked, {})
+    return sorted(rows["prompts"], key=lambda prompt: str(prompt.id))
+
+
+def _run(session: Session, stage: RecordStage) -> None:
+    """Run one pure stage in this process."""
+    done, waiting = split_done(plan(session.workspace, stage, versions=VERSIONS))
+    finished = [(execute(job), True) for job in waiting.values()]
+    finished += [(manifest, False) for job in done if (manifest := read_manifest(job.folder)) is not None]
+    session.reporter.line(sum_up(stage.name, finished).line())
+
+
+def _write_answers(session: Session, spec: DatasetSpec, mine: Held) -> None:
+    """Write what the store holds as a finished shard; an equal one is left alone."""
+    workspace, stage = session.workspace, mine.stage
+    good = [answer for answer in mine.answers if answer.state == "answered"]
+    drops = list(_drops(workspace, mine))
+    made = shards_of(workspace, stage.name)[ALL]
+    units = {"in": len(mine.prompts), "kept": len(good), "dropped": len(drops)}
+    staged = workspace.temporary / f"{stage.answers}.{ALL}"
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    outputs: dict[str, Output] = {
+        ANSWERS.name: write_rows(staged, ANSWERS, good),
+        DROPPED: write_rows(staged, DROP_TABLE, drops),
+    }
+    manifest = Manifest(
+        stage.answers,
+        ANSWERS_VERSION,
+        ALL,
+        {
+            "model": mine.model,
+            "served_models": sorted({answer.served_model for answer in mine.answers}),
+            "is_trial": spec.prompts.is_trial,
+            **stage.asked,
+        },
+        {f"{stage.name}.prompts/{ALL}": made.outputs["prompts"].sha256},
+        dict(sorted(outputs.items())),
+        {"prompt": units},
+        dict(sorted(collections.Counter(drop.reason.value for drop in drops).items())),
+        columns=schema_hashes([(ANSWERS.name, ModelAnswer), (DROPPED, Drop)]),
+    )
+    folder = workspace.stage(stage.answers) / ALL
+    found = read_manifest(folder)
+    fresh = found is None or found.to_json() != manifest.to_json() or not is_intact(folder, found)
+    if fresh:
+        publish(folder, staged, manifest, 0.0)
+    shutil.rmtree(staged, ignore_errors=True)
+    summary = StageSummary(stage.answers)
+    summary.add(manifest, made=fresh)
+    session.reporter.line(summary.line())
+
+
+def _drops(workspace: Workspace, mine: Held) -> Iterator[Drop]:
+    """Prompts without a usable answer."""
+    articles: dict[str, str] = {}
+    for path in table_files(workspace, f"{mine.stage.task.over_all.name}.queries"):
+        rows: Any = pq.read_table(path, columns=["id", "article_id"])
+        articles |= dict(zip(rows["id"].to_pylist(), rows["article_id"].to_pylist(), strict=True))
+    known = {answer.prompt_id: answer for answer in mine.answers}
+    for prompt in mine.prompts:
+        answer = known.get(prompt.id)
+        if answer is None or answer.state != "answered":
+            yield Drop(
+                unit="prompt",
+                id=prompt.id,
+                article_id=articles.get(prompt.subject, ""),
+                reason=Reason.NOT_RUN if answer is None else _UNANSWERED[answer.state],
+                detail=prompt.subject,
+            )
