@@ -132,6 +132,14 @@ def annotation_id(candidate: str, annotator: str, role: str, grade: int | None, 
     return f"ann:{sha256_text(canonical_json([candidate, annotator, role, grade, reason]))[:16]}"
 
 
+def foreign_id(
+    project_of: str, role: str, candidate: str, given_by: str, grade: int | None, reason: str
+) -> str:
+    """Id of an answer that somebody gave in another person's project; another answer has another one."""
+    told = [project_of, role, candidate, given_by, grade, reason]
+    return f"foreign:{sha256_text(canonical_json(told))[:16]}"
+
+
 @record
 class Lifted:
     """A maintainer's decision that reports of readers withhold nothing any more."""

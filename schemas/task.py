@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,8 +11,6 @@ from schemas.grades import EXCLUSIONS
 from schemas.licences import Profile
 from schemas.overlap_policy import Dimension
 from schemas.stages import RecordStage, SetStage
-
-Side = Literal["left", "right"]
 
 
 class Settings(BaseModel):
@@ -54,7 +51,6 @@ class Question:
         left: heading over the query.
         right: heading over the document.
         guideline: Markdown; examples for every grade.
-        words: side -> pixels that the words around its image need, where that is not the usual 500.
         with_diagnosis: whether it can be answered only with the query case's principal diagnosis at hand.
     """
 
@@ -62,7 +58,6 @@ class Question:
     left: str
     right: str
     guideline: str
-    words: Mapping[Side, int] = field(default_factory=dict)
     with_diagnosis: bool = False
 
 

@@ -30,8 +30,9 @@ TITLE_CHARACTERS = 50
 _PROJECT = "id,title,description,created_at,label_config,expert_instruction"
 _TASK = "id,data,meta,total_annotations,cancelled_annotations,updated_at"
 # `include` also names what is listed of each annotation.
-_ANSWER = f"{_TASK},annotations,result,completed_by,was_cancelled,lead_time"
-_READ = ("id", "data", "meta", "total_annotations", "cancelled_annotations", "annotations")
+_ANSWER = f"{_TASK},overlap,is_labeled,annotations,result,completed_by,was_cancelled,lead_time"
+_COUNTS = ("total_annotations", "cancelled_annotations", "overlap", "is_labeled")
+_READ = ("id", "data", "meta", *_COUNTS, "annotations")
 """What is read of a task."""
 _BLIND = {
     "show_annotation_history": False,
@@ -42,7 +43,11 @@ _BLIND = {
     "maximum_annotations": 1,
     "sampling": "Sequential sampling",
 }
-"""Settings of every project: one answer per task, in order, nobody else's in sight."""
+"""Settings of every project: one answer per task, in order, nobody else's in sight.
+
+A task that somebody else answered needs one more, or it counts as done (annotation.sync.wrong_overlaps); more
+for all of them would leave every task undone in the list of projects, and break their order.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +129,34 @@ class Client:
                 break
         return min(found, key=lambda project: project.id, default=None)
 
-    def ensure_project(self, marker: str, title: str, config: str, instruction: str) -> Project:
+    def ensure_project(
+        self,
+        marker: str,
+        title: str,
+        description: str,
+        config: str,
+        instruction: str,
+        *,
+        rename: bool = False,
+    ) -> Project:
         """Find the project of a marker, or make it; its layout and guidelines become those given.
+
+        Args:
+            marker: the word by which it is found again; it is put at the end of the description.
+            title: cut after TITLE_CHARACTERS.
+            description: what people read below the title.
+            config: layout.
+            instruction: guidelines, HTML.
+            rename: a project that is there gets this title and description too.
 
         Raises:
             UsageError: the server refuses the layout, e.g. because answers use what it no longer has.
         """
         found = self.find_project(marker)
+        named = {"title": title[:TITLE_CHARACTERS], "description": f"{description} {marker}".strip()}
         if found is None:
             body = {
-                "title": title[:TITLE_CHARACTERS],
-                "description": f"Made by medqrels; the next word is how it finds the project: {marker}",
+                **named,
                 "label_config": config,
                 "expert_instruction": instruction,
                 **_BLIND,
@@ -150,6 +172,8 @@ class Client:
         changed = {"label_config": config} if found.config != config else {}
         if found.instruction != instruction:
             changed["expert_instruction"] = instruction
+        if rename and (found.title, found.description) != tuple(named.values()):
+            changed |= named
         if changed:
             number, options = found.id, _with(changed)
             return self._http.ask(
@@ -250,7 +274,7 @@ class Client:
         return self._http.ask(send, repeat=False)
 
     def update_task(self, task: int, payload: Mapping[str, Any]) -> None:
-        """Replace the data of a task."""
+        """Replace what the payload names of a task, e.g. its data."""
         options = _with(payload)
         self._http.ask(lambda studio: studio.tasks.update(str(task), request_options=options))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from annotation.layouts import questions
@@ -15,7 +15,7 @@ from annotation.layouts.guidelines import guidelines
 from annotation.layouts.questions import Asked
 from schemas.hashing import sha256_text
 from schemas.review import Kind
-from schemas.task import Side, Task
+from schemas.task import Task
 
 _REASON_KEYS = {
     "image_unreadable": "i",
@@ -39,9 +39,6 @@ _REASON_NAMES = {
     "consent": "No consent",
     "offensive": "Offensive",
 }
-_WORDS: dict[Kind, dict[Side, int]] = {"figure_caption": {"left": 450}}
-_USUAL_WORDS = 500
-"""Pixels that the words around an image and all buttons need: the rest of the page is the image's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +58,14 @@ def layout(kind: Kind, task: Task | None = None) -> Layout:
     """
     asked = questions.asked(kind, task)
     of_task = task if kind in questions.RELEVANCE else None
-    words = of_task.question.words if of_task else _WORDS.get(kind, {})
     root = Element("View", className=f"mq mq-{kind}")
     _add(root, "Style").text = (files(__package__) / "style.css").read_text("utf-8")
     _add(root, "Header", value=asked.text, size="3")
     body = _add(root, "View", className="mq-body")
     keys = KEYS[kind]
-    _panel(body, "left", asked.left, keys, words)
+    _panel(body, "left", asked.left, keys)
     if "right" in keys:
-        _panel(body, "right", asked.right, keys, words)
+        _panel(body, "right", asked.right, keys)
     if "options" in keys:
         _options(body, asked)
     _answer(root, kind, asked)
@@ -78,7 +74,7 @@ def layout(kind: Kind, task: Task | None = None) -> Layout:
     return Layout(config, text, sha256_text(f"{config}\x00{text}")[:12])
 
 
-def _panel(body: Element, side: Side, name: str, keys: tuple[str, ...], words: Mapping[Side, int]) -> None:
+def _panel(body: Element, side: Literal["left", "right"], name: str, keys: tuple[str, ...]) -> None:
     panel = _add(body, "View", className=f"mq-panel mq-{side}")
     _add(panel, "Header", value=name, size="5")
     if f"{side}_image" in keys:
@@ -95,7 +91,7 @@ def _panel(body: Element, side: Side, name: str, keys: tuple[str, ...], words: M
             brightnessControl="true",
             contrastControl="true",
             horizontalAlignment="center",
-            maxHeight=f"calc(100vh - {words.get(side, _USUAL_WORDS)}px)",
+            maxHeight="100%",
         )
     box = _add(panel, "View", className="mq-words")
     _add(box, "HyperText", name=side, value=f"${side}", inline="true", clickableLinks="true")
@@ -116,7 +112,7 @@ def _grades(parent: Element, **more: str) -> Element:
 def _answer(root: Element, kind: Kind, asked: Asked) -> None:
     area = _add(root, "View", className="mq-answer")
     if asked.grades:
-        choices = _grades(area, layout="inline")
+        choices = _grades(_add(area, "View", className="mq-grades"), layout="inline")
         for grade in asked.grades:
             _button(choices, str(grade.score), str(grade.score), grade.name, grade.to_reviewers)
         _button(choices, CANNOT, "C", "Cannot judge", "A reason is asked for.")
@@ -138,14 +134,14 @@ def _answer(root: Element, kind: Kind, asked: Asked) -> None:
     other = {"visibleWhen": "choice-selected", "whenTagName": "reason", "whenChoiceValue": "other"}
     # Label Studio hides a TextArea only together with a View around it.
     _text(
-        _add(row, "View", **other),
+        _add(row, "View", className="mq-why", **other),
         "why",
         "The reason",
         required="true",
         requiredMessage="Tell the reason.",
         **other,
     )
-    _text(area, "comment", "Comment (optional)")
+    _text(_add(area, "View", className="mq-comment"), "comment", "Comment (optional)")
 
 
 def _button(choices: Element, value: str, key: str, name: str, text: str, hint: str = "") -> None:

@@ -98,14 +98,20 @@ def _checked(candidate: ReviewCandidate) -> dict[str, str]:
 
 
 def _veil(candidate: ReviewCandidate, side: str, has_image: bool) -> str:
-    """Marks the box as empty or blurred; the id makes it new with every task, so none opens unveiled."""
+    """Name of the image in the box for screen readers, and its veil; of an empty box, its mark.
+
+    The veil is no form field, for in one the keys of grades are letters. Its id makes it new with every
+    task, so none opens unveiled.
+    """
     if not has_image:
         return '<span class="mq-no-image"></span>'
+    of = "query" if side == "left" and candidate.kind != "figure_caption" else "document"
+    named = f'<span role="img" aria-label="Image of the {of}"></span>'
     if not candidate.is_sensitive:
-        return ""
+        return named
     name = escape(f"veil-{side}-{candidate.id}")
     words = "<span>Sensitive image: click to show</span><span>Hide the image</span>"
-    return f'<label class="mq-veil" for="{name}"><input type="checkbox" id="{name}">{words}</label>'
+    return f'{named}<details class="mq-veil" id="{name}"><summary>{words}</summary></details>'
 
 
 def _side(shown: Mapping[str, str], fields: Mapping[str, str], language: str) -> str:

@@ -1,13 +1,23 @@
 """What has to change on the review server, and what came back from it: pure, no network, no files."""
 
-from annotation.sync.answers import Pulled, Quarantined, TaskAnswers, merge
+from annotation.sync.answers import (
+    ForeignAnswer,
+    Lent,
+    Pulled,
+    Quarantined,
+    TaskAnswers,
+    merge,
+    wrong_overlaps,
+)
 from annotation.sync.diff import Conflict, Plan, diff
 from annotation.sync.tasks import HeldTask, KnownTask, WantedTask, data_sha256, wanted_task
 
 __all__ = [
     "Conflict",
+    "ForeignAnswer",
     "HeldTask",
     "KnownTask",
+    "Lent",
     "Plan",
     "Pulled",
     "Quarantined",
@@ -17,4 +27,5 @@ __all__ = [
     "diff",
     "merge",
     "wanted_task",
+    "wrong_overlaps",
 ]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from annotation.sync.tasks import held_task
 from schemas.errors import InputError
-from schemas.review import AnnotationState, ReviewAnnotation, Role, annotation_id
+from schemas.review import AnnotationState, ReviewAnnotation, Role, annotation_id, foreign_id
 
 SetAside = Literal["foreign_task", "task_edited", "foreign_annotator", "skipped", "unreadable"]
 QUARANTINE: dict[SetAside, str] = {
     "foreign_task": "The task was not sent by medqrels.",
     "task_edited": "The task's data were changed on the server: the answer is to something else.",
-    "foreign_annotator": "The answer is from an account that is not this annotator's.",
+    "foreign_annotator": "The answer is from an account that is not this annotator's; "
+    "medqrels review foreign assigns it or asks again.",
     "skipped": "The task was skipped without an answer.",
     "unreadable": "The answer does not fit the layout.",
 }
@@ -58,6 +59,57 @@ class TaskAnswers:
     candidate_id: str
     is_edited: bool
     answers: tuple[ServerAnswer, ...]
+    overlap: int = 1
+    """How many accounts have to answer it before the server takes it for done and offers it to nobody."""
+    is_done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignAnswer:
+    """What somebody answered in another person's project, as it was last seen there."""
+
+    id: str
+    candidate_id: str
+    project_of: str
+    role: Role
+    """Whose project it stands in, and in which role that person answers there."""
+    given_by: str
+    """Pseudonym of who gave it; `account N` of somebody who has none."""
+    grade: int | None
+    reason: str
+    comment: str
+    seconds: float
+    at: str
+    is_readable: bool
+    """Whether it fits the layout."""
+    after_owner: bool
+    """Whether the project's own person had answered by then: that answer was open to see."""
+
+    def annotation(self, task: str) -> ReviewAnnotation:
+        """The answer as one of the person who gave it."""
+        return ReviewAnnotation(
+            id=annotation_id(self.candidate_id, self.given_by, "annotator", self.grade, self.reason),
+            candidate_id=self.candidate_id,
+            task=task,
+            annotator=self.given_by,
+            role="annotator",
+            grade=self.grade,
+            reason=self.reason,
+            comment=self.comment,
+            seconds=self.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """Answers of one person to one candidate that stand in another person's project and count all the same.
+
+    `rows`: (time, id on the server, answer) as they are now; none once that was taken back.
+    `ever`: ids of all that were assigned.
+    """
+
+    rows: tuple[tuple[str, int, ReviewAnnotation], ...]
+    ever: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +122,21 @@ class Quarantined:
     candidate_id: str
     reason: SetAside
     detail: str = ""
+    foreign: ForeignAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Whose project it is. `account` is the server's user id, None to take any account's answers."""
+    """Whose project it is. `account` is the server's user id, None to take any account's answers.
+
+    `names`: account -> pseudonym, of everybody.
+    """
 
     annotator: str
     role: Role
     task: str
     account: int | None
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +163,15 @@ def task_answers(row: Mapping[str, Any]) -> TaskAnswers:
     if not isinstance(listed, list) or not all(isinstance(item, Mapping) for item in listed):
         raise ValueError("a task without its annotations")
     answers = sorted((_answer(item) for item in listed), key=lambda item: (item.at, item.id))
-    return TaskAnswers(task.id, task.candidate_id, task.is_edited, tuple(answers))
+    overlap = row.get("overlap")
+    return TaskAnswers(
+        task.id,
+        task.candidate_id,
+        task.is_edited,
+        tuple(answers),
+        overlap if isinstance(overlap, int) else 1,
+        bool(row.get("is_labeled")),
+    )
 
 
 def _answer(item: Mapping[str, Any]) -> ServerAnswer:
@@ -130,6 +195,7 @@ def merge(
     *,
     is_complete: bool = False,
     accept: bool = False,
+    lent: Mapping[str, Lent] | None = None,
 ) -> Pulled:
     """Rows of one annotator with what the server holds now.
 
@@ -145,6 +211,8 @@ def merge(
         read: (candidate id, result) -> answer; raises InputError on nonsense.
         is_complete: `found` is every task of the project.
         accept: resolve conflicts by what the server holds; needs every task.
+        lent: by candidate, answers of this annotator in other projects; needs every task. They count
+            while there is none in the own project.
     """
     rows: dict[str, dict[str, ReviewAnnotation]] = defaultdict(dict)
     for row in before:
@@ -162,6 +230,8 @@ def merge(
     if is_complete:
         there = {task.candidate_id for task in tasks}
         given |= {name: [] for name in rows if name not in there}
+    for name, item in (lent or {}).items():
+        _lend(rows[name], given.setdefault(name, []), item)
     last = max((row.sequence for items in rows.values() for row in items.values()), default=0)
     ordered = sorted(given, key=lambda name: (min((item[:2] for item in given[name]), default=("", 0)), name))
     held: dict[str, tuple[str, ...]] = {}
@@ -186,6 +256,7 @@ def _take(
     aside: list[Quarantined],
 ) -> ReviewAnnotation | None:
     reason, detail = _objection(task, answer, reader)
+    foreign = _foreign(task, answer, reader, read) if reason == "foreign_annotator" else None
     said: Answered | None = None
     if reason is None:
         try:
@@ -193,10 +264,9 @@ def _take(
         except InputError as error:
             reason, detail = "unreadable", error.message
     if reason is not None or said is None:
+        why = reason or "unreadable"
         aside.append(
-            Quarantined(
-                reader.annotator, task.task_id, answer.id, task.candidate_id, reason or "unreadable", detail
-            )
+            Quarantined(reader.annotator, task.task_id, answer.id, task.candidate_id, why, detail, foreign)
         )
         return None
     return ReviewAnnotation(
@@ -218,8 +288,72 @@ def _objection(task: TaskAnswers, answer: ServerAnswer, reader: Reader) -> tuple
     if task.is_edited:
         return "task_edited", ""
     if reader.account is not None and answer.account != reader.account:
-        return "foreign_annotator", f"account {answer.account}"
+        return "foreign_annotator", _name(answer, reader)
     return ("skipped", "") if answer.is_skipped else (None, "")
+
+
+def _name(answer: ServerAnswer, reader: Reader) -> str:
+    return reader.names.get(answer.account, f"account {answer.account}")
+
+
+def _foreign(
+    task: TaskAnswers,
+    answer: ServerAnswer,
+    reader: Reader,
+    read: Callable[[str, Sequence[Mapping[str, Any]]], Answered],
+) -> ForeignAnswer:
+    try:
+        said = None if answer.is_skipped else read(task.candidate_id, answer.result)
+    except InputError:
+        said = None
+    grade, reason = (said.grade, said.reason) if said else (None, "")
+    name = _name(answer, reader)
+    own = [other.at for other in task.answers if other.account == reader.account]
+    return ForeignAnswer(
+        id=foreign_id(reader.annotator, reader.role, task.candidate_id, name, grade, reason),
+        candidate_id=task.candidate_id,
+        project_of=reader.annotator,
+        role=reader.role,
+        given_by=name,
+        grade=grade,
+        reason=reason,
+        comment=said.comment if said else "",
+        seconds=answer.seconds,
+        at=answer.at,
+        is_readable=said is not None,
+        after_owner=any(at <= answer.at for at in own),
+    )
+
+
+def wrong_overlaps(found: Iterable[TaskAnswers], reader: Reader) -> list[tuple[int, int, bool]]:
+    """(task, accounts that have to answer it, whether they have) of tasks for which the server has it wrong.
+
+    A task is done when the project's own person has answered it, whoever else did: their answers
+    must neither take it out of that person's queue nor put it back.
+    """
+    wrong = []
+    for task in found:
+        accounts = {answer.account for answer in task.answers if not answer.is_skipped}
+        needed = len(accounts | {reader.account})
+        is_done = reader.account in accounts
+        if reader.account is None or needed == task.overlap == 1:
+            continue
+        if (needed, is_done) != (task.overlap, task.is_done):
+            wrong.append((task.task_id, needed, is_done))
+    return wrong
+
+
+def _lend(
+    rows: dict[str, ReviewAnnotation], given: list[tuple[str, int, ReviewAnnotation]], item: Lent
+) -> None:
+    """Let one candidate's lent answers count, unless the person's own project has one."""
+    own = {row.id for _, _, row in given}
+    if not given:
+        given += item.rows
+    if own or not item.rows:  # nobody has to accept that: the own answer, or a recorded decision, says so
+        lent = {row.id for _, _, row in item.rows} | item.ever
+        standing = {name for name, row in rows.items() if row.state in ("current", "conflict")}
+        _mark(rows, (standing & lent) - own, "superseded" if own else "withdrawn")
 
 
 def _settle(rows: dict[str, ReviewAnnotation], given: list[ReviewAnnotation], last: int, accept: bool) -> int:

@@ -1,10 +1,10 @@
-"""The verbs `review start|stop|push|pull|status`: the review server, and what goes to it and comes back."""
+"""The verbs `review start|stop|push|pull|status|reports|foreign`: the review server, what goes and comes."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -195,4 +195,38 @@ def reports(
         return OK
     found = review_reports.reports(common.root, review)
     emit(common, found, lambda: review_text.reports(found))
+    return FINDING if any(item["standing"] for item in found) else OK
+
+
+@review_app.command
+def foreign(
+    review: Annotated[
+        str, Parameter(help="DATASET/TASK, or a DATASET; every review when none is named.")
+    ] = "",
+    /,
+    *,
+    assign: Annotated[
+        str, Parameter(help="Id of an answer that shall count as one of the person who gave it.")
+    ] = "",
+    ask_again: Annotated[
+        str, Parameter(help="Id of an answer that shall count for nobody; nothing tells of it any more.")
+    ] = "",
+    by: Annotated[str, Parameter(help="Who decides; recorded.")] = "",
+    why: Annotated[str, Parameter(help="The reason for the decision; recorded.")] = "",
+    common: Common = DEFAULT,
+) -> int:
+    """List answers that somebody gave in another person's project; assign one, or ask again."""
+    from flows.review import foreign as review_foreign
+    from flows.review import text as review_text
+    from schemas.errors import UsageError
+
+    if assign and ask_again:
+        raise UsageError("--assign and --ask-again exclude each other")
+    if assign or ask_again:
+        choice: Literal["assigned", "ask_again"] = "assigned" if assign else "ask_again"
+        made = asdict(review_foreign.decide(common.root, assign or ask_again, choice, by, why))
+        emit(common, made, lambda: review_text.decision(made))
+        return OK
+    found = review_foreign.foreign(common.root, review)
+    emit(common, found, lambda: review_text.foreign(found))
     return FINDING if any(item["standing"] for item in found) else OK

@@ -42,6 +42,7 @@ class Queue:
     role: Role
     marker: str
     title: str
+    description: str
     config: str
     instruction: str
     hidden_columns: tuple[str, ...]
@@ -174,6 +175,7 @@ def _queue(
         role=role,
         marker=marker(example.dataset, example.task, annotator, role),
         title=title(example.dataset, example.task, annotator, role),
+        description=description(example.dataset, example.task, annotator, role),
         config=for_adjudicator(seen.config) if is_third else seen.config,
         instruction=seen.guidelines + named,
         hidden_columns=HIDDEN_COLUMNS[kind],
@@ -187,9 +189,18 @@ def marker(dataset: str, task: str, annotator: str, role: Role) -> str:
 
 
 def title(dataset: str, task: str, annotator: str, role: Role) -> str:
-    """A project's title; the middle is cut where Label Studio allows no more characters."""
-    end = f" {annotator}" + (" adjudication" if role == "adjudicator" else "")
-    return f"medqrels {dataset} {task}"[: TITLE_CHARACTERS - len(end)] + end
+    """A project's title: whose it is comes first, and the end is cut where Label Studio has no more room."""
+    parts = [annotator, *(["adjudication"] if role == "adjudicator" else []), task, dataset]
+    whole = " · ".join(parts)
+    return whole if len(whole) <= TITLE_CHARACTERS else f"{whole[: TITLE_CHARACTERS - 1]}…"
+
+
+def description(dataset: str, task: str, annotator: str, role: Role) -> str:
+    """What people read below a project's title."""
+    if role == "adjudicator":
+        what = f"decides items of {task} ({dataset}) on which annotators disagree"
+        return f"Only for {annotator}, who {what}: their answers are shown here. Nobody else's answer counts."
+    return f"Only for {annotator}: items of {task} ({dataset}) to grade. Nobody else's answer counts here."
 
 
 def for_adjudicator(config: str) -> str:

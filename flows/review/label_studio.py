@@ -29,6 +29,8 @@ from filelock import FileLock
 from schemas.errors import MedqrelsError, UsageError
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements" / "label-studio.lock.txt"
+PAGE = Path(__file__).with_name("page")
+"""What is added to the server's pages: a folder on the path of its process."""
 VENV_VARIABLE = "MEDQRELS_LABEL_STUDIO_VENV"
 LOGIN = "admin@medqrels.local"
 HOST = "127.0.0.1"
@@ -279,11 +281,15 @@ def _environment(folder: Path, hidden: dict[str, str]) -> dict[str, str]:
         "LABEL_STUDIO_ALLOWED_HOSTS": f"{HOST},localhost",
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
         "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(folder / "media"),
+        "TASK_LOCK_TTL": "0",  # who looks into another's project must not keep a task from them for a day
         "PYTHONUNBUFFERED": "1",  # its log is read while it runs
         "COLLECT_ANALYTICS": "False",
         "LATEST_VERSION_CHECK": "False",
         "SENTRY_DSN": "",
         "FRONTEND_SENTRY_DSN": "",
+        "DJANGO_SETTINGS_MODULE": "medqrels_page",
+        "PYTHONPATH": str(PAGE),
+        "fflag_fix_all_optic_79_task_count_is_wrong_short": "true",  # "3 of 21", not what was seen of it
     }
 
 

@@ -20,6 +20,8 @@ class Noted:
 
     project: int = 0
     created_at: str = ""
+    named: list[str] = field(default_factory=list)
+    """Title and description that were last sent: while they stay the same, people may change theirs."""
     cursor: str = ""
     tasks: dict[str, KnownTask] = field(default_factory=dict)
     conflicts: list[dict[str, Any]] = field(default_factory=list)

@@ -8,6 +8,7 @@ from typing import Any
 from annotation.reports import Report, reported, standing
 from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
+from flows.review.aside import reported_elsewhere
 from flows.review.conflicts import task_link
 from flows.review.notes import read_noted
 from flows.review.server import address
@@ -19,8 +20,11 @@ LIFTED = "lifted.json"
 
 
 def of_folder(folder: ReviewFolder) -> list[Report]:
-    """Standing reports of one review."""
-    return standing(folder.candidates(), folder.annotations(), decisions(folder))
+    """Standing reports of one review, those given in another person's project among them."""
+    taken = folder.annotations()
+    known = {row.id for row in taken}
+    elsewhere = [row for row in reported_elsewhere(folder) if row.id not in known]
+    return standing(folder.candidates(), [*taken, *elsewhere], decisions(folder))
 
 
 def decisions(folder: ReviewFolder) -> list[Lifted]:

@@ -2,8 +2,8 @@
 
 `<workspace>/review/<dataset>/<task>/`: candidates, held_back, allotments, annotations, verdicts (Parquet, the
 records of schemas/review.py), frame.json (what the sample was drawn from), images.json (what was found in
-images that were read), sources.json, log.jsonl (how verdicts came about),
-precision.json (what reviewed samples say of rules and pools).
+images that were read), sources.json, log.jsonl (how verdicts came about), lifted.json and foreign.json
+(decisions of maintainers), precision.json (what reviewed samples say of rules and pools).
 """
 
 from __future__ import annotations
@@ -82,6 +82,13 @@ class ReviewFolder:
         """Replace the allotments."""
         ordered = sorted(rows, key=lambda row: (row.annotator, row.place, row.candidate_id, row.role))
         self._write("allotments", Allotment, ordered)
+
+    def write_annotations(self, rows: Iterable[ReviewAnnotation]) -> None:
+        """Replace the answers."""
+        ordered = sorted(
+            rows, key=lambda row: (row.candidate_id, row.role, row.annotator, row.sequence, row.id)
+        )
+        self._write("annotations", ReviewAnnotation, ordered)
 
     def write_verdicts(self, rows: Iterable[Verdict]) -> None:
         """Replace the verdicts."""

@@ -9,20 +9,33 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 from annotation.client import Client, Project, UnconfirmedError
-from annotation.layouts import answer
-from annotation.sync import Conflict, HeldTask, KnownTask, Plan, WantedTask, diff, merge
+from annotation.foreign import decided
+from annotation.layouts import Answer, answer
+from annotation.sync import (
+    Conflict,
+    HeldTask,
+    KnownTask,
+    Lent,
+    Plan,
+    Pulled,
+    TaskAnswers,
+    WantedTask,
+    diff,
+    merge,
+    wrong_overlaps,
+)
 from annotation.sync.answers import Reader
-from flows.engine.workspace import write_atomic
+from flows.review.aside import apply_lent, decisions, held, lent_to, note_reports, set_aside
 from flows.review.conflicts import differing
 from flows.review.delivery import MediaFolder, Queue, marker, queues
 from flows.review.notes import Noted, people_of, read_noted, write_noted
-from flows.review.store import ReviewFolder, parquet_bytes
+from flows.review.store import ReviewFolder
 from flows.review.tasks import offered
 from schemas.errors import MedqrelsError
 from schemas.review import ReviewAnnotation, ReviewCandidate, Role
@@ -112,12 +125,21 @@ def _push_queue(
 ) -> dict[str, Any]:
     client = target.client
     noted = read_noted(folder, queue.annotator, queue.role)
-    project = client.ensure_project(queue.marker, queue.title, queue.config, queue.instruction)
+    named = [queue.title, queue.description]
+    project = client.ensure_project(
+        queue.marker,
+        queue.title,
+        queue.description,
+        queue.config,
+        queue.instruction,
+        rename=named != noted.named,
+    )
     client.hide_columns(project.id, queue.hidden_columns)
     if target.is_local:
         client.serve_local_files(project.id, str(target.media.path))
     if not noted.belongs_to(project):
         noted = Noted(project.id, project.created_at)
+    noted.named = named
     first: Plan | None = None
     for _ in range(ROUNDS):
         held = list(client.tasks(project.id))
@@ -248,6 +270,7 @@ def pull(
         folder: the review.
         client: the server.
         accounts: pseudonym -> id of the account whose answers count; anybody's where there is none.
+            What another account answered is set aside, and does not take the task from its person's queue.
         accept: end conflicts: what the server holds last counts.
 
     Raises:
@@ -256,51 +279,113 @@ def pull(
     candidates = {row.id: row for row in folder.candidates()}
     if not candidates:
         return []
-    task = next(iter(candidates.values())).task
-    return [
-        _pull_queue(folder, client, candidates, Reader(name, role, task, accounts.get(name)), accept)
-        for name, role in people_of(folder)
+    example = next(iter(candidates.values()))
+    names = {accounts[name]: name for name in sorted(accounts, reverse=True)}
+    readers = [
+        Reader(name, role, example.task, accounts.get(name), names) for name, role in people_of(folder)
     ]
+    givers = decided(decisions(folder)).givers()
+    fetched = (_fetch(folder, client, example, reader, accept, givers) for reader in readers)
+    if not givers:
+        return [_take(folder, client, item, {}) for item in fetched]
+    everything = list(fetched)  # an answer in one person's project counts for the person of another
+    aside = held(entry for item in everything for entry in item.set_aside())
+    made = [_take(folder, client, item, lent_to(folder, item.reader, aside)) for item in everything]
+    here = {item.reader.annotator for item in everything if item.project and item.reader.role == "annotator"}
+    for giver in sorted(givers - here):
+        apply_lent(folder, giver, aside, accept=accept)
+    return made
 
 
-def _pull_queue(
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """What one person's project holds now, of the tasks that were asked for; nothing where there is none."""
+
+    reader: Reader
+    read: Callable[[str, Sequence[Mapping[str, Any]]], Answer]
+    project: Project | None
+    noted: Noted
+    found: Sequence[TaskAnswers] = ()
+    is_complete: bool = False
+    accept: bool = False
+    cursor: str = ""
+
+    def merged(self, before: Iterable[ReviewAnnotation], lent: Mapping[str, Lent]) -> Pulled:
+        """One person's rows with what was found."""
+        flags = {"is_complete": self.is_complete, "accept": self.accept}
+        return merge(before, self.found, self.reader, self.read, **flags, lent=lent)
+
+    def set_aside(self, pulled: Pulled | None = None) -> list[dict[str, Any]]:
+        """What is set aside now: as noted of tasks that were not asked for, and as found of the others."""
+        made = pulled or self.merged((), {})
+        kept = [
+            item
+            for item in self.noted.quarantine
+            if not self.is_complete and item["task_id"] not in made.seen
+        ]
+        aside = [*kept, *map(asdict, made.quarantined)]
+        return sorted(aside, key=lambda item: (item["task_id"], item["answer_id"]))
+
+
+def _fetch(
     folder: ReviewFolder,
     client: Client,
-    candidates: Mapping[str, ReviewCandidate],
+    example: ReviewCandidate,
     reader: Reader,
     accept: bool,
-) -> dict[str, Any]:
-    example = next(iter(candidates.values()))
+    givers: Collection[str],
+) -> _Fetched:
+    """Ask for one person's answers: those since the last pull, or all."""
     key = (reader.annotator, reader.role)
+    allowed = offered(example)
+
+    def read(_: str, result: Sequence[Mapping[str, Any]]) -> Answer:
+        return answer(result, allowed)
+
+    noted = read_noted(folder, *key)
     project = client.find_project(marker(example.dataset, example.task, *key))
     if project is None:
-        return {"annotator": key[0], "role": key[1], "project": None, "answers": 0, "new": 0}
-    noted = read_noted(folder, *key)
+        return _Fetched(reader, read, None, noted)
     if not noted.belongs_to(project):
         noted = Noted(project.id, project.created_at)
-    everything = folder.annotations()
-    before = [row for row in everything if (row.annotator, row.role) == key]
-    is_complete = accept or not noted.cursor or _needs_all(client, project, noted)
+    is_complete = (
+        accept
+        or not noted.cursor
+        or (reader.role == "annotator" and reader.annotator in givers)  # whether there is an own answer
+        or any(_is_outdated(item, reader) for item in noted.quarantine)
+        or _needs_all(client, project, noted)
+    )
     started = client.now()
     found = list(client.answers(project.id, "" if is_complete else noted.cursor))
-    allowed = offered(example)
-    pulled = merge(
-        before,
-        found,
-        reader,
-        lambda _, result: answer(result, allowed),
-        is_complete=is_complete,
-        accept=accept,
-    )
+    cursor = (started - OVERLAP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return _Fetched(reader, read, project, noted, found, is_complete, accept, cursor)
+
+
+def _is_outdated(item: Mapping[str, Any], reader: Reader) -> bool:
+    """Whether a note is of an older version, or names an account that has a pseudonym by now."""
+    given_by = (item.get("foreign") or {}).get("given_by", "")
+    return "foreign" not in item or given_by in {f"account {number}" for number in reader.names}
+
+
+def _take(folder: ReviewFolder, client: Client, item: _Fetched, lent: Mapping[str, Lent]) -> dict[str, Any]:
+    """Bring one person's answers into annotations.parquet; what changed."""
+    key, noted = (item.reader.annotator, item.reader.role), item.noted
+    if item.project is None:
+        return {"annotator": key[0], "role": key[1], "project": None, "answers": 0, "new": 0}
+    everything = folder.annotations()
+    before = [row for row in everything if (row.annotator, row.role) == key]
+    pulled = item.merged(before, lent)
     others = [row for row in everything if (row.annotator, row.role) != key]
-    write_annotations(folder, [*others, *pulled.rows])
-    kept = [item for item in noted.quarantine if not is_complete and item["task_id"] not in pulled.seen]
-    aside = [*kept, *map(asdict, pulled.quarantined)]
-    noted.quarantine = sorted(aside, key=lambda item: (item["task_id"], item["answer_id"]))
+    folder.write_annotations([*others, *pulled.rows])
+    for task, overlap, is_done in wrong_overlaps(item.found, item.reader):
+        client.update_task(task, {"overlap": overlap, "is_labeled": is_done})
+    noted.quarantine = item.set_aside(pulled)
+    noted.cursor = item.cursor
     noted.changed = differing(before, pulled, noted.changed)
-    noted.cursor = (started - OVERLAP).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    note_reports(folder, noted.quarantine)
     write_noted(folder, *key, noted)  # last: until then the same answers are asked for again
-    return _pulled(reader, project, before, pulled.rows, noted)
+    aside = set_aside(folder, *key, noted, client.url)
+    return _pulled(item.reader, item.project, before, pulled.rows, aside)
 
 
 def _pulled(
@@ -308,7 +393,7 @@ def _pulled(
     project: Project,
     before: Sequence[ReviewAnnotation],
     rows: Sequence[ReviewAnnotation],
-    noted: Noted,
+    aside: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     had = {row.id: row.state for row in before}
     return {
@@ -319,19 +404,14 @@ def _pulled(
         "new": sum(row.id not in had for row in rows),
         "changed": sum(had.get(row.id, row.state) != row.state for row in rows),
         "conflicts": len({row.candidate_id for row in rows if row.state == "conflict"}),
-        "set_aside": dict(sorted(Counter(item["reason"] for item in noted.quarantine).items())),
+        "set_aside": dict(sorted(Counter(item["reason"] for item in aside).items())),
+        "aside": list(aside),
     }
 
 
 def _needs_all(client: Client, project: Project, noted: Noted) -> bool:
     """Whether a listing of what changed is not enough: tasks are gone."""
     return client.count_tasks(project.id) < len(noted.tasks)
-
-
-def write_annotations(folder: ReviewFolder, rows: Sequence[ReviewAnnotation]) -> None:
-    """Replace the answers of a review, in one order."""
-    ordered = sorted(rows, key=lambda row: (row.candidate_id, row.role, row.annotator, row.sequence, row.id))
-    write_atomic(folder.path / "annotations.parquet", parquet_bytes(ReviewAnnotation, ordered))
 
 
 # Status
@@ -350,6 +430,7 @@ def status(folder: ReviewFolder) -> list[dict[str, Any]]:
         own = [row for row in rows if (row.annotator, row.role) == (annotator, role)]
         current = [row for row in own if row.state == "current"]
         noted = read_noted(folder, annotator, role)
+        aside = set_aside(folder, annotator, role, noted, "")
         found.append(
             {
                 "annotator": annotator,
@@ -359,7 +440,8 @@ def status(folder: ReviewFolder) -> list[dict[str, Any]]:
                 "cannot_judge": sum(row.grade is None for row in current),
                 "conflicts": len({row.candidate_id for row in own if row.state == "conflict"})
                 + len(noted.conflicts),
-                "set_aside": len(noted.quarantine),
+                "set_aside": len(aside),
+                "foreign": sum("answer" in item for item in aside),
                 "pushed": len(wanted[annotator, role] & set(noted.tasks)),
                 "project": noted.project or None,
             }

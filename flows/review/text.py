@@ -149,12 +149,57 @@ def pulled(made: Sequence[Mapping[str, Any]], dry_run: bool) -> str:
                 lines += _conflicts(item["in_conflict"])
                 accept = f"medqrels review pull {found['review']} --accept"
                 lines.append(f"    none of these answers counts; {accept} lets the server's last one count")
-            lines += [
-                f"    {count:,} set aside, {reason}: {QUARANTINE[reason]}"
-                for reason, count in item["set_aside"].items()
-            ]
+            lines += _set_aside(item)
         lines += [*_reports(found), *_next(found)]
     return "\n".join(lines)
+
+
+def _set_aside(person: Mapping[str, Any]) -> list[str]:
+    """What is not taken from one person's project, by reason, each with its task."""
+    lines = []
+    for reason, count in person["set_aside"].items():
+        lines.append(f"    {count:,} set aside, {reason}: {QUARANTINE[reason]}")
+        lines += [f"      {_aside(item)}" for item in person["aside"] if item["reason"] == reason]
+    return lines
+
+
+def _aside(item: Mapping[str, Any]) -> str:
+    """One answer that is not taken: which task, whose project, where; of a foreign one, what and by whom."""
+    place = f", place {item['place']}" if item["place"] else ""
+    role = " as adjudicator" if item["role"] == "adjudicator" else ""
+    told = f"{item['candidate_id'] or 'a task by hand'}{place}, in the project of {item['project_of']}{role}"
+    if "answer" in item:
+        said = f"grade {item['grade']}" if item["grade"] is not None else item["cannot_judge"]
+        told += f", by {item['given_by']}: {said or 'unreadable'}"
+        told += f", after {item['project_of']} had answered" if item["after_owner"] else ""
+    elif item["detail"]:
+        told += f": {item['detail']}"
+    return " ".join([told, *filter(None, [item["link"]])])
+
+
+def foreign(made: Sequence[Mapping[str, Any]]) -> str:
+    """Answers in another person's project, and what was decided."""
+    lines = []
+    for found in made:
+        what = counted(len(found["standing"]), "answer")
+        lines.append(f"review {found['review']}: {what} in another person's project")
+        for item in found["standing"]:
+            lines.append(f"  {item['answer']}: {_aside(item)}")
+            lines += [f"    “{item['comment']}”"] if item["comment"] else []
+        lines += [f"  {decision(row)}" for row in found["decisions"]]
+    if any(found["standing"] for found in made):
+        lines.append(
+            "next: medqrels review foreign --assign ANSWER --by NAME --why TEXT lets it count as an answer "
+            "of who gave it; --ask-again ANSWER ignores it. The project's own person is asked in any case."
+        )
+    return "\n".join(lines)
+
+
+def decision(row: Mapping[str, Any]) -> str:
+    """One decision about an answer in another person's project."""
+    answer = row["answer"]
+    what = f"assigned to {answer['given_by']}" if row["decision"] == "assigned" else "asked again"
+    return f"{answer['id']} ({answer['candidate_id']}): {what} by {row['by']}: {row['why']}"
 
 
 def standing(made: Mapping[str, Any]) -> str:
@@ -179,12 +224,19 @@ def standing(made: Mapping[str, Any]) -> str:
         for item in found["people"]:
             if item["in_conflict"]:
                 lines += [f"  {item['annotator']}", *_conflicts(item["in_conflict"])]
-        lines += [*_reports(found), *_next(found)]
+        lines += [*_reports(found), *_foreign(found), *_next(found)]
     return "\n".join(lines)
 
 
 def _next(found: Mapping[str, Any]) -> list[str]:
     return [f"  next: {found['next']}"] if found.get("next") else []
+
+
+def _foreign(found: Mapping[str, Any]) -> list[str]:
+    """That people answered in other people's projects, if they did."""
+    count = sum(item["foreign"] for item in found["people"])
+    what = counted(count, "answer") + " in another person's project"
+    return [f"  {what}; next: medqrels review foreign {found['review']}"] if count else []
 
 
 def _reports(found: Mapping[str, Any]) -> list[str]:

@@ -21,8 +21,8 @@ from schemas.review import CANNOT_JUDGE, Kind
 from tests.annotation.review_samples import CAPTION, HOSTILE, LAYOUTS, candidate, concept, fields
 
 IMAGE = "ab" * 32
-OURS = {"div", "span", "b", "a", "mark", "label", "input", "small", "kbd"}
-ATTRIBUTES = {"class", "dir", "lang", "href", "target", "rel", "title", "for", "type", "id"}
+OURS = {"div", "span", "b", "a", "mark", "details", "summary", "small", "kbd"}
+ATTRIBUTES = {"class", "dir", "lang", "href", "target", "rel", "title", "id", "role", "aria-label"}
 
 
 def layout(kind: Kind, task: str) -> Layout:
@@ -108,6 +108,18 @@ def _html(value: Any) -> str:
 def test_nothing_hidden_is_sent(kind: Kind, task: str) -> None:
     sent = json.dumps(task_data(candidate(kind, task, fields(kind, task, IMAGE)), url))
     assert not [word for word in ("hidden", "gold", "987654321") if word in sent]
+
+
+def test_images_have_names_and_a_veil_that_is_no_form_field() -> None:
+    """In a form field the key of a grade would be a letter."""
+    for kind, task in (LAYOUTS[0], LAYOUTS[1], ("figure_caption", "figure_caption")):
+        data = task_data(candidate(kind, task, fields(kind, task, IMAGE), sensitive=True), url)
+        boxes = [html.fromstring(f"<p>{data[key]}</p>") for key in KEYS[kind] if key.endswith("_veil")]
+        assert not [tag for box in boxes for tag in box.iter("input", "select", "textarea", "button")]
+        named = "query" if (kind, task) == LAYOUTS[0] else "document"
+        images = [tag for box in boxes for tag in box.iter("span") if tag.get("role") == "img"]
+        assert [tag.get("aria-label") for tag in images] == [f"Image of the {named}"]
+        assert [tag.get("open") for box in boxes for tag in box.iter("details")] == [None]
 
 
 def test_hash_tells_of_edits_only() -> None:

@@ -27,7 +27,6 @@ TASK = Task(
         left="Toy caption",
         right="Toy passage",
         guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
-        words={"left": 333},
     ),
     scale=Scale(
         query="a toy caption",

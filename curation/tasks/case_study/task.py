@@ -40,7 +40,6 @@ TASK = Task(
         left="Case",
         right="Another patient's case",
         guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
-        words={"left": 600, "right": 600},
         with_diagnosis=True,
     ),
     scale=Scale(

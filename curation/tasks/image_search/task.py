@@ -39,7 +39,6 @@ TASK = Task(
         left="Clinical text",
         right="Image",
         guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
-        words={"right": 490},
     ),
     scale=Scale(
         query="a short clinical text",

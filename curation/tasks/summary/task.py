@@ -40,7 +40,6 @@ TASK = Task(
         left="Parts of an article",
         right="Abstract",
         guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
-        words={"left": 570},
     ),
     scale=Scale(
         query="figures and running text of one article, without its title, abstract and conclusions",

@@ -14,6 +14,7 @@ from flows.review.store import ReviewFolder, review_folder
 from flows.review.sync import Target
 from schemas.review import Allotment, ReviewCandidate, ShownItem, candidate_id
 
+PASSWORD = "correct horse battery"
 QUICK = Patience(attempts=9, first_wait=0.25, longest_wait=5.0, read_timeout=60.0)
 
 
@@ -90,6 +91,18 @@ class Api:
     def grade(self, task: int, grade: str) -> int:
         body = {"result": form(grade), "lead_time": 4.25}
         return int(self("POST", f"/api/tasks/{task}/annotations", body)["id"])
+
+
+def person(server: Server, client: Client, login: str) -> Api:
+    """An account on the server, and the server as its owner uses it."""
+    client.add_account(login, PASSWORD)
+    session = requests.Session()
+    page = f"{server.url}/user/login/"
+    session.get(page, timeout=30)
+    form_fields = {"email": login, "password": PASSWORD, "csrfmiddlewaretoken": session.cookies["csrftoken"]}
+    session.post(page, form_fields, timeout=30)
+    found = session.get(f"{server.url}/api/current-user/token", timeout=30).json()
+    return Api(server, str(found["token"]))
 
 
 def form(grade: str) -> list[dict[str, Any]]:

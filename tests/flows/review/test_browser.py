@@ -25,10 +25,13 @@ from tests.annotation.review_samples import CAPTION, HOSTILE, LAYOUTS, candidate
 from tests.browser import Tab, chromium
 
 WIDTH, HEIGHT = 1440, 900
+SMALL = ((1366, 640), (1280, 600), (1280, 720))
+PHONE = (390, 844)
 CONTROL = 2
 OFFENDERS = """(() => {
   const end = document.querySelector('.lsf-bottombar').getBoundingClientRect().top;
-  const wanted = '.mq, .mq-panel, .mq-image, .mq-words, .mq .lsf-choice, .mq input.ant-input, .mq canvas';
+  const wanted = '.mq, .mq-panel, .mq-image, .mq-words, .mq-readers, .mq .lsf-choice, .mq input.ant-input, '
+    + '.mq .lsf-image, .mq button';
   const out = [...document.querySelectorAll(wanted)].filter(e => e.checkVisibility()).flatMap(e => {
     const r = e.getBoundingClientRect(), box = e.closest('.mq-panel, .mq-answer')?.getBoundingClientRect();
     const bad = r.top < 40 || r.left < 0 || r.bottom > end || r.right > innerWidth
@@ -38,7 +41,22 @@ OFFENDERS = """(() => {
   if (page.scrollHeight > innerHeight || page.scrollWidth > innerWidth) out.push('the page scrolls');
   for (const e of document.querySelectorAll('.mq-words, .mq-panel, .mq-answer, .mq .lsf-choice label'))
     if (e.scrollWidth > e.clientWidth + 1) out.push('too wide: ' + e.className);
+  for (const e of document.querySelectorAll('.mq-words, .mq-readers')) {
+    const lines = e.clientHeight / parseFloat(getComputedStyle(e).lineHeight);
+    if (e.scrollHeight > e.clientHeight + 1 && lines < 5) out.push(`${lines} lines: ` + e.className);
+  }
+  for (const e of document.querySelectorAll('.mq-image .lsf-image')) {
+    const longer = Math.max(e.clientWidth, e.clientHeight);
+    if (e.checkVisibility() && longer < 140) out.push(`an image of ${longer} px`);
+  }
   return out })()"""
+OUTSIDE = """(() => {
+  const wanted = '.mq, .mq-image, .mq-words, .mq .lsf-choice label, .mq input.ant-input, .mq .lsf-image, '
+    + '.mq button, .lsf-bottombar button, .lsf-menu-header button';
+  return [...document.querySelectorAll(wanted)].filter(e => e.checkVisibility()).filter(e => {
+    const r = e.getBoundingClientRect();
+    return r.left < 0 || r.right > document.documentElement.clientWidth }).map(e => e.className) })()"""
+GRADED = "!!document.querySelector('.mq .lsf-choice input:checked')"
 FILTER = (
     "getComputedStyle(document.querySelector('.mq-left .mq-image .lsf-object:not(.lsf-richtext)')).filter"
 )
@@ -62,6 +80,7 @@ class Site:
 
     def __init__(self, server: Server, tab: Tab) -> None:
         self.server, self.tab = server, tab
+        self.pressed = 0
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers["Authorization"] = f"Token {server.token}"
@@ -125,6 +144,7 @@ class Site:
 
     def begin(self, project: Project) -> None:
         """Go to a project's queue and wait for its guidelines."""
+        self.tab.size(WIDTH, HEIGHT)
         self.tab.visit(f"{self.server.url}/projects/{project.id}/data?labeling=1")
         self.tab.wait("!!document.querySelector('.mq-guide')?.checkVisibility()")
 
@@ -134,12 +154,26 @@ class Site:
         words = f"document.querySelector('.mq')?.textContent.includes({json.dumps(title)})"
         self.tab.wait(f"!!({words}) && document.querySelectorAll('.mq .lsf-choice').length > 2 && {LOADED}")
 
+    def offenders(self, *size: int) -> list[str]:
+        """What is out of sight or too small in a window of a size, once the page has settled in it."""
+        self.tab.size(*(size or (WIDTH, HEIGHT)))
+        until = time.monotonic() + 5
+        while (found := self.tab.run(OFFENDERS)) and time.monotonic() < until:
+            time.sleep(0.1)
+        return [f"{size}: {text}" for text in found]
+
+    def names(self) -> set[tuple[str, str]]:
+        """Role and name of what a screen reader is told."""
+        return {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in self.tab.tree()}
+
     def key(self, key: str) -> None:
+        self.pressed += 1
         self.tab.press(key, ord(key.upper()))
 
     def submit(self) -> None:
-        """Submit by keyboard and wait until the server has the answer."""
+        """Submit by keyboard, wherever the focus is, and wait until the server has the answer."""
         start = len(self.tab.events)
+        self.pressed += 1
         self.tab.press("Enter", 13, CONTROL)
         until = time.monotonic() + 60
         while not self._is_stored(start):
@@ -186,22 +220,24 @@ def test_whole_task_in_sight_and_graded_by_keyboard(
     image = site.picture(1000, 800) if task == "summary" else site.picture(500, 900)
     project = site.project(kind, task, candidate(kind, task, fields(kind, task, image, HOSTILE)))
     site.open(project)
-    assert site.tab.run(OFFENDERS) == []
+    assert site.offenders() == []
     site.tab.photograph(tmp_path / f"{task}.png", whole=False)
-    site.key("c")
-    site.tab.wait("document.querySelector('.mq-reasons').checkVisibility()")
-    assert site.tab.run(OFFENDERS) == []
-    assert not site.tab.run("document.querySelector('input[name=why]')?.checkVisibility()")
     key = {"confusion": "9", "translation": "1", "relevance_text": "a"}.get(kind, "0")
+    pressed = site.pressed
+    site.key("c")
+    site.tab.wait("document.querySelector('.mq-reasons .lsf-choices').checkVisibility()")
+    assert [found for size in ((WIDTH, HEIGHT), *SMALL) for found in site.offenders(*size)] == []
+    assert not site.tab.run("document.querySelector('input[name=why]')?.checkVisibility()")
     site.key(key)
     site.submit()
+    assert site.pressed - pressed == 3
     expected = Answer(int(key), "", "") if key.isdigit() else Answer(None, "ambiguous", "")
     assert list(site.answers(project).values()) == [expected]
     assert site.tab.run("typeof window.hacked") == "undefined"
 
 
 def test_a_queue_of_figures(site: Site, tmp_path: Path) -> None:
-    """Three items in a row: a hostile caption, and two sensitive images."""
+    """Three items in a row by keyboard: a hostile caption, and two sensitive images."""
     kind, task = LAYOUTS[0]
     image = site.picture(900, 700)
     plain = fields(kind, task, image, HOSTILE)
@@ -216,51 +252,99 @@ def test_a_queue_of_figures(site: Site, tmp_path: Path) -> None:
     )
     site.open(project)
     tab = site.tab
-    assert tab.run(OFFENDERS) == []
+    assert site.offenders() == []
     assert CAPTION + HOSTILE in tab.run("document.querySelector('.mq-left .mq-text').textContent")
     assert tab.run(FILTER) == "none" and not tab.run(
         "!!document.querySelector('.mq-right .mq-image img[src^=http]')"
     )
-    tab.click("input[name=comment]")
+    question = "Does the passage speak about this figure?"
+    wanted = {("RootWebArea", f"Task 1 of 3: {question}"), ("image", "Image of the query")}
+    wanted |= {("radiogroup", "Grade"), ("textbox", "Comment")}
+    assert wanted <= site.names()
+    pressed = site.pressed
+    site.key("m")
     tab.write("2 lesions")
-    assert not tab.run("!!document.querySelector('.mq .lsf-choice input:checked')")
-    tab.run("document.activeElement.blur()")
+    tab.press("2", 98)  # on a numeric keypad
+    tab.press("Escape", 27)
+    assert not tab.run(GRADED)
     site.key("2")
+    site.key("p")  # a stray letter takes no grade back
+    assert tab.run("document.querySelector('.mq input:checked').name") == "2"
     site.submit()
+    assert site.pressed - pressed == 4
 
     site.await_task(project.candidates[1])
-    assert "blur" in tab.run(FILTER) and tab.run(OFFENDERS) == []
+    tab.wait(f"document.title == 'Task 2 of 3: {question}'")
+    assert "blur" in tab.run(FILTER) and site.offenders() == []
     tab.photograph(tmp_path / "blurred.png", whole=False)
-    tab.click(".mq-veil")
+    tab.click(".mq-veil summary")
     tab.wait(f"{FILTER} == 'none'")
     zoom = "document.querySelector('.mq-left .lsf-image img').style.transform"
     before = tab.run(zoom)
     tab.click(".mq-left button[aria-label=zoom-in]")
     tab.wait(f"{zoom} != {json.dumps(before)}")
-    assert tab.run(OFFENDERS) == []
+    assert site.offenders() == []
     tab.photograph(tmp_path / "zoomed.png", whole=False)
-    site.key("1")
+    tab.run("document.querySelector('.mq-veil summary').focus()")
+    for key, code in (("Enter", 13), (" ", 32)):
+        tab.press(key, code)
+        tab.wait(f"{FILTER} {'!' if key == 'Enter' else '='}= 'none'")
+    pressed = site.pressed
+    site.key("1")  # the veil still has the focus
     site.submit()
+    assert site.pressed - pressed == 2
 
     site.await_task(project.candidates[2])
     assert "blur" in tab.run(FILTER)
-    site.key("c")
-    site.key("o")
-    tab.wait("!!document.querySelector('input[name=why]')?.checkVisibility()")
-    assert tab.run(OFFENDERS) == []
-    tab.click("input[name=why]")
-    tab.write("A name is seen.")
-    tab.press("Enter", 13)
-    tab.wait("!document.querySelector('input[name=why]')?.checkVisibility()")
-    assert tab.run(OFFENDERS) == []
+    site.key("v")
+    tab.wait(f"{FILTER} == 'none'")
+    pressed = site.pressed
+    site.key("o")  # the reason alone: "cannot judge" comes with it
+    tab.wait("document.activeElement.name == 'why'")
+    assert [found for size in ((WIDTH, HEIGHT), *SMALL) for found in site.offenders(*size)] == []
+    assert {("radiogroup", "Reason"), ("textbox", "Reason in words")} <= site.names()
     tab.photograph(tmp_path / "reason.png", whole=False)
+    tab.write("A name is seen.")
     site.submit()
+    assert site.pressed - pressed == 2
+    tab.wait("document.title == 'Done, thank you'")
     assert [site.answers(project)[one.id] for one in project.candidates] == [
         Answer(2, "", "2 lesions"),
         Answer(1, "", ""),
         Answer(None, "other", "A name is seen."),
     ]
     assert tab.run("typeof window.hacked") == "undefined"
+
+
+def test_nothing_is_graded_behind_a_dialog(site: Site) -> None:
+    kind, task = LAYOUTS[0]
+    project = site.project(kind, task, candidate(kind, task, fields(kind, task, site.picture(700, 500))))
+    site.begin(project)
+    tab = site.tab
+    tab.wait(f"document.activeElement.matches('.lsf-modal-ls__body') && {LOADED}")
+    assert ("dialog", "Labeling Instructions") in site.names()
+    site.key("2")
+    tab.press("Enter", 13, CONTROL)
+    tab.press("PageDown", 34)
+    tab.wait("[...document.querySelectorAll('.lsf-modal-ls, .lsf-modal-ls *')].some(e => e.scrollTop)")
+    tab.press("Escape", 27)
+    tab.wait("!document.querySelector('.mq-guide')")
+    assert not tab.run(GRADED)
+    tab.press("Enter", 13, CONTROL)  # without a grade
+    tab.wait("document.querySelector('.ant-modal-wrap')?.contains(document.activeElement)")
+    site.key("2")
+    tab.press("Enter", 13)
+    tab.wait("!document.querySelector('.ant-modal-wrap')?.checkVisibility()")
+    assert not tab.run(GRADED)
+    site.key("2")
+    site.key("m")
+    tab.write("seen")
+    tab.press("Enter", 13)  # finishes the comment
+    site.key("m")
+    tab.wait("document.activeElement.name.startsWith('comment')")
+    tab.write(" twice")
+    site.submit()
+    assert list(site.answers(project).values()) == [Answer(2, "", "seen twice")]
 
 
 def test_lists_and_guidelines(site: Site, tmp_path: Path) -> None:
@@ -290,7 +374,9 @@ def test_adjudicator_sees_everything_too(site: Site, tmp_path: Path) -> None:
         Project(0, kind, task, (one,)), for_adjudicator(made.config), made.guidelines, tasks
     )
     site.open(project)
+    assert [found for size in ((WIDTH, HEIGHT), *SMALL, (1024, 768)) for found in site.offenders(*size)] == []
     site.tab.photograph(tmp_path / "adjudicator.png", whole=False)
-    assert site.tab.run(OFFENDERS) == []
+    site.tab.size(*PHONE)
+    site.tab.wait(f"!({OUTSIDE}).length", 5)
     assert said[0] in site.tab.run("document.querySelector('.mq-readers').textContent")
     assert site.tab.run("typeof window.hacked") == "undefined"

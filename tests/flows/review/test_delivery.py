@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.client import TITLE_CHARACTERS
 from annotation.layouts import HIDDEN_COLUMNS, SHOWN, layout
 from curation.tasks.registry import TASKS
 from flows.engine.workspace import Workspace
-from flows.review.delivery import queues
+from flows.review.delivery import description, queues, title
 from flows.review.store import ReviewFolder, parquet_bytes, review_folder
 from schemas.errors import UsageError
-from schemas.review import Allotment, Kind, ReviewAnnotation, ReviewCandidate
+from schemas.review import Allotment, Kind, ReviewAnnotation, ReviewCandidate, Role
 from tests.annotation.review_samples import candidate, fields
 
 IMAGE = "ab" * 32
@@ -87,3 +88,15 @@ def test_what_the_judge_doubts_is_sent_first_on_request(workspace: Workspace) ->
     assert order(by_doubt=False) == list("012345")
     # Contradictory, against the rule, not judged, sure; the known item keeps its place.
     assert order(by_doubt=True) == list("315402")
+
+
+def test_a_project_says_whose_it_is_before_anything_is_cut() -> None:
+    assert (
+        title("medqrels-sample", "visual_context", "A1", "annotator")
+        == "A1 · visual_context · medqrels-sample"
+    )
+    long = title("medqrels-open-of-a-long-name", "concept_discrimination", "ADJ1", "adjudicator")
+    assert long.startswith("ADJ1 · adjudication · concept") and len(long) == TITLE_CHARACTERS
+    roles: tuple[Role, ...] = ("annotator", "adjudicator")
+    told = {role: description("d", "summary", "A1", role) for role in roles}
+    assert all(text.startswith("Only for A1") for text in told.values()) and len(set(told.values())) == 2

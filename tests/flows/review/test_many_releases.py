@@ -27,7 +27,6 @@ from flows.review.candidates import Options, Prepared, prepare
 from flows.review.notes import people_of
 from flows.review.reports import lift, of_folder, reported_in
 from flows.review.store import ENDED, FRAME, ReviewFolder, review_folder
-from flows.review.sync import write_annotations
 from flows.review.verdicts import settle
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.record import to_table
@@ -219,7 +218,7 @@ class World:
             ]
             reader = Reader(name, role, TASK, None)  # type: ignore[arg-type]
             rows += merge(before, found, reader, read, is_complete=True, accept=accept).rows
-        write_annotations(self.folder, rows)
+        self.folder.write_annotations(rows)
 
     def conclude(self) -> None:
         """Verdicts as of today: the only ones that ended are of answers that somebody changed."""

@@ -19,17 +19,15 @@ from flows.review.label_studio import Server
 from flows.review.notes import Noted, write_noted
 from flows.review.server import KEY_VARIABLE, URL_VARIABLE
 from flows.review.store import review_folder
-from flows.review.sync import write_annotations
 from schemas.review import ReviewAnnotation, Role
 from tests.flows.review.lossy_proxy import proxy
 from tests.flows.review.small_release import TASK, small_release
-from tests.flows.review.small_review import Api, form, review
+from tests.flows.review.small_review import Api, form, person, review
 
 """One worker has the team's server."""
 REVIEWED = ReviewAnnotation(
     id="", candidate_id="", task=TASK, annotator="", role="annotator", grade=None, seconds=3.0
 )
-PASSWORD = "correct horse battery"
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -53,18 +51,6 @@ def told(answer: tuple[int, str, str], code: int = 0) -> Any:
     """What a command with --json printed."""
     assert answer[0] == code, answer
     return json.loads(answer[1])
-
-
-def person(server: Server, client: Client, login: str) -> Api:
-    """An account on the server, and the server as its owner uses it."""
-    client.add_account(login, PASSWORD)
-    session = requests.Session()
-    page = f"{server.url}/user/login/"
-    session.get(page, timeout=30)
-    form_fields = {"email": login, "password": PASSWORD, "csrfmiddlewaretoken": session.cookies["csrftoken"]}
-    session.post(page, form_fields, timeout=30)
-    found = session.get(f"{server.url}/api/current-user/token", timeout=30).json()
-    return Api(server, str(found["token"]))
 
 
 def personal_token(server: Server) -> str:
@@ -224,7 +210,7 @@ def test_each_verb_names_the_next_one_up_to_the_release(workspace: Workspace, me
             for n, (row, grade) in enumerate(zip(rows, grades, strict=False), 1)
         ]
         others = [row for row in folder.annotations() if row.annotator != annotator]
-        write_annotations(folder, [*others, *(replace(row, annotator=annotator, role=role) for row in made)])
+        folder.write_annotations([*others, *(replace(row, annotator=annotator, role=role) for row in made)])
 
     def sent(annotator: str, role: Role) -> None:
         own = [row for row in folder.allotments() if (row.annotator, row.role) == (annotator, role)]

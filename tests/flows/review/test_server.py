@@ -22,6 +22,7 @@ from flows.review.label_studio import Server
 from schemas.errors import MedqrelsError, UsageError
 from tests.flows.review.label_studio_server import server_venv, shared_folder
 from tests.flows.review.small_release import TASK, small_release
+from tests.flows.review.small_review import person, target
 
 
 def test_server_is_private_and_found_again(label_studio: Server) -> None:
@@ -54,6 +55,19 @@ def test_it_listens_on_loopback_only(label_studio: Server) -> None:
     assert listening == [f"0100007F:{port:04X}"]
     other = requests.get(f"{label_studio.url}/", headers={"Host": "attacker.example"}, timeout=30)
     assert other.status_code == 400
+
+
+def test_who_looks_into_anothers_project_keeps_no_task_from_them(label_studio: Server) -> None:
+    client = target(label_studio).client
+    config = (
+        '<View><Text name="left" value="$text"/>'
+        '<Choices name="grade" toName="left"><Choice value="0"/><Choice value="1"/></Choices></View>'
+    )
+    project = client.ensure_project("medqrels:locks", "A1 · locks", "Only for A1.", config, "")
+    client.import_tasks(project.id, [{"data": {"text": name}} for name in "ab"])
+    accounts = [person(label_studio, client, f"{name}@medqrels.local") for name in ("curious", "owner")]
+    shown = [api("POST", "/api/dm/actions", {}, id="next_task", project=project.id)["id"] for api in accounts]
+    assert shown[0] == shown[1]
 
 
 def test_first_start_says_how_to_log_in(label_studio: Server) -> None:

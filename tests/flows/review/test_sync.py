@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -21,7 +22,9 @@ from tests.flows.review.small_review import Api, grades, review, target
 HIDDEN = {"rule", "rule_grade", "rank", "systems", "known_grade", "origin", "tier", "specialty", "dataset"}
 
 
-def test_push_twice_sends_once_and_only_what_is_shown(server: Server, workspace: Workspace) -> None:
+def test_push_twice_sends_once_and_only_what_is_shown(
+    server: Server, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = review(workspace, "twice", 30, ("A1", "A2"))
     where = target(server)
     planned = push(folder, where, dry_run=True)
@@ -31,9 +34,14 @@ def test_push_twice_sends_once_and_only_what_is_shown(server: Server, workspace:
     assert [(item["create"], item["skip"], item["conflicts"]) for item in second] == [(0, 30, [])] * 2
     assert len({item["project"] for item in first}) == 2, "one project per person: blind to each other"
     api = Api(server)
+
+    def project_of(item: dict[str, Any]) -> dict[str, Any]:
+        return dict(api("GET", f"/api/projects/{item['project']}/"))
+
     for item in first:
-        project = api("GET", f"/api/projects/{item['project']}/")
-        assert project["title"] == f"medqrels twice visual_context {item['annotator']}"
+        project = project_of(item)
+        assert project["title"] == f"{item['annotator']} · visual_context · twice"
+        assert project["description"].startswith(f"Only for {item['annotator']}: ")
         assert not project["show_annotation_history"] and project["show_instruction"]
         sent = api.tasks(item["project"])
         order = [row.candidate_id for row in folder.allotments() if row.annotator == item["annotator"]]
@@ -42,6 +50,16 @@ def test_push_twice_sends_once_and_only_what_is_shown(server: Server, workspace:
             assert not set(task["data"]) & HIDDEN and set(task["meta"]) == {"medqrels"}
             text = json.dumps([task["data"], task["meta"], project["description"]])
             assert "hidden" not in text and "cites-xref" not in text and "<script" not in text
+
+    path = f"/api/projects/{first[0]['project']}/"
+    api("PATCH", path, {"title": "Chest"})
+    push(folder, where)
+    assert api("GET", path)["title"] == "Chest", "a maintainer's own title stays"
+    monkeypatch.setattr("flows.review.delivery.title", lambda *_: "A1 · newer")
+    again = push(folder, where)[0]
+    now = api("GET", path)
+    assert now["title"] == "A1 · newer" and now["description"].split()[-1].startswith("medqrels:")
+    assert again["project"] == first[0]["project"] and again["skip"] == 30
 
 
 def test_images_are_served_to_the_local_server_and_embedded_for_another(
