@@ -10,6 +10,7 @@ from annotation.foreign import Decision, Held, decided, lent, standing
 from annotation.layouts import answer
 from annotation.sync import ForeignAnswer, Lent, merge
 from annotation.sync.answers import Reader
+from flows.review.conflicts import task_link
 from flows.review.notes import Noted, people_of, read_noted
 from flows.review.store import ReviewFolder
 from flows.review.tasks import offered
@@ -95,7 +96,7 @@ def set_aside(
                 "place": places.get(item["candidate_id"]),
                 "project_of": annotator,
                 "role": role,
-                "link": f"{server}/projects/{noted.project}/data?task={item['task_id']}" if server else "",
+                "link": task_link(server, noted.project, item["task_id"]),
             }
             | (_answer(foreign) if foreign else {})
         )

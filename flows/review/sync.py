@@ -380,6 +380,7 @@ def _take(folder: ReviewFolder, client: Client, item: _Fetched, lent: Mapping[st
     for task, overlap, is_done in wrong_overlaps(item.found, item.reader):
         client.update_task(task, {"overlap": overlap, "is_labeled": is_done})
     noted.quarantine = item.set_aside(pulled)
+    noted.changed = differing(before, pulled, noted.changed)
     noted.cursor = item.cursor
     noted.changed = differing(before, pulled, noted.changed)
     note_reports(folder, noted.quarantine)
