@@ -382,7 +382,6 @@ def _take(folder: ReviewFolder, client: Client, item: _Fetched, lent: Mapping[st
     noted.quarantine = item.set_aside(pulled)
     noted.changed = differing(before, pulled, noted.changed)
     noted.cursor = item.cursor
-    noted.changed = differing(before, pulled, noted.changed)
     note_reports(folder, noted.quarantine)
     write_noted(folder, *key, noted)  # last: until then the same answers are asked for again
     aside = set_aside(folder, *key, noted, client.url)
