@@ -5,12 +5,13 @@ attributes, what both sides have in common, names and order of the tasks. It mus
 from other pairs, nor items with known grades from the rest. The same with sources and licences on both sides,
 as an earlier layout had them, shows that it would.
 
-Run: python -m benchmarks.blindness WORKSPACE DATASET@VERSION
+Run: python -m benchmarks.blindness [WORKSPACE DATASET@VERSION]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from annotation.layouts.markup import source_html
 from benchmarks import measure
 from curation.tasks.registry import TASKS
+from flows.demo import demo
 from flows.engine.connection import query
 from flows.engine.workspace import Workspace
 from flows.review.candidates import Options, prepare
@@ -35,6 +37,7 @@ from schemas.hashing import sha256_text
 from schemas.review import ReviewCandidate
 
 NAME = "blindness"
+GROUPS = ("positives", "known grades")
 CONTENT = frozenset({"mq-text", "mq-title", "mq-fact"})
 """Classes of the boxes whose words and marks are what is judged."""
 FOLDS, RIDGE, ROUNDS, LOTS = 5, 3.0, 8, 20
@@ -188,10 +191,8 @@ def measured(
     found: dict[str, Any] = {}
     shown = {"now": pages(folder), "with sources": pages(folder, source_lines(task))}
     rows = [page.candidate for page in shown["now"]]
-    groups = {
-        "positives": {item.id for item in rows if item.origin == "positive"},
-        "known grades": {item.id for item in rows if item.origin == "gold"},
-    }
+    of_group = zip(GROUPS, ("positive", "gold"), strict=True)
+    groups = {group: {item.id for item in rows if item.origin == origin} for group, origin in of_group}
     for group, wanted in groups.items():
         for layout, items in shown.items():
             some = [page for page in items if group == "known grades" or page.candidate.origin != "gold"]
@@ -200,22 +201,55 @@ def measured(
     return found
 
 
+def section() -> list[str]:
+    """The lines of the benchmarks page."""
+    result = json.loads((measure.RESULTS / f"{NAME}.json").read_text("utf-8"))
+    lines = [
+        "## Blindness of the review page",
+        "",
+        "How well the page of an item tells, by anything but the words that are judged, labelled positives "
+        "from other pairs and items with known grades from the rest: area under the ROC curve of a "
+        "cross-validated logistic regression over elements, attributes, what both sides share, names and "
+        "order. 0.5 is chance; ± is what items drawn by lot show, root mean square. “With sources” puts "
+        "source and licence below both sides, as an earlier layout did. `python -m benchmarks.blindness`",
+        "",
+        "| release | task | items told | items | to be told | now | with sources |",
+        "|---|---|---|---:|---:|---:|---:|",
+    ]
+    for release, tasks in sorted(result["releases"].items()):
+        for task, found in sorted(tasks.items()):
+            for group in GROUPS:
+                if f"{group}, now" in found:
+                    now, before = found[f"{group}, now"], found[f"{group}, with sources"]
+                    lines.append(
+                        f"| {release} | `{task}` | {group} | {now['items']} | {now['wanted']} "
+                        f"| {now['area']:.2f} ± {now['error']:.2f} | {before['area']:.2f} |"
+                    )
+    return [*lines, ""]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure every task of a release and write the result."""
+    """Measure every task of a release, by default of the sample's, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workspace", type=Path)
-    parser.add_argument("release")
+    parser.add_argument("workspace", type=Path, nargs="?")
+    parser.add_argument("release", nargs="?")
     given = parser.parse_args(arguments)
-    dataset, _, version = given.release.partition("@")
-    workspace = Workspace(given.workspace)
-    tasks = {}
+    path = measure.RESULTS / f"{NAME}.json"
+    kept = json.loads(path.read_text("utf-8"))["releases"] if path.is_file() else {}
     with tempfile.TemporaryDirectory() as scratch:
+        folder, release = given.workspace, given.release
+        if folder is None or release is None:
+            folder = Path(scratch) / "demo"
+            published = Path(demo(folder)["releases"][0]["path"])
+            release = f"{published.parent.parent.name}@{published.parent.name}"
+        dataset, _, version = release.partition("@")
+        workspace, tasks = Workspace(folder), {}
         for name in TASKS:
             directory = workspace.releases / dataset / version / name
             if (directory / "release.json").is_file():
                 tasks[name] = measured(directory, workspace, ReviewFolder(Path(scratch) / name))
                 print(name, tasks[name], sep="\n  ")
-    measure.save(NAME, {"tasks": tasks})
+    measure.save(NAME, {"releases": kept | {dataset: tasks}})
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from benchmarks import (
+    blindness,
     edits,
     hidden_diagnoses,
     labels,
@@ -331,6 +332,7 @@ def text() -> str:
         edits.section,
         _vocabulary,
         grounding.section,
+        blindness.section,
         overlap_audit.section,
         *later_sections.SECTIONS,
         _overhead,

@@ -38,6 +38,7 @@ ALL = (
     "release_dense",
     "agreement",
     "review_sync",
+    "blindness",
     "review_phi",
     "release_phi",
     "review_intervals",

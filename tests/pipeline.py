@@ -88,6 +88,8 @@ def crawl_textbook(workspace: Workspace, folder: Path) -> None:
             )
 
 
+LABELLED = tuple(name for name, task in TASKS.items() if not task.candidates_because)
+"""Tasks whose rules give labels: the shipped specs have all of them. Candidates are built where asked for."""
 UNGROUNDED = ("visual_context",)
 """Tasks that read nothing of what grounding makes."""
 SEVERAL_TASKS = (

@@ -38,7 +38,7 @@ from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
 from tests.golden.sample import SHARD_SIZE
-from tests.pipeline import UNGROUNDED, crawl_bucket, new_workspace, run_partition, run_stages
+from tests.pipeline import LABELLED, UNGROUNDED, crawl_bucket, new_workspace, run_partition, run_stages
 from tests.processors import opposite
 
 MEDQRELS = Path(sys.executable).with_name("medqrels")
@@ -109,7 +109,7 @@ def task_in(demo: tuple[Path, dict[str, Any]], task: str = TASK) -> Path:
 @pytest.mark.timeout(400)
 def test_demo_makes_a_release_of_every_task(demo: tuple[Path, dict[str, Any]], repository: Path) -> None:
     _, made = demo
-    assert {item["task"]: item["audit"] for item in made["releases"]} == dict.fromkeys(TASKS, "clean")
+    assert {item["task"]: item["audit"] for item in made["releases"]} == dict.fromkeys(LABELLED, "clean")
     assert not any(item["publishable"] for item in made["releases"]), "the sample is synthetic"
     said = describe(made)
     readme = (repository / "README.md").read_text("utf-8")
@@ -120,7 +120,7 @@ def test_demo_makes_a_release_of_every_task(demo: tuple[Path, dict[str, Any]], r
         assert cells in [line.split() for line in readme.splitlines()], "README shows what the demo prints"
 
 
-@pytest.mark.parametrize("task", sorted(TASKS))
+@pytest.mark.parametrize("task", sorted(LABELLED))
 def test_what_the_demo_made_loads(demo: tuple[Path, dict[str, Any]], task: str) -> None:
     home, _ = demo
     tables = {
@@ -379,7 +379,7 @@ def test_status_and_show_read_the_demo_workspace(demo: tuple[Path, dict[str, Any
     for stage in status["stages"]:
         for unit, counts in stage["units"].items():
             assert counts["in"] == counts["kept"] + counts["dropped"], (stage["stage"], unit)
-    assert [item["audit"] for item in status["releases"]] == ["clean"] * len(TASKS)
+    assert [item["audit"] for item in status["releases"]] == ["clean"] * len(LABELLED)
     shown = medqrels("show", "pmc:PMC990000001.1", "--workspace", "ws", home=home)
     assert "pmc:PMC990000001.1#Fig3" in shown.stdout
     missing = medqrels("show", "pmc:PMC1.1", "--workspace", "ws", home=home)

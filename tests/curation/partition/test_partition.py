@@ -16,7 +16,7 @@ from schemas.errors import UsageError
 from schemas.hashing import sha256_file
 from tests.curation.partition.builders import TASKS, Item, Outcome, Page, World, grown, publish, run, shared
 
-EVERY = (*BUILT, "clinical_case", "reference_qa")
+EVERY = (*BUILT, "reference_qa")
 """Tasks of this code and two of another version of it."""
 
 pytestmark = pytest.mark.timeout(600)  # many runs of the stage in one test

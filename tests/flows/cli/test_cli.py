@@ -20,6 +20,7 @@ from flows.pipeline import steps
 from flows.specs import parse_overrides
 from schemas.errors import UsageError
 from sources.sample import ids_path
+from tests.pipeline import LABELLED
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -175,7 +176,7 @@ def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]
     assert run_cli(["crawl", "pmc", "--ids", str(ids_path()), *where]) == 0
     assert json.loads(capsys.readouterr().out) == {"new": 0, "known": 24}
     assert run_cli(["release", "medqrels-sample", "--version", "1.0.0", *where]) == 0
-    assert json.loads(capsys.readouterr().out)["tasks"] == sorted(TASKS)
+    assert json.loads(capsys.readouterr().out)["tasks"] == sorted(LABELLED)
     assert {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()} == before
 
 

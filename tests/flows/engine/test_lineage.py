@@ -64,4 +64,6 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     expected |= {"ground", "ground_questions", "ground_exercises", "labels", "diagnoses"}
     for task in ("visual_context", "image_search", "summary", "case_study", "clinical_case"):
         expected |= {task, f"{task}_all"}
+        for kind in ("hyde", "query2doc"):
+            expected |= {f"{task}_{kind}", f"{task}_{kind}_answers", f"{task}_{kind}_texts"}
     assert set(VERSIONS) == expected | {"partition"}

@@ -266,7 +266,7 @@ def test_a_run_file_is_measured_with_its_repairs_told(tmp_path: Path, run: Calla
     (system,) = summary["systems"]
     assert system["name"] == "theirs" and system["config"]["tag"] == "t"
     assert mean(system, "R@1") == pytest.approx((0.5 + 1 + 1) / 3)  # d5 is excluded, so d1 moves up
-    assert any("1 excluded pairs" in note for note in system["notes"])
+    assert any("1 excluded pair" in note for note in system["notes"])
     assert any("not in order of score" in note for note in system["notes"])
 
 

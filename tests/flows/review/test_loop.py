@@ -35,13 +35,14 @@ from flows.review.adjudication import ADJUDICATOR, adjudicate
 from flows.review.agreement import report
 from flows.review.candidates import Options, prepare
 from flows.review.delivery import MediaFolder
+from flows.review.foreign import decide, foreign
 from flows.review.label_studio import Server
 from flows.review.people import account_ids, local_accounts
 from flows.review.reports import of_folder
 from flows.review.store import ReviewFolder
 from flows.review.sync import Target, pull, push
 from flows.specs import DATA_CARDS, read_spec
-from schemas.errors import FetchError
+from schemas.errors import FetchError, UsageError
 from schemas.review import CANNOT_JUDGE, REPORTS, ReviewCandidate, Role
 from schemas.spec import DatasetSpec
 from tests.annotation.agreement.definitions import everything
@@ -419,14 +420,22 @@ def second_release(loop: Loop) -> None:
         and loop.given[item.id] == {"A1": 2, "A2": 2, "A3": 2}
         and before.get((item.query_id, item.corpus_id)) == (2, "expert")
     }
-    corrected, reported, lost = sorted(settled)[:3]
+    corrected, reported, lost, elsewhere = sorted(settled)[:4]
     server = loop.start()
     people_by_name = {name: loop.person(server, name) for name in CONFUSION}
     people_by_name["A1"].correct(corrected, 0, "")
     people_by_name["A2"].correct(reported, None, "privacy")
     people_by_name["A3"].correct(lost, None, "text_incomplete")
+    people_by_name["A3"].answer_in(people_by_name["A2"], elsewhere, 0)
     found = {row["annotator"]: row for row in pull(loop.folder, loop.client(), loop.accounts())}
     assert {name: found[name]["conflicts"] for name in CONFUSION} == {"A1": 1, "A2": 1, "A3": 1}
+    [strange] = found["A2"]["aside"]
+    assert (strange["candidate_id"], strange["given_by"], strange["after_owner"]) == (elsewhere, "A3", True)
+    root = str(loop.workspace.root)
+    with pytest.raises(UsageError, match="A3 has answered this pair already"):
+        decide(root, strange["answer"], "assigned", "Ada M.", "the wrong tab")
+    decide(root, strange["answer"], "ask_again", "Ada M.", "A3 answered it in the own project")
+    assert not any(item["standing"] for item in foreign(root, f"reviewed/{TASK}"))
     assert [item.candidate.id for item in of_folder(loop.folder)] == [reported], "told before it is accepted"
     pull(loop.folder, loop.client(), loop.accounts(), accept=True)
 
@@ -450,6 +459,9 @@ def second_release(loop: Loop) -> None:
     assert now[settled[corrected]] == (1, "adjudicated")
     why = {pair: row["reason"] for pair, row in pairs(after / "excluded")}
     assert settled[lost] not in now
+    assert now[settled[elsewhere]] == (2, "expert"), (
+        "what was answered in the wrong project counts for nobody"
+    )
     assert settled[lost][0] not in {query for query, _ in now} or why[settled[lost]] == "cannot_judge"
     names = {
         row["id"]
