@@ -107,7 +107,7 @@ def _person(row: Any, file: str) -> Person:
 def assign(
     candidates: Iterable[ReviewCandidate], people: Sequence[Person], given: Sequence[Allotment], per_item: int
 ) -> Given:
-    """Give every item to `per_item` readers, items with known grades at even distances in each queue.
+    """Give every item to `per_item` readers, items with known grades all through each queue.
 
     Args:
         candidates: all items; those that have their readers already get no more.
@@ -255,7 +255,10 @@ def _placed(
 def _interleaved(
     gold: Sequence[Allotment], rest: Sequence[Allotment], given: Sequence[Allotment]
 ) -> list[Allotment]:
-    """Both kinds in one queue per person: the i-th of g known items in the middle of the i-th of g parts."""
+    """Both kinds in one queue per person: the i-th of g known items somewhere in the i-th of g equal parts.
+
+    Where in its part is drawn by a hash: at equal distances, whoever counts would know them.
+    """
     start: Counter[str] = Counter()
     for row in given:
         start[row.annotator] = max(start[row.annotator], row.place)
@@ -264,7 +267,10 @@ def _interleaved(
         known = [row for row in gold if row.annotator == name]
         other = [row for row in rest if row.annotator == name]
         total = len(known) + len(other)
-        at = {(2 * number + 1) * total // (2 * len(known)) for number in range(len(known))}
+        at = set()
+        for number, row in enumerate(known):
+            first, end = number * total // len(known), (number + 1) * total // len(known)
+            at.add(first + int(sha256_text(f"{name}\x00{row.candidate_id}")[:8], 16) % (end - first))
         queue_known, queue_other = iter(known), iter(other)
         for place in range(total):
             row = next(queue_known if place in at else queue_other)

@@ -184,9 +184,9 @@ def measured(
     directory: Path, workspace: Workspace, folder: ReviewFolder, sample: int | None = None
 ) -> dict[str, Any]:
     """Separation of positives and of items with known grades, as the layout is and with sources shown."""
-    prepare(
-        directory, workspace, Options(per_item=1, sample=sample, gold_share=0.2, ocr=False), folder=folder
-    )
+    options = Options(per_item=1, sample=sample, gold_share=0.2, ocr=False)
+    if not prepare(directory, workspace, options, folder=folder).candidates:
+        return {}
     task = Published(directory, query())
     found: dict[str, Any] = {}
     shown = {"now": pages(folder), "with sources": pages(folder, source_lines(task))}
