@@ -15,6 +15,7 @@ from benchmarks import (
     later_sections,
     overlap_audit,
     principal_diagnosis,
+    rewrite_checks,
     scope,
     written_cases,
 )
@@ -326,6 +327,7 @@ def text() -> str:
         principal_diagnosis.section,
         written_cases.section,
         hidden_diagnoses.section,
+        rewrite_checks.section,
         labels.section,
         scope.section,
         languages.section,

@@ -23,6 +23,7 @@ ALL = (
     "principal_diagnosis",
     "written_cases",
     "hidden_diagnoses",
+    "rewrite_checks",
     "labels",
     "edits",
     "vocabulary_build",

@@ -13,11 +13,9 @@ from pathlib import Path
 
 from curation.concepts.abbreviations import definitions
 from curation.tasks.clinical_case.clues import GIVES_AWAY, HIDDEN, read_clues
-from curation.tasks.clinical_case.hide import Hidden, Revealed, hide
 from curation.tasks.clinical_case.records import Clue, Cut
 from curation.tasks.clinical_case.settings import OwnReason, Settings
 from curation.tasks.clinical_case.sql import NAME
-from curation.tasks.clinical_case.wordings import Name, Wordings, near, read_names, word_counts
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_facts import why_unpaired
 from curation.tasks.shared.case_reports import (
@@ -29,6 +27,8 @@ from curation.tasks.shared.case_reports import (
     drop_query,
 )
 from curation.tasks.shared.case_text import CaseText, assemble
+from curation.tasks.shared.hide import Hidden, Revealed, hide
+from curation.tasks.shared.wordings import Name, Wordings, near, read_names, word_counts
 from curation.tasks.shared.words import word_count
 from schemas.article import Article
 from schemas.benchmark import Document, Query

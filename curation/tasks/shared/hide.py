@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from curation.cases.roles import Role
 from curation.extract.sentences import sentence_spans
-from curation.tasks.clinical_case.wordings import Hit, Wordings
 from curation.tasks.shared.case_reports import CaseReport
 from curation.tasks.shared.case_text import CaseText, assemble
+from curation.tasks.shared.wordings import Hit, Wordings
 from schemas.case import Case, CaseSpan
 
-_ASKED_ROLES = frozenset({"presentation", "findings"})
+_ASKED_ROLES: frozenset[Role] = frozenset({"presentation", "findings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class Sentence:
+    """One sentence of a case: where it stands, its text."""
+
     span: CaseSpan
     text: str
 
@@ -54,10 +57,10 @@ def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tupl
         wordings: what gives its diagnosis away.
         told: places that grounding read as the diagnosis or a near relative: passage id, start, end.
     """
-    sentences = list(_sentences(report, case))
+    sentences = list(case_sentences(report, case))
     at, revealed = _first(sentences, wordings, told)
     while at:
-        text = _assembled(report, case, sentences[:at])
+        text = text_of(report, case, sentences[:at], _ASKED_ROLES)
         hit = wordings.find(text.released) if text else None
         if hit is None:  # no name is put together where sentences were left out between others
             return Hidden(text, revealed)
@@ -66,7 +69,7 @@ def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tupl
     return Hidden(None, revealed)
 
 
-def _sentences(report: CaseReport, case: Case) -> Iterator[_Sentence]:
+def case_sentences(report: CaseReport, case: Case) -> Iterator[Sentence]:
     """The sentences of a case in reading order; passages that are missing have none."""
     for owner in case.spans:
         known = report.passages.get(owner.passage_id) or report.later.get(owner.passage_id)
@@ -75,11 +78,11 @@ def _sentences(report: CaseReport, case: Case) -> Iterator[_Sentence]:
         text = known.text[owner.start : owner.end]
         for start, end in sentence_spans(text):
             span = replace(owner, start=owner.start + start, end=owner.start + end)
-            yield _Sentence(span, text[start:end])
+            yield Sentence(span, text[start:end])
 
 
 def _first(
-    sentences: Sequence[_Sentence], wordings: Wordings, told: Sequence[tuple[str, int, int]]
+    sentences: Sequence[Sentence], wordings: Wordings, told: Sequence[tuple[str, int, int]]
 ) -> tuple[int, Revealed | None]:
     """Number of sentences before the first that gives the diagnosis away, and what does."""
     for number, sentence in enumerate(sentences):
@@ -94,18 +97,20 @@ def _first(
     return len(sentences), None
 
 
-def _revealed(sentence: _Sentence, hit: Hit) -> Revealed:
+def _revealed(sentence: Sentence, hit: Hit) -> Revealed:
     start, end = hit.start, min(hit.end, len(sentence.text))
     first = sentence.span.start
     return Revealed(sentence.span.passage_id, first + start, first + end, sentence.text[start:end], hit.how)
 
 
-def _assembled(report: CaseReport, case: Case, sentences: Sequence[_Sentence]) -> CaseText | None:
-    """Presentation and findings of some sentences as one text; neighbours of one passage in one span."""
+def text_of(
+    report: CaseReport, case: Case, sentences: Sequence[Sentence], roles: frozenset[Role]
+) -> CaseText | None:
+    """Sentences of some roles as one text, neighbours of one passage in one span; None when there is none."""
     spans: list[CaseSpan] = []
     before = -1
     for number, sentence in enumerate(sentences):
-        if sentence.span.role not in _ASKED_ROLES:
+        if sentence.span.role not in roles:
             continue
         last = spans[-1] if spans else None
         if last and before == number - 1 and last.passage_id == sentence.span.passage_id:
