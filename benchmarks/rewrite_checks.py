@@ -11,6 +11,7 @@ import collections
 import json
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ import pyarrow.parquet as pq
 
 from benchmarks import generated_defects as planted
 from benchmarks.generated_vignettes import SYMPTOMS, Pair, clean
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import RESULTS, ROOT, save
 from benchmarks.principal_diagnosis import interval
 from curation.concepts.annotate import Text, annotate
 from curation.concepts.matcher import Matcher
@@ -51,6 +52,8 @@ WANTED = {
     planted.NEGATION: "negation_changed",
     planted.NUMBER: "number_changed",
 }
+WRITTEN = ROOT / "tests" / "gold" / "written_vignettes.toml"
+SPOILT, CLEAN_WRITTEN = "written by hand, spoilt", "clean rewrite written by hand"
 UNIT = "unit_changed"
 """Right for a changed number as well: a value in another unit is another value."""
 
@@ -100,13 +103,22 @@ def mentions(world: World, text: str) -> list[Mention]:
     return list(annotate("generated", [Text("text", text)], world.matcher, overlaps=True))
 
 
-def reasons(pair: Pair, world: World) -> list[str]:
-    """Why a retelling is not kept, most telling reason first."""
-    told, retold = mentions(world, pair.source), mentions(world, pair.made)
-    named = mentions(world, pair.facts.answer)
-    found = [*leaks(pair.made, pair.facts.answer, pair.options, pair.source, retold, named, world.meanings)]
-    found += changes(pair.source, pair.made, told, retold, world.meanings)
+def reasons_of(world: World, source: str, made: str, answer: str, others: Sequence[str]) -> list[str]:
+    """Why a rewrite is not kept, most telling reason first."""
+    told, retold, named = (mentions(world, text) for text in (source, made, answer))
+    found = [*leaks(made, answer, others, source, retold, named, world.meanings)]
+    found += changes(source, made, told, retold, world.meanings)
     return [str(item.reason) for item in found]
+
+
+def written(world: World) -> Iterator[tuple[str, str, Any]]:
+    """Rewrites that a developer wrote, faithful and spoilt ones: few, but nobody generated them."""
+    for item in tomllib.loads(WRITTEN.read_text("utf-8"))["item"]:
+        others = [option for at, option in enumerate(item["options"]) if "ABCD"[at] != item["correct"]]
+        (answer,) = set(item["options"]) - set(others)
+        for group, made in ((CLEAN_WRITTEN, item["rewrite"]), (SPOILT, item["spoilt"])):
+            why = reasons_of(world, item["question"], made, answer, others)
+            yield group, why[0] if why else "", item
 
 
 def outcomes(world: World, count: int) -> Iterator[tuple[str, str, Any]]:
@@ -120,7 +132,7 @@ def outcomes(world: World, count: int) -> Iterator[tuple[str, str, Any]]:
     ]
     for pairs in given:
         for pair in pairs:
-            why = reasons(pair, world)
+            why = reasons_of(world, pair.source, pair.made, pair.facts.answer, pair.options)
             yield pair.group or "clean rewrite", why[0] if why else "", pair
     for is_clean in (False, True):
         for quote in planted.quotes(count, ANSWERS, is_clean=is_clean):
@@ -129,10 +141,13 @@ def outcomes(world: World, count: int) -> Iterator[tuple[str, str, Any]]:
         for passage in planted.passages(count, ANSWERS, world.symptoms, is_clean=is_clean):
             is_own = same_patient(passage.query, passage.passage)
             yield passage.group or "clean passage", "same_patient" if is_own else "", passage
+    yield from written(world)
 
 
-def is_right(group: str, reason: str) -> bool:
+def is_right(group: str, reason: str, item: Any) -> bool:
     """Whether a reason is that of a class; of a clean one whether there is none."""
+    if group == SPOILT:
+        return bool(reason == item["fault"])
     if group.startswith("clean"):
         return not reason
     if group == planted.NUMBER and reason == UNIT:
@@ -147,9 +162,9 @@ def measure(world: World, count: int, show: Callable[[str, str, Any], None]) -> 
     for group, reason, item in outcomes(world, count):
         row = found.setdefault(group, {"count": 0, "right": 0, "by": collections.Counter()})
         row["count"] += 1
-        row["right"] += is_right(group, reason)
+        row["right"] += is_right(group, reason, item)
         row["by"][reason or "kept"] += 1
-        if not is_right(group, reason):
+        if not is_right(group, reason, item):
             show(group, reason, item)
     return found
 

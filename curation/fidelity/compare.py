@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 from curation.extract.sentences import sentence_spans
-from curation.fidelity.denials import denials
+from curation.fidelity.denials import are_opposite, denials, denied
 from curation.fidelity.meanings import Meanings
 from curation.fidelity.quantities import implied, quantities, said_of
-from curation.fidelity.sides import Side, sides
+from curation.fidelity.sides import Side, said_of_sides, sides
 from curation.fidelity.words import content_words
 from schemas.concept import Mention
 
+K = TypeVar("K")
 Value = tuple[str, str]
 """A number and its unit."""
 _JOINED = re.compile(r",|/|\b(?:and|or|nor)\b")
@@ -95,10 +97,14 @@ def _exchanged(
     for one, other in combinations(sorted(told.keys() & retold.keys()), 2):
         if one[1] != other[1]:  # values in two units cannot be exchanged without becoming other values
             continue
-        own = len(told[one] & retold[one]) + len(told[other] & retold[other])
-        across = len(told[one] & retold[other]) + len(told[other] & retold[one])
-        if across > own:
+        if _is_exchanged(told, retold, one, other):
             yield one, other
+
+
+def _is_exchanged(told: Mapping[K, Set[str]], retold: Mapping[K, Set[str]], one: K, other: K) -> bool:
+    """Whether the words said of two in one text are said of the other of the two in the other text."""
+    own = len(told[one] & retold[one]) + len(told[other] & retold[other])
+    return len(told[one] & retold[other]) + len(told[other] & retold[one]) > own
 
 
 def _sides(source: str, rewrite: str) -> Iterator[Found]:
@@ -111,6 +117,10 @@ def _sides(source: str, rewrite: str) -> Iterator[Found]:
     for word in sorted((one.keys() & other.keys()) - {""}):
         if not one[word] & other[word] and "both" not in one[word] | other[word]:
             yield Found(Change.SIDE_CHANGED, f"{word}: {_listed(one[word])}, now {_listed(other[word])}")
+            return
+    told, retold = said_of_sides(source), said_of_sides(rewrite)
+    if {"left", "right"} <= told.keys() & retold.keys() and _is_exchanged(told, retold, "left", "right"):
+        yield Found(Change.SIDE_CHANGED, "left and right exchanged")
 
 
 def _resolved(found: Set[Side]) -> frozenset[str]:
@@ -127,22 +137,28 @@ def _denials(
 ) -> Iterator[Found]:
     """Concepts and, outside the names of these, words that one text denies and the other affirms."""
     pairs = list(_pairs(_longest(told), _longest(retold), meanings))
-    for change, flag in ((Change.NEGATION_CHANGED, "is_negated"), (Change.PERSON_CHANGED, "is_family")):
-        for one, other in pairs:
-            if not {getattr(item, flag) for item in one} & {getattr(item, flag) for item in other}:
-                yield Found(change, ", ".join(sorted({item.text for item in (*one, *other)})))
-    before = denials(source, [(item.start, item.end) for one, _ in pairs for item in one])
-    after = denials(rewrite, [(item.start, item.end) for _, other in pairs for item in other])
+    for one, other in pairs:
+        words = ", ".join(sorted({item.text for item in (*one, *other)}))
+        if are_opposite(set(denied(source, _spans(one))), set(denied(rewrite, _spans(other)))):
+            yield Found(Change.NEGATION_CHANGED, words)
+        if not {item.is_family for item in one} & {item.is_family for item in other}:
+            yield Found(Change.PERSON_CHANGED, words)
+    before = denials(source, [span for one, _ in pairs for span in _spans(one)])
+    after = denials(rewrite, [span for _, other in pairs for span in _spans(other)])
     for word in sorted(before.keys() & after.keys()):
-        if not before[word] & after[word]:
+        if are_opposite(before[word], after[word]):
             yield Found(Change.NEGATION_CHANGED, word)
+
+
+def _spans(mentions: Sequence[Mention]) -> list[tuple[int, int]]:
+    return [(item.start, item.end) for item in mentions]
 
 
 def _pairs(
     told: Sequence[Mention], retold: Sequence[Mention], meanings: Meanings
 ) -> Iterator[tuple[list[Mention], list[Mention]]]:
     """Mentions of each concept of one text, and of the same in the other, by id or by name."""
-    for concept in sorted({item.concept for item in told}):
+    for concept in sorted({item.concept for item in told if meanings.tells(item.concept)}):
         other = [item for item in retold if item.concept == concept]
         other = other or [item for item in retold if meanings.any_same(concept, [item.concept])]
         if other:

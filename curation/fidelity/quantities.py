@@ -83,7 +83,7 @@ _ONE = re.compile(
 _RANGE = re.compile(r"\s*(?:[-‐‑‒–—x×]|to|or|and|by)\s*", re.IGNORECASE)
 _PAIR = re.compile(r"\s*(?:/|over)\s*", re.IGNORECASE)
 _AGED = re.compile(r"\b(?:aged?|age\s+(?:of|was|is))\s*$", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[.;,:()]\s|[;,:()]|\.$|\b(?:and|but|with|whereas|while)\b", re.IGNORECASE)
+CLAUSE_END = re.compile(r"[.;,:()]\s|[;,:()]|\.$|\b(?:and|but|with|whereas|while)\b", re.IGNORECASE)
 _NEAREST = 3
 """Content words on either side of a number that may say what it measures."""
 
@@ -147,8 +147,8 @@ def said_of(text: str, found: Iterable[Quantity]) -> dict[tuple[str, str], set[s
     for place, item in enumerate(listed):
         first = listed[place - 1].end if place else 0
         last = listed[place + 1].start if place + 1 < len(listed) else len(text)
-        before = [match.end() for match in _CLAUSE_END.finditer(text, first, item.start)]
-        after = _CLAUSE_END.search(text, item.end, last)
+        before = [match.end() for match in CLAUSE_END.finditer(text, first, item.start)]
+        after = CLAUSE_END.search(text, item.end, last)
         start, end = max([first, *before]), after.start() if after else last
         left = [word.stem for word in words if start <= word.start and word.end <= item.start]
         right = [word.stem for word in words if item.end <= word.start and word.end <= end]

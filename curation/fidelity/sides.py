@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from curation.fidelity.words import FUNCTION_WORDS, listed, stem
+from curation.fidelity.quantities import CLAUSE_END
+from curation.fidelity.words import FUNCTION_WORDS, content_words, listed, stem
 
 Side = Literal["left", "right", "both"]
 
@@ -45,6 +46,17 @@ def sides(text: str) -> dict[str, set[Side]]:
         told[""].add(side)
         for word in _belonging(tokens, at, token):
             told.setdefault(word, set()).add(side)
+    return told
+
+
+def said_of_sides(text: str) -> dict[Side, set[str]]:
+    """Side -> stems of all words of the clauses that name this side alone."""
+    told: dict[Side, set[str]] = {}
+    for clause in CLAUSE_END.split(text):
+        named = sides(clause)
+        if len(named[""]) == 1:
+            words = {word.stem for word in content_words(clause)} - {"left", "right"}
+            told.setdefault(next(iter(named[""])), set()).update(words)
     return told
 
 

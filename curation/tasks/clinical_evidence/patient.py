@@ -39,10 +39,12 @@ def portrait(text: str) -> Portrait:
     introduced = [age for sentence in sentences if (age := introduces(sentence))]
     first = introduced[0] if introduced else None
     sex = sex_of([text], first, next((item for item in sentences if introduces(item)), ""))
+    found = quantities(text)
+    ages = {age.years for age in introduced or ages_in(text)[:1] if age.years is not None}
     return Portrait(
-        frozenset(age.years for age in (introduced or ages_in(text)[:1]) if age.years is not None),
+        frozenset(ages or {float(item.value) for item in found if item.unit == "year"}),
         sex,
-        frozenset((item.value, item.unit) for item in quantities(text) if item.unit and item.unit != "year"),
+        frozenset((item.value, item.unit) for item in found if item.unit and item.unit != "year"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ class Plain:
         return any(concept.rpartition("/")[2] == other.rpartition("/")[2] for other in others)
 
 
-def mention(text: str, words: str, concept: str, **flags: bool) -> Mention:
+def mention(text: str, words: str, concept: str, **flags: Any) -> Mention:
     start = text.index(words)
     return Mention(
         article_id="a",
@@ -93,10 +94,13 @@ def test_words_are_denied_where_the_context_rules_say_so() -> None:
     assert {word for word, flags in told.items() if flags == {True}} >= {
         "fever",
         "chill",
-        "weight",
+        "loss",
         "alcohol",
     }
     assert told["cough"] == {False}
+    told = denials("A man without drugs suddenly had chest pain. No muscle atrophy; no rash, a cough.")
+    assert (told["pain"], told["muscl"], told["cough"]) == ({None}, {None}, {None})
+    assert told["atrophi"] == told["rash"] == {True}
 
 
 @pytest.mark.parametrize(
