@@ -17,6 +17,8 @@ from schemas.hashing import normalise_text
 
 _GROUPS = ("CHEM", "DISO")
 """Semantic groups that vignettes are about: disorders with their signs, and substances."""
+_PROCEDURES = ("T060", "T061")
+"""UMLS types Diagnostic Procedure, and Therapeutic or Preventive Procedure."""
 
 
 class Meanings(Protocol):
@@ -34,6 +36,7 @@ class VocabularyMeanings:
     """Meanings of a vocabulary in Parquet. Build with :func:`meanings`."""
 
     groups: frozenset[str]
+    procedures: frozenset[str]
     concepts: Concepts
     names: Path
     _known: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -41,6 +44,10 @@ class VocabularyMeanings:
     def tells(self, concept: str) -> bool:
         """See :class:`Meanings`."""
         return concept in self.groups and not self.concepts.is_general(concept)
+
+    def answers(self, concept: str) -> bool:
+        """Whether a concept can be what a question asks for: what tells something, and procedures."""
+        return self.tells(concept) or concept in self.procedures
 
     def any_same(self, concept: str, others: Iterable[str]) -> bool:
         """See :class:`Meanings`."""
@@ -70,8 +77,14 @@ def meanings(names: Path, types: Path, concepts: Concepts) -> VocabularyMeanings
         types: Parquet of its ConceptType rows.
         concepts: its hierarchy.
     """
-    table = pq.read_table(types, columns=["concept"], filters=pc.field("group").isin(list(_GROUPS)))
-    return VocabularyMeanings(frozenset(table["concept"].to_pylist()), concepts, names)
+    told, done = (
+        frozenset(pq.read_table(types, columns=["concept"], filters=chosen)["concept"].to_pylist())
+        for chosen in (
+            pc.field("group").isin(list(_GROUPS)),
+            pc.field("semantic_type").isin(list(_PROCEDURES)),
+        )
+    )
+    return VocabularyMeanings(told, done, concepts, names)
 
 
 def _folded(name: str) -> str:

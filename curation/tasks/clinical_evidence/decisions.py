@@ -7,10 +7,11 @@ the answer. The diagnosis is hidden by curation.tasks.shared.hide, as in clinica
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.fidelity.words import content_words, listed
+from curation.tasks.clinical_evidence.records import Scenario
 from curation.tasks.shared.hide import Sentence
 from schemas.concept import Mention
 
@@ -40,7 +41,8 @@ _PAST = re.compile(
 )
 _SHOWS_NOTHING = re.compile(
     r"\b(?:normal|unremarkable|negative|no (?:abnormal\w*|evidence|other|significant|tumou?r|sign)"
-    r"|not (?:show|reveal|demonstrate)|restaging|repeat\w*|follow[- ]?up|control (?:CT|MRI|scan|x-ray)"
+    r"|(?:show|reveal|demonstrat|disclos|detect)\w* no\b|not (?:show|reveal|demonstrate|detect)"
+    r"|restaging|repeat\w*|follow[- ]?up|control (?:CT|MRI|scan|x-ray)"
     r"|pre-?operative)\b",
     re.IGNORECASE,
 )
@@ -73,6 +75,23 @@ _UNDER_WAY = re.compile(
     re.IGNORECASE,
 )
 """What is done when a treatment has begun."""
+_OPERATIVE = re.compile(r"\b(?:surg\w+|operat\w+|pre-?operativ\w+)\b", re.IGNORECASE)
+_BY_HAND = re.compile(
+    r"\b(?:\w+(?:ectomy|plasty|otomy|ostomy|pexy|desis|rraphy)|resect\w*|excis\w*|enucleat\w*|fixation|graft\w*"
+    r"|transplant\w*|debrid\w*)\b",
+    re.IGNORECASE,
+)
+"""Treatments that any word of an operation hints at."""
+_NUMBS = re.compile(r"an(?:a)?esthe|sedat|consent", re.IGNORECASE)
+MAX_GAP = 3
+"""Sentences that may lie between a cut and the decision: an answer that rests on more does not follow."""
+_FAILED = re.compile(
+    r"\b(?:ineffective|no (?:clinical |significant )?(?:improvement|effect|response)"
+    r"|without (?:improvement|success|effect|response)|failed|did not (?:improve|respond)|unsuccessful\w*"
+    r"|refractory|remained unknown|refused|declined|postoperative|weeks after)\b",
+    re.IGNORECASE,
+)
+"""What the authors themselves say did not help, was not done or came after is no answer."""
 _GENERIC = listed(
     """
     treatment treatments therapy therapies surgery surgeries surgical surgically operation operations
@@ -128,6 +147,8 @@ def treatment(sentences: Sequence[Sentence], told: Told, treatments: frozenset[s
             continue
         found = [word for word in _THERAPY.findall(text) if word.lower() not in _GENERIC]
         found += [item.text for item in _within(sentence, told) if item.concept in treatments]
+        if _FAILED.search(text):
+            return None
         # A treatment that has begun without a name cannot be asked for, nor what came after it.
         return _answer(at, found) if found and is_told else None
     return None
@@ -143,11 +164,12 @@ def _within(sentence: Sentence, told: Told) -> list[Mention]:
         and span.start <= item.start
         and item.end <= span.end
         and item.text.lower() not in _GENERIC
+        and not _NUMBS.search(item.text)
         and not _TEST.search(item.text)
     ]
 
 
-FINDERS: dict[str, Finder] = {"examination": examination, "treatment": treatment}
+FINDERS: Mapping[Scenario, Finder] = {"examination": examination, "treatment": treatment}
 
 
 def _answer(at: int, found: Sequence[str]) -> Answer:
@@ -159,9 +181,12 @@ def _answer(at: int, found: Sequence[str]) -> Answer:
 
 def cut_before(sentences: Sequence[Sentence], answer: Answer) -> int:
     """Number of sentences before the first that has a word of the answer in it, or tells the decision."""
+    is_by_hand = any(_BY_HAND.search(word) for word in answer.words)
     for at, sentence in enumerate(sentences[: answer.at]):
-        words = {word.stem for word in content_words(sentence.text)}
-        words |= {word.group().lower() for word in re.finditer(r"\b[A-Z]{2,}\b", sentence.text)}
-        if words & answer.stems:
+        text = sentence.text
+        words = {word.stem for word in content_words(text)}
+        words |= {word.group().lower() for word in re.finditer(r"\b[A-Z]{2,}\b", text)}
+        hints = is_by_hand and _OPERATIVE.search(text) and not _PAST.search(text)
+        if words & answer.stems or hints:
             return at
     return answer.at

@@ -6,16 +6,21 @@ first sentence on that gives the diagnosis away is left out, wherever the story 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from curation.cases.roles import Role
+from curation.concepts.abbreviations import definitions
 from curation.extract.sentences import sentence_spans
 from curation.tasks.shared.case_reports import CaseReport
 from curation.tasks.shared.case_text import CaseText, assemble
-from curation.tasks.shared.wordings import Hit, Wordings
+from curation.tasks.shared.wordings import Hit, Name, Wordings, read_names, word_counts
+from schemas.article import Article
 from schemas.case import Case, CaseSpan
 
+_DECLARED = re.compile(r"\s*(?P<short>[^=]+?)\s*=\s*(?P<long>.+)")
 _ASKED_ROLES: frozenset[Role] = frozenset({"presentation", "findings"})
 
 
@@ -46,6 +51,65 @@ class Sentence:
 
     span: CaseSpan
     text: str
+
+
+def wordings_of(
+    report: CaseReport,
+    articles: Sequence[Article],
+    concept: str,
+    close: frozenset[str],
+    language: str,
+    names: Path,
+) -> Wordings | None:
+    """What gives a diagnosis of one article's case away.
+
+    Args:
+        report: the article.
+        articles: the same as parsed: short forms it explains.
+        concept: the diagnosis.
+        close: it and what is near to it, see :func:`curation.tasks.shared.wordings.near`.
+        language: of the case, BCP-47.
+        names: Parquet of ConceptName rows of the vocabulary.
+
+    Returns:
+        None when the vocabulary cannot tell the diagnosis in that language at all.
+    """
+    known = read_names(names, close)
+    if not _is_named(concept, language, known):
+        return None
+    told = [mention for mention in report.mentions if mention.concept in close]
+    wordings = Wordings.of(
+        concept,
+        known,
+        {mention.text for mention in told if mention.rule != "short_form"},
+        {mention.text for mention in told if mention.rule == "short_form"},
+        word_counts(names, report.concepts),
+    )
+    return replace(wordings, short=wordings.short | _short_forms(report, articles, wordings))
+
+
+def places_of(report: CaseReport, close: frozenset[str]) -> list[tuple[str, int, int]]:
+    """Places that grounding read as one of some concepts: passage id, start, end."""
+    return [(item.text_id, item.start, item.end) for item in report.mentions if item.concept in close]
+
+
+def _is_named(concept: str, language: str, known: Sequence[Name]) -> bool:
+    base = language.split("-")[0]
+    return any(name.concept == concept and name.language.split("-")[0] == base for name in known)
+
+
+def _short_forms(report: CaseReport, articles: Sequence[Article], wordings: Wordings) -> set[str]:
+    """Abbreviations that any text of the article explains with what gives the diagnosis away."""
+    texts = [passage.text for passage in report.passages.values()]
+    texts += [passage.text for passage in report.later.values()]
+    found: dict[str, str] = {}
+    for article in articles:
+        texts += [article.title, *(one.text for one in article.abstracts)]
+        declared = map(_DECLARED.fullmatch, article.abbreviations)
+        found.update((match["short"], match["long"]) for match in declared if match)
+    for text in texts:
+        found.update((item.short, item.long) for item in definitions(text))
+    return {short for short, long in found.items() if wordings.find(long)}
 
 
 def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tuple[str, int, int]]) -> Hidden:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from curation.tasks.clinical_evidence.cells import CELLS, conclusion
 from curation.tasks.clinical_evidence.difficulty import Difficulty, Try, counting_models, guessing, judge
 from curation.tasks.clinical_evidence.patient import same_patient
 from curation.tasks.clinical_evidence.rules import RuleReason, why_not
@@ -128,3 +129,13 @@ RETOLD = (
 def test_a_passage_about_the_own_patient_is_known(passage: str, is_own: bool) -> None:
     query = STORY + "Her temperature is 36.2 °C."
     assert bool(same_patient(query, passage)) == is_own
+
+
+def test_sixteen_cells_say_what_a_pair_is() -> None:
+    scores = [(one, other) for one in range(4) for other in range(4)]
+    assert sorted(CELLS) == scores
+    for one, other in scores:
+        wanted: int | str = 2 if min(one, other) >= 2 else 0 if max(one, other) == 0 else "middle"
+        assert conclusion([(one, other)]) == conclusion([(one, other)] * 2) == wanted
+    assert conclusion([(2, 2), (3, 3)]) == 2 and conclusion([(0, 1), (3, 1)]) == "middle"
+    assert conclusion([(2, 2), (1, 2)]) == conclusion([(0, 0), (2, 2)]) == "unstable"
