@@ -6,7 +6,8 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from curation.prompts.options import letter_of, listed, turned
+from curation.prompts.material import read_block
+from curation.prompts.options import listed, turned
 from curation.prompts.question import QuestionKind
 from schemas.hashing import normalise_text
 from schemas.prompt import Prompt
@@ -55,31 +56,24 @@ def ask(subject: str, task: str, text: str, options: Sequence[Option], samples: 
     ]
 
 
-def read(form: str, answer: Mapping[str, Any], options: Sequence[Option]) -> str | NotCounted:
-    """What was answered: the letter of the question's own option, or the words of an open answer."""
+def read(prompt: Prompt, answer: Mapping[str, Any]) -> str | NotCounted:
+    """What was answered in words: the text of the option whose letter was given, or the open answer."""
     given = str(answer["answer"]).strip()
-    if not options:
+    if prompt.kind == OPEN.label:
         return given
-    letter = (
-        given.strip("().: ").upper()[:1] if len(given.strip("().: ")) == 1 else _by_text(given, form, options)
-    )
-    return letter_of(options, int(form.rpartition("-")[2]) - 1, letter) or NotCounted.NO_SUCH_OPTION
-
-
-def _by_text(given: str, form: str, options: Sequence[Option]) -> str:
-    """The letter shown with an option that was answered in words, with or without its letter."""
-    shown = turned(options, int(form.rpartition("-")[2]) - 1)
+    shown = dict(line.split(": ", 1) for line in read_block(prompt, "options").splitlines())
+    bare = given.strip("().: ").upper()
+    if bare in shown:
+        return shown[bare]
     said = normalise_text(given)
     found = [
-        item.letter
-        for item in shown
-        if said in (normalise_text(item.text), normalise_text(f"{item.letter} {item.text}"))
+        text
+        for letter, text in shown.items()
+        if said in (normalise_text(text), normalise_text(f"{letter} {text}"))
     ]
-    return found[0] if len(found) == 1 else ""
+    return found[0] if len(found) == 1 else NotCounted.NO_SUCH_OPTION
 
 
-def is_right(answered: str, correct: Sequence[str], answer: str) -> bool:
-    """Whether what was answered is the key: one of its letters, or the same words."""
-    if correct:
-        return answered in correct
-    return bool(answer) and normalise_text(answered) == normalise_text(answer)
+def is_right(answered: str, key: str) -> bool:
+    """Whether what was answered is the key, spacing, case and punctuation folded."""
+    return bool(key) and normalise_text(answered) == normalise_text(key)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from curation.prompts.options import listed
 from curation.prompts.question import QuestionKind
 from schemas.prompt import Prompt
 from schemas.question import Option
 
-SCENARIOS: Final = ("examination", "diagnosis", "treatment")
+Scenario = Literal["examination", "diagnosis", "treatment"]
+SCENARIOS: Final[tuple[Scenario, ...]] = get_args(Scenario)
 OTHER: Final = "other"
 
 
@@ -45,6 +46,6 @@ def ask(subject: str, task: str, text: str, options: Sequence[Option]) -> Prompt
     return INTENT.ask(subject, task, [("question", text), ("options", listed(options))])
 
 
-def read(answer: Mapping[str, Any]) -> str | NotAsked:
+def read(answer: Mapping[str, Any]) -> Scenario | NotAsked:
     """The scenario of an answer, or why there is none."""
-    return NotAsked.NOT_CLINICAL if answer["scenario"] == OTHER else str(answer["scenario"])
+    return next((one for one in SCENARIOS if one == answer["scenario"]), NotAsked.NOT_CLINICAL)

@@ -12,7 +12,7 @@ LETTERS: Final = "ABCDEFGHIJ"
 
 def listed(options: Sequence[Option]) -> str:
     """One option a line with its letter; 'none' for an open question."""
-    return "\n".join(f"{option.letter}: {option.text}" for option in options) or "none"
+    return "\n".join(f"{item.letter}: {' '.join(item.text.split())}" for item in options) or "none"
 
 
 def turned(options: Sequence[Option], sample: int) -> tuple[Option, ...]:
@@ -23,9 +23,3 @@ def turned(options: Sequence[Option], sample: int) -> tuple[Option, ...]:
     count = len(options)
     order = [options[(place + sample) % count] for place in range(count)]
     return tuple(Option(letter=LETTERS[place], text=item.text) for place, item in enumerate(order))
-
-
-def letter_of(options: Sequence[Option], sample: int, answered: str) -> str:
-    """The letter that an answered option has in the question itself, '' when it is none of them."""
-    place = LETTERS.find(answered) if len(answered) == 1 else -1
-    return options[(place + sample) % len(options)].letter if 0 <= place < len(options) else ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.fidelity.words import content_words, listed
-from curation.tasks.clinical_evidence.records import Scenario
+from curation.prompts.intent import Scenario
 from curation.tasks.shared.hide import Sentence
 from schemas.concept import Mention
 

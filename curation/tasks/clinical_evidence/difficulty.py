@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from curation.tasks.clinical_evidence.records import Attempt
+
 LEVEL = Fraction(1, 20)
 """Chance that guessing does as well as a model that counts, at most."""
 
@@ -22,16 +24,6 @@ class Difficulty(enum.StrEnum):
     TOO_EASY = "too_easy"
     KEY_SUSPECT = "key_suspect"
     NOT_RUN = "not_run"
-
-
-@dataclass(frozen=True, slots=True)
-class Try:
-    """One answer of one model to one question."""
-
-    model: str
-    question: str
-    options: int
-    is_right: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +54,25 @@ def guessing(options: Iterable[int], right: int) -> Fraction:
     return sum(exactly[max(0, right) :], Fraction(0))
 
 
-def counting_models(tries: Sequence[Try], control: Iterable[str]) -> frozenset[str]:
+def counting_models(tries: Sequence[Attempt], control: Iterable[str]) -> frozenset[str]:
     """Models that do better than chance on the questions of a control set that have options.
 
     A question counts once for a model, as right when most of its answers to it are.
     """
     wanted = set(control)
-    by_model: dict[str, dict[str, list[Try]]] = {}
+    by_model: dict[str, dict[str, list[Attempt]]] = {}
     for item in tries:
-        if item.question in wanted and item.options > 1:
-            by_model.setdefault(item.model, {}).setdefault(item.question, []).append(item)
+        if item.unit in wanted and item.options > 1:
+            by_model.setdefault(item.model, {}).setdefault(item.unit, []).append(item)
     return frozenset(model for model, asked in by_model.items() if _is_above_chance(asked))
 
 
-def _is_above_chance(asked: Mapping[str, Sequence[Try]]) -> bool:
+def _is_above_chance(asked: Mapping[str, Sequence[Attempt]]) -> bool:
     right = sum(2 * sum(one.is_right for one in tries) > len(tries) for tries in asked.values())
     return guessing((tries[0].options for tries in asked.values()), right) <= LEVEL
 
 
-def judge(tries: Sequence[Try], counting: frozenset[str], max_right: Fraction) -> Judged:
+def judge(tries: Sequence[Attempt], counting: frozenset[str], max_right: Fraction) -> Judged:
     """What the answers to one question say.
 
     Args:
@@ -96,3 +88,18 @@ def judge(tries: Sequence[Try], counting: frozenset[str], max_right: Fraction) -
         return Judged(Difficulty.KEY_SUSPECT, 0, len(counted), models)
     is_easy = Fraction(right, len(counted)) >= max_right
     return Judged(Difficulty.TOO_EASY if is_easy else Difficulty.HARD_ENOUGH, right, len(counted), models)
+
+
+def difficulties(attempts: Sequence[Attempt], units: Iterable[str], max_right: Fraction) -> dict[str, Judged]:
+    """What the answers to each question say; all questions together are the control set.
+
+    Args:
+        attempts: all answers of all models.
+        units: the questions.
+        max_right: share of right answers from which a question is too easy.
+    """
+    listed = sorted(set(units))
+    counting = counting_models(attempts, listed)
+    return {
+        unit: judge([item for item in attempts if item.unit == unit], counting, max_right) for unit in listed
+    }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from curation.prompts.intent import Scenario
 from schemas.benchmark import Evidence, Transform
 from schemas.question import Option
 from schemas.record import column, record
 
-Scenario = Literal["examination", "diagnosis", "treatment"]
 Origin = Literal["case", "question"]
 
 
@@ -63,6 +63,44 @@ class Rewrite:
 
     unit: str = column("vignette it is of")
     text: str = column("the rewritten question, white space folded")
+    model: str = column("model as it was asked for")
+    served_model: str = column("model as the server named it, '' when it did not")
+    prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
+
+
+@record
+class Intent:
+    """What a question asks for, as a model sorted it."""
+
+    unit: str = column("vignette it is of")
+    scenario: Scenario = column("what is asked for")
+    asks: str = column("what is asked for, in the model's words")
+    model: str = column("model as it was asked for")
+    served_model: str = column("model as the server named it, '' when it did not")
+    prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
+
+
+@record
+class Attempt:
+    """One answer of one model to a question that was put to it without anything to look up."""
+
+    unit: str = column("vignette it is of")
+    form: str = column("which of the askings: sample-1 and so on, each with the options in another order")
+    options: int = column("options to choose from, 0 for an open question")
+    answered: str = column("the option it chose, or its words")
+    is_right: bool = column("whether that is the key")
+    model: str = column("model as it was asked for")
+    served_model: str = column("model as the server named it, '' when it did not")
+    prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
+
+
+@record
+class ReasoningPath:
+    """How a model gets from a vignette to its answer. It shapes labels, and is no evidence."""
+
+    unit: str = column("vignette it is of")
+    text: str = column("the steps, white space folded")
+    quotes: tuple[Evidence, ...] = column("words of the vignette that it rests on; they re-extract")
     model: str = column("model as it was asked for")
     served_model: str = column("model as the server named it, '' when it did not")
     prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")

@@ -37,6 +37,8 @@ _IMAGE = re.compile(
     r"(?:shown|below|above|attached|provided|displayed|on the (?:left|right))"
     rf"|(?:shown|depicted|seen|illustrated|displayed|pictured|given) "
     rf"(?:{_PLACE}|(?:in|on) (?:the |this |an? )?(?:\w+ ){{0,2}}{_THING})(?!\w)"
+    rf"|{_THING}s? of [\w ]{{1,40}} (?:is|are) (?:shown|attached|provided)"
+    r"|(?:is|are) shown(?=\s*[.;)])"
     rf"|see (?:the )?(?:{_THING}|below)"
     rf"|the (?:{_THING}|ecg|x-ray|radiograph|ct|mri|smear|biopsy) (?:above|below|(?:is )?shown))",
     re.IGNORECASE,

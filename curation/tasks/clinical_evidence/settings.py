@@ -22,6 +22,9 @@ class Settings(task.Settings):
         default=True,
         description="a case makes one vignette, its scenario drawn by hash, and not all it can",
     )
+    max_right: float = Field(
+        default=0.9, gt=0, le=1, description="a question with this share of right closed-book answers is easy"
+    )
 
 
 class OwnReason(StrEnum):

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.cases.roles import Role
+from curation.prompts.intent import SCENARIOS, Scenario
 from curation.tasks.clinical_evidence.decisions import FINDERS, MAX_GAP, cut_before
-from curation.tasks.clinical_evidence.records import Decision, Scenario, Vignette
+from curation.tasks.clinical_evidence.records import Decision, Vignette
 from curation.tasks.clinical_evidence.settings import REASONS, OwnReason, Settings
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_facts import why_unpaired
@@ -46,7 +47,6 @@ from schemas.label import RecordLabels
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 NAME = "clinical_evidence"
-SCENARIOS: Final[tuple[Scenario, ...]] = get_args(Scenario)
 ASKED: Final[Mapping[Scenario, str]] = {
     "examination": "Which examination should be done next?",
     "diagnosis": "What is the most likely diagnosis?",

@@ -7,8 +7,15 @@ from fractions import Fraction
 import pytest
 
 from curation.tasks.clinical_evidence.cells import CELLS, conclusion
-from curation.tasks.clinical_evidence.difficulty import Difficulty, Try, counting_models, guessing, judge
+from curation.tasks.clinical_evidence.difficulty import (
+    Difficulty,
+    counting_models,
+    difficulties,
+    guessing,
+    judge,
+)
 from curation.tasks.clinical_evidence.patient import same_patient
+from curation.tasks.clinical_evidence.records import Attempt
 from curation.tasks.clinical_evidence.rules import RuleReason, why_not
 from schemas.article import Licence
 from schemas.question import Option, Question
@@ -55,6 +62,8 @@ def question(
         ("Which drug is contraindicated?", RuleReason.ASKS_FOR_EXCEPTION),
         ("Her smear is shown below. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
         ("The photograph shown is of her hand. What is the cause?", RuleReason.NEEDS_IMAGE),
+        ("An electrocardiogram is shown. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
+        ("The drug is shown to help. What is the diagnosis?", None),
         ("See the figure. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
         ("Her ECG showed a slow rhythm. What is the diagnosis?", None),
         ("A rash is seen on the left arm. What is the diagnosis?", None),
@@ -80,8 +89,19 @@ def test_answers_targets_and_length_have_rules_of_their_own() -> None:
     assert why_not(question(asked, answer="hypothyroidism"), ["T:1"], 20) is None
 
 
-def tries(model: str, question: str, right: int, wrong: int, options: int = 4) -> list[Try]:
-    return [Try(model, question, options, number < right) for number in range(right + wrong)]
+def tries(model: str, question: str, right: int, wrong: int, options: int = 4) -> list[Attempt]:
+    made_by = {"model": model, "served_model": "", "prompt_sha256": "0" * 64}
+    return [
+        Attempt(
+            unit=question,
+            form=f"sample-{number}",
+            options=options,
+            answered="",
+            is_right=number < right,
+            **made_by,
+        )
+        for number in range(right + wrong)
+    ]
 
 
 def test_guessing_is_counted_exactly() -> None:
@@ -101,6 +121,8 @@ def test_a_model_that_guesses_does_not_count() -> None:
     assert judge(both, counting, Fraction(1, 2)).tries == 3
     assert judge(tries("able", "q", 2, 1), counting, Fraction(1, 2)).difficulty is Difficulty.TOO_EASY
     assert judge(tries("able", "q", 0, 3), counting, Fraction(1, 2)).difficulty is Difficulty.KEY_SUSPECT
+    found = difficulties([*known, *both], [*control, "q", "r"], Fraction(1, 2))
+    assert found["q"].models == 1 and found["r"].difficulty is Difficulty.NOT_RUN
     for unheard in (tries("toy", "q", 3, 0), []):
         assert judge(unheard, counting, Fraction(1, 2)).difficulty is Difficulty.NOT_RUN
 
