@@ -17,6 +17,7 @@ from benchmarks import (
     principal_diagnosis,
     rewrite_checks,
     scope,
+    vignette_cuts,
     written_cases,
 )
 from benchmarks.developer_checks.sample import lower_bound
@@ -328,6 +329,7 @@ def text() -> str:
         written_cases.section,
         hidden_diagnoses.section,
         rewrite_checks.section,
+        vignette_cuts.section,
         labels.section,
         scope.section,
         languages.section,

@@ -113,7 +113,11 @@ def reasons_of(world: World, source: str, made: str, answer: str, others: Sequen
 
 def written(world: World) -> Iterator[tuple[str, str, Any]]:
     """Rewrites that a developer wrote, faithful and spoilt ones: few, but nobody generated them."""
-    for item in tomllib.loads(WRITTEN.read_text("utf-8"))["item"]:
+    given = tomllib.loads(WRITTEN.read_text("utf-8"))
+    for item in given["faithful"]:
+        why = reasons_of(world, item["question"], item["rewrite"], item["answer"], ())
+        yield CLEAN_WRITTEN, why[0] if why else "", item
+    for item in given["item"]:
         others = [option for at, option in enumerate(item["options"]) if "ABCD"[at] != item["correct"]]
         (answer,) = set(item["options"]) - set(others)
         for group, made in ((CLEAN_WRITTEN, item["rewrite"]), (SPOILT, item["spoilt"])):
@@ -198,7 +202,17 @@ def section() -> list[str]:
             f"| {shown} | {row['count']} | {gone} | {share:.3f} ({low:.2f}–{high:.2f}) "
             f"| {target}: {'met' if is_met else 'missed'} |"
         )
-    return [*lines, ""]
+    return [
+        *lines,
+        "",
+        "Of pairs written by hand (`tests/gold/written_vignettes.toml`) the rules had kept 9 of 16 faithful "
+        "ones when they first met them, 6 of 12 of a second list and 9 of 12 of a third, each list met after "
+        "repairs on the one before; all have since been looked at. So on rewrites that no rule has seen a "
+        "quarter may be dropped falsely, mostly for a name that the vocabulary does not have. Of the spoilt "
+        "ones 14 of 16 were dropped for their reason at first; one is left to the stage, which also knows "
+        "adjectives of the answer.",
+        "",
+    ]
 
 
 def main() -> int:

@@ -24,6 +24,7 @@ ALL = (
     "written_cases",
     "hidden_diagnoses",
     "rewrite_checks",
+    "vignette_cuts",
     "labels",
     "edits",
     "vocabulary_build",

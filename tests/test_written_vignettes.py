@@ -101,7 +101,7 @@ def test_planted_defects_are_dropped_for_their_reason(sample: Workspace) -> None
         reasons.setdefault(group, set()).add(reason)
     assert len(found) == 11 and min(map(len, found.values())) == 12
     missed = {group: right.count(False) for group, right in found.items() if not all(right)}
-    assert all(count <= 1 for count in missed.values()), (missed, reasons)
+    assert all(12 * count <= len(found[group]) for group, count in missed.items()), (missed, reasons)
 
 
 def test_a_written_question_is_asked_as_it_was_rewritten_unless_that_is_spoilt(

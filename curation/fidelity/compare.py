@@ -14,14 +14,20 @@ from curation.fidelity.denials import are_opposite, denials, denied
 from curation.fidelity.meanings import Meanings
 from curation.fidelity.quantities import implied, quantities, said_of
 from curation.fidelity.sides import Side, said_of_sides, sides
-from curation.fidelity.words import content_words
+from curation.fidelity.words import also_said, content_words, stem
 from schemas.concept import Mention
 
 K = TypeVar("K")
 Value = tuple[str, str]
 """A number and its unit."""
+_EACH = re.compile(r"\b(?:both|each|either|two|bilateral\w*)\b", re.IGNORECASE)
+"""'Both' may count anything; where the other text has one of these, it counts sides there."""
 _JOINED = re.compile(r",|/|\b(?:and|or|nor)\b")
-_KIN = 5
+_SPECIMENS = frozenset(
+    map(stem, ("serum", "plasma", "blood", "urine", "level", "levels", "count", "urinary"))
+)
+"""Words that say in what something was measured; another text may leave it to the unit."""
+_KIN = 4
 """Letters of a stem with which words of one family begin alike."""
 
 
@@ -77,8 +83,8 @@ def _numbers(source: str, rewrite: str) -> Iterator[Found]:
     before, after = quantities(source), quantities(rewrite)
     one = {(item.value, item.unit) for item in before}
     other = {(item.value, item.unit) for item in after}
-    lost = one - other - implied(rewrite)
-    new = other - one - implied(source)
+    lost = one - other - implied(rewrite) - _ages(other)
+    new = other - one - implied(source) - _ages(one)
     values, others = {value for value, _ in one}, {value for value, _ in other}
     for value, unit in sorted(lost | new):
         is_same_value = value in values and value in others
@@ -88,6 +94,11 @@ def _numbers(source: str, rewrite: str) -> Iterator[Found]:
     if not lost and not new:
         for pair in _exchanged(said_of(source, before), said_of(rewrite, after)):
             yield Found(Change.NUMBER_CHANGED, "exchanged: " + ", ".join(" ".join(item) for item in pair))
+
+
+def _ages(found: Set[Value]) -> set[Value]:
+    """The same numbers with years for no unit and the reverse: a man of 63, a man of 63 years."""
+    return {(value, "year" if not unit else "") for value, unit in found if unit in ("", "year")}
 
 
 def _exchanged(
@@ -110,7 +121,9 @@ def _is_exchanged(told: Mapping[K, Set[str]], retold: Mapping[K, Set[str]], one:
 def _sides(source: str, rewrite: str) -> Iterator[Found]:
     one, other = sides(source), sides(rewrite)
     named, renamed = _resolved(one[""]), _resolved(other[""])
-    if named != renamed:
+    are_both = not (one[""] and other[""]) and one[""] | other[""] == {"both"}
+    is_said = are_both and all(_EACH.search(text) for text in (source, rewrite))
+    if named != renamed and not is_said:
         words = [" ".join(sorted(item)) or "none" for item in (one[""], other[""])]
         yield Found(Change.SIDE_CHANGED, f"{words[0]}: now {words[1]}")
         return
@@ -174,7 +187,7 @@ def _missing(
 ) -> Iterator[Found]:
     """Concepts of one text that the other neither names nor has the words of: names may be read otherwise."""
     known = {item.concept for item in others}
-    stems = {word.stem for word in content_words(text)}
+    stems = {word.stem for word in (*content_words(text), *(word for word, _ in also_said(text)))}
     missing = {
         item.concept: item.text
         for item in _longest(mentions)
@@ -202,7 +215,7 @@ def _longest(mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def _has_words(name: str, stems: Set[str]) -> bool:
-    words = {word.stem for word in content_words(name)}
+    words = {word.stem for word in content_words(name)} - _SPECIMENS
     return bool(words) and all(
         word in stems or any(_are_kin(word, other) for other in stems) for word in words
     )

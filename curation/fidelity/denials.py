@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from curation.concepts.context import Span, assign
 from curation.concepts.context_rules import Lexicon, tables
 from curation.extract.sentences import sentence_spans
-from curation.fidelity.words import FUNCTION_WORDS, Word, content_words, listed
+from curation.fidelity.quantities import quantities
+from curation.fidelity.words import FUNCTION_WORDS, Word, also_said, content_words, listed, stem
 
 _SAY_LITTLE = listed(
     """
@@ -32,6 +33,9 @@ _OWN_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _WITHOUT = re.compile(r"without$", re.IGNORECASE)
+_PLACE = re.compile(
+    r"(?P<noun>[^\W\d_]+) (?:in|on|of|at|from|to|over|under|around|between|against|with) (?:[^\W\d_]+ ){0,3}$"
+)
 _NEXT = re.compile(r"\s*([^\W\d_]+|\S)?")
 
 
@@ -61,7 +65,8 @@ def denied(text: str, spans: Sequence[Span]) -> list[bool | None]:
 def denials(text: str, aside: Sequence[Span] = ()) -> dict[str, set[bool | None]]:
     """Stem of a content word -> whether it is denied, in each place it stands in.
 
-    Of a name of several words only the last is denied: "no muscle atrophy" says nothing of muscles.
+    Of a name of several words only the last is denied, and not where it is: "no muscle atrophy" and "no blood
+    in the stool" say nothing of muscles and stool.
 
     Args:
         text: an English text.
@@ -74,11 +79,22 @@ def denials(text: str, aside: Sequence[Span] = ()) -> dict[str, set[bool | None]
         for start, end, phrase in _lexicon().hits(text.lower(), first, last)
         if phrase.sets or phrase.stops or phrase.is_verb
     ]
-    said = [word for word in words if not _is_within(word, [*triggers, *aside])]
+    numbers = [(item.start, item.end) for item in quantities(text)]
+    said = [word for word in words if not _is_within(word, [*triggers, *aside, *numbers])]
     told: dict[str, set[bool | None]] = {}
     for word, flag in zip(said, denied(text, [(word.start, word.end) for word in said]), strict=True):
-        told.setdefault(word.stem, set()).add(flag if not flag or _is_head(text, word) else None)
+        is_meant = not flag or (_is_head(text, word) and not _is_place(text, word))
+        told.setdefault(word.stem, set()).add(flag if is_meant else None)
+    for word, is_lacking in also_said(text):
+        (flag,) = (True,) if is_lacking else denied(text, [(word.start, word.end)])
+        told.setdefault(word.stem, set()).add(flag)
     return told
+
+
+def _is_place(text: str, word: Word) -> bool:
+    """Whether a word says where or of what something is: in the stool; but not: history of trauma."""
+    found = _PLACE.search(text, 0, word.start)
+    return found is not None and stem(found["noun"]) not in _SAY_LITTLE
 
 
 def _is_head(text: str, word: Word) -> bool:

@@ -14,6 +14,7 @@ from curation.cases.patient import SPELLED
 from curation.fidelity.words import Word, content_words
 
 _UNITS: Mapping[str, str] = {
+    "time": "times?",
     "year": "years? yrs? y/o yo y/?o",
     "month": "months? mos?",
     "week": "weeks? wks?",
@@ -71,7 +72,7 @@ _SPELT = "|".join(
 )
 _BOUND = r"[\s\u00ad\-‐‑‒–—]*"
 _NUMBER = re.compile(
-    rf"(?<![\w.,·])(?:(?P<digits>{_DIGITS})|(?P<spelt>{_SPELT})(?![\w-]*[a-z]+teen))(?![\d])"
+    rf"(?<![\w.,·])(?:(?P<digits>{_DIGITS})|(?P<often>twice|thrice)|(?P<spelt>{_SPELT})(?![\w-]*[a-z]+teen))(?![\d])"
     rf"(?:{_BOUND}(?P<unit>{_UNIT})(?![\w²³]))?",
     re.IGNORECASE,
 )
@@ -99,10 +100,10 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Numbers of an English text in order; number words from two on, 'one' only with a unit."""
+    """Numbers of an English text in order; number words from two on, 'one' only with a unit, and 'twice'."""
     found: list[Quantity] = []
     for match in _NUMBER.finditer(text):
-        unit = _unit(match["unit"] or "")
+        unit = "time" if match["often"] else _unit(match["unit"] or "")
         if not unit and _AGED.search(text[: match.start()]):
             unit = "year"
         value = _value(match)
@@ -129,6 +130,8 @@ def _give_unit(found: list[Quantity], text: str, start: int, unit: str) -> None:
 
 
 def _value(match: re.Match[str]) -> str:
+    if match["often"]:
+        return {"twice": "2", "thrice": "3"}[match["often"].lower()]
     if match["spelt"]:
         return str(SPELLED[match["spelt"].lower()])
     number = Decimal(match["digits"].replace(",", "").replace("·", "."))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import Stemmer
@@ -28,6 +29,68 @@ FUNCTION_WORDS = listed(
     """
 )
 """English words that say nothing of a finding."""
+_FORMS = (
+    "fall fell fallen",
+    "loss lose loses lost losing",
+    "bleed bled bleeding",
+    "feel felt",
+    "grow grew grown growth",
+    "swell swollen swelling",
+    "break broke broken",
+    "bite bit bitten",
+    "drink drank drunk",
+    "eat ate eaten",
+    "sleep slept asleep",
+    "see saw seen",
+    "take took taken",
+    "give gave given",
+    "rise rose risen",
+    "weigh weight",
+    "breath breathe breathing",
+    "speech speak spoke spoken",
+    "choose chose chosen choice",
+    "sit sat",
+    "stand stood",
+    "hear heard hearing",
+    "think thought",
+    "tear tore torn",
+    "wake woke woken",
+    "thick thickened thickening",
+)
+_BASE = {form: forms.split()[0] for forms in _FORMS for form in forms.split()}
+"""Irregular forms of English words in vignettes -> the one they are read as."""
+HAVING = {
+    "febrile": "fever",
+    "feverish": "fever",
+    "icteric": "jaundice",
+    "jaundiced": "jaundice",
+    "cyanotic": "cyanosis",
+    "hypertensive": "hypertension",
+    "hypotensive": "hypotension",
+    "tachycardic": "tachycardia",
+    "bradycardic": "bradycardia",
+    "diabetic": "diabetes",
+    "asthmatic": "asthma",
+    "epileptic": "epilepsy",
+    "anemic": "anemia",
+    "anaemic": "anemia",
+    "edematous": "edema",
+    "dyspneic": "dyspnea",
+    "smoker": "smoke",
+    "painful": "pain",
+}
+"""Words for one who has something -> what."""
+LACKING = {
+    "afebrile": "fever",
+    "anicteric": "jaundice",
+    "acyanotic": "cyanosis",
+    "painless": "pain",
+    "painlessly": "pain",
+    "nonsmoker": "smoke",
+    "nontender": "tenderness",
+    "nondiabetic": "diabetes",
+}
+"""Words for one who has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +110,16 @@ def _stemmer() -> Stemmer.Stemmer:
 def stem(word: str) -> str:
     """One form for the spellings and inflections of an English word."""
     bare = word.lower().removesuffix("'s").removesuffix("’s")
-    return str(_stemmer().stemWord(fold_english(bare)))
+    return str(_stemmer().stemWord(fold_english(_BASE.get(bare, bare))))
+
+
+def also_said(text: str) -> Iterator[tuple[Word, bool]]:
+    """Words for having or lacking something, by the stem of what it is, and whether it is lacking."""
+    for match in _WORD.finditer(text):
+        word = match.group().lower()
+        for table, is_lacking in ((HAVING, False), (LACKING, True)):
+            if word in table:
+                yield Word(match.start(), match.end(), stem(table[word])), is_lacking
 
 
 def content_words(text: str) -> list[Word]:

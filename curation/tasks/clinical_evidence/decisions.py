@@ -41,7 +41,7 @@ _PAST = re.compile(
 )
 _SHOWS_NOTHING = re.compile(
     r"\b(?:normal|unremarkable|negative|no (?:abnormal\w*|evidence|other|significant|tumou?r|sign)"
-    r"|(?:show|reveal|demonstrat|disclos|detect)\w* no\b|not (?:show|reveal|demonstrate|detect)"
+    r"|(?:show|reveal|demonstrat|disclos|detect)\w* no\b|not (?:show|reveal|demonstrat|detect)\w*"
     r"|restaging|repeat\w*|follow[- ]?up|control (?:CT|MRI|scan|x-ray)"
     r"|pre-?operative)\b",
     re.IGNORECASE,
