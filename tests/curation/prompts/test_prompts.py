@@ -16,7 +16,7 @@ from curation.prompts.answers import is_valid, read_answer
 from curation.prompts.kind import Kind
 from curation.prompts.registry import KINDS
 from curation.prompts.scores import VARIANTS
-from curation.prompts.stage import ModelStage, model_stage
+from curation.prompts.stage import model_stage
 from curation.prompts.texts import check_text
 from curation.tasks.registry import TASKS
 from flows.engine.runner import run_records
