@@ -22,6 +22,7 @@ from curation.tasks.registry import TASKS
 from flows.engine.runner import run_records
 from schemas.benchmark import Query
 from schemas.prompt import ModelAnswer, Prompt
+from schemas.stages import ModelStage
 from tests.annotation.test_judge import candidate
 from tests.flows.review.openai_server import naive_answer, outside_and_blocks
 
