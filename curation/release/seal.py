@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from curation.changes.changelog import CHANGELOG, changelog
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest, unlike
 from curation.published.query import QueryRunner
 from curation.release import card, facts, plots
@@ -62,6 +63,7 @@ def seal(
     text = card.render(head, numbers, card.render_prose(prose, numbers, cards))
     (directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
     plots.write(directory, numbers)
+    (directory / CHANGELOG).write_text(changelog(head), encoding="utf-8", newline="\n")
     manifest = replace(head, files=hash_files(directory))
     manifest = replace(manifest, release_hash=manifest.computed_hash())
     (directory / NAME).write_text(manifest.to_json(), encoding="utf-8", newline="\n")
