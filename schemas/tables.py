@@ -409,20 +409,6 @@ DROPS = _provenance(
     ),
     *("stage", "unit", "id", "reason", "detail"),
 )
-WITHDRAWN = _provenance(
-    "withdrawn",
-    "What was withdrawn from this release or an earlier one, and what took it along; an entry stays.",
-    (
-        text("id", "id of what was withdrawn"),
-        text("unit", "article, figure, passage, image, patient, case, query or document", repeats=True),
-        text("reason", "closed reason code", repeats=True),
-        text("notice", "what is said of it, one line; names no person", is_prose=True),
-        text("parent", "id whose withdrawal took this one along, '' for what was named itself"),
-    ),
-    "id",
-    is_optional=True,
-    reader="consumer",
-)
 POOLS = _provenance(
     "pools",
     "Every document that any system found near the top, and every positive.",
@@ -451,7 +437,7 @@ TABLES: tuple[Published, ...] = (
     *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, EXPANSIONS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

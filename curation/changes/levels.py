@@ -1,14 +1,5 @@
 """How large a change is, and the version that follows: semantic versioning for data.
 
-major: what was measured on the earlier release cannot be compared any more. A label, text or id of a kept
-    row is another, or rows left for another reason than withdrawal; a grade means something else; code that
-    reads the tables breaks.
-minor: rows, tasks or columns were added, and the kept ones are as they were: scores on the common queries
-    over the common corpus are comparable. Also another licence of the whole.
-patch: rows were withdrawn, or only what is told of rows differs: facets, provenance, card, stages, the
-    vocabulary.
-none: nothing of this. Versions are left out of the comparison, and the column `since` with them.
-
 After a pre-release the same change counts from its core: 1.1.0-rc1 is followed by 1.1.0 unless the change is
 larger than the step that led there.
 """
@@ -21,6 +12,15 @@ from typing import Literal
 
 Level = Literal["none", "patch", "minor", "major"]
 LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "major")
+"""major: what was measured on the earlier release cannot be compared any more. A label, text or id of a kept
+    row is another, or rows left for another reason than withdrawal; a grade means something else; code that
+    reads the tables breaks.
+minor: rows, tasks or columns were added, and the kept ones are as they were: scores on the common queries
+    over the common corpus are comparable. Also another licence of the whole.
+patch: rows were withdrawn, or only what is told of rows differs: facets, provenance, card, stages, the
+    vocabulary.
+none: nothing of this. Versions are left out of the comparison, and the column `since` with them.
+"""
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
 
 

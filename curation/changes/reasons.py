@@ -31,4 +31,4 @@ MEANINGS: dict[Why, str] = {
     Why.METADATA: "what is told of it differs: facets, licence, rule, status",
 }
 WITHDRAWALS = ("retracted", "withdrawn", "reported", "names_a_patient", "overlap_withdrawn", "named_in_spec")
-"""Reasons in provenance/drops that mean withdrawal, beside every row of provenance/withdrawn."""
+"""Reasons in provenance/drops that mean withdrawal."""

@@ -26,13 +26,12 @@ def states(sides: Sides, is_other_rule: bool) -> str:
     """
     other = "true" if is_other_rule else "false"
     listed = ", ".join(f"'{reason}'" for reason in WITHDRAWALS)
-    return f"""WITH named AS ({sides.select("new", "withdrawn", "id", "reason", "notice")}),
-    lost AS ({sides.select("new", "drops", "id", "article_id", "reason", "detail", "unit")}),
+    return f"""WITH lost AS ({sides.select("new", "drops", "id", "article_id", "reason", "detail", "unit")}),
     before AS ({sides.select("old", "drops", "id", "reason")}),
     taken AS MATERIALIZED (SELECT key, min(reason) AS reason FROM (
-            SELECT unnest([id, if(contains(id, '#'), id, {article_key("id")})]) AS key, reason FROM named
-            UNION ALL SELECT unnest(if(unit = 'article', [id, article_id, {_key("id")}, {_key("article_id")}],
-                [id])), reason FROM lost WHERE reason IN ({listed}))
+            SELECT unnest(if(unit = 'article', [id, article_id, {_key("id")}, {_key("article_id")}],
+                [id])) AS key,
+                reason FROM lost WHERE reason IN ({listed}))
         WHERE key <> '' GROUP BY key),
     left_out AS MATERIALIZED (SELECT id, min(reason) AS reason FROM lost GROUP BY id),
     were_out AS MATERIALIZED (SELECT id, min(reason) AS reason FROM before GROUP BY id),

@@ -25,7 +25,7 @@ from schemas.tables import CORPUS, MAIN, QUERIES
 FIRST = "1.0.0"
 _MAIN = frozenset(table.name for table in MAIN)
 _NAMED = 20
-"""Withdrawn rows that release.json names; provenance/withdrawn and `medqrels diff` have all."""
+"""Withdrawn rows that release.json names; `medqrels diff` has all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from curation.changes.levels import Level, is_enough, largest, next_version
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest
-from curation.release.card import load_prose
+from curation.release.card import is_drawn, load_prose
 from curation.release.change import FIRST, Since, new_task
 from curation.release.seal import aside, seal, settle
 from curation.release.write import write
@@ -26,7 +26,6 @@ from schemas.task import Task
 
 TRIAL = "0.0.0-trial"
 """Version of what is made only to be compared."""
-_CARD = frozenset({"README.md", "figures/results.svg"})
 _DERIVED = "the card's prose, or what baseline runs give"
 Earlier = tuple[str, Sequence[Path]]
 
@@ -210,6 +209,7 @@ def release_task(
             cards=cards.name,
             change=change,
             shaped_by=shaped_by,
+            citation=spec.citation,
         )
 
 
@@ -221,7 +221,7 @@ def _is_same(made: ReleaseManifest, stood: ReleaseManifest, *, is_whole: bool) -
         replace(item, files={}, release_hash="", shaped_by=(), not_publishable_because=())
         for item in (made, stood)
     ]
-    files = {name: digest for name, digest in made.files.items() if name not in _CARD}
+    files = {name: digest for name, digest in made.files.items() if not is_drawn(name)}
     return heads[0] == heads[1] and files.items() <= stood.files.items()
 
 

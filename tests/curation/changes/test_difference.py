@@ -100,9 +100,7 @@ def orphaned(found: Tables) -> None:
     """The document is withdrawn; the query goes for want of a positive, named by nothing."""
     without_query(found)
     without_document(found)
-    found["withdrawn"] = [
-        {"id": "pmc:PMC3.1#p1", "unit": "document", "reason": "legal", "notice": "", "parent": ""}
-    ]
+    drop(found, "pmc:PMC3.1#p1", "reported", "document")
 
 
 def dropped(found: Tables) -> None:
@@ -244,7 +242,7 @@ def test_stages_of_the_task_that_changed_are_a_reason(tmp_path: Path) -> None:
     folders = [write(tmp_path / name, rows) for name, rows in (("old", tables()), ("new", after))]
     for version, folder in enumerate(folders, 1):
         seal(folder, heads(version))
-    found = difference(*folders, ASK)
+    found = difference(folders[0], folders[1], ASK)
     assert main_rows(found)[0] == ("queries", "q-3", "removed", "rule_version", "dropped: vague_caption")
     assert found.notes[-1] == "stage clinical_case: version 1 → 2"
 

@@ -115,7 +115,7 @@ def read_trec(folder: Path, splits: list[str]) -> Tables:
             for row in objects(folder / f"topics.{split}.jsonl")
         ]
         mine = told(folder / f"labels.{split}.jsonl", split)
-        read = ir_measures.read_trec_qrels(str(folder / f"qrels.{split}.txt"))
+        read: Any = ir_measures.read_trec_qrels(str(folder / f"qrels.{split}.txt"))  # type: ignore[no-untyped-call]
         assert [tuple(row[:3]) for row in read] == [(r["query-id"], r["corpus-id"], r["score"]) for r in mine]
         found["qrels"] += mine
         lines = (folder / f"excluded.{split}.tsv").read_text("utf-8").splitlines()

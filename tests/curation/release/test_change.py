@@ -13,12 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.changes.levels import Level, is_enough, largest, next_version
-from curation.published.manifest import ReleaseManifest, read_manifest
+from curation.published.manifest import ReleaseManifest, Retention, read_manifest
 from curation.release.change import Change, compare, new_task
 from schemas.benchmark import Excluded
 from schemas.hashing import sha256_text
 from schemas.stages import Drop, Reason
-from schemas.tables import WITHDRAWN
 from tests.curation.release.known import World, make_world, run_sql
 
 
@@ -77,24 +76,27 @@ def document_gone(world: World) -> None:
     assert gone.id in judged
 
 
-def withdraw(world: World, name: str, parent: str = "") -> None:
-    """The work table of withdrawn things names one."""
-    row = {"id": name, "unit": "article", "reason": "retracted", "notice": "Retracted.", "parent": parent}
-    path = world.root / "withdrawn.parquet"
-    pq.write_table(pa.Table.from_pylist([row], schema=WITHDRAWN.schema), path)
-    world.more["withdrawn"] = [path]
+def withdraw(world: World, unit: str, name: str, reason: Reason) -> None:
+    """Some stage drops it for a reason that means withdrawal."""
+    world.drops["crawl"].append(Drop(unit=unit, id=name, article_id="pmc:PMC902.2", reason=reason))
+    world.retention = [
+        Retention(row.stage, row.unit, row.entered + (row.unit == unit), row.kept)
+        if row.stage == "crawl"
+        else row
+        for row in world.retention
+    ]
 
 
 def document_withdrawn(world: World) -> None:
-    gone = world.documents[-1].id
+    """Its article was retracted."""
     document_gone(world)
-    withdraw(world, gone, "pmc:PMC902.2")
+    withdraw(world, "article", "pmc:PMC902.2", Reason.RETRACTED)
 
 
 def query_withdrawn(world: World) -> None:
     """Its article is named; that the query went with it follows."""
     query_gone(world)
-    withdraw(world, "pmc:PMC902.2")
+    withdraw(world, "article", "PMC902", Reason.WITHDRAWN)
 
 
 def document_text(world: World) -> None:
