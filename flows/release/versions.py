@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest
-from curation.release.card import load_prose
+from curation.release.card import is_drawn, load_prose
 from curation.release.change import FIRST, Level, Since, largest, new_task, next_version
 from curation.release.seal import aside, seal, settle
 from curation.release.write import write
@@ -25,7 +25,6 @@ from schemas.task import Task
 
 TRIAL = "0.0.0-trial"
 """Version of what is made only to be compared."""
-_CARD = frozenset({"README.md", "figures/results.svg"})
 _DERIVED = "the card's prose, or what baseline runs give"
 Earlier = tuple[str, Sequence[Path]]
 
@@ -207,6 +206,7 @@ def release_task(
             cards=cards.name,
             change=change,
             shaped_by=shaped_by,
+            citation=spec.citation,
         )
 
 
@@ -218,7 +218,7 @@ def _is_same(made: ReleaseManifest, stood: ReleaseManifest, *, is_whole: bool) -
         replace(item, files={}, release_hash="", shaped_by=(), not_publishable_because=())
         for item in (made, stood)
     ]
-    files = {name: digest for name, digest in made.files.items() if name not in _CARD}
+    files = {name: digest for name, digest in made.files.items() if not is_drawn(name)}
     return heads[0] == heads[1] and files.items() <= stood.files.items()
 
 

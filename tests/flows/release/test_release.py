@@ -22,6 +22,7 @@ from flows.release.versions import Made, Maker
 from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import ReleaseError
 from tests.pipeline import run_partition
+from tests.releases import card_text
 
 DATASET = "versioned"
 SPEC = """
@@ -114,7 +115,7 @@ def test_day_after_day(maintainer: Maintainer) -> None:
         "1.1.1",
         "patch since 1.1.0: the card's prose, or what baseline runs give",
     )
-    card = (maintainer.directory("1.1.1") / "README.md").read_text("utf-8")
+    card = card_text(maintainer.directory("1.1.1"))
     assert "Since 1.1.0: no query, document or label of this task changed." in card
 
     maintainer.write_spec(maintainer.queries("1.0.0")[0], AND_SUMMARY)
