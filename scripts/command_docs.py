@@ -29,6 +29,7 @@ _ROLES = {
     "build": "maintainer",
     "answer": "maintainer",
     "release": "maintainer",
+    "publish": "maintainer",
     "status": "maintainer",
     "show": "maintainer",
     "doctor": "maintainer",

@@ -44,6 +44,7 @@ from flows.cli.diff import diff_app
 from flows.cli.evaluate import evaluate_app
 from flows.cli.export import export_app
 from flows.cli.ground import ground
+from flows.cli.publish import publish
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
@@ -85,6 +86,7 @@ review_app.command(judge_app)
 app.command(review_app)
 app.command(vocabulary_app)
 app.command(ground)
+app.command(publish)
 _SIGINT = threading.Event()
 
 
