@@ -19,24 +19,9 @@ from flows.engine.database import add_view, connect, select
 from schemas.concept import Mention
 from schemas.record import from_table, to_table
 
-WORDS = [
-    "heart",
-    "valve",
-    "fever",
-    "rash",
-    "kidney",
-    "stone",
-    "lung",
-    "cough",
-    "insulin",
-    "sugar",
-    "liver",
-    "bile",
-    "bone",
-    "marrow",
-    "eye",
-    "lens",
-]
+WORDS = sorted(
+    {"heart", "valve", "fever", "rash", "kidney", "stone", "lung", "cough", "insulin", "eye", "bile"}
+)
 
 
 def texts(count: int) -> dict[str, str]:

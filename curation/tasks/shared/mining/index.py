@@ -25,7 +25,7 @@ def term_uses(text: str, language: str) -> tuple[TermUse, ...]:
 
 
 def asserted(mentions: Iterable[Mention]) -> tuple[str, ...]:
-    """Concepts that are asserted, in order: neither negated nor said of what may be, was, or of a relative."""
+    """Concepts asserted, in order: neither negated nor said of what may be, was, or of a relative."""
     said = (
         one
         for one in mentions
