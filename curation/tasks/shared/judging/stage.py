@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from curation.extract.neutralise import restore
 from curation.privacy import CERTAIN, hits
@@ -25,8 +25,8 @@ from schemas.stages import Account, Drop, Input, ModelStage, Reason, RecordStage
 VERSION: Final = 1
 MIDDLE, UNSTABLE = "middle", "unstable"
 """Exclusion codes of schemas.grades: between the two; another conclusion in another order."""
-Conclude = Callable[[Sequence[tuple[int, ...]]], int | str]
-"""Scores of each order -> the pair's grade, or the code it is excluded with."""
+Conclude = Callable[[Sequence[Any]], int | str]
+"""Scores of each order, tuples of numbers -> the pair's grade, or the code it is excluded with."""
 _JUDGEMENTS: Final = Table("judgements", Judgement, ("prompt_id",))
 _JUDGED: Final = Table("judged", JudgedPair, ("pair",))
 
