@@ -43,7 +43,7 @@ def document(name: str, text: str, article: str = "", concepts: Sequence[str] = 
 
 def view(text: str, concepts: Sequence[str] = (), article: str = "own") -> IndexedView:
     mentions = [mention(concept) for concept in concepts]
-    return view_of("q1", "question", text, "en", article, mentions)
+    return view_of("q1", "s1", "question", text, "en", own_article=article, mentions=mentions)
 
 
 def mention(concept: str, **said: Any) -> Mention:
@@ -90,7 +90,7 @@ def test_rarer_shared_concepts_weigh_more_and_ties_go_by_id(tmp_path: Path) -> N
 
 def test_nothing_of_the_own_article_is_mined_and_it_takes_no_place(tmp_path: Path) -> None:
     documents = [document("d1", "fever rash", "pmc:PMC1"), document("d2", "fever"), document("d3", "lens")]
-    own = view_of("q1", "answer", "fever rash", "en", "pmc:PMC1.2")
+    own = view_of("q1", "s1", "answer", "fever rash", "en", own_article="pmc:PMC1.2")
     found = mine(tmp_path, documents, [own], 1)
     assert [(row.corpus_id, row.rank, row.view) for row in found] == [("d2", 1, "answer")]
 

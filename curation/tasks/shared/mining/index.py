@@ -51,23 +51,37 @@ def indexed(document: Document, mentions: Iterable[Mention]) -> IndexedDocument:
     )
 
 
+def named(mentions: Iterable[Mention]) -> tuple[str, ...]:
+    """All concepts that mentions name, in order: a question asserts nothing, and asks all the same."""
+    return tuple(sorted({one.concept for one in mentions}))
+
+
 def view_of(
-    query_id: str, view: View, text: str, language: str, article_id: str, mentions: Iterable[Mention] = ()
+    query_id: str,
+    source_id: str,
+    view: View,
+    text: str,
+    language: str,
+    *,
+    own_article: str = "",
+    mentions: Iterable[Mention] = (),
 ) -> IndexedView:
     """A text that stands for a query.
 
     Args:
         query_id: the query.
+        source_id: record it was made of.
         view: which text of it.
         text: the text.
         language: BCP-47.
-        article_id: article or collection that the query was made of.
+        own_article: article whose passages are not searched, '' for none.
         mentions: concepts named in the text.
     """
     return IndexedView(
         query_id=query_id,
+        source_id=source_id,
         view=view,
-        article_key=family_key(article_id),
+        article_key=family_key(own_article),
         terms=term_uses(text, language),
-        concepts=asserted(mentions),
+        concepts=named(mentions),
     )

@@ -35,9 +35,10 @@ class IndexedView:
 
     query_id: str = column("query")
     view: View = column("which text of it")
-    article_key: str = column("article without version, or collection, that the query was made of")
+    source_id: str = column("record the query was made of")
+    article_key: str = column("article without version whose passages are not searched, '' for none")
     terms: tuple[TermUse, ...] = column("index terms, by term")
-    concepts: tuple[str, ...] = column("concepts (CURIEs) the text asserts, in order", default=())
+    concepts: tuple[str, ...] = column("concepts (CURIEs) the text names, in order", default=())
 
 
 @record

@@ -15,18 +15,24 @@ UNIT = 10_000
 _IDF = "ln(1 + (n - df + 0.5) / (df + 0.5))"
 
 
-def mined(depth: int, documents: str = "documents_indexed", views: str = "views") -> Sql:
+def mined(depth: int, documents: str = "documents_indexed", views: str = "views", within: str = "") -> Sql:
     """The statement that mines: rows of `Mined`, unique by query, document, view and system.
 
     Args:
         depth: passages of each view and system.
         documents: view of IndexedDocument rows.
-        views: view of IndexedView rows.
+        views: view of IndexedView rows, one for each query and view.
+        within: view of (query_id, article_key): only such articles are searched; '' for all.
     """
-    return Sql(_text(depth, documents, views), Mined, ("query_id", "corpus_id", "view", "system"))
+    return Sql(_text(depth, documents, views, within), Mined, ("query_id", "corpus_id", "view", "system"))
 
 
-def _text(depth: int, documents: str, views: str) -> str:
+def _text(depth: int, documents: str, views: str, within: str) -> str:
+    inside = (
+        f"SEMI JOIN {within} AS c ON c.query_id = a.query_id AND c.article_key = w.article_key"
+        if within
+        else ""
+    )
     norm = f"{K1} * ({1 - B} + {B} * length * n / greatest(total, 1))"
     return f"""
     WITH corpus AS (SELECT count(*) AS n, coalesce(sum(length), 0) AS total FROM {documents}),
@@ -51,6 +57,7 @@ def _text(depth: int, documents: str, views: str) -> str:
     scored AS (
         SELECT a.query_id, w.corpus_id, a.view, a.system, CAST(sum(w.weight * a.times) AS BIGINT) AS score
         FROM asked AS a JOIN weighted AS w ON a.system = w.system AND a.item = w.item
+        {inside}
         WHERE a.article_key <> w.article_key
         GROUP BY a.query_id, w.corpus_id, a.view, a.system),
     ranked AS (
