@@ -250,4 +250,4 @@ def test_the_audit_finds_nothing_wrong(release: Path) -> None:
     wrong = {rule.rule: rule.findings[:2] for rule in report.rules if rule.status == "failed"}
     assert not wrong
     few = audit(release, query(), rules=(*candidates.RULES, *evidence.RULES))
-    assert all(found.found for found in few.canaries)
+    assert all(found.is_found for found in few.canaries)
