@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow.parquet as pq
 import pytest
 
 from curation.audit import audit
 from curation.audit.rules import candidates, evidence
 from curation.prompts.material import read_block
+from curation.tasks.reference_qa.questions import why_not
+from curation.tasks.reference_qa.settings import Settings as ReferenceSettings
 from curation.tasks.registry import TASKS
 from flows.adapters.answering import store_of
 from flows.adapters.cache import AnswerCache
@@ -28,7 +31,9 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
+from schemas.article import Licence
 from schemas.prompt import Prompt
+from schemas.question import Question
 from schemas.spec import DatasetSpec
 from sources.sample import questions_path
 from tests.pipeline import crawl_questions, run_partition, run_stages
@@ -232,6 +237,28 @@ def test_stages_lost_to_a_kill_are_made_again_with_the_same_bytes(
     assert outputs(place) == before
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_worded"),
+    [
+        ("goblet cells", True),
+        ("True", False),
+        ("all of the answers are correct", False),
+        ("Both A and B are correct", False),
+        ("neither of these", False),
+        ("all three layers of the skin", True),
+        ("", False),
+    ],
+)
+def test_an_answer_that_says_nothing_by_itself_cannot_be_supported(answer: str, is_worded: bool) -> None:
+    asked = Question(
+        id="questions:ours/1", collection="questions:ours", number=1, language="en",
+        text="What makes the mucus of the airways?", answer=answer,
+        licence=Licence(spdx="CC0-1.0", evidence="ours"),
+    )  # fmt: skip
+    reason = why_not(asked, ("X:1",), ("X:1",), ReferenceSettings())
+    assert (reason is None) == is_worded
+
+
 def test_the_release_names_its_judge_and_is_not_publishable(release: Path) -> None:
     head = json.loads((release / "release.json").read_text("utf-8"))
     assert head["publishable_by_content"] is False
@@ -241,6 +268,8 @@ def test_the_release_names_its_judge_and_is_not_publishable(release: Path) -> No
     assert len(queries) == 20 and not {"answer", "explanation"} & queries[0].keys()
     answers = {row["query-id"]: row for row in pq.read_table(release / "answers").to_pylist()}
     assert answers.keys() == {row["id"] for row in queries}
+    loaded = datasets.load_dataset(str(release), "answers", split="test")
+    assert loaded.num_rows == len(answers)
     card = card_text(release)
     assert "reference_qa_judge" in card and "scripted" in card
 

@@ -55,7 +55,7 @@ def label(
     quoted = [place for text in how.snippets if (place := locate(text, source)) is not None]
     if quoted:
         yield _row(pair, GRADE, "", QUOTED, "candidate", _evidence(pair, source, sorted(set(quoted))))
-    elif how.cited_rank is not None and not how.snippets:
+    elif how.cited_rank == 1 and not how.snippets:
         yield _row(pair, GRADE, "", CITED, "candidate", _evidence(pair, source, sentence_spans(source)[:1]))
     else:
         yield _row(pair, None, OTHER_CITED, "", "candidate", ())

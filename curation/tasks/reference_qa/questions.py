@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -27,6 +28,10 @@ from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 Row = Query | AnsweredQuery | CitedSource | IndexedView | Source | Drop
 _TRUTH = frozenset({"true", "false", "yes", "no", "prawda", "fałsz", "tak", "nie"})
 """Answers that say nothing without their question: no passage can be asked for its support of them."""
+_OF_OPTIONS = re.compile(
+    r"(?:all|none|both|neither|any)\b.{0,20}\b(?:above|answers?|options?|choices?|correct|these)\b",
+    re.IGNORECASE,
+)
 _NAMES_A_DOCUMENT = ("pmid", "pmcid", "doi")
 
 
@@ -62,7 +67,7 @@ def build(
         asked, told = by_text[question.id], _of_answer(question, by_text)
         found = named([*asked, *told])
         targets = tuple(one for one in found if not concepts.has_kinds(one, settings.max_family + 1))
-        reason = _why_not(question, found, targets, settings)
+        reason = why_not(question, found, targets, settings)
         if reason is not None:
             yield Drop(
                 unit="question",
@@ -81,16 +86,24 @@ def answer_of(question: Question) -> str:
     return texts[0] if len(texts) == 1 else question.answer
 
 
-def _why_not(
+def why_not(
     question: Question, found: Sequence[str], targets: Sequence[str], settings: Settings
 ) -> tuple[StrEnum, str] | None:
+    """Why a question makes no query, and what was seen.
+
+    Args:
+        question: the question.
+        found: all concepts that it and its answer name.
+        targets: the specific ones of them.
+        settings: what it is built with.
+    """
     if not is_allowed(question.licence.spdx, settings.licence_profile):
         return Reason.LICENCE_NOT_ALLOWED, question.licence.spdx
     words = word_count(question.text)
     if words < settings.min_query_words:
         return OwnReason.SHORT_QUESTION, f"{words} words"
     answer = answer_of(question).strip()
-    if not answer or answer.casefold() in _TRUTH:
+    if not answer or answer.casefold() in _TRUTH or _OF_OPTIONS.match(answer):
         return OwnReason.NO_WORDED_ANSWER, answer
     if question.options and (leaning := needs_options(question.text)):
         return OwnReason.ONLY_WITH_OPTIONS, str(leaning)
