@@ -34,6 +34,8 @@ _ROLES = {
     "doctor": "maintainer",
     "review": "review",
     "evaluate": "consumer",
+    "export": "consumer",
+    "diff": "consumer",
     "audit": "auditor",
 }
 """Group of each top-level command; within a group commands stand in this order."""

@@ -40,7 +40,9 @@ from flows.cli.common import (
     with_progress,
 )
 from flows.cli.crawl import crawl_app
+from flows.cli.diff import diff_app
 from flows.cli.evaluate import evaluate_app
+from flows.cli.export import export_app
 from flows.cli.ground import ground
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
@@ -74,7 +76,9 @@ app = App(
 app.command(answer_app)
 app.command(audit_app)
 app.command(crawl_app)
+app.command(diff_app)
 app.command(evaluate_app)
+app.command(export_app)
 for _verb in (agreement, adjudicate, plan):
     review_app.command(_verb)
 review_app.command(judge_app)
