@@ -17,7 +17,9 @@ from benchmarks import (
     mteb_replay,
     overlap_audit,
     principal_diagnosis,
+    rewrite_checks,
     scope,
+    vignette_cuts,
     written_cases,
 )
 from benchmarks.developer_checks.sample import lower_bound
@@ -329,6 +331,8 @@ def text() -> str:
         medline_diagnoses.section,
         written_cases.section,
         hidden_diagnoses.section,
+        rewrite_checks.section,
+        vignette_cuts.section,
         labels.section,
         scope.section,
         languages.section,

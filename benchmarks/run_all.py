@@ -24,6 +24,8 @@ ALL = (
     "medline_diagnoses",
     "written_cases",
     "hidden_diagnoses",
+    "rewrite_checks",
+    "vignette_cuts",
     "labels",
     "edits",
     "vocabulary_build",
