@@ -21,6 +21,7 @@ ALL = (
     "scope",
     "cases_gold",
     "principal_diagnosis",
+    "medline_diagnoses",
     "written_cases",
     "hidden_diagnoses",
     "rewrite_checks",

@@ -61,6 +61,7 @@ class Reason(enum.StrEnum):
     NO_CITING_PASSAGE = "no_citing_passage"
     SELF_MATCH = "self_match"
     SHORT_PASSAGE = "short_passage"
+    BOILERPLATE = "boilerplate"
     SHORT_CASE = "short_case"
     NO_CLINICAL_IMAGE = "no_clinical_image"
     FLAGGED_IMAGE = "flagged_image"

@@ -17,6 +17,7 @@ from typing import Any
 
 import jinja2
 
+from curation.changes.changelog import CHANGELOG, changelog
 from curation.partition.lot_sql import SINCE as LOT_SINCE
 from curation.published.manifest import OF_CANDIDATES, ReleaseManifest
 from curation.published.query import QueryRunner
@@ -53,7 +54,7 @@ PAGES = {
     "card/columns.md": "columns.md.jinja",
 }
 """Path in a task directory -> template; what opens on the Hub fits one screen, depth stands beside it."""
-_DRAWN = frozenset({*PAGES, FIGURE, credit.CFF, credit.DATACITE, credit.ATTRIBUTION})
+_DRAWN = frozenset({*PAGES, CHANGELOG, FIGURE, credit.CFF, credit.DATACITE, credit.ATTRIBUTION})
 _NANO = frozenset(table.name for table in NANO)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -266,8 +267,9 @@ def texts(
     query: QueryRunner,
     citation: Citation,
 ) -> dict[str, str]:
-    """All texts that tell people of a task directory, by path: card, pages, how to cite it, whom it owes."""
-    return render(head, facts, prose) | credit.files(head, query, views(directory), citation)
+    """All texts that tell people of a task directory, by path: card, pages, changes, citation, credits."""
+    pages = render(head, facts, prose) | {CHANGELOG: changelog(head)}
+    return pages | credit.files(head, query, views(directory), citation)
 
 
 def write(

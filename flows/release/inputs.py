@@ -62,6 +62,8 @@ def gather(
         path for one in asked for path in table_files(workspace, f"{one.reading.name}.{EXPANSIONS.name}")
     )
     tables["labels"] = tables.pop("records")
+    if "collections" in stage.outputs:  # files of questions are sources as well
+        tables["sources"] += table_files(workspace, f"{stage.name}.collections")
     tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
     of_models = tuple(name for one in asked for name in _names(one))
     for name in (*stages, *of_models, PARTITION):
