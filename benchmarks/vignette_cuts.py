@@ -21,7 +21,7 @@ from benchmarks.principal_diagnosis import mentions_of, told
 from curation.concepts.native import open_index
 from curation.diagnosis.stage import of_article
 from curation.prompts.intent import SCENARIOS
-from curation.tasks.clinical_evidence.vignettes import VIGNETTES
+from curation.tasks.clinical_evidence.vignettes import PER_ARTICLE
 from curation.tasks.shared.case_facts import read_concepts
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import run_records
@@ -38,9 +38,9 @@ Of the longest, the beginning or the middle was not read."""
 def measure(workspace: Path) -> dict[str, Any]:
     """Kept and dropped by scenario."""
     index = index_in_use(open_workspace(workspace, create=True), "native", SilentReporter())
-    files = {name: index.vocabulary.table(name) for name in VIGNETTES.resources}
+    files = {name: index.vocabulary.table(name) for name in PER_ARTICLE.resources}
     concepts, matcher = read_concepts(files["types"], files["relations"]), open_index(index.path)
-    tables: dict[str, list[Any]] = {item.table: [] for item in VIGNETTES.inputs}
+    tables: dict[str, list[Any]] = {item.table: [] for item in PER_ARTICLE.inputs}
     for _, path in sorted(real_files(SHARED).items()):
         data = path.read_bytes()
         try:
@@ -59,7 +59,7 @@ def measure(workspace: Path) -> dict[str, Any]:
         read = of_article(item.source, item.cases, item.passages, found, concepts)
         tables["diagnoses.diagnoses"] += read
     kept, drops, accounts = run_records(
-        VIGNETTES, tables, {**VIGNETTES.params, "one_per_patient": False}, files
+        PER_ARTICLE, tables, {**PER_ARTICLE.params, "one_per_patient": False}, files
     )
     made = collections.Counter(row.scenario for row in kept["vignettes"])
     why = collections.Counter((drop.id.rpartition("/")[2], str(drop.reason)) for drop in drops)

@@ -26,7 +26,7 @@ from curation.tasks.clinical_evidence.asking import (
 from curation.tasks.clinical_evidence.difficulty import Difficulty, difficulties
 from curation.tasks.clinical_evidence.exams import CHECKED, EXAMS
 from curation.tasks.clinical_evidence.records import Rewrite, Vignette
-from curation.tasks.clinical_evidence.vignettes import VIGNETTES
+from curation.tasks.clinical_evidence.vignettes import PER_ARTICLE
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import run_records
 from flows.engine.workspace import Workspace
@@ -256,11 +256,11 @@ def test_written_reports_are_cut_before_their_decisions(
             "extract.passages": list(made.passages),
             "ground.mentions": mentions_of(made, matcher),
         }
-        for one in VIGNETTES.inputs:
+        for one in PER_ARTICLE.inputs:
             tables.setdefault(one.table, [])
-        files = {name: resources[name] for name in VIGNETTES.resources}
-        params = {**VIGNETTES.params, "one_per_patient": False}
-        kept, _, _ = run_records(VIGNETTES, tables, params, files)
+        files = {name: resources[name] for name in PER_ARTICLE.resources}
+        params = {**PER_ARTICLE.params, "one_per_patient": False}
+        kept, _, _ = run_records(PER_ARTICLE, tables, params, files)
         of = {one.scenario: one for one in kept["vignettes"]}
         assert set(of) == {"examination", "treatment"}, item["id"]
         for scenario, words in zip(("examination", "treatment"), item["answers"], strict=True):

@@ -33,6 +33,7 @@ TASKS: Mapping[str, Task] = {
             "curation.tasks.case_study.task",
             "curation.tasks.clinical_case.task",
             "curation.tasks.reference_qa.task",
+            "curation.tasks.clinical_evidence.task",
         ),
     )
 }

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
+from curation.tasks.shared.judging.stage import MIDDLE, UNSTABLE
+
 Cell = Literal["relevant", "not_relevant", "middle"]
-Scores = tuple[int, int]
+Scores = tuple[int, ...]
 """Support of the answer, support of the reasoning."""
 
 CELLS: Final[Mapping[Scores, Cell]] = {
@@ -33,8 +35,6 @@ CELLS: Final[Mapping[Scores, Cell]] = {
 }
 GRADES: Final[Mapping[Cell, int]] = {"relevant": 2, "not_relevant": 0}
 """Grade of a cell; pairs of the other one are excluded."""
-MIDDLE, UNSTABLE = "middle", "unstable"
-"""Exclusion codes: between the two; another cell in another order."""
 
 
 def conclusion(orders: Sequence[Scores]) -> int | str:

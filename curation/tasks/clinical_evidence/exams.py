@@ -50,10 +50,10 @@ def exams(
         return
     known = meanings(names, types, read_concepts(types, relations))
     answer = answer_of(question)
-    named = _mentions(answer, vocabulary)
+    named = mentions_in(answer, vocabulary)
     targets = tuple(dict.fromkeys(item.concept for item in named if known.answers(item.concept)))
     broken = why_not(question, targets, settings.min_words)
-    told = next(says(question.text, answer, _mentions(question.text, vocabulary), named, known), "")
+    told = next(says(question.text, answer, mentions_in(question.text, vocabulary), named, known), "")
     if broken is None and told:
         broken = RuleReason.NAMES_ANSWER, told
     if broken is not None:
@@ -124,8 +124,8 @@ def faults(
     concepts: Concepts,
 ) -> list[Found]:
     """All that is wrong with a rewrite, what tells the answer first."""
-    told, retold = _mentions(vignette.text, vocabulary), _mentions(text, vocabulary)
-    named = _mentions(vignette.answer, vocabulary)
+    told, retold = mentions_in(vignette.text, vocabulary), mentions_in(text, vocabulary)
+    named = mentions_in(vignette.answer, vocabulary)
     others = [option.text for option in vignette.options if option.letter not in vignette.correct]
     found = [*leaks(text, vignette.answer, others, vignette.text, retold, named, known)]
     for concept in vignette.targets:
@@ -137,7 +137,7 @@ def faults(
     return [*found, *changes(vignette.text, text, told, retold, known)]
 
 
-def _mentions(text: str, vocabulary: Path) -> list[Mention]:
+def mentions_in(text: str, vocabulary: Path) -> list[Mention]:
     """Concepts named in a text, those inside longer names too."""
     return list(annotate("", [Text("text", text)], open_backend(_BACKEND, vocabulary), overlaps=True))
 

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from curation.tasks.clinical_evidence.patient import same_patient
-from curation.tasks.clinical_evidence.records import Vignette
-from schemas.benchmark import Document
-from schemas.ids import family_key
+from curation.tasks.clinical_evidence.settings import REASONS, OwnReason
+from curation.tasks.clinical_evidence.vignettes import NAME
+from curation.tasks.shared.judging.records import AskedPair
+from schemas.benchmark import Excluded
+from schemas.stages import Account, Drop, Input, RecordStage, Table
 
-OWN_ARTICLE, SAME_PATIENT = "own_article", "same_patient"
-"""Exclusion codes of schemas.grades."""
+PAIRS = f"{NAME}_apart.pairs"
+"""Pairs that a judge is asked about."""
 
 
-def why_excluded(vignette: Vignette, document: Document) -> str:
-    """The exclusion code of a pair that tells the vignette's own story, '' when it may be judged.
+def apart(pair: AskedPair) -> Iterator[AskedPair | Excluded | Drop]:
+    """A pair as it is judged; one whose passage tells the vignette's own patient again is set apart.
 
-    A passage of the article the vignette was made of, in whatever version or repository, of its patient, or
-    one that tells the same patient again elsewhere, is no evidence: it holds the answer because it is the
-    same case.
+    Passages of the vignette's own article are not searched at all. One of another article that tells the same
+    story is no evidence either: it holds the answer because it is the same case.
     """
-    if vignette.origin == "case" and family_key(document.article_id) == family_key(vignette.article_id):
-        return OWN_ARTICLE
-    is_own = bool(vignette.patient_id) and document.patient_id == vignette.patient_id
-    return SAME_PATIENT if is_own or same_patient(vignette.text, document.text) else ""
+    told = same_patient(pair.question, pair.passage)
+    if not told:
+        yield pair
+        return
+    reason = OwnReason.SAME_PATIENT
+    yield Excluded(query_id=pair.query_id, corpus_id=pair.corpus_id, task=NAME, reason=reason)
+    yield Drop(unit="pair", id=pair.id, article_id=pair.article_id, reason=reason, detail=told[:100])
+
+
+def _own_id(pair: AskedPair) -> list[str]:
+    return [pair.id]
+
+
+APART = RecordStage(
+    name=f"{NAME}_apart",
+    version=1,
+    inputs=(Input(f"{NAME}_pairs.candidates", AskedPair, by="id"),),
+    outputs=(Table("pairs", AskedPair, ("id",)), Table("excluded", Excluded, ("query_id", "corpus_id"))),
+    process=apart,
+    accounts=(Account("pair", _own_id, "pairs", "id"),),
+    reasons=REASONS,
+)

@@ -19,7 +19,7 @@ class Vignette:
     id: str = column("hash of the text, prefixed by the task")
     unit: str = column("case and scenario, or question, that it was made of")
     origin: Origin = column("a case report cut at a decision, or a question of a collection")
-    scenario: Scenario | Literal[""] = column(
+    scenario: Literal["examination", "diagnosis", "treatment", ""] = column(
         "what is asked for; '' for a question until its intent is known"
     )
     text: str = column("the story and the question")
@@ -100,7 +100,28 @@ class ReasoningPath:
 
     unit: str = column("vignette it is of")
     text: str = column("the steps, white space folded")
-    quotes: tuple[Evidence, ...] = column("words of the vignette that it rests on; they re-extract")
+    quotes: tuple[Evidence, ...] = column("words of the vignette it rests on; offsets in its text")
     model: str = column("model as it was asked for")
     served_model: str = column("model as the server named it, '' when it did not")
     prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
+
+
+@record
+class FoundEvidence:
+    """What found a passage for a vignette."""
+
+    pair: str = column("pair")
+    query_id: str = column("query")
+    corpus_id: str = column("passage")
+    found_by: tuple[str, ...] = column("system, view and rank of each that found it, e.g. bm25:answer:3")
+    only_reasoning: bool = column("whether no other view than the reasoning path found it")
+
+
+@record
+class EvidenceAnswer:
+    """The answer of a vignette and the path that leads to it; published apart from the query."""
+
+    query_id: str = column("query")
+    source_id: str = column("case it was made of")
+    answer: str = column("the answer in words")
+    explanation: str = column("the reasoning path that a language model wrote; no evidence")

@@ -14,6 +14,9 @@ class Settings(task.Settings):
     """Settings of clinical_evidence."""
 
     min_words: int = Field(default=50, ge=0, description="a vignette with fewer words makes no query")
+    min_document_words: int = Field(
+        default=15, ge=0, description="a passage with fewer words is not in the corpus"
+    )
     min_confidence: float = Field(default=0.5, ge=0, le=1, description="a less sure diagnosis counts as open")
     max_family: int = Field(
         default=50, ge=0, description="a wider concept above the diagnosis with more below it may be named"
@@ -35,6 +38,10 @@ class OwnReason(StrEnum):
     NOT_NAMED_IN_LANGUAGE = "not_named_in_language"
     LANGUAGE_NOT_READ = "language_not_read"
     OTHER_SCENARIO = "other_scenario"
+    DUPLICATE_VIGNETTE = "duplicate_vignette"
+    NO_PATH = "no_path"
+    NO_EVIDENCE = "no_evidence"
+    SAME_PATIENT = "same_patient"
 
 
 REASONS = frozenset({*OwnReason, *RuleReason})

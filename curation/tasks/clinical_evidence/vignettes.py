@@ -17,9 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.cases.roles import Role
+from curation.fidelity.meanings import VocabularyMeanings, meanings
 from curation.prompts.intent import SCENARIOS, Scenario
 from curation.tasks.clinical_evidence.decisions import FINDERS, MAX_GAP, cut_before
 from curation.tasks.clinical_evidence.records import Decision, Vignette
+from curation.tasks.clinical_evidence.rules import RuleReason
 from curation.tasks.clinical_evidence.settings import REASONS, OwnReason, Settings
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_facts import why_unpaired
@@ -33,10 +35,13 @@ from curation.tasks.shared.hide import (
     text_of,
     wordings_of,
 )
+from curation.tasks.shared.mining.index import indexed
+from curation.tasks.shared.mining.records import IndexedDocument
+from curation.tasks.shared.passages import drop_passages, passage_document
 from curation.tasks.shared.wordings import near
 from curation.tasks.shared.words import word_count
 from schemas.article import Article
-from schemas.benchmark import Evidence, Transform
+from schemas.benchmark import Document, Evidence, Transform
 from schemas.case import Case
 from schemas.concept import DocumentConcept, Mention
 from schemas.diagnosis import PrincipalDiagnosis
@@ -58,7 +63,7 @@ QUESTION_RULE = "question"
 _ALL_ROLES: Final[frozenset[Role]] = frozenset(get_args(Role))
 _TREATS = "T061"
 """UMLS type Therapeutic or Preventive Procedure."""
-Row = Vignette | Decision | Drop
+Row = Vignette | Decision | Document | IndexedDocument | Drop
 Made = tuple[Vignette, Decision]
 
 
@@ -77,7 +82,7 @@ def vignettes(
     types: Path,
     relations: Path,
 ) -> Iterator[Row]:
-    """Vignettes of one article's cases: every case and scenario as a Vignette or a Drop.
+    """Passages of one article, and vignettes of its cases: every case and scenario a Vignette or a Drop.
 
     Args:
         source: the article.
@@ -93,6 +98,7 @@ def vignettes(
         types: Parquet of its ConceptType rows.
         relations: Parquet of its ConceptRelation rows.
     """
+    yield from _documents(source, cases, passages, mentions, settings)
     if not cases:
         return
     report = CaseReport.of(
@@ -107,6 +113,31 @@ def vignettes(
         else:
             made = _of_case(report, articles, case, settings, names, types)
         yield from _one(case, made) if settings.one_per_patient else _all(made)
+
+
+def _documents(
+    source: Source,
+    cases: Sequence[Case],
+    passages: Sequence[Passage],
+    mentions: Sequence[Mention],
+    settings: Settings,
+) -> Iterator[Document | IndexedDocument | Drop]:
+    """Every eligible passage; one that tells a case of the article says which."""
+    barred = article_bar(source, settings.licence_profile)
+    if barred:
+        yield from drop_passages(passages, *barred)
+        return
+    told = {span.passage_id: case.id for case in cases for span in case.spans}
+    named: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        named.setdefault(mention.text_id, []).append(mention)
+    for passage in passages:
+        row = passage_document(NAME, source, passage, min_words=settings.min_document_words)
+        if isinstance(row, Document):
+            yield replace(row, patient_id=told.get(passage.id, ""))
+            yield indexed(row, named.get(passage.id, ()))
+        else:
+            yield row
 
 
 def _of_case(
@@ -128,13 +159,19 @@ def _of_case(
         }
     return {
         "diagnosis": _diagnosis(report, articles, case, whole, settings, names),
-        "examination": _decided(report, case, whole, "examination", settings, types),
-        "treatment": _decided(report, case, whole, "treatment", settings, types),
+        "examination": _decided(report, case, whole, "examination", settings, names, types),
+        "treatment": _decided(report, case, whole, "treatment", settings, names, types),
     }
 
 
 def _decided(
-    report: CaseReport, case: Case, whole: CaseText, scenario: Scenario, settings: Settings, types: Path
+    report: CaseReport,
+    case: Case,
+    whole: CaseText,
+    scenario: Scenario,
+    settings: Settings,
+    names: Path,
+    types: Path,
 ) -> Made | Drop:
     """The vignette that ends before an examination or a treatment."""
     sentences = list(case_sentences(report, case))
@@ -151,26 +188,37 @@ def _decided(
         return _drop(case, scenario, OwnReason.REVEALED_EARLY, gap)
     told = sentences[answer.at]
     span = told.span
-    words_told = {word.lower() for word in answer.words}
-    inside = [
-        item.concept
-        for item in report.mentions
-        if item.text_id == span.passage_id
-        and span.start <= item.start
-        and item.end <= span.end
-        and item.text.lower() in words_told
-    ]
+    targets = _targets(report, told, answer.words, meanings(names, types, report.concepts))
+    if not targets:
+        return _drop(case, scenario, RuleReason.NO_TARGET, ", ".join(answer.words))
     vignette = _vignette(
         report,
         case,
         text,
         scenario,
-        targets=tuple(dict.fromkeys(inside)),
+        targets=targets,
         answer=told.text,
         answer_words=answer.words,
         evidence=(Evidence(text_id=span.passage_id, start=span.start, end=span.end, text=told.text),),
     )
     return vignette, _cut(vignette, whole, sentences[at], "answer" if at == answer.at else "hint")
+
+
+def _targets(
+    report: CaseReport, told: Sentence, words: Sequence[str], known: VocabularyMeanings
+) -> tuple[str, ...]:
+    """Specific concepts that the words of an answer name."""
+    said = [word.lower() for word in words]
+    inside = [
+        item.concept
+        for item in report.mentions
+        if item.text_id == told.span.passage_id
+        and told.span.start <= item.start
+        and item.end <= told.span.end
+        and known.answers(item.concept)
+        and any(word in item.text.lower() or item.text.lower() in word for word in said)
+    ]
+    return tuple(dict.fromkeys(inside))
 
 
 def _short(at: int, told: int) -> OwnReason | Reason:
@@ -304,13 +352,24 @@ def _treatments(types: Path) -> frozenset[str]:
     return frozenset(pq.read_table(types, columns=["concept"], filters=chosen)["concept"].to_pylist())
 
 
+def passage_ids(
+    source: Source,
+    articles: Sequence[Article],
+    cases: Sequence[Case],
+    passages: Sequence[Passage],
+    *_: object,
+) -> list[str]:
+    """What the account of documents counts."""
+    return [passage.id for passage in passages]
+
+
 def units(source: Source, articles: Sequence[Article], cases: Sequence[Case], *_: object) -> list[str]:
     """What the account counts."""
     return [unit_of(case, scenario) for case in cases for scenario in SCENARIOS]
 
 
-VIGNETTES = RecordStage(
-    name=f"{NAME}_vignettes",
+PER_ARTICLE = RecordStage(
+    name=NAME,
     version=1,
     inputs=(
         Input("extract.sources", Source, by="id"),
@@ -322,9 +381,17 @@ VIGNETTES = RecordStage(
         Input("labels.records", RecordLabels, by="article_id"),
         Input("diagnoses.diagnoses", PrincipalDiagnosis, by="article_id"),
     ),
-    outputs=(Table("vignettes", Vignette, ("unit",)), Table("decisions", Decision, ("case_id", "scenario"))),
+    outputs=(
+        Table("vignettes", Vignette, ("unit",)),
+        Table("decisions", Decision, ("case_id", "scenario")),
+        Table("documents", Document, ("id",)),
+        Table("indexed", IndexedDocument, ("corpus_id",)),
+    ),
     process=vignettes,
-    accounts=(Account("vignette", units, "vignettes", "unit"),),
+    accounts=(
+        Account("vignette", units, "vignettes", "unit"),
+        Account("passage", passage_ids, "documents", "id"),
+    ),
     settings=Settings,
     reasons=REASONS,
     resources=("names", "types", "relations"),

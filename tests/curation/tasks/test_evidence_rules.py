@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -15,13 +14,15 @@ from curation.tasks.clinical_evidence.difficulty import (
     guessing,
     judge,
 )
-from curation.tasks.clinical_evidence.pairs import why_excluded
+from curation.tasks.clinical_evidence.pairs import apart
 from curation.tasks.clinical_evidence.patient import same_patient
-from curation.tasks.clinical_evidence.records import Attempt, Vignette
+from curation.tasks.clinical_evidence.records import Attempt
 from curation.tasks.clinical_evidence.rules import RuleReason, why_not
+from curation.tasks.shared.judging.records import AskedPair
 from schemas.article import Licence
-from schemas.benchmark import Document
+from schemas.benchmark import Excluded
 from schemas.question import Option, Question
+from schemas.stages import Drop
 
 STORY = (
     "A 52-year-old woman comes to the clinic because she has been tired for four months. She has gained "
@@ -166,42 +167,20 @@ def test_sixteen_cells_say_what_a_pair_is() -> None:
     assert conclusion([(2, 2), (1, 2)]) == conclusion([(0, 0), (2, 2)]) == "unstable"
 
 
-def test_a_pair_of_the_same_story_is_excluded() -> None:
-    made = Vignette(
-        id="clinical_evidence-1",
-        unit="pmc:PMC1.1#case1/diagnosis",
-        origin="case",
-        scenario="diagnosis",
-        text=STORY + "Her temperature is 36.2 °C.",
-        language="en",
-        source_id="pmc:PMC1.1#case1",
-        article_id="pmc:PMC1.1",
-        patient_id="pmc:PMC1.1#case1",
-        license="CC0-1.0",
-        license_evidence="ours",
-        text_sha256="0" * 64,
-        answer="hypothyroidism",
-    )
-
-    def document(article: str, text: str, patient: str = "") -> Document:
-        return Document(
-            id=f"{article}#p1",
-            task="clinical_evidence",
-            title="",
-            text=text,
-            language="en",
-            article_id=article,
-            license="CC0-1.0",
-            license_evidence="ours",
-            text_sha256="0" * 64,
-            patient_id=patient,
+def test_a_pair_of_the_same_story_is_set_apart() -> None:
+    def pair(passage: str) -> AskedPair:
+        return AskedPair(
+            id="q d",
+            query_id="q",
+            corpus_id="d",
+            article_id="pmc:PMC1.1",
+            question=STORY + "Her temperature is 36.2 °C.",
+            answer="hypothyroidism",
+            passage=passage,
         )
 
     general = "Tiredness, dry skin and a slow pulse suggest that the thyroid makes too little hormone."
-    told_again = RETOLD.replace("36.1", "36.2")
-    assert why_excluded(made, document("pmc:PMC2.1", general)) == ""
-    assert why_excluded(made, document("pmc:PMC1.2", general)) == "own_article"
-    assert why_excluded(made, document("pmc:PMC2.1", told_again)) == "same_patient"
-    assert why_excluded(made, document("pmc:PMC2.1", general, "pmc:PMC1.1#case1")) == "same_patient"
-    asked = replace(made, origin="question", article_id="pmc:PMC2.1", patient_id="")
-    assert why_excluded(asked, document("pmc:PMC2.1", general)) == ""
+    assert list(apart(pair(general))) == [pair(general)]
+    excluded, drop = apart(pair(RETOLD.replace("36.1", "36.2")))
+    assert isinstance(excluded, Excluded) and isinstance(drop, Drop)
+    assert excluded.reason == str(drop.reason) == "same_patient" and (drop.id, drop.unit) == ("q d", "pair")

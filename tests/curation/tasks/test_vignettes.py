@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from curation.extract.neutralise import restore
 from curation.tasks.clinical_evidence.records import Decision, Vignette
-from curation.tasks.clinical_evidence.vignettes import ASKED, VIGNETTES
+from curation.tasks.clinical_evidence.vignettes import ASKED, PER_ARTICLE
 from flows.engine.runner import run_records
+from schemas.concept import Mention
 from schemas.hashing import sha256_text
+from schemas.record import to_table
 from schemas.stages import Drop
+from schemas.vocabulary import ConceptType
 from tests.curation.tasks.case_world import Patient, Report, write_vocabulary
 
 STORY = (
@@ -23,22 +29,41 @@ STORY = (
 )
 TESTED = "Computed tomography showed a mass of 4 cm in the left kidney."
 OPERATED = "He underwent partial nephrectomy under general anaesthesia."
+_COURSE = re.compile("treated|underwent")
+PROCEDURES = {"T:ct": "Computed tomography", "T:out": "nephrectomy"}
 AFTER = "He recovered and was well a year later."
 
 
 def run(folder: Path, *texts: str, **params: Any) -> tuple[list[Vignette], list[Decision], list[Drop]]:
     """The vignettes of one report, each text a passage; those about treatment tell its course."""
     vocabulary = write_vocabulary(folder)
-    roles = {at: "course" for at, text in enumerate(texts) if text in (OPERATED, AFTER) or "treated" in text}
+    known = pq.read_table(vocabulary["types"])
+    procedures = [ConceptType(concept=name, semantic_type="T061", group="PROC") for name in PROCEDURES]
+    pq.write_table(pa.concat_tables([known, to_table(ConceptType, procedures)]), vocabulary["types"])
+    roles = {at: "course" for at, text in enumerate(texts) if text == AFTER or _COURSE.search(text)}
     patient = Patient(texts=texts, concept="gout", roles=roles)
-    tables: dict[str, list[Any]] = {item.table: [] for item in VIGNETTES.inputs}
+    tables: dict[str, list[Any]] = {item.table: [] for item in PER_ARTICLE.inputs}
     for name, rows in Report("pmc:PMC1.1", [patient]).rows().items():
         if name in tables:
             tables[name] += rows
-    settings = {**VIGNETTES.params, "one_per_patient": False, **params}
-    kept, drops, accounts = run_records(VIGNETTES, tables, settings, vocabulary)
+    tables["ground.mentions"] += [
+        Mention(
+            article_id="pmc:PMC1.1",
+            text_id=passage.id,
+            start=found.start(),
+            end=found.end(),
+            text=found.group(),
+            concept=concept,
+            name=found.group(),
+        )
+        for passage in tables["extract.passages"]
+        for concept, words in PROCEDURES.items()
+        for found in re.finditer(words, passage.text)
+    ]
+    settings = {**PER_ARTICLE.params, "one_per_patient": False, **params}
+    kept, drops, accounts = run_records(PER_ARTICLE, tables, settings, vocabulary)
     assert accounts["vignette"]["in"] == 3
-    return kept["vignettes"], kept["decisions"], drops
+    return kept["vignettes"], kept["decisions"], [drop for drop in drops if drop.unit == "vignette"]
 
 
 def test_each_scenario_ends_before_its_decision(tmp_path: Path) -> None:
@@ -47,6 +72,7 @@ def test_each_scenario_ends_before_its_decision(tmp_path: Path) -> None:
     assert of["examination"].text == f"{STORY}\n{ASKED['examination']}"
     assert of["treatment"].text == f"{STORY}\n{TESTED}\n{ASKED['treatment']}"
     assert (of["examination"].answer, of["treatment"].answer) == (TESTED, OPERATED)
+    assert (of["examination"].targets, of["treatment"].targets) == (("T:ct",), ("T:out",))
     assert of["examination"].answer_words == ("Computed tomography",)
     assert of["treatment"].answer_words == ("nephrectomy",)
     for item in vignettes:
@@ -76,6 +102,7 @@ def test_a_diagnosis_is_cut_as_in_clinical_case(tmp_path: Path) -> None:
         ((STORY, "He was treated."), "treatment", "no_decision"),
         ((STORY, "He was treated with etoposide without improvement."), "treatment", "no_decision"),
         ((STORY, "He was treated at another hospital with a nephrectomy."), "treatment", "no_decision"),
+        ((STORY, "He underwent splenectomy."), "treatment", "no_target"),
         (("A nephrectomy was discussed.", STORY, OPERATED), "treatment", "revealed_early"),
     ],
 )

@@ -1,0 +1,218 @@
+"""clinical_evidence on the sample: without a model, with scripted answers, built again, released."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+
+from curation.prompts.material import read_block
+from curation.tasks.clinical_evidence.cells import CELLS
+from curation.tasks.clinical_evidence.task import TASK
+from flows.adapters.answering import store_of
+from flows.adapters.cache import AnswerCache
+from flows.adapters.llm_runner import key_of, store_name
+from flows.engine.progress import SilentReporter
+from flows.engine.runner import read_rows, table_files
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.workspace import Workspace
+from flows.release.versions import release_task
+from flows.specs import DATA_CARDS, read_spec
+from schemas.prompt import Prompt
+from tests.pipeline import run_partition, run_stages
+from tests.releases import card_text
+
+NAME = TASK.name
+SPEC = """
+name = "evidence"
+title = "Evidence for a test"
+[prompts]
+model = "scripted"
+is_trial = true
+[baselines]
+systems = ["bm25"]
+nano_queries = 5
+nano_documents = 100
+[tasks.clinical_evidence]
+min_words = 30
+"""
+_WORDS = re.compile(r"[a-z]{5,}")
+
+
+def path_of(prompt: Prompt) -> dict[str, Any]:
+    """A path for every story; of every sixth one quotes what nobody wrote."""
+    story, decision = read_block(prompt, "vignette"), read_block(prompt, "answer")
+    words = story.split()
+    told = f"What was found speaks for this: {decision} It is known to go with such findings and no others."
+    quote = " ".join(words[2:8]) if len(story) % 6 else "words that nobody wrote"
+    return {"path": f"{told} It began so: {' '.join(words[:12])}", "quotes": [quote]}
+
+
+def judged_by_words(prompt: Prompt) -> dict[str, Any]:
+    """Scores by the words that a passage shares; some quotes are made up, and some orders disagree."""
+    passage = read_block(prompt, "passage")
+    held = set(_WORDS.findall(passage.lower()))
+    said: dict[str, Any] = {}
+    for axis in ("answer", "reasoning"):
+        score = min(3, len(held & set(_WORDS.findall(read_block(prompt, axis).lower()))))
+        if prompt.form == "reversed" and len(passage) % 7 == 0:
+            score = 3 - score
+        quote = " ".join(passage.split()[1:6]) if len(passage) % 9 else "words that nobody wrote there"
+        said |= {axis: score, f"{axis}_quotes": [quote] if score else []}
+    return said
+
+
+class World:
+    """A workspace and its spec, and the model's answers as a script gives them."""
+
+    def __init__(self, root: Path, sample: Workspace) -> None:
+        self.cards = root / "data_cards"
+        shutil.copytree(DATA_CARDS / "medqrels-sample", self.cards)
+        (self.cards / "spec.toml").write_text(SPEC, "utf-8")
+        self.spec = read_spec(self.cards / "spec.toml")
+        self.workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+
+    def build(self) -> None:
+        run_stages(self.workspace, spec=self.spec)
+
+    def store(self, stage: str, script: Callable[[Prompt], Mapping[str, Any]]) -> int:
+        """Answers of a script, stored as those of any model; how many."""
+        prompts = read_rows(Prompt, table_files(self.workspace, f"{NAME}{stage}.prompts"))
+        with AnswerCache(store_of(self.workspace), store_name("scripted")) as held:
+            held.put({key_of(prompt): _stored(script(prompt)) for prompt in prompts})
+        return len(prompts)
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for path in table_files(self.workspace, f"{NAME}{table}"):
+            found += pq.read_table(path).to_pylist()
+        return found
+
+    def dropped(self, stage: str) -> Counter[str]:
+        return Counter(row["reason"] for row in self.rows(f"{stage}._dropped"))
+
+    def outputs(self) -> dict[str, bytes]:
+        """Every file of the task's stages but what tells time and host."""
+        found = sorted(self.workspace.work.glob(f"{NAME}*/*/*"))
+        return {str(path): path.read_bytes() for path in found if path.name != "_run.json"}
+
+
+def _stored(values: Mapping[str, Any]) -> bytes:
+    kept = {
+        "call": "", "served_model": "scripted", "state": "answered", "text": json.dumps(values),
+        "mode": "plain", "tokens_in": None, "tokens_out": None,
+    }  # fmt: skip
+    return json.dumps(kept, sort_keys=True).encode()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> World:
+    """Built without answers, then with those to each of its two model stages."""
+    made = World(tmp_path_factory.mktemp("evidence"), sample)
+    made.build()
+    vignettes = len(made.rows("_cases.vignettes"))
+    assert vignettes and made.rows("_all.queries") == []
+    assert made.dropped("_reasoning_path_answers") == {"not_run": vignettes}
+    assert made.dropped("_views") == {"no_path": vignettes}
+    assert made.store("_reasoning_path", path_of) == vignettes
+    made.build()
+    pairs = len(made.rows("_apart.pairs"))
+    assert pairs and made.dropped("_judged") == {"not_run": pairs}
+    assert made.store("_judge", judged_by_words) == 2 * pairs
+    made.build()
+    return made
+
+
+def test_a_path_that_quotes_what_nobody_wrote_takes_its_story_out(world: World) -> None:
+    lost = world.dropped("_paths")
+    assert set(lost) == {"quote_missing"} and world.dropped("_views")["no_path"] == lost.total()
+    texts = {row["unit"]: row["text"] for row in world.rows("_cases.vignettes")}
+    for path in world.rows("_paths.paths"):
+        for span in path["quotes"]:
+            assert texts[path["unit"]][span["start"] : span["end"]] == span["text"]
+        assert path["model"] == "scripted" and path["text"] not in texts[path["unit"]]
+
+
+def test_pairs_become_labels_by_their_cells_alone(world: World) -> None:
+    judged = world.rows("_judged.judged")
+    lost = world.dropped("_judged")
+    assert set(lost) == {"not_run"} and set(world.dropped("_judgements")) == {"invalid"}
+    assert len(judged) + lost.total() == len(world.rows("_apart.pairs"))
+    for row in judged:
+        cells = {CELLS[tuple(map(int, order.split()))] for order in row["scores"].split("; ")}
+        wanted = {"relevant": (2, ""), "not_relevant": (0, ""), "middle": (None, "middle")}
+        assert (row["score"], row["reason"]) == (
+            wanted[cells.pop()] if len(cells) == 1 else (None, "unstable")
+        )
+    assert {row["reason"] for row in judged} == {"", "middle", "unstable"}
+    qrels = world.rows("_all.qrels")
+    assert {row["score"] for row in qrels} == {0, 2} and {row["label_status"] for row in qrels} == {"judge"}
+    passages = {row["id"]: row["text"] for row in read_passages(world)}
+    for row in qrels:
+        assert bool(row["evidence"]) == (row["score"] == 2)
+        for span in row["evidence"]:
+            assert passages[row["corpus_id"]][span["start"] : span["end"]] == span["text"]
+    for row in world.rows("_pairs.found"):
+        views = {name.split(":")[1] for name in row["found_by"]}
+        assert row["only_reasoning"] == (views == {"reasoning"})
+
+
+def read_passages(world: World) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for path in table_files(world.workspace, "extract.passages"):
+        found += pq.read_table(path, columns=["id", "text"]).to_pylist()
+    return found
+
+
+def test_no_query_holds_its_answer_and_no_label_is_of_its_own_article(world: World) -> None:
+    vignettes = {row["id"]: row for row in world.rows("_cases.vignettes")}
+    queries = {row["id"]: row for row in world.rows("_all.queries")}
+    documents = {row["id"]: row["article_id"] for row in world.rows("_all.documents")}
+    answers = {row["query_id"]: row for row in world.rows("_all.answers")}
+    assert queries and queries.keys() == answers.keys()
+    for name, row in queries.items():
+        assert answers[name]["answer"] == vignettes[name]["answer"] and answers[name]["explanation"]
+        assert not any(word.lower() in row["text"].lower() for word in vignettes[name]["answer_words"])
+        assert row["targets"] and row["tier"] in ("examination", "diagnosis", "treatment")
+    own = {
+        (row["query_id"], row["corpus_id"])
+        for row in world.rows("_all.excluded")
+        if row["reason"] == "own_article"
+    }
+    for row in world.rows("_all.qrels"):
+        assert documents[row["corpus_id"]] != queries[row["query_id"]]["article_id"]
+    assert {queries[query]["article_id"] for query, _ in own} == {documents[document] for _, document in own}
+    reasons = {row["reason"] for row in world.rows("_all.excluded")}
+    assert reasons <= {"own_article", "same_patient", "middle", "unstable"}
+
+
+def test_stages_that_were_lost_are_built_again_without_a_model(world: World) -> None:
+    before = world.outputs()
+    for stage in ("_paths", "_pairs", "_apart", "_judge_answers", "_judgements", "_judged", "_all"):
+        shutil.rmtree(world.workspace.stage(f"{NAME}{stage}"))
+    world.build()
+    assert world.outputs() == before
+
+
+def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None:
+    run_partition(world.workspace, world.spec, "1.0.0")
+    session = Session(Settings(workspace=world.workspace.root), world.workspace, SilentReporter())
+    head = release_task(session, TASK, world.spec, world.cards, "1.0.0", {})
+    folder = world.workspace.releases / "evidence" / "1.0.0" / NAME
+    stated = json.loads((folder / "release.json").read_text("utf-8"))
+    assert head.task == NAME and stated["publishable_by_content"] is False
+    queries = datasets.load_dataset(str(folder), "queries", split="test")
+    answers = datasets.load_dataset(str(folder), "answers", split="test")
+    assert queries.num_rows == answers.num_rows > 0
+    assert not {"answer", "explanation", "reasoning"} & set(queries.column_names)
+    card = card_text(folder)
+    assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
