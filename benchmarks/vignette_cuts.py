@@ -31,7 +31,7 @@ from schemas.errors import InputError
 from sources import jats
 
 READ = {"vignettes": 45, "answer_in_text": 0, "answer_does_not_follow": 7}
-"""One developer's reading of one vignette of each patient, drawn by hash; one was dropped by a later change.
+"""One developer's reading of one vignette of each patient, drawn by hash; some were dropped by later changes.
 Of the longest, the beginning or the middle was not read."""
 
 
@@ -98,7 +98,8 @@ def section() -> list[str]:
         f"{read['vignettes']} of them were read by one developer, the longest in part: "
         f"{read['answer_in_text']} say their answer; of {read['answer_does_not_follow']} the answer does not "
         "follow from what is left, mostly because the diagnosis read for the case is a finding or "
-        "complication. The rules were mended on the same reports.",
+        "complication; rules that were added later drop some of them. The rules were mended on the same "
+        "reports.",
         "",
     ]
 

@@ -14,12 +14,14 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
+from curation.audit import audit
 from curation.prompts.material import read_block
 from curation.tasks.clinical_evidence.cells import CELLS
 from curation.tasks.clinical_evidence.task import TASK
 from flows.adapters.answering import store_of
 from flows.adapters.cache import AnswerCache
 from flows.adapters.llm_runner import key_of, store_name
+from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import read_rows, table_files
 from flows.engine.session import Session
@@ -210,6 +212,9 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     folder = world.workspace.releases / "evidence" / "1.0.0" / NAME
     stated = json.loads((folder / "release.json").read_text("utf-8"))
     assert head.task == NAME and stated["publishable_by_content"] is False
+    report = audit(folder, query(), plant=False)
+    wrong = {rule.rule: rule.note for rule in report.rules if rule.status in ("failed", "error")}
+    assert not wrong, wrong
     queries = datasets.load_dataset(str(folder), "queries", split="test")
     answers = datasets.load_dataset(str(folder), "answers", split="test")
     assert queries.num_rows == answers.num_rows > 0
