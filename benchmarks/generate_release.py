@@ -35,6 +35,7 @@ from schemas.grades import EXCLUSIONS
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import family_key, query_id
 from schemas.published import Published
+from schemas.spec import Citation
 from schemas.tables import (
     CORPUS,
     DROPS,
@@ -385,8 +386,7 @@ class Task:
             siblings=(self.shape.sibling,),
         )
         prose = dict.fromkeys(card.PROSE, "Every text, picture, name and article here is made up.")
-        text = card.render(manifest, numbers, prose)
-        (self.directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
+        card.write(self.directory, manifest, numbers, prose, database("1GB"), Citation())
         seal(self.directory, manifest)
 
 

@@ -21,7 +21,7 @@ from curation.prompts.registry import KINDS
 from curation.prompts.stage import model_stage
 from curation.tasks.registry import TASKS
 from schemas.spec import DatasetSpec, Grounding, Images
-from schemas.stages import RecordStage, SetStage
+from schemas.stages import ModelStage, RecordStage, SetStage
 from sources.cnxml.exercises import EXERCISES
 from sources.questions import QUESTIONS
 from sources.stage import CRAWL, CRAWL_VERSION, PARSE
@@ -60,6 +60,7 @@ class Step:
         version: of the stage in this code.
         stage: what the runner runs; None where the verb does the work in its own way.
         task: the benchmark task it builds, '' for what all tasks share.
+        model: of the step that takes what is stored of a model stage's answers, that stage.
         is_recorded: whether every release states its version, settings and drops.
         params: what of the choices shapes it.
     """
@@ -69,6 +70,7 @@ class Step:
     version: int
     stage: RecordStage | SetStage | None = None
     task: str = ""
+    model: ModelStage | None = None
     is_recorded: bool = False
     params: Callable[[Choices], Mapping[str, Any]] = lambda choices: {}
 
@@ -109,20 +111,32 @@ def _task_steps() -> list[Step]:
                 params=lambda choices, name=name: choices.tasks.get(name, {}),
             )
         )
-        found.append(_step(task.over_all, "build", task=name))
+        for stage in task.steps:
+            found += _of_model(stage, "build") if isinstance(stage, ModelStage) else [_own(stage, name)]
+        found.append(_own(task.over_all, name))
     return found
+
+
+def _own(stage: RecordStage | SetStage, task: str) -> Step:
+    """A stage of a task after the first; one with settings is given the task's."""
+    if isinstance(stage, RecordStage) and stage.settings is not None:
+        return _step(stage, "build", task=task, params=lambda choices: choices.tasks.get(task, {}))
+    return _step(stage, "build", task=task)
+
+
+def _of_model(stage: ModelStage, verb: Verb) -> list[Step]:
+    """Prompts, answers, what is read of them."""
+    return [
+        _step(stage.asking, verb, task=stage.task),
+        Step(stage.answers, verb, ANSWERS_VERSION, task=stage.task, model=stage),
+        _step(stage.reading, verb, task=stage.task),
+    ]
 
 
 def _model_steps() -> list[Step]:
-    """What language models can be asked of each task: prompts, answers, texts."""
-    found = []
-    for task in TASKS.values():
-        for kind in KINDS:
-            stage = model_stage(kind, task)
-            found.append(_step(stage.asking, "answer", task=task.name))
-            found.append(Step(stage.answers, "answer", ANSWERS_VERSION, task=task.name))
-            found.append(_step(stage.reading, "answer", task=task.name))
-    return found
+    """What language models can be asked of each task's queries."""
+    asked = [model_stage(kind, task) for task in TASKS.values() for kind in KINDS]
+    return [step for stage in asked for step in _of_model(stage, "answer")]
 
 
 PIPELINE: tuple[Step, ...] = (
@@ -157,8 +171,12 @@ _ASIDE: Mapping[str, Verb] = {"published": "release"}
 
 
 def steps(verb: Verb, tasks: Sequence[str] = ()) -> list[Step]:
-    """The stages that the runner runs for a verb, in order; of tasks only those named, if any are."""
-    found = [step for step in PIPELINE if step.verb == verb and step.stage is not None]
+    """What is run for a verb, in order; of tasks only those named, if any are.
+
+    A step has a stage for the runner, or is that of a model stage's answers.
+    """
+    runs = (step for step in PIPELINE if step.stage is not None or step.model is not None)
+    found = [step for step in runs if step.verb == verb]
     if not tasks:
         return found
     return [step for name in tasks for step in found if step.task == name]

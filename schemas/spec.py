@@ -152,6 +152,22 @@ class Prompts(BaseModel):
     )
 
 
+class Citation(BaseModel):
+    """What only people know of a dataset, for those who cite it (CITATION.cff, datacite.json)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    authors: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(), description="who made the dataset, as 'Family, Given'; none: its maintainers"
+    )
+    publisher: str = Field(default="", description="who publishes it; '' for its maintainers")
+    year: Annotated[int, Field(ge=2000, le=2200)] | None = Field(
+        default=None, description="year of publication, which DataCite asks for"
+    )
+    doi: str = Field(default="", pattern=r"^(10\.\d{4,9}/\S+)?$", description="DOI, where it has one")
+    url: str = Field(default="", pattern=r"^(https?://\S+)?$", description="where it is published")
+
+
 class DatasetSpec(BaseModel):
     """One dataset: every release of it is built from this file and the code's version."""
 
@@ -173,6 +189,7 @@ class DatasetSpec(BaseModel):
     baselines: Baselines = Baselines()
     review: Review = Review()
     prompts: Prompts = Prompts()
+    citation: Citation = Citation()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")
 
 

@@ -61,6 +61,7 @@ class Reason(enum.StrEnum):
     NO_CITING_PASSAGE = "no_citing_passage"
     SELF_MATCH = "self_match"
     SHORT_PASSAGE = "short_passage"
+    BOILERPLATE = "boilerplate"
     SHORT_CASE = "short_case"
     NO_CLINICAL_IMAGE = "no_clinical_image"
     FLAGGED_IMAGE = "flagged_image"
@@ -203,6 +204,50 @@ class SetStage:
     accounts: tuple[SetAccount, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     reasons: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStage:
+    """What a language model is asked and what is read of its answers: two pure stages, an adapter between.
+
+    `asking` makes one table, `prompts`; what is stored of their answers is written by the adapter as
+    `<name>_answers`, and `reading` reads both. A prompt without an answer is a drop there (`not_run`).
+
+    Attributes:
+        task: whose stage it is.
+        kind: of prompt, as spec and commands call it.
+        asked: label of the prompt (`prompt`) and hash of all that its prompts have in common
+            (`prompt_sha256`); params of both stages.
+        asking: record stage whose first input is a table that is not sharded.
+        reading: record stage driven by the prompts, with the answers beside them.
+
+    Raises:
+        ValueError: the two do not fit together.
+    """
+
+    task: str
+    kind: str
+    asked: Mapping[str, Any]
+    asking: RecordStage
+    reading: RecordStage
+
+    def __post_init__(self) -> None:
+        read = [given.table for given in self.reading.inputs]
+        if [table.name for table in self.asking.outputs] != ["prompts"] or read[:2] != [
+            f"{self.name}.prompts",
+            f"{self.answers}.answers",
+        ]:
+            raise ValueError(f"model stage {self.name}: it makes prompts, then reads prompts and answers")
+
+    @property
+    def name(self) -> str:
+        """Of the stage that asks, and of the three together."""
+        return self.asking.name
+
+    @property
+    def answers(self) -> str:
+        """Name under which its answers lie among the stages."""
+        return f"{self.name}_answers"
 
 
 def check_reasons(stage: RecordStage | SetStage, given: Iterable[str]) -> None:

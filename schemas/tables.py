@@ -128,6 +128,19 @@ EXPANSIONS = _table(
     is_optional=True,
     has_splits=True,
 )
+ANSWERS = _table(
+    "answers",
+    "The answer of each query, kept apart from it: no retrieval system may read it.",
+    (
+        OF_QUERY,
+        text("answer", "the answer in words", is_prose=True),
+        text("explanation", "reasoning given with it, '' when none", is_prose=True),
+    ),
+    "query-id",
+    reader="auditor",
+    is_optional=True,
+    has_splits=True,
+)
 ANNOTATIONS = _table(
     "annotations",
     "What people answered, each for themselves.",
@@ -434,7 +447,7 @@ POOL_CHECKSUMS = _provenance(
     **_DERIVED,
 )
 TABLES: tuple[Published, ...] = (
-    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, EXPANSIONS, ANNOTATIONS),
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, EXPANSIONS, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
     *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),

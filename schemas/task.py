@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from schemas.grades import EXCLUSIONS
 from schemas.licences import Profile
 from schemas.overlap_policy import Dimension
-from schemas.stages import RecordStage, SetStage
+from schemas.stages import ModelStage, RecordStage, SetStage
 
 
 class Settings(BaseModel):
@@ -93,6 +93,8 @@ class Task:
         title: of the card.
         description: one sentence on what is given and what is to be found.
         per_article: makes queries, documents and pairs of one article; its `settings` are the task's.
+        steps: what runs after it, in order: set stages over all shards, record stages on these, model
+            stages (docs/model_stages.md). Queries, qrels and excluded pairs may rest on all of them.
         over_all: merges the shards; gives `queries`, `documents`, `qrels` and `excluded`.
         grades: from the highest to 0.
         exclusions: code -> definition, beside the common ones of schemas.grades.
@@ -118,6 +120,7 @@ class Task:
     description: str
     per_article: RecordStage
     over_all: SetStage
+    steps: tuple[RecordStage | SetStage | ModelStage, ...] = ()
     grades: tuple[Grade, ...]
     exclusions: Mapping[str, str] = field(default_factory=dict)
     question: Question
@@ -141,6 +144,8 @@ class Task:
             "rules begin with its name": all(rule.startswith(f"{self.name}/") for rule in self.gold_rules),
             "stages bear its name": (self.per_article.name, self.over_all.name)
             == (self.name, f"{self.name}_all"),
+            "its steps bear its name": all(step.name.startswith(f"{self.name}_") for step in self.steps),
+            "its model stages are of it": all(stage.task == self.name for stage in self.model_stages),
             "only target_concept may be lacked": self.lacks <= {"target_concept"},
             "extra tables are made": self.over_all.outputs.keys() >= set(self.extra_tables),
         }
@@ -156,9 +161,22 @@ class Task:
         return made
 
     @property
+    def model_stages(self) -> tuple[ModelStage, ...]:
+        """Those of its steps that a language model answers."""
+        return tuple(step for step in self.steps if isinstance(step, ModelStage))
+
+    @property
+    def stages(self) -> tuple[RecordStage | SetStage, ...]:
+        """Its pure stages in order; those of a model stage are the two that stand before and after it."""
+        found: list[RecordStage | SetStage] = [self.per_article]
+        for step in self.steps:
+            found += [step.asking, step.reading] if isinstance(step, ModelStage) else [step]
+        return (*found, self.over_all)
+
+    @property
     def reasons(self) -> frozenset[str]:
         """Reasons of drops that are its own."""
-        return self.per_article.reasons | self.over_all.reasons
+        return frozenset[str]().union(*(stage.reasons for stage in self.stages))
 
     @property
     def all_exclusions(self) -> dict[str, str]:

@@ -29,11 +29,14 @@ _ROLES = {
     "build": "maintainer",
     "answer": "maintainer",
     "release": "maintainer",
+    "publish": "maintainer",
     "status": "maintainer",
     "show": "maintainer",
     "doctor": "maintainer",
     "review": "review",
     "evaluate": "consumer",
+    "export": "consumer",
+    "diff": "consumer",
     "audit": "auditor",
 }
 """Group of each top-level command; within a group commands stand in this order."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from curation.tasks.registry import TASKS
 from flows.build.jobs import jobs_of
+from flows.build.model_stages import take_in
 from flows.build.partition import partition_jobs
 from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
 from flows.crawl.selection import select
@@ -19,8 +20,8 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace, open_workspace
 from flows.pipeline import Choices, steps
 from flows.vocabulary.indexes import index_in_use
-from schemas.spec import DatasetSpec
-from sources import litarch, openstax, pmc
+from schemas.spec import DatasetSpec, Prompts
+from sources import litarch, openstax, pmc, questions
 from sources.http import ClientSettings, PoliteClient
 from sources.ledger import Ledger
 from sources.openstax.checkout import open_folder
@@ -88,6 +89,19 @@ def crawl_textbook(workspace: Workspace, folder: Path) -> None:
             )
 
 
+def crawl_questions(workspace: Workspace, file: Path) -> None:
+    """Take a collection of questions with its sidecar."""
+    context = questions.QuestionsContext(
+        root=file.parent, store=RawStore(workspace.raw, Ledger(workspace.ledger))
+    )
+    with SilentReporter().stage("crawl", 1, "articles") as steps:
+        for selection in select(workspace, "questions", questions.discover(file), 500):
+            wanted = identity(selection, shard_params(Settings(), "open"), "")
+            crawl_shard(
+                workspace, selection, wanted, functools.partial(questions.fetch, context=context), 1, steps
+            )
+
+
 LABELLED = tuple(name for name, task in TASKS.items() if not task.candidates_because)
 """Tasks whose rules give labels: the shipped specs have all of them. Candidates are built where asked for."""
 UNGROUNDED = ("visual_context",)
@@ -128,6 +142,9 @@ def run_stages(
     made = 0
     with workers(count) as pool:
         for step in planned:
+            if step.model is not None:
+                take_in(session, spec.prompts if spec else Prompts(), step.model)
+                continue
             if step.verb == "ground":
                 index_in_use(workspace, "native", SilentReporter())
             made += run_jobs(jobs_of(session, step, Choices.of(spec)), pool)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.published.manifest import FORMAT_VERSION, NAME, ReleaseManifest, hash_files
+from curation.release.card import PAGES
 from schemas.published import Published
 from schemas.tables import TABLES
 
@@ -64,6 +65,11 @@ def write(
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(_rows(table, rows, mine, without), path)
     return directory
+
+
+def card_text(directory: Path) -> str:
+    """The card of a release and the pages beside it, one after another."""
+    return "\n".join((directory / name).read_text("utf-8") for name in PAGES)
 
 
 def seal(directory: Path, head: ReleaseManifest | None = None) -> ReleaseManifest:

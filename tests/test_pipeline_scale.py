@@ -47,7 +47,8 @@ def built(made: Workspace) -> Workspace:
     spec = read_spec(write_spec(made.root.parent / "card"))
     with workers(1) as pool:
         for name in TASKS:
-            resources, params = task_resources(made, BUILT[name]), parameters_of(spec)[name]
+            params = parameters_of(spec)[name]
+            resources = task_resources(made, name, BUILT[name].per_article)
             run_jobs(plan(made, BUILT[name].per_article, params=params, resources=resources), pool)
             run_jobs(plan(made, BUILT[name].over_all, versions=VERSIONS), pool)
     run_partition(made, spec)

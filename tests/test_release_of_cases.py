@@ -26,6 +26,7 @@ from flows.release.versions import release_task
 from flows.review.candidates import Options, prepare
 from flows.specs import DATA_CARDS, read_spec
 from tests.pipeline import run_partition, run_stages
+from tests.releases import card_text
 
 BUILT = ("case_study", "clinical_case")
 SPEC = """
@@ -80,7 +81,7 @@ def test_pairs_are_candidates_and_everything_says_so(release: Path) -> None:
     assert TASKS["clinical_case"].candidates_because in " ".join(head["not_publishable_because"])
     assert {row["label_status"] for row in rows(release, "clinical_case", "qrels")} == {"candidate"}
     assert {row["label_status"] for row in rows(release, "case_study", "qrels")} == {"structural"}
-    card = (release / "clinical_case/README.md").read_text("utf-8")
+    card = card_text(release / "clinical_case")
     assert "These pairs are **candidates**" in card and "label quality **candidates**" in card
     assert "was **not run**" in card and "Not for publication" in card
     results = json.loads((release / "clinical_case/runs/results.json").read_text("utf-8"))

@@ -30,7 +30,8 @@ from flows.specs import DATA_CARDS, read_spec
 from schemas.audit import AuditReport
 from tests.conftest import plant_fewer
 from tests.flows.review.openai_server import OpenAIServer
-from tests.pipeline import run_partition, run_stages
+from tests.pipeline import LABELLED, run_partition, run_stages
+from tests.releases import card_text
 
 SPEC = """
 name = "several-tasks"
@@ -44,9 +45,9 @@ is_trial = true
 """
 ASKED = 12
 """Prompts that a model was asked; the others are not_run."""
-BUILT = tuple(sorted(set(TASKS) - {"clinical_case"}))
+BUILT = tuple(sorted(LABELLED))
 """Of the two tasks that pair cases by diagnosis the one with labels: both want the same articles
-(test_release_of_cases)."""
+(test_release_of_cases). Questions are built in test_reference_qa."""
 Row = dict[str, Any]
 
 
@@ -142,7 +143,7 @@ def test_no_two_tasks_share_anything(release: Path, reports: dict[str, AuditRepo
 def test_the_card_credits_the_vocabularies_that_name_the_targets(release: Path) -> None:
     for task in BUILT:
         head = json.loads((release / task / "release.json").read_text("utf-8"))
-        card = (release / task / "README.md").read_text("utf-8")
+        card = card_text(release / task)
         assert [item["source"] for item in head["vocabularies"]] == ["HPO", "MESH", "MONDO"]
         for item in head["vocabularies"]:
             assert item["licence"] in card and item["citation"] in card and item["sha256"][:12] in card
@@ -152,7 +153,7 @@ def test_the_release_names_who_answered_what_and_counts_what_nobody_did(release:
     asked = answered = 0
     for task in BUILT:
         head = json.loads((release / task / "release.json").read_text("utf-8"))
-        card = (release / task / "README.md").read_text("utf-8").partition("### Language models")[2]
+        card = card_text(release / task).partition("## Language models")[2]
         stages = {stage["name"]: stage["params"] for stage in head["stages"]}
         steps = {row["stage"]: row for row in rows_of(release, task, "provenance/funnel")}
         drops = [

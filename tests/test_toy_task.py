@@ -16,6 +16,7 @@ import pytest
 from flows.engine.workspace import Workspace
 from schemas.errors import MedqrelsError
 from schemas.stages import check_reasons
+from tests.releases import card_text
 from tests.toy_task.task import TASK
 
 SPEC = """
@@ -86,7 +87,7 @@ def test_it_is_built_and_released_with_what_it_declares(told: Mapping[str, Any],
     assert {row["score"] for row in rows(root, "qrels")} == {1, 2}
     assert "toy_uncited" in {row["reason"] for row in rows(root, "provenance/drops")}
     assert {row["split"] for row in rows(root, "provenance/queries")} == {"test", "dev"}
-    card = (root / "releases/toy-set/1.0.0/toy_search/README.md").read_text("utf-8")
+    card = card_text(root / "releases/toy-set/1.0.0/toy_search")
     assert "**Toy.** Captions and passages have at least 12 words." in card
 
 

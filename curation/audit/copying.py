@@ -24,9 +24,10 @@ from curation.audit.layouts.hashlist import open_hash_list, write_hash_list
 from curation.audit.rule import Context, Rows
 from curation.published.manifest import NAME, ReleaseManifest, hash_files
 from curation.published.query import Sandbox, Stored
-from curation.release import card, facts
+from curation.release import card, credit, facts
 from schemas.audit import Kind
 from schemas.published import Published
+from schemas.spec import Citation
 from schemas.tables import TABLES
 
 SIBLING = "canary"
@@ -63,6 +64,7 @@ class Copy:
     """Table -> query id -> split whose file the row is in."""
     manifest: ReleaseManifest | None
     prose: Mapping[str, str]
+    citation: Citation
     directory: Path
     context: Context
     ids: frozenset[str] = field(init=False)
@@ -143,8 +145,7 @@ class Copy:
         head = dataclasses.replace(
             self.manifest, counts=numbers["counts"], files={}, release_hash="", siblings=()
         )
-        text = card.render(head, numbers, self.prose)
-        (directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
+        card.write(directory, head, numbers, self.prose, self.context.query, self.citation)
         head = dataclasses.replace(head, files=hash_files(directory))
         head = dataclasses.replace(head, release_hash=head.computed_hash())
         (directory / NAME).write_text(head.to_json(), encoding="utf-8", newline="\n")
@@ -196,7 +197,9 @@ def invent(context: Context, directory: Path) -> Copy:
     splits = {row["id"]: row["split"] for row in rows["provenance_queries"]}
     prose = dict.fromkeys(card.PROSE, "Invented.")
     of = {table.name: splits for table in TABLES if table.has_splits}
-    return Copy("invented", "release", rows, SECOND, of, invented.manifest(), prose, directory, context)
+    return Copy(
+        "invented", "release", rows, SECOND, of, invented.manifest(), prose, Citation(), directory, context
+    )
 
 
 def cut(context: Context, directory: Path) -> Copy:
@@ -231,11 +234,14 @@ def cut(context: Context, directory: Path) -> Copy:
     if len(rows["queries"]) < _FEWEST_QUERIES or len(rows["corpus"]) < _FEWEST_DOCUMENTS:
         raise Unusable("too few queries or documents")
     schemas = {name: pq.read_schema(subject.views[name][0]) for name in _BY_NAME if name in subject.views}
-    readme = subject.directory / "README.md"
+    readme = subject.directory / card.README
     prose = dict.fromkeys(card.PROSE, "None.")
     if subject.manifest is not None and readme.is_file():
         prose |= card.prose_of(readme.read_text(encoding="utf-8", errors="replace"))
-    return Copy("own", subject.kind, rows, schemas, split_of, subject.manifest, prose, directory, context)
+    citation = credit.stated(subject.directory)
+    return Copy(
+        "own", subject.kind, rows, schemas, split_of, subject.manifest, prose, citation, directory, context
+    )
 
 
 def _chosen_queries(context: Context) -> list[str]:

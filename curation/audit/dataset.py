@@ -12,13 +12,10 @@ from typing import Any
 
 from curation.published.manifest import ReleaseManifest, hash_files, read_manifest
 from curation.published.query import QueryRunner
+from curation.release.card import is_drawn
 from curation.release.facts import Facts, compute, views
-from curation.release.results import FIGURE
 from schemas.audit import Kind, Role
 from schemas.hashing import canonical_json, sha256_text
-
-_DRAWN = frozenset({"README.md", FIGURE})
-"""Files that are made from the numbers, and give none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def card_facts(
         query: runs SQL over Parquet.
         shared: where it is kept, see `Context.shared`.
     """
-    data = {name: digest for name, digest in files.items() if name not in _DRAWN}
+    data = {name: digest for name, digest in files.items() if not is_drawn(name)}
     key = ("card facts", sha256_text(canonical_json(data)))
     if key not in shared:
         shared[key] = compute(directory, query)

@@ -156,6 +156,7 @@ def rows() -> dict[str, list[Row]]:
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     last = max(row["id"] for row in found["queries"])
     found["cuts"] = [{"query-id": last, "start": 90, "end": 94, "text": "gout", "how": "name"}]
+    found["answers"] = [{"query-id": row["id"], "answer": "An invented answer."} for row in found["queries"]]
     found["expansions"] = [
         {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
         for row in found["queries"]

@@ -17,6 +17,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.publishable import forbids
 from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
+    answers,
     candidates,
     contamination,
     diagnostics,
@@ -61,6 +62,7 @@ RULES: tuple[Rule, ...] = (
     *overlap.RULES,
     *leakage.RULES,
     *hidden.RULES,
+    *answers.RULES,
     *texts.RULES,
     *near_across_tasks.RULES,
     *images.RULES,

@@ -32,12 +32,13 @@ _ONES = _words(
     """
 )
 _TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
-_SPELLED = {word: number for number, word in enumerate(_ONES, start=1)}
+SPELLED = {word: number for number, word in enumerate(_ONES, start=1)}
 for _tens, _word in enumerate(_TENS, start=2):
-    _SPELLED[_word] = 10 * _tens
-    _SPELLED.update({f"{_word}-{one}": 10 * _tens + ones for ones, one in enumerate(_ONES[:9], start=1)})
-_SPELLED["a hundred"] = 100
-_NUMERAL = "|".join(sorted(map(re.escape, _SPELLED), key=lambda word: (-len(word), word)))
+    SPELLED[_word] = 10 * _tens
+    SPELLED.update({f"{_word}-{one}": 10 * _tens + ones for ones, one in enumerate(_ONES[:9], start=1)})
+SPELLED["a hundred"] = 100
+"""Whole numbers in English words, as ages are written."""
+_NUMERAL = "|".join(sorted(map(re.escape, SPELLED), key=lambda word: (-len(word), word)))
 _N = rf"(?P<n>\d{{1,3}}(?:[.,]\d{{1,2}})?|{_NUMERAL})"
 _HALF = r"(?P<half>(?:[\s-]and[\s-]a[\s-]half|\s?½|\s?1/2)?)"
 _DASH = r"[\s\u00ad\-‐‑‒–—]*"
@@ -213,7 +214,7 @@ def ages_in(text: str) -> list[Age]:
 def _age(match: re.Match[str]) -> Age:
     groups = match.groupdict()
     written = groups["n"].lower().replace(",", ".")
-    number = float(_SPELLED[written]) if written in _SPELLED else float(written)
+    number = float(SPELLED[written]) if written in SPELLED else float(written)
     number += 0.5 if groups.get("half") else 0.0
     unit = (groups.get("unit") or "year").lower()
     years = number * _scale_of(unit)

@@ -253,15 +253,13 @@ class Reading:
         self._weigh_title([(mention, role) for mention, _, role in read], promoted)
 
     def _turned(self, title: str, read: list[_Read]) -> list[_Read]:
-        """A title's diseases; a cause is the main one if the case states it as the diagnosis, and only it.
+        """A title's diseases; one that caused the others is the main one if the case states it too.
 
         So a sign or complication gives way to the disease behind it: 'haematoma due to polyarteritis'.
         """
         causes = {item.concept for item, span, _ in read if phrases.CAUSED.search(title[: span[0]])}
-        mains = {mention.concept for mention, _, role in read if role == "main"}
-        stated = {concept for concept, found in self.found.items() if found.points}
-        made = {concept for concept in causes if _EXPLICIT_RULES & self._rules(concept)}
-        if not made or mains & stated:
+        made = {concept for concept in causes if self._rules(concept)}
+        if not made:
             return read
         turned: Mapping[Role, Role] = {"main": "sign"}
         return [

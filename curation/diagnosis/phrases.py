@@ -86,7 +86,7 @@ NOT_BEFORE = re.compile(r"\bnot(?: just| merely| always| an?)? $", re.IGNORECASE
 """Right before a disease that it was not."""
 CAUSED = re.compile(
     r"\b(?:(?:secondary|due|owing|attributable) to|because of|caused by|(?:resulting|arising) from"
-    r"|as (?:an? |the )?(?:\w+ )?(?:complication|consequence|result|sequela) of)(?: \w+){0,3} $",
+    r"|as (?:an? |the )?(?:\w+ )?(?:complication|consequence|result|sequela) of)(?: [\w’'/-]+){0,4} $",
     re.IGNORECASE,
 )
 """Right before a disease that is the cause of another, not only found beside it."""

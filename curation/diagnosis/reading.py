@@ -20,6 +20,8 @@ Span = tuple[int, int]
 _WORD = re.compile(r"[^\W\d_]+")
 _DAMAGED = re.compile(r"[^\W\d_]+ed [^\W\d_]{3}")
 """'Infected arthroplasty', 'ruptured spleen': a disease by what happened to the part."""
+_NEAR = 100
+"""Characters before a mention in which words that name its patient begin."""
 _Reading = Role | Literal["effect"]
 
 
@@ -180,7 +182,16 @@ def _role(text: str, start: int, span: Span) -> _Reading:
             role = _named_by(found)
     if phrases.NEVER_AFTER.match(text, span[1]) or phrases.NOT_BEFORE.search(text[: span[0]]):
         return "never"
+    if role == "main" and _is_inside(text, span):
+        return "setting"
     return "cause" if role == "main" and phrases.CAUSE_AFTER.match(text, span[1]) else role
+
+
+def _is_inside(text: str, span: Span) -> bool:
+    """Whether a mention stands inside the words that name a patient: 'in a hyponatremic newborn with'."""
+    around = phrases.CONNECTIVE.finditer(text, max(0, span[0] - _NEAR))
+    found = next((found for found in around if found.end() >= span[1]), None)
+    return found is not None and found.start() < span[0] and bool(found["setting"])
 
 
 def _named_by(found: re.Match[str]) -> _Reading:

@@ -49,6 +49,9 @@ _RELATIVE = re.compile(r"\s*(?:which|who|where|as|that|que|qui|che|où|wobei|wel
 _SEE_ALSO = re.compile(r"\s*(?:see|cf\.?|ver|véase|voir|siehe|vgl\.|vedi)\s[^\d=<>%\[]*", re.IGNORECASE)
 _LEADS = re.compile(rf"{_FILLER.pattern}(?:\b[A-H](?:\s?(?:[–-]|and)\s?[A-H])?\b)?\s*", re.IGNORECASE)
 """What goes with the pointer behind it: "see", "arrows", "panels A-C"."""
+_MARKS = re.compile(r"\s*(?:[^\W\d]+\s)?(?:arrow(?:head)?|asterisk|star|circle)s?\s*")
+_FOR, _SEE = re.compile(r"\s*for\s[^\d=<>%\[]*$", re.IGNORECASE), re.compile(r"\s*(?:see|cf\.?)\s")
+"""Marks in an image, and what a pointer is given for: "double arrow, Fig. 2", "for images, see Fig. 5"."""
 _LETTERS = re.compile(r"(?:[\s–-]|\b(?:and|y|e|et|und)\b|\b[A-Za-z]\b)+")
 _WORD = re.compile(r"\w[\w’'-]*")
 _STOP = re.compile(r"\s*[.,;:](?!\w)")
@@ -96,7 +99,10 @@ def bracket_edits(
         held = [span for span in inside if _within(span, inner.span())]
         if held:
             begins = inner.start() - (text[inner.start() - 1] == " ")
-            edits += bracket_edits(text, (begins, inner.end()), held, noun, language, text[:begins])
+            made = bracket_edits(text, (begins, inner.end()), held, noun, language, text[:begins])
+            if _is_all(text, inner.span(), (first, last)) and [edit[2] for edit in made] == [""]:
+                return [removed_bracket(text, group, before)]  # a bracket in a bracket: "[(Fig. 1)]"
+            edits += made
             free = [span for span in free if span not in held]
     for start, end in free:
         mask[start - first : end - first] = _POINTER * (end - start)
@@ -142,6 +148,11 @@ def removed_bracket(text: str, group: Span, before: str) -> Edit:
     if is_glued and ord(follows) < 0x2E00 and ord(before[-1]) < 0x2E00 and not before[-1].isspace():
         return (start, end, " ")
     return (start, end, "")
+
+
+def _is_all(text: str, inner: Span, whole: Span) -> bool:
+    """Whether nothing but space stands around a stretch within another."""
+    return not f"{text[whole[0] : inner[0]]}{text[inner[1] : whole[1]]}".strip()
 
 
 def _after(pattern: str, text: str, at: int) -> int:
@@ -199,6 +210,8 @@ def _segment_parts(mask: str, segment: Span) -> list[_Part]:
             parts.append(_Part(start, end, not goes, not goes))
         elif at < head:
             is_next = all(_LEADS.fullmatch(mask[slice(*span)]) for span in spans[at:head])
+            is_asked = _FOR.match(piece) and _SEE.match(mask, spans[head][0])
+            is_next = is_next or bool(is_asked or _MARKS.fullmatch(piece))
             parts.append(_Part(start, end, not is_next, False))
         else:
             is_short = len(_WORD.findall(rest)) <= _MAX_DESCRIPTION and not tells

@@ -58,10 +58,13 @@ _LABEL_AT_START = re.compile(rf"\s*(?:[:.|–—-]+\s+(?=\S)|\s(?=[A-Z][a-z]+ (?
 _LABEL_BEFORE = re.compile(r"(?:^|\n\s*|[.!?,:;]\s+)$")
 _LABEL_AFTER = re.compile(r"\s?[:|]\s+(?=\S)")
 _ALONE_AFTER = re.compile(r"\s?\.(?=\s+(?:[^\Wa-z\d_]|[(\[])|$)")
-_COMMA_BEFORE = re.compile(r"(?P<mark>[,:])(?P<refs>[⁰¹²³⁴-⁹⁻,–]*)\s$")
+_COMMA_BEFORE = re.compile(r"(?P<mark>[,:;])(?P<refs>[⁰¹²³⁴-⁹⁻,–]*)\s$")
 _CLAUSE_ENDS = re.compile(
     r"(?P<comma>,(?=\s(?!(?:and|but|or|which|who|where|while|whereas|with|y|e|et|und|mas|pero)\b)))|\s?(?:[.,;)\]]|$)"
 )
+_PLACE_BEFORE = re.compile(r"\b(?:appendix|annex|supplement\w*|file|material) [A-Z]?\d{0,2}$", re.IGNORECASE)
+"""What a pointer behind a comma is part of: "in Appendix 1, Table A1"."""
+_DASH_BEFORE, _DASH_AFTER = re.compile(r"\s([–—-])\s(see\s|cf\.\s)?$"), re.compile(r"\s([–—-])(?=\s)")
 _SEEN_BEFORE = 40
 _STOPS = re.compile(r"\s?(?:\.(?!\w)|$)")
 _PLURAL_FOLLOWS = re.compile(rf",?\s{PLURAL_VERB}")
@@ -100,7 +103,9 @@ def _whole(text: str, span: Span, floor: int, ceiling: int) -> Span:
         start -= 1  # a link that begins inside a word
     lead = _LEAD.search(text, max(floor, start - 80), start)
     tail = _TAIL.match(text, end, ceiling)
-    return (lead.start() if lead else start, tail.end() if tail else end)
+    start, end = lead.start() if lead else start, tail.end() if tail else end
+    is_open = text.count("(", start, end) > text.count(")", start, end)
+    return (start, end + 1 if is_open and text.startswith(")", end) else end)
 
 
 def _pointer_edits(text: str, spans: Sequence[Span], language: str) -> list[Edit]:
@@ -164,12 +169,20 @@ def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: 
             return (start - 1, label.end(), "")
         return (start, label.end() + (text[label.end() : label.end() + 1] == " "), "")
     aside = _COMMA_BEFORE.search(text, max(0, start - 9), start)
-    if aside and aside.start() >= max(floor, 1) and aside.start() != kept:
+    is_part = aside is not None and _PLACE_BEFORE.search(text, max(0, aside.start() - 20), aside.start())
+    if aside and aside.start() >= max(floor, 1) and (aside.start() != kept or is_part):
         ends = (_CLAUSE_ENDS if aside["mark"] == "," else _STOPS).match(text, end)
         if ends:
             is_comma = bool(ends.re.groups and ends["comma"])
             stop = ends.end() if is_comma else end
             return (aside.start(), stop, aside["refs"])
+    opened, closed = _DASH_BEFORE.search(text, max(floor, start - 9), start), _DASH_AFTER.match(text, end)
+    if opened and closed and opened[1] == closed[1]:
+        return (opened.start(), closed.end(), "")
+    if opened and not opened[2] and _STOPS.match(text, end):
+        return (opened.start(), end, "")
+    if aside and aside.start() == kept and len(run) > 1:  # "Table 2, Fig. 3 and Fig. 4"
+        return (aside.start(), end, text[run[-2][1] : run[-1][0]] + _noun_phrase(text, language, run, start))
     if "," in text[start:end] and _is_sentence_start(before) and (comma := _COMMA_AND_VERB.match(text, end)):
         return (start, comma.end(), _noun_phrase(text, language, run, start))
     return (start, end, _noun_phrase(text, language, run, start))

@@ -151,7 +151,7 @@ def _passage_ids(article: Article) -> list[str]:
 
 EXTRACT = RecordStage(
     name="extract",
-    version=8,
+    version=9,
     inputs=(Input("parse.articles", Article, by="id"),),
     outputs=(
         Table("sources", Source, ("id",)),

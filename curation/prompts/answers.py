@@ -19,7 +19,8 @@ def read_answer(text: str, answer_schema: Mapping[str, Any]) -> dict[str, Any] |
 
     Args:
         text: the answer as it came.
-        answer_schema: an object whose properties are integers of an `enum`, or strings.
+        answer_schema: an object whose properties are integers of an `enum`, strings, perhaps of an `enum`,
+            or arrays of these.
     """
     found = [_fitting(value, answer_schema) for value in _objects(text)]
     fitting = [item for item in found if item is not None]
@@ -57,11 +58,16 @@ def _fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
     read: dict[str, Any] = {}
     for key in schema["required"]:
         asked, given = schema["properties"][key], value.get(key)
-        if asked["type"] == "string":
-            fits = isinstance(given, str) and bool(given.strip())
-        else:
-            fits = type(given) is int and given in asked["enum"]  # type(), for True is an int too
-        if not fits:
+        if not _fits(given, asked):
             return None
         read[key] = given
     return read
+
+
+def _fits(given: Any, asked: Mapping[str, Any]) -> bool:
+    if asked["type"] == "array":
+        return isinstance(given, list) and all(_fits(item, asked["items"]) for item in given)
+    if asked["type"] == "string":
+        is_listed = given in asked.get("enum", (given,))
+        return isinstance(given, str) and is_listed and bool(given.strip())
+    return type(given) is int and given in asked["enum"]  # type(), for True is an int too

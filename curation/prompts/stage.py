@@ -10,7 +10,6 @@ import enum
 import functools
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from curation.privacy import CERTAIN, hits
 from curation.prompts import material
@@ -19,7 +18,7 @@ from curation.prompts.kind import Kind
 from curation.prompts.registry import KINDS
 from schemas.benchmark import Query
 from schemas.prompt import Expansion, ModelAnswer, Prompt
-from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+from schemas.stages import Account, Drop, Input, ModelStage, Reason, RecordStage, Table
 from schemas.task import Scale, Task
 
 VERSION = 1
@@ -34,76 +33,53 @@ class NotAsked(enum.StrEnum):
     NO_TEXT = "no_text"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStage:
-    """One kind of prompt on the queries of one task.
-
-    Attributes:
-        kind: what is asked.
-        task: whose queries.
-    """
-
-    kind: Kind
-    task: Task
-
-    @property
-    def name(self) -> str:
-        """Of the stage that asks, and of the three together."""
-        return f"{self.task.name}_{self.kind.name}"
-
-    @property
-    def answers(self) -> str:
-        """Name under which its answers lie among the stages."""
-        return f"{self.name}_answers"
-
-    @property
-    def asked(self) -> dict[str, str]:
-        """Kind and hash of what all its prompts have in common."""
-        return {"prompt": self.kind.label, "prompt_sha256": self.kind.sha256(self.task.scale)}
-
-    @property
-    def asking(self) -> RecordStage:
-        """Makes the prompts."""
-        return RecordStage(
-            name=self.name,
-            version=VERSION,
-            inputs=(Input(f"{self.task.over_all.name}.queries", Query, "id"),),
-            outputs=(PROMPTS,),
-            process=functools.partial(_ask, kind=self.kind, scale=self.task.scale),
-            accounts=(Account("query", _own_id, PROMPTS.name, "subject"),),
-            params=self.asked,
-            reasons=frozenset(item.value for item in NotAsked),
-        )
-
-    @property
-    def reading(self) -> RecordStage:
-        """Reads the answers."""
-        return RecordStage(
-            name=f"{self.name}_texts",
-            version=VERSION,
-            inputs=(
-                Input(f"{self.name}.prompts", Prompt, "id"),
-                Input(f"{self.answers}.answers", ModelAnswer, "prompt_id"),
-            ),
-            outputs=(EXPANSIONS,),
-            process=functools.partial(_read, kind=self.kind),
-            accounts=(Account("answer", _answered, EXPANSIONS.name, "query_id"),),
-            params=self.asked,
-            reasons=frozenset(item.value for item in self.kind.reasons),
-        )
-
-
 def model_stage(kind: str, task: Task) -> ModelStage:
-    """The stage of a kind, by its name, on a task."""
-    return ModelStage(KINDS[kind], task)
+    """The stage of a kind, by its name, on the queries of a task."""
+    return made(KINDS[kind], task)
+
+
+def made(kind: Kind, task: Task) -> ModelStage:
+    """One kind of prompt on the queries of one task."""
+    name = f"{task.name}_{kind.name}"
+    asked = {"prompt": kind.label, "prompt_sha256": kind.sha256(task.scale)}
+    asking = RecordStage(
+        name=name,
+        version=VERSION,
+        inputs=(Input(f"{task.over_all.name}.queries", Query, "id"),),
+        outputs=(PROMPTS,),
+        process=functools.partial(_ask, kind=kind, scale=task.scale),
+        accounts=(Account("query", _own_id, PROMPTS.name, "subject"),),
+        params=asked,
+        reasons=frozenset(item.value for item in NotAsked),
+    )
+    reading = RecordStage(
+        name=f"{name}_texts",
+        version=VERSION,
+        inputs=answered(name),
+        outputs=(EXPANSIONS,),
+        process=functools.partial(_read, kind=kind),
+        accounts=(Account("answer", subjects, EXPANSIONS.name, "query_id"),),
+        params=asked,
+        reasons=frozenset(item.value for item in kind.reasons),
+    )
+    return ModelStage(task=task.name, kind=kind.name, asked=asked, asking=asking, reading=reading)
+
+
+def answered(name: str) -> tuple[Input, Input]:
+    """What the stage that reads the answers of a model stage is given: its prompts, each with its answers."""
+    return (
+        Input(f"{name}.prompts", Prompt, "id"),
+        Input(f"{name}_answers.answers", ModelAnswer, "prompt_id"),
+    )
+
+
+def subjects(prompt: Prompt, answers: Sequence[ModelAnswer]) -> list[str]:
+    """Units of a stage that reads answers: what each answer is about."""
+    return [answer.subject for answer in answers]
 
 
 def _own_id(query: Query) -> list[str]:
     return [query.id]
-
-
-def _answered(prompt: Prompt, answers: Sequence[ModelAnswer]) -> list[str]:
-    return [answer.subject for answer in answers]
 
 
 def _ask(

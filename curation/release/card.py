@@ -17,14 +17,18 @@ from typing import Any
 
 import jinja2
 
+from curation.changes.changelog import CHANGELOG, changelog
 from curation.partition.lot_sql import SINCE as LOT_SINCE
-from curation.published.manifest import ReleaseManifest
-from curation.release import results
-from curation.release.facts import Facts
+from curation.published.manifest import OF_CANDIDATES, ReleaseManifest
+from curation.published.query import QueryRunner
+from curation.release import credit, example, plots, results
+from curation.release.facts import Facts, views
+from curation.release.results import FIGURE
 from curation.release.rights import hub_licence
 from curation.tasks.registry import TASKS, by_lot
 from schemas.errors import ReleaseError
 from schemas.published import IMAGE, Published
+from schemas.spec import Citation
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
 from schemas.wording import counted
 
@@ -41,6 +45,16 @@ _MAY_HAVE_DIGITS = re.compile(
     r"|\bCC(?:[ -](?:BY|NC|SA|ND))*[ -]\d\.\d\b|\bCC0(?:[ -]1\.0)?\b"
 )
 _BLOCK = re.compile(r"<!-- prose:(\w+) -->\n(.*?)\n<!-- /prose:\1 -->", re.S)
+README = "README.md"
+PAGES = {
+    README: "card.md.jinja",
+    "card/labels.md": "labels.md.jinja",
+    "card/results.md": "results_page.md.jinja",
+    "card/origin.md": "origin.md.jinja",
+    "card/columns.md": "columns.md.jinja",
+}
+"""Path in a task directory -> template; what opens on the Hub fits one screen, depth stands beside it."""
+_DRAWN = frozenset({*PAGES, CHANGELOG, FIGURE, credit.CFF, credit.DATACITE, credit.ATTRIBUTION})
 _NANO = frozenset(table.name for table in NANO)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -79,6 +93,11 @@ def cell(value: object) -> str:
 def number(value: object) -> str:
     """Integers with thousands separators; nothing to count is a dash."""
     return "—" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def is_drawn(name: str) -> bool:
+    """Whether a file of a release only tells people what others of its files say: it gives no number."""
+    return name in _DRAWN or name.startswith(example.FILES)
 
 
 def load_prose(folder: Path, tasks: Iterable[str]) -> dict[str, Prose]:
@@ -201,8 +220,8 @@ def models(head: ReleaseManifest, facts: Facts) -> list[dict[str, Any]]:
     return found
 
 
-def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str:
-    """The whole README.md of one task directory: a function of the published data and the prose alone."""
+def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> dict[str, str]:
+    """README.md and the pages beside it, by path: a function of the published data and the prose alone."""
     images = {QUERIES.name: facts["images"]["images"], CORPUS.name: facts["corpus_images"]["images"]}
     present = [*MAIN, *(table for table in (*EXTRA, *DERIVED) if table.name in facts["tables"])]
     provenance = [table for table in PROVENANCE if table.name in facts["tables"]]
@@ -226,6 +245,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
             for table in present
         ],
         "nano": _NANO,
+        "headline": results.headline(environment, facts, is_of_candidates=head.label == OF_CANDIDATES),
         "results_section": results.section(environment, facts),
         "configs": configs,
         "loadable": {table["name"] for table in configs},
@@ -233,4 +253,37 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> str
         "drawn_with": drawn_with(head),
         "models": models(head, facts),
     }
-    return environment.get_template("card.md.jinja").render(context)
+    return {
+        path: re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(context))
+        for path, template in PAGES.items()
+    }
+
+
+def texts(
+    directory: Path,
+    head: ReleaseManifest,
+    facts: Facts,
+    prose: Mapping[str, str],
+    query: QueryRunner,
+    citation: Citation,
+) -> dict[str, str]:
+    """All texts that tell people of a task directory, by path: card, pages, changes, citation, credits."""
+    pages = render(head, facts, prose) | {CHANGELOG: changelog(head)}
+    return pages | credit.files(head, query, views(directory), citation)
+
+
+def write(
+    directory: Path,
+    head: ReleaseManifest,
+    facts: Facts,
+    prose: Mapping[str, str],
+    query: QueryRunner,
+    citation: Citation,
+) -> None:
+    """Write those texts, and the card's figures."""
+    for name, text in texts(directory, head, facts, prose, query, citation).items():
+        path = directory / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    plots.write(directory, facts)
+    example.write(directory, example.images(query, views(directory), facts["example"]))

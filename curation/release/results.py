@@ -33,6 +33,8 @@ HEADINGS = {
     "judged@10": "judged@10",
 }
 """Measures a card shows, and how they are called there."""
+_HEADLINE = ("nDCG@10", "Recall@100", "judged@10")
+"""Those that it shows before all others."""
 _CONDITIONS = {
     "text_only": "text alone",
     "image_only": "image alone",
@@ -326,21 +328,36 @@ FILTERS = {item.__name__: item for item in (whole, score, estimate, difference, 
 
 
 def section(environment: jinja2.Environment, facts: Mapping[str, Any]) -> str:
-    """The part of a card on baseline runs and what was made of them, as Markdown.
+    """The page of a card on baseline runs and what was made of them, as Markdown.
 
     Raises:
         ReleaseError: a published file on runs is not of the form expected.
     """
+    return _rendered(environment, "results.md.jinja", facts, "../")
+
+
+def headline(environment: jinja2.Environment, facts: Mapping[str, Any], *, is_of_candidates: bool) -> str:
+    """What the card itself says of baseline runs: each system's main measures, as Markdown.
+
+    Raises:
+        ReleaseError: a published file on runs is not of the form expected.
+    """
+    return _rendered(environment, "headline.md.jinja", {**facts, "is_of_candidates": is_of_candidates}, "")
+
+
+def _rendered(environment: jinja2.Environment, template: str, facts: Mapping[str, Any], up: str) -> str:
+    """A template on runs, for a page from which `up` leads to the task's folder."""
     splits = shown(facts["results"])
     context = {
         **facts,
         "splits": splits,
-        "figure": FIGURE if has_figure(splits) else "",
+        "figure": f"{up}{FIGURE}" if has_figure(splits) else "",
         "primary": PRIMARY,
+        "shown_first": _HEADLINE,
         "conditions": [(name, _CONDITIONS[name]) for name in CONDITIONS],
     }
     try:
-        text = environment.get_template("results.md.jinja").render(context)
+        text = environment.get_template(template).render(context)
     except (jinja2.TemplateError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise ReleaseError(
             f"what runs/ says is not of the form expected: {error}", file=" or ".join(_RUNS)

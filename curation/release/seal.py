@@ -15,9 +15,10 @@ from typing import Any
 
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest, unlike
 from curation.published.query import QueryRunner
-from curation.release import card, facts, plots
+from curation.release import card, facts
 from curation.release.write import Written
 from schemas.errors import ReleaseError
+from schemas.spec import Citation
 
 
 @contextlib.contextmanager
@@ -41,6 +42,7 @@ def seal(
     cards: str,
     change: Mapping[str, Any],
     shaped_by: tuple[str, ...],
+    citation: Citation,
 ) -> ReleaseManifest:
     """Finish a task folder and put it in its place; its manifest, or that of the equal release there.
 
@@ -52,6 +54,7 @@ def seal(
         cards: name of the folder the prose is from, for messages.
         change: what differs from the release before it, see curation.release.change.
         shaped_by: systems that shaped its pools.
+        citation: what people say of the dataset.
 
     Raises:
         ReleaseError: the prose names a fact that does not exist, or the version is taken by other content.
@@ -59,9 +62,7 @@ def seal(
     directory = written.directory
     numbers = {**written.facts, **facts.of_derived(directory, query)}
     head = replace(written.head, change=change, shaped_by=shaped_by)
-    text = card.render(head, numbers, card.render_prose(prose, numbers, cards))
-    (directory / "README.md").write_text(text, encoding="utf-8", newline="\n")
-    plots.write(directory, numbers)
+    card.write(directory, head, numbers, card.render_prose(prose, numbers, cards), query, citation)
     manifest = replace(head, files=hash_files(directory))
     manifest = replace(manifest, release_hash=manifest.computed_hash())
     (directory / NAME).write_text(manifest.to_json(), encoding="utf-8", newline="\n")

@@ -32,6 +32,7 @@ TASKS: Mapping[str, Task] = {
             "curation.tasks.summary.task",
             "curation.tasks.case_study.task",
             "curation.tasks.clinical_case.task",
+            "curation.tasks.reference_qa.task",
         ),
     )
 }

@@ -25,7 +25,7 @@ from flows.adapters.answering import (
 )
 from flows.adapters.llm_ledger import money, read_totals
 from flows.adapters.llm_runner import Run
-from flows.build.model_stages import Held, chosen_model, preview, settle, stages_of, take
+from flows.build.model_stages import Held, chosen_model, has_own, preview, settle, settle_own, stages_of, take
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session, read_session, write_session
 from flows.engine.workspace import Workspace
@@ -63,15 +63,10 @@ def estimate(request: Request, root: str | Path | None) -> dict[str, Any]:
     """
     session = read_session(root)
     _check(request)
-    found = [
-        take(
-            session.workspace,
-            stage,
-            _model(request, session.workspace, stage),
-            preview(session.workspace, stage),
-        )
-        for stage in stages_of(request.spec, request.names)
-    ]
+    found = []
+    for stage in stages_of(request.spec, request.names):
+        model = chosen_model(session.workspace, request.spec.prompts, stage, request.terms.model)
+        found.append(take(session.workspace, stage, model, preview(session.workspace, stage)))
     return _estimate(request, session.workspace, found)
 
 
@@ -86,14 +81,22 @@ def answer(request: Request, root: str | Path | None, environment: Mapping[str, 
     _check(request)
     with write_session(root) as session, alone(store_of(session.workspace), "asking a model"):
         quiet = replace(session, reporter=SilentReporter())  # what is told is what stands in the end
-        found = settle(quiet, request.spec, request.names, request.terms.model)
-        waiting = sum(len(mine.waiting) for mine in found)
-        run = Run()
-        if waiting and request.limit != 0:
-            for line in _priced(_estimate(request, session.workspace, found)):
+        run, left, before = Run(), request.limit, -1
+        while True:  # answers to one stage of a task may make prompts of the next
+            found = _settled(quiet, request)
+            waiting = sum(len(mine.waiting) for mine in found)
+            stored = sum(len(mine.answers) for mine in found)
+            if not waiting or left == 0 or run.stopped or stored == before:
+                break
+            now = replace(request, limit=left)
+            for line in _priced(_estimate(now, session.workspace, found)):
                 session.reporter.line(line)
-            run = _ask(session, request, found, access(environment))
-        found = settle(session, request.spec, request.names, request.terms.model)
+            _add(run, _ask(session, now, found, access(environment)))
+            if not has_own(request.spec, request.names):
+                break
+            left = None if left is None else max(0, left - waiting)
+            before = stored
+        found = _settled(session, request)
         totals = read_totals(ledger_of(session.workspace))
     check_stopped(run, sum(len(mine.answers) for mine in found))
     return {
@@ -103,6 +106,24 @@ def answer(request: Request, root: str | Path | None, environment: Mapping[str, 
     }
 
 
+def _settled(session: Session, request: Request) -> list[Held]:
+    """Every stage asked for, brought up to what the store holds: those of tasks, then those of queries."""
+    wanted = {stage.name for stage in stages_of(request.spec, request.names)}
+    own = has_own(request.spec, request.names)
+    found = settle_own(session, request.spec, own, request.terms.model) if own else []
+    found += settle(session, request.spec, request.names, request.terms.model)
+    return [mine for mine in found if mine.stage.name in wanted]
+
+
+def _add(whole: Run, run: Run) -> None:
+    """Count one run in."""
+    whole.calls += run.calls
+    whole.failed += run.failed
+    whole.unasked += run.unasked
+    whole.outcomes += run.outcomes
+    whole.stopped, whole.detail = run.stopped, run.detail
+
+
 def ledger_of(workspace: Workspace) -> Path:
     """What calls of model stages cost."""
     return workspace.answers / "ledger.jsonl"
@@ -110,17 +131,13 @@ def ledger_of(workspace: Workspace) -> Path:
 
 def _check(request: Request) -> None:
     named = request.spec.prompts.model
-    if not request.spec.prompts.stages:
+    if not stages_of(request.spec, request.names):
         raise UsageError("the spec asks for no model stage", hint=_CHOOSE)
     if named and request.terms.model not in ("", named):
         raise UsageError(
             f"the spec says that {named!r} answers, --model says {request.terms.model!r}",
             hint=f"edit the spec, or --set prompts.model={request.terms.model} in answer, build and release",
         )
-
-
-def _model(request: Request, workspace: Workspace, stage: Any) -> str:
-    return chosen_model(workspace, request.spec, stage, request.terms.model)
 
 
 def _ask(session: Session, request: Request, found: Sequence[Held], reach: Access) -> Run:
@@ -144,11 +161,7 @@ def _ask(session: Session, request: Request, found: Sequence[Held], reach: Acces
             reporter=session.reporter,
             name=mine.stage.name,
         )
-        whole.calls += run.calls
-        whole.failed += run.failed
-        whole.unasked += run.unasked
-        whole.outcomes += run.outcomes
-        whole.stopped, whole.detail = run.stopped, run.detail
+        _add(whole, run)
         left = None if left is None else left - len(chosen)
         if run.stopped:
             break
@@ -210,6 +223,8 @@ def _next(found: Sequence[Held], run: Run, spec: DatasetSpec) -> str:
         return f"the budget is used up ({run.detail}): raise --budget and run the same command again"
     if any(mine.waiting for mine in found):
         return "run the same command again: it asks only for what has no answer"
+    if has_own(spec):
+        return f"medqrels build --spec data_cards/{spec.name}/spec.toml, then medqrels release {spec.name}"
     return f"medqrels release {spec.name}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from curation.tasks.registry import TASKS
 from flows.build.resources import task_resources
 from flows.engine.runner import Job, Resource, plan
 from flows.engine.session import Session
@@ -34,10 +33,10 @@ def jobs_of(session: Session, step: Step, choices: Choices) -> list[Job]:
 
 def _resources(workspace: Workspace, step: Step, backend: str) -> Mapping[str, Resource]:
     """Files for the resources that a step's stage names; an index that is not made yet counts as one."""
-    if isinstance(step.stage, SetStage):
+    if step.stage is None or isinstance(step.stage, SetStage):
         return {}
     if step.task:
-        return task_resources(workspace, TASKS[step.task])
+        return task_resources(workspace, step.task, step.stage)
     if step.verb == "extract":
         return {"raw": Resource(workspace.raw)}
     index = planned_index(workspace, backend)

@@ -1,4 +1,4 @@
-"""The model stages a spec asks for: prompts made, answers taken from the store, texts read; nothing is asked.
+"""Model stages, those of tasks and those a spec asks for: what is stored of their answers; nothing is asked.
 
 What the store holds of a stage's prompts is written as `<stage>_answers/all`, an input of later stages like
 any other: the same answers on disk give the same bytes, and prompts without an answer are drops (`not_run`).
@@ -14,15 +14,17 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from curation.prompts.stage import ANSWERS, ModelStage, model_stage
+from curation.prompts.stage import ANSWERS, model_stage
 from curation.tasks.registry import TASKS
 from flows.adapters.answering import store_of
 from flows.adapters.llm_runner import held
+from flows.build.jobs import jobs_of
 from flows.engine.execution import StageSummary, split_done, sum_up
 from flows.engine.manifest import DROPPED, Manifest, Output, is_intact, publish, read_manifest
 from flows.engine.runner import (
     ALL,
     DROP_TABLE,
+    Job,
     execute,
     plan,
     read_rows,
@@ -34,12 +36,11 @@ from flows.engine.runner import (
 )
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
-from flows.pipeline import ANSWERS_VERSION, VERSIONS
-from schemas.benchmark import Query
+from flows.pipeline import ANSWERS_VERSION, VERSIONS, Choices, steps
 from schemas.errors import UsageError
 from schemas.prompt import ModelAnswer, Prompt
-from schemas.spec import DatasetSpec
-from schemas.stages import Drop, Reason, RecordStage
+from schemas.spec import DatasetSpec, Prompts
+from schemas.stages import Drop, ModelStage, Reason, RecordStage
 
 _UNANSWERED: Mapping[str, Reason] = {
     "refused": Reason.REFUSED,
@@ -65,7 +66,9 @@ class Held:
 
 
 def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
-    """The model stages of a spec, by task and kind; of those only the named ones, if any are.
+    """The model stages of a spec: of each task its own in order, then those of its queries, by kind.
+
+    Of those only the named ones, if any are.
 
     Args:
         spec: the dataset's spec.
@@ -75,19 +78,28 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
         UsageError: a name is none of them.
     """
     found = [
-        model_stage(kind, TASKS[task]) for task in sorted(spec.tasks) for kind in sorted(spec.prompts.stages)
+        stage for task in sorted(spec.tasks) for stage in [*TASKS[task].model_stages, *_asked(spec, task)]
     ]
-    unknown = [
-        name for name in names if not any(name in (one.name, one.kind.name, one.task.name) for one in found)
-    ]
+    unknown = [name for name in names if not any(name in (one.name, one.kind, one.task) for one in found)]
     if unknown:
-        known = ", ".join([*sorted(spec.prompts.stages), *(one.name for one in found)]) or "none"
+        known = ", ".join([*sorted({one.kind for one in found}), *(one.name for one in found)]) or "none"
         raise UsageError(f"the spec asks for no model stage {unknown[0]!r}", hint=f"stages: {known}")
-    return [one for one in found if not names or {one.name, one.kind.name, one.task.name} & set(names)]
+    return [one for one in found if not names or {one.name, one.kind, one.task} & set(names)]
+
+
+def _asked(spec: DatasetSpec, task: str) -> list[ModelStage]:
+    """What the spec asks of the queries of a task."""
+    return [model_stage(kind, TASKS[task]) for kind in sorted(spec.prompts.stages)]
+
+
+def has_own(spec: DatasetSpec, names: Sequence[str] = ()) -> list[str]:
+    """Tasks of a spec with model stages of their own, or those of them that the named stages are of."""
+    mine = {stage.task for stage in stages_of(spec, names)}
+    return [task for task in sorted(spec.tasks) if task in mine and TASKS[task].model_stages]
 
 
 def settle(session: Session, spec: DatasetSpec, names: Sequence[str] = (), model: str = "") -> list[Held]:
-    """Bring prompts, answers and texts up to what the store holds.
+    """Bring prompts, answers and texts of what the spec asks of queries up to what the store holds.
 
     Args:
         session: a session that holds the workspace.
@@ -100,18 +112,52 @@ def settle(session: Session, spec: DatasetSpec, names: Sequence[str] = (), model
     """
     found = []
     for stage in stages_of(spec, names):
-        _run(session, stage.asking)
-        mine = take(session.workspace, stage, chosen_model(session.workspace, spec, stage, model))
-        _write_answers(session, spec, mine)
-        _run(session, stage.reading)
-        found.append(mine)
+        if stage not in TASKS[stage.task].model_stages:
+            _run(session, stage.asking)
+            found.append(take_in(session, spec.prompts, stage, model))
+            _run(session, stage.reading)
     return found
 
 
-def chosen_model(workspace: Workspace, spec: DatasetSpec, stage: ModelStage, asked: str = "") -> str:
+def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model: str = "") -> list[Held]:
+    """Run the steps of some tasks, but the first, on what the store holds.
+
+    Args:
+        session: a session that holds the workspace.
+        spec: the dataset's spec.
+        tasks: tasks with model stages of their own.
+        model: as :func:`settle`.
+
+    Raises:
+        WorkspaceError: the stage before them has not run, or is out of date.
+    """
+    found, chosen = [], Choices.of(spec)
+    for step in steps("build", tasks):
+        if step.model is not None:
+            found.append(take_in(session, spec.prompts, step.model, model))
+        elif step.stage is not TASKS[step.task].per_article:
+            _run_jobs(session, step.name, jobs_of(session, step, chosen))
+    return found
+
+
+def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = "") -> Held:
+    """Write what the store holds of a stage's prompts, which stand, as a finished shard.
+
+    Args:
+        session: a session that holds the workspace.
+        prompts: what the spec says of models.
+        stage: the model stage.
+        model: as :func:`settle`.
+    """
+    mine = take(session.workspace, stage, chosen_model(session.workspace, prompts, stage, model))
+    _write_answers(session, prompts, mine)
+    return mine
+
+
+def chosen_model(workspace: Workspace, prompts: Prompts, stage: ModelStage, asked: str = "") -> str:
     """Whose answers count: the model asked for, the spec's, or the one whose answers count already."""
     made = shards_of(workspace, stage.answers).get(ALL)
-    return asked or spec.prompts.model or (str(made.params["model"]) if made else "")
+    return asked or prompts.model or (str(made.params["model"]) if made else "")
 
 
 def take(
@@ -124,22 +170,26 @@ def take(
 
 
 def preview(workspace: Workspace, stage: ModelStage) -> list[Prompt]:
-    """The prompts of a stage as its task stands now; nothing is written."""
+    """The prompts of a stage as its input stands now; nothing is written."""
     (job,) = plan(workspace, stage.asking, versions=VERSIONS)
-    table = f"{stage.task.over_all.name}.queries"
-    rows, _, _ = run_records(stage.asking, {table: read_rows(Query, job.inputs[table])}, stage.asked, {})
+    given = {item.table: read_rows(item.row, job.inputs[item.table]) for item in stage.asking.inputs}
+    rows, _, _ = run_records(stage.asking, given, stage.asking.params, {})
     return sorted(rows["prompts"], key=lambda prompt: str(prompt.id))
 
 
 def _run(session: Session, stage: RecordStage) -> None:
     """Run one pure stage in this process."""
-    done, waiting = split_done(plan(session.workspace, stage, versions=VERSIONS))
+    _run_jobs(session, stage.name, plan(session.workspace, stage, versions=VERSIONS))
+
+
+def _run_jobs(session: Session, name: str, jobs: Sequence[Job]) -> None:
+    done, waiting = split_done(jobs)
     finished = [(execute(job), True) for job in waiting.values()]
     finished += [(manifest, False) for job in done if (manifest := read_manifest(job.folder)) is not None]
-    session.reporter.line(sum_up(stage.name, finished).line())
+    session.reporter.line(sum_up(name, finished).line())
 
 
-def _write_answers(session: Session, spec: DatasetSpec, mine: Held) -> None:
+def _write_answers(session: Session, prompts: Prompts, mine: Held) -> None:
     """Write what the store holds as a finished shard; an equal one is left alone."""
     workspace, stage = session.workspace, mine.stage
     good = [answer for answer in mine.answers if answer.state == "answered"]
@@ -160,7 +210,7 @@ def _write_answers(session: Session, spec: DatasetSpec, mine: Held) -> None:
         {
             "model": mine.model,
             "served_models": sorted({answer.served_model for answer in mine.answers}),
-            "is_trial": spec.prompts.is_trial,
+            "is_trial": prompts.is_trial,
             **stage.asked,
         },
         {f"{stage.name}.prompts/{ALL}": made.outputs["prompts"].sha256},
@@ -183,9 +233,11 @@ def _write_answers(session: Session, spec: DatasetSpec, mine: Held) -> None:
 def _drops(workspace: Workspace, mine: Held) -> Iterator[Drop]:
     """Prompts without a usable answer."""
     articles: dict[str, str] = {}
-    for path in table_files(workspace, f"{mine.stage.task.over_all.name}.queries"):
-        rows: Any = pq.read_table(path, columns=["id", "article_id"])
-        articles |= dict(zip(rows["id"].to_pylist(), rows["article_id"].to_pylist(), strict=True))
+    asked = mine.stage.asking.inputs[0]
+    for path in table_files(workspace, asked.table):
+        if "article_id" in pq.read_schema(path).names:
+            rows: Any = pq.read_table(path, columns=[asked.by, "article_id"])
+            articles |= dict(zip(rows[asked.by].to_pylist(), rows["article_id"].to_pylist(), strict=True))
     known = {answer.prompt_id: answer for answer in mine.answers}
     for prompt in mine.prompts:
         answer = known.get(prompt.id)

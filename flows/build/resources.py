@@ -8,20 +8,20 @@ from flows.engine.runner import Resource
 from flows.engine.workspace import Workspace
 from flows.vocabulary.indexes import planned_index
 from schemas.errors import WorkspaceError
-from schemas.task import Task
+from schemas.stages import RecordStage
 
 
-def task_resources(workspace: Workspace, task: Task) -> Mapping[str, Resource]:
-    """Files for the resources a task's record stage names.
+def task_resources(workspace: Workspace, task: str, stage: RecordStage) -> Mapping[str, Resource]:
+    """Files for the resources a record stage of a task names.
 
     Raises:
         WorkspaceError: there is no vocabulary yet.
     """
-    if not task.per_article.resources:
+    if not stage.resources:
         return {}
     index = planned_index(workspace, "native")
     if index is None:
         raise WorkspaceError(
-            f"task {task.name!r} needs a vocabulary", file=str(workspace.root), hint="medqrels ground"
+            f"task {task!r} needs a vocabulary", file=str(workspace.root), hint="medqrels ground"
         )
-    return {name: index.resources[name] for name in task.per_article.resources}
+    return {name: index.resources[name] for name in stage.resources}

@@ -7,7 +7,7 @@ from typing import Any
 
 from curation.tasks.registry import TASKS
 from flows.build.jobs import jobs_of
-from flows.build.model_stages import settle
+from flows.build.model_stages import settle, take_in
 from flows.build.partition import partition_jobs
 from flows.engine.execution import workers
 from flows.engine.orchestration import THREADS, flow, run_jobs
@@ -15,7 +15,7 @@ from flows.engine.runner import shards_of
 from flows.engine.session import write_session
 from flows.pipeline import Choices, steps
 from flows.specs import chosen_tasks
-from schemas.spec import DatasetSpec
+from schemas.spec import DatasetSpec, Prompts
 
 
 @flow(name="build", task_runner=THREADS, validate_parameters=False)
@@ -31,6 +31,9 @@ def build(
     summaries = []
     with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
         for step in steps("build", chosen_tasks(tasks, spec)):
+            if step.model is not None:
+                take_in(session, spec.prompts if spec else Prompts(), step.model)
+                continue
             jobs = jobs_of(session, step, chosen)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))
         if spec is not None and all(

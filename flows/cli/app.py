@@ -40,8 +40,11 @@ from flows.cli.common import (
     with_progress,
 )
 from flows.cli.crawl import crawl_app
+from flows.cli.diff import diff_app
 from flows.cli.evaluate import evaluate_app
+from flows.cli.export import export_app
 from flows.cli.ground import ground
+from flows.cli.publish import publish
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
@@ -74,13 +77,16 @@ app = App(
 app.command(answer_app)
 app.command(audit_app)
 app.command(crawl_app)
+app.command(diff_app)
 app.command(evaluate_app)
+app.command(export_app)
 for _verb in (agreement, adjudicate, plan):
     review_app.command(_verb)
 review_app.command(judge_app)
 app.command(review_app)
 app.command(vocabulary_app)
 app.command(ground)
+app.command(publish)
 _SIGINT = threading.Event()
 
 

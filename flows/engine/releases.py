@@ -13,7 +13,7 @@ _SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
 
 
 def task_directories(release: str, workspace: Workspace | None) -> list[Path]:
-    """Folders a RELEASE argument means: a task or version folder, NAME@VERSION, or another dataset's folder.
+    """Folders a RELEASE argument means: a task or version folder, NAME@VERSION[/TASK], or another dataset's.
 
     Raises:
         UsageError: there is no such folder.
@@ -21,7 +21,7 @@ def task_directories(release: str, workspace: Workspace | None) -> list[Path]:
     path = Path(release)
     if not path.exists() and "@" in release and workspace is not None:
         name, _, version = release.partition("@")
-        path = workspace.releases / name / version
+        path = workspace.releases / name / version  # a task may follow: NAME@VERSION/TASK
     if not path.exists():
         raise UsageError(
             f"no release at {release!r}", file=str(path), hint="give a path to a task folder, or NAME@VERSION"

@@ -56,7 +56,9 @@ class Settings(BaseSettings):
     )
 
     workspace: Path = Field(Path("workspace"), description="folder of raw/, work/ and releases/")
-    contact: str = Field("", description="mail address sent to servers in the User-Agent")
+    contact: Annotated[str, Field(pattern=r"^[!-~]*$")] = Field(
+        "", description="mail address sent to servers in the User-Agent: no spaces, ASCII"
+    )
     workers: Annotated[int, Field(ge=0, le=256)] = Field(
         0, description="worker processes; 0 means one per core"
     )

@@ -42,6 +42,8 @@ def preview_stages(root: str | None, planned: Sequence[Step], chosen: Choices) -
     session = read_session(root)
     result = []
     for step in planned:
+        if step.stage is None:  # answers of a model, taken from the store
+            continue
         jobs = jobs_of(session, step, chosen)
         done = sum(job.is_done() for job in jobs)
         result.append({"stage": step.name, "done": done, "to_do": len(jobs) - done})

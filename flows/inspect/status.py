@@ -18,6 +18,7 @@ from flows.crawl.selection import selections
 from flows.engine.execution import sum_up
 from flows.engine.lineage import check_current, verb_of
 from flows.engine.manifest import MANIFEST, Manifest
+from flows.engine.published import published
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
 from flows.inspect.audit_status import NOT_AUDITED, standing
@@ -146,6 +147,7 @@ def _releases(workspace: Workspace) -> list[dict[str, Any]]:
                 "publishable": held.publishable,
                 "not_publishable_because": list(held.because),
                 "audit": held.audit,
+                "published": published(workspace, manifest.dataset, manifest.version),
             }
         )
     return found
@@ -172,6 +174,9 @@ def _next(found: Mapping[str, Any]) -> str:
     name = f"{newest['dataset']}@{newest['version']}"
     if any(item["audit"] != "clean" for item in readable if item["version"] == newest["version"]):
         return f"medqrels audit {name}"
+    mine = [item for item in readable if (item["dataset"], item["version"]) == tuple(name.split("@"))]
+    if all(item["publishable"] and not item["published"] for item in mine):
+        return f"medqrels publish {name} --to hf:ORG"
     return f"medqrels evaluate {name}"
 
 
@@ -297,6 +302,7 @@ def _release_lines(releases: Sequence[Mapping[str, Any]]) -> list[str]:
             lines += _wrapped("", f"not publishable{which}: {reason}")
         ready = [item["task"] for item in items if item["publishable"]]
         lines += _wrapped("", f"publishable: {', '.join(ready)}") if ready else []
+        lines += [f"  published to {place} as {name[1]}" for place in sorted(items[0]["published"])]
     return lines or ["no release yet"]
 
 

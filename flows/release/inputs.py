@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from curation.prompts.stage import ModelStage
 from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
 from curation.release.write import Inputs
@@ -24,6 +23,7 @@ from flows.vocabulary.store import credits_of
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
 from schemas.spec import DatasetSpec
+from schemas.stages import ModelStage, RecordStage, SetStage
 from schemas.tables import ANNOTATIONS, EXPANSIONS
 from schemas.task import Task
 from sources.stage import CRAWL
@@ -47,7 +47,8 @@ def gather(
     check_built(session, built, spec)
     workspace, stage = session.workspace, built.over_all
     source = source_of(workspace, spec.name, built.name)
-    stages = (*BEFORE_TASKS, built.per_article.name, *dict.fromkeys((stage.name, source)))
+    own = tuple(name for step in built.steps for name in _names(step))
+    stages = (*BEFORE_TASKS, built.per_article.name, *own, *dict.fromkeys((stage.name, source)))
     vocabulary = current(workspace)
     given = [f"{source}.{name}" for name in ("queries", "qrels", "excluded")]
     given += [f"{stage.name}.documents", "labels.records", "parse.articles"]
@@ -55,14 +56,16 @@ def gather(
     given += [f"{source}.{ANNOTATIONS.name}"] if source != stage.name else []
     given += [f"{PARTITION}.{name}" for name in ("keys", "assignments", "withheld")]
     given += [f"extract.{name}" for name in ("sources", "passages", "figures")]
-    asked = model_stages(session, built, spec)
+    asked = [one for one in model_stages(session, built, spec) if one not in built.model_stages]
     tables = {name.partition(".")[2]: table_files(workspace, name) for name in given}
     tables[EXPANSIONS.name] = tuple(
         path for one in asked for path in table_files(workspace, f"{one.reading.name}.{EXPANSIONS.name}")
     )
     tables["labels"] = tables.pop("records")
+    if "collections" in stage.outputs:  # files of questions are sources as well
+        tables["sources"] += table_files(workspace, f"{stage.name}.collections")
     tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
-    of_models = tuple(name for one in asked for name in (one.name, one.answers, one.reading.name))
+    of_models = tuple(name for one in asked for name in _names(one))
     for name in (*stages, *of_models, PARTITION):
         tables[f"drops/{name}"] = table_files(workspace, f"{name}._dropped")
     return Inputs(
@@ -76,6 +79,11 @@ def gather(
         review=review_summary(workspace, spec, built.name),
         reported=reported_in(workspace, spec.name),
     )
+
+
+def _names(step: RecordStage | SetStage | ModelStage) -> tuple[str, ...]:
+    """Stages that a step is: one, or prompts, answers and what is read of them."""
+    return (step.name, step.answers, step.reading.name) if isinstance(step, ModelStage) else (step.name,)
 
 
 def check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
@@ -116,7 +124,7 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
     hint = (
         f"medqrels answer --spec data_cards/{spec.name}/spec.toml, or medqrels build to take what is stored"
     )
-    found = [stage for stage in stages_of(spec) if stage.task.name == built.name]
+    found = [stage for stage in stages_of(spec) if stage.task == built.name]
     for stage in found:
         if not finished(stage.reading.name):
             raise WorkspaceError(f"model stage {stage.name!r} has not run", hint=hint)

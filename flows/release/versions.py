@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from curation.changes.levels import Level, is_enough, largest, next_version
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest
-from curation.release.card import load_prose
-from curation.release.change import FIRST, Level, Since, largest, new_task, next_version
+from curation.release.card import is_drawn, load_prose
+from curation.release.change import FIRST, Since, new_task
 from curation.release.seal import aside, seal, settle
 from curation.release.write import write
 from curation.tasks.registry import TASKS
@@ -25,7 +26,6 @@ from schemas.task import Task
 
 TRIAL = "0.0.0-trial"
 """Version of what is made only to be compared."""
-_CARD = frozenset({"README.md", "figures/results.svg"})
 _DERIVED = "the card's prose, or what baseline runs give"
 Earlier = tuple[str, Sequence[Path]]
 
@@ -83,6 +83,8 @@ class Maker:
             check_version(workspace, self.spec, name, version)
         self.partition(version)
         manifests = self._released(version, lambda task: self._since(version, task, last))
+        if last is not None:
+            _check_enough(version, manifests, last)
         return Made(version, True, _told(manifests, last), self._placed(version, manifests))
 
     def _next(self, last: Earlier) -> Made:
@@ -207,6 +209,7 @@ def release_task(
             cards=cards.name,
             change=change,
             shaped_by=shaped_by,
+            citation=spec.citation,
         )
 
 
@@ -218,7 +221,7 @@ def _is_same(made: ReleaseManifest, stood: ReleaseManifest, *, is_whole: bool) -
         replace(item, files={}, release_hash="", shaped_by=(), not_publishable_because=())
         for item in (made, stood)
     ]
-    files = {name: digest for name, digest in made.files.items() if name not in _CARD}
+    files = {name: digest for name, digest in made.files.items() if not is_drawn(name)}
     return heads[0] == heads[1] and files.items() <= stood.files.items()
 
 
@@ -226,6 +229,22 @@ def _level(manifests: Sequence[ReleaseManifest]) -> Level:
     """The dataset's change: its tasks' largest; at least a patch, for a release that is not the same."""
     found = largest(item.change["level"] for item in manifests)
     return "patch" if found == "none" else found
+
+
+def _check_enough(version: str, manifests: Sequence[ReleaseManifest], last: Earlier) -> None:
+    """A version named by hand says no less than what changed.
+
+    Raises:
+        ReleaseError: it is too low; says what changed and which version that demands.
+    """
+    found = largest(item.change["level"] for item in manifests)
+    if found == "none" or is_enough(version, needed := next_version(last[0], found)):
+        return
+    raise ReleaseError(
+        f"version {version} says too little, {needed} is demanded: {_told(manifests, last)}",
+        file=str(last[1][0].parent),
+        hint=f"release {needed}, or leave --version out: it follows from what changed",
+    )
 
 
 def _told(manifests: Sequence[ReleaseManifest], last: Earlier | None) -> str:

@@ -14,6 +14,11 @@ def bucket_dir() -> Path:
     return _HERE / "bucket"
 
 
+def questions_path() -> Path:
+    """File of invented questions that cite articles of the sample, its sidecar beside it."""
+    return _HERE / "questions" / "reference.jsonl"
+
+
 def ids_path() -> Path:
     """Text file with the PMCIDs of the sample, one a line; `#` starts a comment."""
     return _HERE / "ids.txt"

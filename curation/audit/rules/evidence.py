@@ -43,8 +43,9 @@ _QUOTES = "SELECT coalesce(sum(len(evidence)), 0)::BIGINT AS n FROM provenance_q
 _WITHOUT = """SELECT o."query-id" AS q, o."corpus-id" AS c FROM provenance_qrels o
     LEFT JOIN qrels r ON r."query-id" = o."query-id" AND r."corpus-id" = o."corpus-id"
     WHERE coalesce(len(o.evidence), 0) = 0
-        AND coalesce(r.label_status, '') NOT IN ('expert', 'adjudicated')"""
-"""Labels of people rest on their answers, see the rule review_labels."""
+        AND coalesce(r.label_status, '') NOT IN ('expert', 'adjudicated')
+        AND NOT coalesce(r.label_status = 'judge' AND r.score = 0, false)"""
+"""Labels of people rest on their answers, see the rule review_labels; a judge's 0 says that no words do."""
 _PLACED = """
     WITH spans AS (SELECT "query-id" AS q, "corpus-id" AS c, unnest(evidence) AS e FROM provenance_qrels),
     placed AS (

@@ -19,12 +19,12 @@ from curation.audit.rule import (
     side,
 )
 from curation.published.manifest import NAME, hash_files
-from curation.release import card, plots
+from curation.release import card, credit, example, plots
 from curation.release.facts import COUNTED, Facts
 from curation.release.results import FIGURE
 from schemas.hashing import sha256_text
 
-_CARD, _MOST_LINES = "README.md", 20_000
+_MOST_LINES = 20_000
 Hashes = Mapping[str, str]
 
 
@@ -100,10 +100,10 @@ HASHES = (
 )
 
 
-def _published(context: Context) -> str | None:
-    """The card, None when there is none."""
+def _published(context: Context, name: str = card.README) -> str | None:
+    """The card or a page beside it, None when there is none."""
     _ = context.manifest  # other layouts have no card of ours
-    path = context.directory / _CARD
+    path = context.directory / name
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
 
 
@@ -114,12 +114,13 @@ def _comparable(context: Context) -> str | None:
 
 
 def _whole(context: Context) -> Outcome:
-    """A card that is missing, or too long to be compared."""
+    """A card or page that is missing, or a card too long to be compared."""
     found = Collector("card", "error")
-    if _published(context) is None:
-        found.add("the card is missing", side(_CARD, _CARD))
-    elif _comparable(context) is None:
-        found.add(f"the card has more than {_MOST_LINES} lines", side(_CARD, _CARD))
+    for name in card.PAGES:
+        if _published(context, name) is None:
+            found.add("the card is missing", side(name, name))
+    if _published(context) is not None and _comparable(context) is None:
+        found.add(f"the card has more than {_MOST_LINES} lines", side(card.README, card.README))
     return found.outcome(0)
 
 
@@ -130,7 +131,7 @@ def _lacking(context: Context) -> Outcome:
     prose = card.prose_of(published or "")
     for section in card.PROSE if published is not None else ():
         if not prose.get(section, "").strip():
-            found.add(f"the card has no '{section}' section", side(_CARD, section))
+            found.add(f"the card has no '{section}' section", side(card.README, section))
     return found.outcome(0)
 
 
@@ -154,7 +155,7 @@ def _facts(context: Context) -> Facts:
 
 
 def _other_lines(context: Context) -> Outcome:
-    """Render the card again from the data, keeping only its prose, and compare line by line."""
+    """Make card, pages and credits again from the data, keeping what people wrote; compare line by line."""
     found = Collector("card", "error")
     published = _comparable(context)
     if published is None:
@@ -164,16 +165,29 @@ def _other_lines(context: Context) -> Outcome:
         raise CannotRun("rows without a licence leave the card's licence undefined")
     stated = card.prose_of(published)
     prose = {name: stated[name] if stated.get(name, "").strip() else "" for name in card.PROSE}
-    lines = published.splitlines()
-    wanted = card.render(context.manifest, numbers, prose).splitlines()
-    for kind, start, end, other, until in difflib.SequenceMatcher(None, lines, wanted, False).get_opcodes():
+    wanted = card.texts(
+        context.directory, context.manifest, numbers, prose, context.query, credit.stated(context.directory)
+    )
+    for name, text in wanted.items():
+        _compare(found, name, _published(context, name), text)
+    return found.outcome(sum(text.count("\n") for text in wanted.values()))
+
+
+def _compare(found: Collector, name: str, published: str | None, wanted: str) -> None:
+    """Where a page differs from what it should be; one that is missing is told of as a whole."""
+    if published == wanted or (published is None and name in card.PAGES):
+        return
+    lines, others = (published or "").splitlines(), wanted.splitlines()
+    if len(lines) > _MOST_LINES or len(others) > _MOST_LINES:  # comparing them would take minutes
+        found.add("the card does not say what the data say", side(name, name))
+        return
+    for kind, start, end, other, until in difflib.SequenceMatcher(None, lines, others, False).get_opcodes():
         if kind != "equal":
             found.add(
                 "the card does not say what the data say",
-                side(_CARD, f"line {start + 1}", "\n".join(lines[start:end])),
-                side("data", f"line {other + 1}", "\n".join(wanted[other:until])),
+                side(name, f"line {start + 1}", "\n".join(lines[start:end])),
+                side("data", f"line {other + 1}", "\n".join(others[other:until])),
             )
-    return found.outcome(len(wanted))
 
 
 def _other_figure(context: Context) -> Outcome:
@@ -183,14 +197,18 @@ def _other_figure(context: Context) -> Outcome:
         drawn = figure.read_text(encoding="utf-8", errors="replace") if figure.is_file() else None
         if drawn != plots.figure(_facts(context)):
             found.add("the card's figure does not show what the data say", side(FIGURE, FIGURE))
+        for name in example.unlike(context.directory, _facts(context)["example"]):
+            found.add("the card's figure does not show what the data say", side(name, name))
     return found.outcome(0)
 
 
-def _in_card(change: Callable[[str], tuple[str, str]]) -> Callable[[Path], Sequence[str] | None]:
-    """Damages the card; it is told the text, and says what it is then and what must be named."""
+def _in_card(
+    change: Callable[[str], tuple[str, str]], name: str = card.README
+) -> Callable[[Path], Sequence[str] | None]:
+    """Damages a page; it is told the text, and says what it is then and what must be named."""
 
     def damage(directory: Path) -> Sequence[str] | None:
-        path = directory / _CARD
+        path = directory / name
         if not path.is_file():
             return None
         text, named = change(path.read_text(encoding="utf-8"))
@@ -200,21 +218,39 @@ def _in_card(change: Callable[[str], tuple[str, str]]) -> Callable[[Path], Seque
     return damage
 
 
-def _edited_number(text: str) -> tuple[str, str]:
+def _edited(line: str) -> Callable[[str], tuple[str, str]]:
+    """States another number in the first line that begins so."""
+
+    def edit(text: str) -> tuple[str, str]:
+        lines = text.split("\n")
+        at = next(number for number, other in enumerate(lines) if other.startswith(line))
+        lines[at] = f"{line}999,999,999 |"
+        return "\n".join(lines), f"line {at + 1}"
+
+    return edit
+
+
+def _uncredited(text: str) -> tuple[str, str]:
+    """One article less to be credited."""
     lines = text.split("\n")
-    at = next(number for number, line in enumerate(lines) if line.startswith("| corpus | "))
-    lines[at] = "| corpus | 999,999,999 |"
-    return "\n".join(lines), f"line {at + 1}"
+    del lines[-2]
+    return "\n".join(lines), f"line {len(lines)}"
 
 
-def _lost(directory: Path) -> Sequence[str]:
-    (directory / _CARD).unlink(missing_ok=True)
-    return [_CARD]
+def _lost(name: str) -> Callable[[Path], Sequence[str]]:
+    def lose(directory: Path) -> Sequence[str]:
+        (directory / name).unlink(missing_ok=True)
+        return [name]
+
+    return lose
 
 
-def _other_drawing(directory: Path) -> Sequence[str]:
-    _write(FIGURE, "<svg/>")(directory, ())
-    return [FIGURE]
+def _other_drawing(name: str) -> Callable[[Path], Sequence[str]]:
+    def draw(directory: Path) -> Sequence[str]:
+        _write(name, "<svg/>")(directory, ())
+        return [name]
+
+    return draw
 
 
 TRUE_CARD = (
@@ -222,11 +258,12 @@ TRUE_CARD = (
         "the card is missing, or too long to be compared",
         _whole,
         (
-            FileDefect("no card", _lost),
+            FileDefect("no card", _lost(card.README)),
+            FileDefect("no page on its labels", _lost("card/labels.md")),
             Defect(
                 "a card of very many lines",
-                f"SELECT '{_CARD}'",
-                files=_write(_CARD, "\n" * (_MOST_LINES + 1)),
+                f"SELECT '{card.README}'",
+                files=_write(card.README, "\n" * (_MOST_LINES + 1)),
             ),
         ),
     ),
@@ -246,12 +283,21 @@ TRUE_CARD = (
     Check(
         "the card does not say what the data say",
         _other_lines,
-        FileDefect("a number edited in the card", _in_card(_edited_number)),
+        (
+            FileDefect("a number edited in the card", _in_card(_edited("| documents | "))),
+            FileDefect("a number edited on a page", _in_card(_edited("| corpus | "), "card/origin.md")),
+            FileDefect("an article that is not credited", _in_card(_uncredited, credit.ATTRIBUTION)),
+        ),
     ),
     Check(
         "the card's figure does not show what the data say",
         _other_figure,
-        FileDefect("a figure that was not drawn from the data", _other_drawing),
+        (
+            FileDefect("a figure that was not drawn from the data", _other_drawing(FIGURE)),
+            FileDefect(
+                "an image that the example does not have", _other_drawing(f"{example.FILES}other.png")
+            ),
+        ),
     ),
 )
 RULES = (

@@ -6,18 +6,13 @@ of R2MED (arXiv 2505.14558), which publishes no diagnosis, so that nobody can ch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from curation.concepts.abbreviations import definitions
 from curation.tasks.clinical_case.clues import GIVES_AWAY, HIDDEN, read_clues
-from curation.tasks.clinical_case.hide import Hidden, Revealed, hide
 from curation.tasks.clinical_case.records import Clue, Cut
 from curation.tasks.clinical_case.settings import OwnReason, Settings
 from curation.tasks.clinical_case.sql import NAME
-from curation.tasks.clinical_case.wordings import Name, Wordings, near, read_names, word_counts
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_facts import why_unpaired
 from curation.tasks.shared.case_reports import (
@@ -29,6 +24,8 @@ from curation.tasks.shared.case_reports import (
     drop_query,
 )
 from curation.tasks.shared.case_text import CaseText, assemble
+from curation.tasks.shared.hide import Hidden, Revealed, hide, places_of, wordings_of
+from curation.tasks.shared.wordings import near
 from curation.tasks.shared.words import word_count
 from schemas.article import Article
 from schemas.benchmark import Document, Query
@@ -42,7 +39,6 @@ from schemas.label import RecordLabels
 from schemas.stages import Drop, Input, Reason, RecordStage, Table
 
 Row = Query | Document | Cut | Clue | Fact | Drop
-_DECLARED = re.compile(r"\s*(?P<short>[^=]+?)\s*=\s*(?P<long>.+)")
 
 
 def build(
@@ -119,45 +115,16 @@ def _case(
         yield drop_query(case, *(open_because or (Reason.OPEN_DIAGNOSIS, "")))
         return
     close = near(found.concept, report.concepts, settings.max_family)
-    known = read_names(names, close)
-    if not _is_named(found.concept, text.language, known):
+    wordings = wordings_of(report, articles, found.concept, close, text.language, names)
+    if wordings is None:
         yield drop_query(case, OwnReason.NOT_NAMED_IN_LANGUAGE, f"{found.concept} in {text.language}")
         return
-    told = [mention for mention in report.mentions if mention.concept in close]
-    wordings = Wordings.of(
-        found.concept,
-        known,
-        {mention.text for mention in told if mention.rule != "short_form"},
-        {mention.text for mention in told if mention.rule == "short_form"},
-        word_counts(names, report.concepts),
-    )
-    wordings = replace(wordings, short=wordings.short | _short_forms(report, articles, wordings))
-    hidden = hide(report, case, wordings, [(item.text_id, item.start, item.end) for item in told])
+    hidden = hide(report, case, wordings, places_of(report, close))
     words = word_count(hidden.text.released) if hidden.text else 0
     if hidden.text is None or words < settings.min_words:
         yield _dropped(case, hidden, words)
         return
     yield from _query(report, document, text, hidden, found.concept, close, settings, relations)
-
-
-def _is_named(concept: str, language: str, known: Sequence[Name]) -> bool:
-    """Whether the vocabulary can tell the diagnosis in a text of a language at all."""
-    base = language.split("-")[0]
-    return any(name.concept == concept and name.language.split("-")[0] == base for name in known)
-
-
-def _short_forms(report: CaseReport, articles: Sequence[Article], wordings: Wordings) -> set[str]:
-    """Abbreviations that any text of the article explains with what gives the diagnosis away."""
-    texts = [passage.text for passage in report.passages.values()]
-    texts += [passage.text for passage in report.later.values()]
-    found: dict[str, str] = {}
-    for article in articles:
-        texts += [article.title, *(one.text for one in article.abstracts)]
-        declared = map(_DECLARED.fullmatch, article.abbreviations)
-        found.update((match["short"], match["long"]) for match in declared if match)
-    for text in texts:
-        found.update((item.short, item.long) for item in definitions(text))
-    return {short for short, long in found.items() if wordings.find(long)}
 
 
 def _dropped(case: Case, hidden: Hidden, words: int) -> Drop:

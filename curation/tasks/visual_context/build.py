@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from curation.extract.bibliographic import is_bibliographic
-from curation.extract.boilerplate import boilerplate_section
-from curation.extract.neutralise import neutralise, neutralise_caption
+from curation.extract.neutralise import neutralise_caption
 from curation.extract.sentences import sentence_spans
 from curation.similarity.text.edited import copyable, edited_copies
 from curation.tasks.shared.bars import article_bar, file_problem, first_image
+from curation.tasks.shared.passages import drop_passages, passage_document
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.figure import bar
 from curation.tasks.visual_context.settings import OwnReason, Settings
@@ -72,7 +71,7 @@ def build(
         return
     documents: dict[str, Document] = {}
     for passage in passages:
-        row = _document(source, passage, settings)
+        row = passage_document(NAME, source, passage, min_words=settings.min_document_words)
         if isinstance(row, Document):
             documents[passage.id] = row
         yield row
@@ -102,37 +101,7 @@ def _drop_all(
 ) -> Iterator[Drop]:
     for figure in figures:
         yield Drop(unit="figure", id=figure.id, article_id=source.id, reason=reason, detail=detail)
-    for passage in passages:
-        yield Drop(unit="passage", id=passage.id, article_id=source.id, reason=reason, detail=detail)
-
-
-def _document(source: Source, passage: Passage, settings: Settings) -> Document | Drop:
-    if title := boilerplate_section(passage.section_path):
-        return _left_out(passage, OwnReason.BOILERPLATE, title)
-    if is_bibliographic(passage.text):
-        return _left_out(passage, OwnReason.BOILERPLATE, "a reference")
-    spans = [(pointer.start, pointer.end) for pointer in passage.pointers]
-    text, transforms = neutralise(passage.text, spans, passage.language)
-    words = word_count(text)
-    if words < settings.min_document_words:
-        return _left_out(passage, Reason.SHORT_PASSAGE, f"{words} words")
-    return Document(
-        id=passage.id,
-        task=NAME,
-        title=source.title,
-        text=text,
-        language=passage.language,
-        article_id=source.id,
-        license=source.licence.spdx,
-        license_evidence=source.licence.evidence,
-        text_sha256=passage.text_sha256,
-        transforms=transforms,
-        is_synthetic=source.is_synthetic,
-    )
-
-
-def _left_out(passage: Passage, reason: StrEnum, detail: str) -> Drop:
-    return Drop(unit="passage", id=passage.id, article_id=passage.article_id, reason=reason, detail=detail)
+    yield from drop_passages(passages, reason, detail)
 
 
 def _queries(

@@ -24,5 +24,4 @@ class Settings(task.Settings):
 class OwnReason(StrEnum):
     """Why this task drops what no other does."""
 
-    BOILERPLATE = "boilerplate"
     MANY_FIGURES = "many_figures"

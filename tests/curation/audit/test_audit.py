@@ -258,9 +258,9 @@ def changed_image(directory: Path) -> str:
 def edited_card(directory: Path) -> str:
     path = directory / "README.md"
     path.write_text(
-        path.read_text(encoding="utf-8").replace("| corpus | 8 |", "| corpus | 80 |"), encoding="utf-8"
+        path.read_text(encoding="utf-8").replace("| documents | 8 |", "| documents | 80 |"), encoding="utf-8"
     )
-    return "| corpus | 80 |"
+    return "| documents | 80 |"
 
 
 def extra_file(directory: Path) -> str:

@@ -16,12 +16,13 @@ from curation.prompts.answers import is_valid, read_answer
 from curation.prompts.kind import Kind
 from curation.prompts.registry import KINDS
 from curation.prompts.scores import VARIANTS
-from curation.prompts.stage import ModelStage, model_stage
+from curation.prompts.stage import model_stage
 from curation.prompts.texts import check_text
 from curation.tasks.registry import TASKS
 from flows.engine.runner import run_records
 from schemas.benchmark import Query
 from schemas.prompt import ModelAnswer, Prompt
+from schemas.stages import ModelStage
 from tests.annotation.test_judge import candidate
 from tests.flows.review.openai_server import naive_answer, outside_and_blocks
 

@@ -262,6 +262,7 @@ class World:
                 cards=self.cards.name,
                 change={},
                 shaped_by=shaped_by,
+                citation=spec.citation,
             )
 
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.published.manifest import ReleaseManifest, read_manifest
-from curation.release.change import Change, Level, compare, largest, new_task, next_version
+from curation.changes.levels import Level, is_enough, largest, next_version
+from curation.published.manifest import ReleaseManifest, Retention, read_manifest
+from curation.release.change import Change, compare, new_task
 from schemas.benchmark import Excluded
 from schemas.hashing import sha256_text
 from schemas.stages import Drop, Reason
@@ -36,8 +37,8 @@ def labels(world: World) -> None:
     world.qrels.pop()
 
 
-def fewer_labels(world: World) -> None:
-    """Every query keeps a positive: a further one of the first goes."""
+def other_rule(world: World) -> None:
+    """The grade of a kept pair is as it was: what was measured stays comparable."""
     world.qrels[0] = dataclasses.replace(world.qrels[0], rule="visual_context/cites-text@1")
 
 
@@ -75,6 +76,29 @@ def document_gone(world: World) -> None:
     assert gone.id in judged
 
 
+def withdraw(world: World, unit: str, name: str, reason: Reason) -> None:
+    """Some stage drops it for a reason that means withdrawal."""
+    world.drops["crawl"].append(Drop(unit=unit, id=name, article_id="pmc:PMC902.2", reason=reason))
+    world.retention = [
+        Retention(row.stage, row.unit, row.entered + (row.unit == unit), row.kept)
+        if row.stage == "crawl"
+        else row
+        for row in world.retention
+    ]
+
+
+def document_withdrawn(world: World) -> None:
+    """Its article was retracted."""
+    document_gone(world)
+    withdraw(world, "article", "pmc:PMC902.2", Reason.RETRACTED)
+
+
+def query_withdrawn(world: World) -> None:
+    """Its article is named; that the query went with it follows."""
+    query_gone(world)
+    withdraw(world, "article", "PMC902", Reason.WITHDRAWN)
+
+
 def document_text(world: World) -> None:
     one = world.documents[2]
     text = one.text + " The family agreed."
@@ -107,18 +131,20 @@ def other_setting(world: World) -> None:
     ("change", "level", "note"),
     [
         (lambda world: None, "none", ""),
-        (labels, "patch", "labels −1 1 changed"),
-        (fewer_labels, "patch", "labels 1 changed"),
-        (excluded, "patch", "excluded pairs +1"),
-        (facet, "patch", "rows of queries differ"),
+        (labels, "major", "labels −1 1 changed"),
+        (other_rule, "patch", "labels 1 with another rule or status"),
+        (excluded, "major", "excluded pairs +1"),
+        (facet, "patch", "facets, licence or source of 1 query changed"),
         (source, "patch", "rows of sources differ"),
         (drop, "patch", "rows of funnel, drops differ"),
         (other_setting, "patch", "setting extract.depth: None → 3"),
-        (document_gone, "minor", "−1 document"),
-        (document_text, "minor", "1 document changed"),
-        (document_title, "minor", "1 document changed"),
-        (query_gone, "minor", "−1 query"),
-        (setting, "major", "setting visual_context.min_words: 25 → 30"),
+        (document_gone, "major", "−1 document"),
+        (document_withdrawn, "patch", "−1 document withdrawn"),
+        (query_withdrawn, "patch", "−1 query withdrawn"),
+        (document_text, "major", "1 document changed"),
+        (document_title, "major", "1 document changed"),
+        (query_gone, "major", "−1 query"),
+        (setting, "patch", "setting visual_context.min_words: 25 → 30"),
         (split, "major", "1 query in another split"),
     ],
 )
@@ -141,10 +167,10 @@ def test_what_was_added_is_minor_too(tmp_path: Path, world: World, first: Path) 
 @pytest.mark.parametrize(
     ("head", "level", "note"),
     [
-        ({"siblings": ("summary",)}, "major", "tasks of the dataset: +summary"),
+        ({"siblings": ("summary",)}, "minor", "tasks of the dataset: +summary"),
         (
             {"versions": {"storage": 1, "ids": 99, "licence_profiles": ""}},
-            "major",
+            "patch",
             "the rules of ids changed",
         ),
         ({"grades": {"2": "Something else."}}, "major", "grade 2 means something else"),
@@ -161,17 +187,15 @@ def test_what_release_json_says_counts(
     assert (found.level, found.notes[0]) == (level, note)
 
 
-@pytest.mark.parametrize(
-    ("stage", "level"), [("visual_context", "major"), ("visual_context_all", "major"), ("extract", "patch")]
-)
-def test_another_version_of_a_stage_counts_by_whose_it_is(
-    first: Path, world: World, stage: str, level: str
+@pytest.mark.parametrize("stage", ["visual_context", "visual_context_all", "extract"])
+def test_another_version_of_a_stage_counts_by_what_it_did_to_rows(
+    first: Path, world: World, stage: str
 ) -> None:
     def again(head: ReleaseManifest) -> tuple[Any, ...]:
         return tuple({**one, "version": 2} if one["name"] == stage else one for one in head.stages)
 
     found = changed(first, world, stages=again(read_manifest(first)))
-    assert (found.level, found.notes) == (level, (f"stage {stage}: version 1 → 2",))
+    assert (found.level, found.notes) == ("patch", (f"stage {stage}: version 1 → 2",))
 
 
 def rewrite(directory: Path, table: str, change: Callable[[pa.Table], pa.Table]) -> None:
@@ -216,7 +240,9 @@ def test_only_the_first_version_of_a_query_is_left_out_of_the_comparison(first: 
     again = world.release(version="7.0.0")
     (one,), (other,) = (list((path / "provenance/queries").iterdir()) for path in (first, again))
     assert one.read_bytes() != other.read_bytes()
-    assert compare(first, again, read_manifest(again), run_sql) == Change("1.0.0", "none", ())
+    assert compare(first, again, read_manifest(again), run_sql) == Change(
+        "1.0.0", "none", (), read_manifest(first).release_hash, earlier=({"version": "1.0.0"},)
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,4 +271,17 @@ def test_no_version_follows_nothing(version: str, level: Level) -> None:
 
 def test_the_largest_change_wins() -> None:
     assert largest(["none", "minor", "patch"]) == "minor" and largest([]) == "none"
-    assert new_task("1.2.0").level == "major"
+    assert new_task("1.2.0").level == "minor"
+
+
+@pytest.mark.parametrize(
+    ("version", "needed", "enough"),
+    [
+        ("1.0.1", "1.1.0", False),
+        ("1.1.0", "1.1.0", True),
+        ("1.1.0-rc1", "1.1.0", True),
+        ("2.0.0", "1.1.0", True),
+    ],
+)
+def test_a_named_version_says_at_least_what_is_needed(version: str, needed: str, enough: bool) -> None:
+    assert is_enough(version, needed) == enough

@@ -21,6 +21,7 @@ from schemas.published import Column, Published
 from schemas.tables import NANO, QRELS, QUERIES, TABLES
 from scripts.make_docs import tables_page
 from tests.curation.release.known import World, run_sql
+from tests.releases import card_text
 
 SPANS = number("evidence_spans", "spans of text the label rests on", reader="auditor")
 FAMILY = text("family", "id shared by its translations", repeats=True)
@@ -81,7 +82,7 @@ def test_a_column_is_declared_and_made_and_all_else_follows(
         assert group.column(places["family"]).has_dictionary_page
         assert not group.column(places["text"]).has_dictionary_page
 
-        card = (directory / "README.md").read_text("utf-8")
+        card = card_text(directory)
         assert "| `evidence_spans` | int64 | spans of text the label rests on |" in card
         assert "| `evidence_spans` | int64 | spans of text the label rests on | auditor |" in tables_page()
         change = compare(before, directory, read_manifest(directory), run_sql)

@@ -18,6 +18,7 @@ from schemas.benchmark import Evidence, Excluded, Transform
 from schemas.errors import ConservationError
 from schemas.stages import Drop, Reason
 from tests.curation.release.known import World, run_sql
+from tests.releases import card_text
 
 SAID = "Her medical record number is 4482913."
 Row = dict[str, Any]
@@ -81,7 +82,7 @@ def test_a_document_that_names_a_patient_is_nowhere_in_the_release(world: World)
     assert funnel(directory) == {"query": (4, 4, 0), "document": (8, 7, 1)}
     for table, column in (("corpus", "id"), ("qrels", "corpus-id"), ("excluded", "corpus-id")):
         assert lost.id not in {row[column] for row in rows(directory, table)}
-    assert "4482913" not in (directory / "README.md").read_text("utf-8")
+    assert "4482913" not in card_text(directory)
     check_clean(directory)
 
 

@@ -29,6 +29,7 @@ from schemas.record import to_table
 from schemas.stages import Reason
 from schemas.tables import IMAGE_CHECKS, ORIGIN_CORPUS, QUERIES
 from tests.curation.release.known import World, make_world, noise_image, run_sql
+from tests.releases import card_text
 
 
 def tree(directory: Path) -> dict[str, bytes]:
@@ -179,7 +180,7 @@ def test_an_empty_build_is_an_empty_release(world: World) -> None:
     world.queries, world.documents, world.qrels, world.excluded = [], [], [], []
     directory = world.release()
     assert load_every_config(directory) == {"funnel": ["test"], "drops": ["test"]}
-    card = (directory / "README.md").read_text("utf-8")
+    card = card_text(directory)
     assert "**empty**: no queries" in card and "There is nothing to ask" in card
     assert "load_dataset(path" not in card
     manifest = read_manifest(directory)
@@ -213,11 +214,11 @@ def test_every_config_of_the_card_loads_and_none_with_rows_is_missing(world: Wor
 
 
 def test_a_card_says_of_a_setting_what_the_release_was_built_with(world: World) -> None:
-    text = (world.release() / "README.md").read_text("utf-8")
+    text = card_text(world.release())
     assert "A figure without a usable image makes no query." in text
     assert "at least 25 words, cites at most 2 figures" in text
     world.settings["visual_context"] |= {"require_image": False, "min_words": 30}
-    text = (world.release(version="2.0.0") / "README.md").read_text("utf-8")
+    text = card_text(world.release(version="2.0.0"))
     assert "A figure without a usable image is a query by its caption alone." in text
     assert "makes no query" not in text and "at least 30 words, cites" in text
 
@@ -374,7 +375,7 @@ def test_a_funnel_that_loses_units_is_refused(world: World) -> None:
 
 def test_the_funnel_and_the_card_tell_what_was_dropped(world: World) -> None:
     directory = world.release()
-    card = (directory / "README.md").read_text(encoding="utf-8")
+    card = card_text(directory)
     assert "| crawl | article | 4 | 2 | 2 | licence_not_allowed 1, retracted 1 |" in card
     assert "There are 4 queries." in card
     views = {"drops": sorted((directory / "provenance" / "drops").glob("*.parquet"))}
@@ -410,7 +411,7 @@ def test_what_was_read_in_images_is_published_and_told(tmp_path: Path) -> None:
     assert pq.read_table(file).to_pylist() == [
         {"id": row.id, "kind": "ct", "text_check": row.text_check, "flags": ["face"]} for row in checks
     ]
-    assert "2 images passed; **not run** for 1 images" in (directory / "README.md").read_text("utf-8")
+    assert "2 images passed; **not run** for 1 images" in card_text(directory)
 
 
 def test_documents_without_labels_of_their_own_take_those_of_their_article(world: World) -> None:

@@ -12,7 +12,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.tasks.clinical_case.clues import read_clues
 from curation.tasks.clinical_case.task import TASK
-from curation.tasks.clinical_case.wordings import Name, Wordings
+from curation.tasks.shared.wordings import Name, Wordings
 from schemas.article import Abstract
 from schemas.hashing import sha256_text
 from schemas.record import to_table

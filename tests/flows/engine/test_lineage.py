@@ -62,8 +62,10 @@ def test_another_version_is_noticed(workspace: Workspace) -> None:
 def test_every_stage_of_the_product_has_a_version_here() -> None:
     expected = {"crawl", "parse", "extract", "cases", "images", "questions", "exercises"}
     expected |= {"ground", "ground_questions", "ground_exercises", "labels", "diagnoses"}
-    for task in ("visual_context", "image_search", "summary", "case_study", "clinical_case"):
+    for task in ("visual_context", "image_search", "summary", "case_study", "clinical_case", "reference_qa"):
         expected |= {task, f"{task}_all"}
         for kind in ("hyde", "query2doc"):
             expected |= {f"{task}_{kind}", f"{task}_{kind}_answers", f"{task}_{kind}_texts"}
+    asked = {"questions", "exercises", "pairs", "judge", "judge_answers", "judgements", "judged", "labels"}
+    expected |= {f"reference_qa_{step}" for step in asked}
     assert set(VERSIONS) == expected | {"partition"}

@@ -22,6 +22,7 @@ from flows.release.versions import Made, Maker
 from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import ReleaseError
 from tests.pipeline import run_partition
+from tests.releases import card_text
 
 DATASET = "versioned"
 SPEC = """
@@ -100,31 +101,37 @@ def test_day_after_day(maintainer: Maintainer) -> None:
     assert same.line(DATASET) == "no new release, nothing changed: versioned@1.0.0 stands"
 
     maintainer.write_spec(maintainer.queries("1.0.0")[0])
-    minor = maintainer.release()
-    assert (minor.version, minor.is_new) == ("1.1.0", True)
-    assert minor.why.startswith("minor since 1.0.0: ") and "visual_context −1 query" in minor.why
-    changes = {item.task: item.change for item in minor.manifests}
-    assert changes["visual_context"]["notes"][0] == "−1 query"
-    assert {item["previous"] for item in changes.values()} == {"1.0.0"}
-    assert maintainer.release().version == "1.1.0"
+    withdrawn = maintainer.release()
+    assert (withdrawn.version, withdrawn.is_new) == ("1.0.1", True)
+    assert withdrawn.why.startswith("patch since 1.0.0: visual_context −1 query withdrawn")
+    (change,) = [item.change for item in withdrawn.manifests]
+    assert (change["previous"], change["parent"]) == ("1.0.0", first.manifests[0].release_hash)
+    assert {"table": "queries", "change": "removed", "reason": "withdrawal", "rows": 1} in change["counts"]
+    assert maintainer.release().version == "1.0.1"
 
     (maintainer.cards / "collection.md").write_text("Told in other words.\n", "utf-8")
     patch = maintainer.release()
     assert (patch.version, patch.why) == (
-        "1.1.1",
-        "patch since 1.1.0: the card's prose, or what baseline runs give",
+        "1.0.2",
+        "patch since 1.0.1: the card's prose, or what baseline runs give",
     )
-    card = (maintainer.directory("1.1.1") / "README.md").read_text("utf-8")
-    assert "Since 1.1.0: no query, document or label of this task changed." in card
+    card = card_text(maintainer.directory("1.0.2"))
+    assert "Since 1.0.1: no query, document or label of this task changed." in card
 
     maintainer.write_spec(maintainer.queries("1.0.0")[0], AND_SUMMARY)
-    major = maintainer.release()
-    assert major.version == "2.0.0"
-    notes = {item.task: item.change["notes"] for item in major.manifests}
+    with pytest.raises(
+        ReleaseError, match=r"1\.0\.3 says too little, 1\.1\.0 is demanded: minor since 1\.0\.2"
+    ):
+        maintainer.release("1.0.3")
+    minor = maintainer.release()
+    assert minor.version == "1.1.0"
+    notes = {item.task: item.change["notes"] for item in minor.manifests}
     assert notes["summary"] == ["the task is new in the dataset"]
     assert notes["visual_context"][0] == "tasks of the dataset: +summary"
-    assert "tasks of the dataset: +summary" in major.why
-    assert maintainer.versions() == ["1.0.0", "1.1.0", "1.1.1", "2.0.0"]
+    assert "tasks of the dataset: +summary" in minor.why
+    told = next(item.change for item in minor.manifests if item.task == "visual_context")
+    assert [item["version"] for item in told["earlier"]] == ["1.0.2", "1.0.1", "1.0.0"]
+    assert maintainer.versions() == ["1.0.0", "1.0.1", "1.0.2", "1.1.0"]
     assert not list(maintainer.workspace.releases.rglob("*trial*"))
 
 
@@ -169,20 +176,20 @@ def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_sam
     for one in (maintainer, other):
         one.release()
         one.write_spec(one.queries("1.0.0")[0], AND_SUMMARY)
-    other.release("2.0.0")
+    other.release("1.1.0")
     whole = sealing.settle
     seen: list[str] = []
 
     def dies(partial: Path, target: Path, manifest: ReleaseManifest) -> ReleaseManifest:
         seen.append(manifest.version)
-        if manifest.version == "2.0.0" and manifest.task == "visual_context":
+        if manifest.version == "1.1.0" and manifest.task == "visual_context":
             raise KeyboardInterrupt
         return whole(partial, target, manifest)
 
     monkeypatch.setattr(sealing, "settle", dies)
     with pytest.raises(KeyboardInterrupt):
         maintainer.release()
-    assert "2.0.0" in seen and maintainer.versions() == ["1.0.0"]
+    assert "1.1.0" in seen and maintainer.versions() == ["1.0.0"]
     monkeypatch.setattr(sealing, "settle", whole)
     placed = Maker._placed
 
@@ -194,8 +201,8 @@ def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_sam
         maintainer.release()
     assert maintainer.versions() == ["1.0.0"]
     monkeypatch.setattr(Maker, "_placed", placed)
-    assert maintainer.release().version == "2.0.0"
-    here, there = (one.workspace.releases / DATASET / "2.0.0" for one in (maintainer, other))
+    assert maintainer.release().version == "1.1.0"
+    here, there = (one.workspace.releases / DATASET / "1.1.0" for one in (maintainer, other))
     assert files(here) == files(there)
 
 

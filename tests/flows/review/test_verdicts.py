@@ -44,6 +44,7 @@ from schemas.errors import ReleaseError, UsageError
 from schemas.review import ReviewAnnotation, ReviewCandidate, annotation_id
 from schemas.spec import DatasetSpec, Review
 from tests.pipeline import run_partition
+from tests.releases import card_text
 
 TASK, DATASET = "visual_context", "medqrels-sample"
 Row = dict[str, Any]
@@ -272,7 +273,7 @@ def test_labels_that_people_changed_are_told(world: World) -> None:
 
 def reviewed_part(world: World, version: str) -> str:
     """What a card tells of the review."""
-    card = (world.directory(version) / "README.md").read_text("utf-8")
+    card = card_text(world.directory(version))
     return card.partition("### Review by people")[2].partition("\n#")[0]
 
 
@@ -297,9 +298,9 @@ def test_silver_goes_only_when_the_minimum_is_met(world: World) -> None:
     high = world.spec.model_copy(update={"expert_minimum": len(judged) + 1})
     third = released(world.workspace, high, "3.0.0")
     assert third.label == "silver"
-    card = (world.directory("3.0.0") / "README.md").read_text("utf-8")
+    card = card_text(world.directory("3.0.0"))
     assert f"**silver**: {len(judged)} queries" in card
-    card = (world.directory("2.0.0") / "README.md").read_text("utf-8")
+    card = card_text(world.directory("2.0.0"))
     assert "**silver**" not in card
     rules = {row["rule"]: row for row in world.folder.json("precision.json")["precision"]}
     cites = rules["visual_context/cites-xref@1"]

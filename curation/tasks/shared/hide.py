@@ -6,16 +6,22 @@ first sentence on that gives the diagnosis away is left out, wherever the story 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from curation.cases.roles import Role
+from curation.concepts.abbreviations import definitions
 from curation.extract.sentences import sentence_spans
-from curation.tasks.clinical_case.wordings import Hit, Wordings
 from curation.tasks.shared.case_reports import CaseReport
 from curation.tasks.shared.case_text import CaseText, assemble
+from curation.tasks.shared.wordings import Hit, Name, Wordings, read_names, word_counts
+from schemas.article import Article
 from schemas.case import Case, CaseSpan
 
-_ASKED_ROLES = frozenset({"presentation", "findings"})
+_DECLARED = re.compile(r"\s*(?P<short>[^=]+?)\s*=\s*(?P<long>.+)")
+_ASKED_ROLES: frozenset[Role] = frozenset({"presentation", "findings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,70 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class Sentence:
+    """One sentence of a case: where it stands, its text."""
+
     span: CaseSpan
     text: str
+
+
+def wordings_of(
+    report: CaseReport,
+    articles: Sequence[Article],
+    concept: str,
+    close: frozenset[str],
+    language: str,
+    names: Path,
+) -> Wordings | None:
+    """What gives a diagnosis of one article's case away.
+
+    Args:
+        report: the article.
+        articles: the same as parsed: short forms it explains.
+        concept: the diagnosis.
+        close: it and what is near to it, see :func:`curation.tasks.shared.wordings.near`.
+        language: of the case, BCP-47.
+        names: Parquet of ConceptName rows of the vocabulary.
+
+    Returns:
+        None when the vocabulary cannot tell the diagnosis in that language at all.
+    """
+    known = read_names(names, close)
+    if not _is_named(concept, language, known):
+        return None
+    told = [mention for mention in report.mentions if mention.concept in close]
+    wordings = Wordings.of(
+        concept,
+        known,
+        {mention.text for mention in told if mention.rule != "short_form"},
+        {mention.text for mention in told if mention.rule == "short_form"},
+        word_counts(names, report.concepts),
+    )
+    return replace(wordings, short=wordings.short | _short_forms(report, articles, wordings))
+
+
+def places_of(report: CaseReport, close: frozenset[str]) -> list[tuple[str, int, int]]:
+    """Places that grounding read as one of some concepts: passage id, start, end."""
+    return [(item.text_id, item.start, item.end) for item in report.mentions if item.concept in close]
+
+
+def _is_named(concept: str, language: str, known: Sequence[Name]) -> bool:
+    base = language.split("-")[0]
+    return any(name.concept == concept and name.language.split("-")[0] == base for name in known)
+
+
+def _short_forms(report: CaseReport, articles: Sequence[Article], wordings: Wordings) -> set[str]:
+    """Abbreviations that any text of the article explains with what gives the diagnosis away."""
+    texts = [passage.text for passage in report.passages.values()]
+    texts += [passage.text for passage in report.later.values()]
+    found: dict[str, str] = {}
+    for article in articles:
+        texts += [article.title, *(one.text for one in article.abstracts)]
+        declared = map(_DECLARED.fullmatch, article.abbreviations)
+        found.update((match["short"], match["long"]) for match in declared if match)
+    for text in texts:
+        found.update((item.short, item.long) for item in definitions(text))
+    return {short for short, long in found.items() if wordings.find(long)}
 
 
 def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tuple[str, int, int]]) -> Hidden:
@@ -54,10 +121,10 @@ def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tupl
         wordings: what gives its diagnosis away.
         told: places that grounding read as the diagnosis or a near relative: passage id, start, end.
     """
-    sentences = list(_sentences(report, case))
+    sentences = list(case_sentences(report, case))
     at, revealed = _first(sentences, wordings, told)
     while at:
-        text = _assembled(report, case, sentences[:at])
+        text = text_of(report, case, sentences[:at], _ASKED_ROLES)
         hit = wordings.find(text.released) if text else None
         if hit is None:  # no name is put together where sentences were left out between others
             return Hidden(text, revealed)
@@ -66,7 +133,7 @@ def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tupl
     return Hidden(None, revealed)
 
 
-def _sentences(report: CaseReport, case: Case) -> Iterator[_Sentence]:
+def case_sentences(report: CaseReport, case: Case) -> Iterator[Sentence]:
     """The sentences of a case in reading order; passages that are missing have none."""
     for owner in case.spans:
         known = report.passages.get(owner.passage_id) or report.later.get(owner.passage_id)
@@ -75,11 +142,11 @@ def _sentences(report: CaseReport, case: Case) -> Iterator[_Sentence]:
         text = known.text[owner.start : owner.end]
         for start, end in sentence_spans(text):
             span = replace(owner, start=owner.start + start, end=owner.start + end)
-            yield _Sentence(span, text[start:end])
+            yield Sentence(span, text[start:end])
 
 
 def _first(
-    sentences: Sequence[_Sentence], wordings: Wordings, told: Sequence[tuple[str, int, int]]
+    sentences: Sequence[Sentence], wordings: Wordings, told: Sequence[tuple[str, int, int]]
 ) -> tuple[int, Revealed | None]:
     """Number of sentences before the first that gives the diagnosis away, and what does."""
     for number, sentence in enumerate(sentences):
@@ -94,18 +161,20 @@ def _first(
     return len(sentences), None
 
 
-def _revealed(sentence: _Sentence, hit: Hit) -> Revealed:
+def _revealed(sentence: Sentence, hit: Hit) -> Revealed:
     start, end = hit.start, min(hit.end, len(sentence.text))
     first = sentence.span.start
     return Revealed(sentence.span.passage_id, first + start, first + end, sentence.text[start:end], hit.how)
 
 
-def _assembled(report: CaseReport, case: Case, sentences: Sequence[_Sentence]) -> CaseText | None:
-    """Presentation and findings of some sentences as one text; neighbours of one passage in one span."""
+def text_of(
+    report: CaseReport, case: Case, sentences: Sequence[Sentence], roles: frozenset[Role]
+) -> CaseText | None:
+    """Sentences of some roles as one text, neighbours of one passage in one span; None when there is none."""
     spans: list[CaseSpan] = []
     before = -1
     for number, sentence in enumerate(sentences):
-        if sentence.span.role not in _ASKED_ROLES:
+        if sentence.span.role not in roles:
             continue
         last = spans[-1] if spans else None
         if last and before == number - 1 and last.passage_id == sentence.span.passage_id:

@@ -1,0 +1,1 @@
+"""Releases in the formats of other tools: the same rows, the excluded pairs beside them."""

@@ -1,0 +1,229 @@
+"""What changed between a text and a rewrite of it, each change with a named reason."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeVar
+
+from curation.extract.sentences import sentence_spans
+from curation.fidelity.denials import are_opposite, denials, denied
+from curation.fidelity.meanings import Meanings
+from curation.fidelity.quantities import implied, quantities, said_of
+from curation.fidelity.sides import Side, said_of_sides, sides
+from curation.fidelity.words import also_said, content_words, stem
+from schemas.concept import Mention
+
+K = TypeVar("K")
+Value = tuple[str, str]
+"""A number and its unit."""
+_EACH = re.compile(r"\b(?:both|each|either|two|bilateral\w*)\b", re.IGNORECASE)
+"""'Both' may count anything; where the other text has one of these, it counts sides there."""
+_JOINED = re.compile(r",|/|\b(?:and|or|nor)\b")
+_SPECIMENS = frozenset(
+    map(stem, ("serum", "plasma", "blood", "urine", "level", "levels", "count", "urinary"))
+)
+"""Words that say in what something was measured; another text may leave it to the unit."""
+_KIN = 4
+"""Letters of a stem with which words of one family begin alike."""
+
+
+class Change(enum.StrEnum):
+    """What a rewrite may not change, in the order in which it is told."""
+
+    NUMBER_CHANGED = "number_changed"
+    UNIT_CHANGED = "unit_changed"
+    SIDE_CHANGED = "side_changed"
+    NEGATION_CHANGED = "negation_changed"
+    PERSON_CHANGED = "person_changed"
+    CONCEPT_LOST = "concept_lost"
+    CONCEPT_ADDED = "concept_added"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing a rewrite may not do, and the words it was seen by."""
+
+    reason: enum.StrEnum
+    detail: str
+
+
+def changes(
+    source: str, rewrite: str, told: Sequence[Mention], retold: Sequence[Mention], meanings: Meanings
+) -> list[Found]:
+    """All changes of a rewrite, by reason.
+
+    Args:
+        source: an English text.
+        rewrite: the same in other words.
+        told: concepts named in the source, those inside longer names too.
+        retold: the same of the rewrite.
+        meanings: of the vocabulary they are of.
+    """
+    told, retold = _stated(source, told), _stated(rewrite, retold)
+    return [
+        *_numbers(source, rewrite),
+        *_sides(source, rewrite),
+        *_denials(source, rewrite, told, retold, meanings),
+        *_missing(Change.CONCEPT_LOST, told, retold, rewrite, meanings),
+        *_missing(Change.CONCEPT_ADDED, retold, told, source, meanings),
+    ]
+
+
+def _stated(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """Concepts that a text states: what it asks is not said of anybody."""
+    asked = [(start, end) for start, end in sentence_spans(text) if text[start:end].endswith("?")]
+    return [item for item in mentions if not any(start <= item.start < end for start, end in asked)]
+
+
+def _numbers(source: str, rewrite: str) -> Iterator[Found]:
+    before, after = quantities(source), quantities(rewrite)
+    one = {(item.value, item.unit) for item in before}
+    other = {(item.value, item.unit) for item in after}
+    lost = one - other - implied(rewrite) - _ages(other)
+    new = other - one - implied(source) - _ages(one)
+    values, others = {value for value, _ in one}, {value for value, _ in other}
+    for value, unit in sorted(lost | new):
+        is_same_value = value in values and value in others
+        where = "lost" if (value, unit) in lost else "new"
+        change = Change.UNIT_CHANGED if is_same_value else Change.NUMBER_CHANGED
+        yield Found(change, f"{where}: {value} {unit}".rstrip())
+    if not lost and not new:
+        for pair in _exchanged(said_of(source, before), said_of(rewrite, after)):
+            yield Found(Change.NUMBER_CHANGED, "exchanged: " + ", ".join(" ".join(item) for item in pair))
+
+
+def _ages(found: Set[Value]) -> set[Value]:
+    """The same numbers with years for no unit and the reverse: a man of 63, a man of 63 years."""
+    return {(value, "year" if not unit else "") for value, unit in found if unit in ("", "year")}
+
+
+def _exchanged(
+    told: Mapping[Value, Set[str]], retold: Mapping[Value, Set[str]]
+) -> Iterator[tuple[Value, Value]]:
+    """Two that are said of each other's words in the rewrite, more than of their own."""
+    for one, other in combinations(sorted(told.keys() & retold.keys()), 2):
+        if one[1] != other[1]:  # values in two units cannot be exchanged without becoming other values
+            continue
+        if _is_exchanged(told, retold, one, other):
+            yield one, other
+
+
+def _is_exchanged(told: Mapping[K, Set[str]], retold: Mapping[K, Set[str]], one: K, other: K) -> bool:
+    """Whether the words said of two in one text are said of the other of the two in the other text."""
+    own = len(told[one] & retold[one]) + len(told[other] & retold[other])
+    return len(told[one] & retold[other]) + len(told[other] & retold[one]) > own
+
+
+def _sides(source: str, rewrite: str) -> Iterator[Found]:
+    one, other = sides(source), sides(rewrite)
+    named, renamed = _resolved(one[""]), _resolved(other[""])
+    are_both = not (one[""] and other[""]) and one[""] | other[""] == {"both"}
+    is_said = are_both and all(_EACH.search(text) for text in (source, rewrite))
+    if named != renamed and not is_said:
+        words = [" ".join(sorted(item)) or "none" for item in (one[""], other[""])]
+        yield Found(Change.SIDE_CHANGED, f"{words[0]}: now {words[1]}")
+        return
+    for word in sorted((one.keys() & other.keys()) - {""}):
+        if not one[word] & other[word] and "both" not in one[word] | other[word]:
+            yield Found(Change.SIDE_CHANGED, f"{word}: {_listed(one[word])}, now {_listed(other[word])}")
+            return
+    told, retold = said_of_sides(source), said_of_sides(rewrite)
+    if {"left", "right"} <= told.keys() & retold.keys() and _is_exchanged(told, retold, "left", "right"):
+        yield Found(Change.SIDE_CHANGED, "left and right exchanged")
+
+
+def _resolved(found: Set[Side]) -> frozenset[str]:
+    """Sides named, both of them where both are meant together."""
+    return frozenset({"left", "right"} if "both" in found else found)
+
+
+def _listed(found: Set[Side]) -> str:
+    return " ".join(sorted(found))
+
+
+def _denials(
+    source: str, rewrite: str, told: Sequence[Mention], retold: Sequence[Mention], meanings: Meanings
+) -> Iterator[Found]:
+    """Concepts and, outside the names of these, words that one text denies and the other affirms."""
+    pairs = list(_pairs(_longest(told), _longest(retold), meanings))
+    for one, other in pairs:
+        words = ", ".join(sorted({item.text for item in (*one, *other)}))
+        if are_opposite(set(denied(source, _spans(one))), set(denied(rewrite, _spans(other)))):
+            yield Found(Change.NEGATION_CHANGED, words)
+        if not {item.is_family for item in one} & {item.is_family for item in other}:
+            yield Found(Change.PERSON_CHANGED, words)
+    before = denials(source, [span for one, _ in pairs for span in _spans(one)])
+    after = denials(rewrite, [span for _, other in pairs for span in _spans(other)])
+    for word in sorted(before.keys() & after.keys()):
+        if are_opposite(before[word], after[word]):
+            yield Found(Change.NEGATION_CHANGED, word)
+
+
+def _spans(mentions: Sequence[Mention]) -> list[tuple[int, int]]:
+    return [(item.start, item.end) for item in mentions]
+
+
+def _pairs(
+    told: Sequence[Mention], retold: Sequence[Mention], meanings: Meanings
+) -> Iterator[tuple[list[Mention], list[Mention]]]:
+    """Mentions of each concept of one text, and of the same in the other, by id or by name."""
+    for concept in sorted({item.concept for item in told if meanings.tells(item.concept)}):
+        other = [item for item in retold if item.concept == concept]
+        other = other or [item for item in retold if meanings.any_same(concept, [item.concept])]
+        if other:
+            yield [item for item in told if item.concept == concept], other
+
+
+def _missing(
+    change: Change,
+    mentions: Sequence[Mention],
+    others: Sequence[Mention],
+    text: str,
+    meanings: Meanings,
+) -> Iterator[Found]:
+    """Concepts of one text that the other neither names nor has the words of: names may be read otherwise."""
+    known = {item.concept for item in others}
+    stems = {word.stem for word in (*content_words(text), *(word for word, _ in also_said(text)))}
+    missing = {
+        item.concept: item.text
+        for item in _longest(mentions)
+        if item.concept not in known
+        and meanings.tells(item.concept)
+        and not _JOINED.search(item.text)  # "flank and neck pain" for pain of the flank: a guess
+        and not _has_words(item.text, stems)
+    }
+    for concept, words in sorted(missing.items()):
+        if not meanings.any_same(concept, known):
+            yield Found(change, f"{words} ({concept})")
+
+
+def _longest(mentions: Sequence[Mention]) -> list[Mention]:
+    """Names that stand inside no longer one."""
+    spans = {(item.start, item.end) for item in mentions}
+    return [
+        item
+        for item in mentions
+        if not any(
+            start <= item.start and item.end <= end and (start, end) != (item.start, item.end)
+            for start, end in spans
+        )
+    ]
+
+
+def _has_words(name: str, stems: Set[str]) -> bool:
+    words = {word.stem for word in content_words(name)} - _SPECIMENS
+    return bool(words) and all(
+        word in stems or any(_are_kin(word, other) for other in stems) for word in words
+    )
+
+
+def _are_kin(one: str, other: str) -> bool:
+    """Whether two stems are one, or one is the beginning of the other: injur, injuri."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _KIN and long.startswith(short)

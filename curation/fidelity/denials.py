@@ -1,0 +1,113 @@
+"""What a text denies, by the project's context rules (curation.concepts.context), and how surely.
+
+The scope of a denial runs to the end of its clause, and rules that look at words alone may take the next
+clause for a part of it: "takes no drugs and suddenly had chest pain". What stands behind a verb or article of
+its own, or behind a comma after "without", is therefore neither denied nor affirmed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from curation.concepts.context import Span, assign
+from curation.concepts.context_rules import Lexicon, tables
+from curation.extract.sentences import sentence_spans
+from curation.fidelity.quantities import quantities
+from curation.fidelity.words import FUNCTION_WORDS, Word, also_said, content_words, listed, stem
+
+_SAY_LITTLE = listed(
+    """
+    case clinic current episod evid examin exam find foot further hospit known medic notabl observ patient
+    person present prior recent report result revea reveal review show sign signific symptom test time use
+    year age man woman boy girl child infant histori note seen given also evalu study studi laboratori normal
+    remark otherwis past notic complain state describ deni neg absent absenc free
+    """
+)
+"""Stems of words that reports are told with: what they are part of may be denied in one place alone."""
+_OWN_CLAUSE = re.compile(
+    r"[;:]|\b(?:who|whom|which|that|but|had|has|have|is|are|was|were|began|suddenly|shows?|showed|reports?|takes?"
+    r"|suffers?|develops?|presents?|comes?|and \w+ed\b)|,(?: and)? an? \w+",
+    re.IGNORECASE,
+)
+_WITHOUT = re.compile(r"without$", re.IGNORECASE)
+_PLACE = re.compile(
+    r"(?P<noun>[^\W\d_]+) (?:in|on|of|at|from|to|over|under|around|between|against|with) (?:[^\W\d_]+ ){0,3}$"
+)
+_NEXT = re.compile(r"\s*([^\W\d_]+|\S)?")
+
+
+@functools.cache
+def _lexicon() -> Lexicon:
+    return Lexicon(tables()["en"])
+
+
+def denied(text: str, spans: Sequence[Span]) -> list[bool | None]:
+    """Whether each stretch of an English text is denied: True, False, or None where nobody can tell."""
+    triggers = sorted(
+        (end, start)
+        for first, last in sentence_spans(text)
+        for start, end, phrase in _lexicon().hits(text.lower(), first, last)
+        if any(flag == "negated" for flag, _ in phrase.sets)
+    )
+    found: list[bool | None] = []
+    for (start, end), context in zip(spans, assign(text, spans), strict=True):
+        before = bisect_left(triggers, (start + 1, 0)) - 1
+        between = text[triggers[before][0] : end] if before >= 0 else ""
+        is_listed = "," in between and _WITHOUT.search(text, 0, triggers[before][0])
+        is_sure = not context.is_negated or not (is_listed or _OWN_CLAUSE.search(between))
+        found.append(context.is_negated if is_sure else None)
+    return found
+
+
+def denials(text: str, aside: Sequence[Span] = ()) -> dict[str, set[bool | None]]:
+    """Stem of a content word -> whether it is denied, in each place it stands in.
+
+    Of a name of several words only the last is denied, and not where it is: "no muscle atrophy" and "no blood
+    in the stool" say nothing of muscles and stool.
+
+    Args:
+        text: an English text.
+        aside: stretches whose words do not count.
+    """
+    words = [word for word in content_words(text) if word.stem not in _SAY_LITTLE]
+    triggers = [
+        (start, end)
+        for first, last in sentence_spans(text)
+        for start, end, phrase in _lexicon().hits(text.lower(), first, last)
+        if phrase.sets or phrase.stops or phrase.is_verb
+    ]
+    numbers = [(item.start, item.end) for item in quantities(text)]
+    said = [word for word in words if not _is_within(word, [*triggers, *aside, *numbers])]
+    told: dict[str, set[bool | None]] = {}
+    for word, flag in zip(said, denied(text, [(word.start, word.end) for word in said]), strict=True):
+        is_meant = not flag or (_is_head(text, word) and not _is_place(text, word))
+        told.setdefault(word.stem, set()).add(flag if is_meant else None)
+    for word, is_lacking in also_said(text):
+        (flag,) = (True,) if is_lacking else denied(text, [(word.start, word.end)])
+        told.setdefault(word.stem, set()).add(flag)
+    return told
+
+
+def _is_place(text: str, word: Word) -> bool:
+    """Whether a word says where or of what something is: in the stool; but not: history of trauma."""
+    found = _PLACE.search(text, 0, word.start)
+    return found is not None and stem(found["noun"]) not in _SAY_LITTLE
+
+
+def _is_head(text: str, word: Word) -> bool:
+    """Whether no content word follows at once."""
+    following = _NEXT.match(text, word.end)
+    after = following[1] if following else None
+    return not after or not after[0].isalpha() or after.lower() in FUNCTION_WORDS
+
+
+def _is_within(word: Word, spans: Sequence[Span]) -> bool:
+    return any(start <= word.start and word.end <= end for start, end in spans)
+
+
+def are_opposite(one: set[bool | None], other: set[bool | None]) -> bool:
+    """Whether one text always denies what the other always affirms."""
+    return (one, other) in (({True}, {False}), ({False}, {True}))

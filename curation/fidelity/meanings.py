@@ -1,0 +1,91 @@
+"""Which concepts a rewrite must keep, and which of two ids mean the same by name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.concepts.english import fold_english
+from curation.diagnosis.concepts import Concepts
+from schemas.hashing import normalise_text
+
+_GROUPS = ("CHEM", "DISO")
+"""Semantic groups that vignettes are about: disorders with their signs, and substances."""
+_PROCEDURES = ("T060", "T061")
+"""UMLS types Diagnostic Procedure, and Therapeutic or Preventive Procedure."""
+
+
+class Meanings(Protocol):
+    """What a comparison needs to know of a vocabulary."""
+
+    def tells(self, concept: str) -> bool:
+        """Whether a concept says something of a patient; 'history' and 'disease' do not."""
+
+    def any_same(self, concept: str, others: Iterable[str]) -> bool:
+        """Whether a concept shares a name with one of others: vocabularies hold some things twice."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VocabularyMeanings:
+    """Meanings of a vocabulary in Parquet. Build with :func:`meanings`."""
+
+    groups: frozenset[str]
+    procedures: frozenset[str]
+    concepts: Concepts
+    names: Path
+    _known: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def tells(self, concept: str) -> bool:
+        """See :class:`Meanings`."""
+        return concept in self.groups and not self.concepts.is_general(concept)
+
+    def answers(self, concept: str) -> bool:
+        """Whether a concept can be what a question asks for: what tells something, and procedures."""
+        return self.tells(concept) or concept in self.procedures
+
+    def any_same(self, concept: str, others: Iterable[str]) -> bool:
+        """See :class:`Meanings`."""
+        listed = sorted(set(others))
+        self._read([concept, *listed])
+        return any(self._known[concept] & self._known[other] for other in listed)
+
+    def _read(self, wanted: Iterable[str]) -> None:
+        missing = sorted(set(wanted) - self._known.keys())
+        if not missing:
+            return
+        table = pq.read_table(
+            self.names, columns=["concept", "name"], filters=pc.field("concept").isin(missing)
+        )
+        found: dict[str, set[str]] = {concept: set() for concept in missing}
+        for row in table.to_pylist():
+            found[row["concept"]].add(_folded(row["name"]))
+        self._known.update({concept: frozenset(names) for concept, names in found.items()})
+
+
+@functools.lru_cache(maxsize=2)
+def meanings(names: Path, types: Path, concepts: Concepts) -> VocabularyMeanings:
+    """Meanings of a vocabulary; the last two are kept.
+
+    Args:
+        names: Parquet of its ConceptName rows.
+        types: Parquet of its ConceptType rows.
+        concepts: its hierarchy.
+    """
+    told, done = (
+        frozenset(pq.read_table(types, columns=["concept"], filters=chosen)["concept"].to_pylist())
+        for chosen in (
+            pc.field("group").isin(list(_GROUPS)),
+            pc.field("semantic_type").isin(list(_PROCEDURES)),
+        )
+    )
+    return VocabularyMeanings(told, done, concepts, names)
+
+
+def _folded(name: str) -> str:
+    return " ".join(sorted(map(fold_english, normalise_text(name).split())))

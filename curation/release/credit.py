@@ -1,0 +1,155 @@
+"""Files that say how to cite a release and whom it owes: CITATION.cff, datacite.json, ATTRIBUTION.md.
+
+What only people know of a dataset (authors, publisher, year, DOI) stands in its spec; a release states it in
+datacite.json, from where it is read when the files are made again. A CFF file is YAML, and JSON strings are
+YAML's too. https://citation-file-format.github.io (1.2.0), https://schema.datacite.org (4.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from curation.published.manifest import ReleaseManifest
+from curation.published.query import QueryRunner, Views, fetch
+from curation.release.rights import hub_licence
+from schemas.spec import Citation
+
+CFF, DATACITE, ATTRIBUTION = "CITATION.cff", "datacite.json", "ATTRIBUTION.md"
+_SOURCES = "SELECT id, title, authors, journal, year, doi, license, license_url FROM sources ORDER BY id"
+_SCHEMA = "http://datacite.org/schema/kernel-4"
+_LINKS = {
+    "cc0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
+    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "cc-by-sa-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
+    "cc-by-nc-4.0": "https://creativecommons.org/licenses/by-nc/4.0/",
+    "cc-by-nc-sa-4.0": "https://creativecommons.org/licenses/by-nc-sa/4.0/",
+}
+_CHANGES = """\
+Every text in this dataset is taken from one of the works below, or was made from one. Texts were cut into
+passages, captions, cases or abstracts; pointers to figures, labels, and identifiers of articles and trials
+were taken out of them. `transforms` in the provenance tables lists each change with the words that stood
+there, so that it can be undone. Images are copied byte for byte, or were converted to PNG
+(`image_transform`). Neither authors nor publishers endorse this dataset or these changes.
+"""
+
+
+def files(head: ReleaseManifest, query: QueryRunner, given: Views, citation: Citation) -> dict[str, str]:
+    """File name -> text.
+
+    Args:
+        head: of the release.
+        query: runs SQL over Parquet.
+        given: its tables.
+        citation: what people say of the dataset.
+    """
+    return {
+        CFF: _cff(head, citation),
+        DATACITE: _datacite(head, citation),
+        ATTRIBUTION: "".join(f"{line}\n" for line in _attribution(head, fetch(query, _SOURCES, given))),
+    }
+
+
+def stated(directory: Path) -> Citation:
+    """What people said of the dataset, as its datacite.json states it; nothing where it cannot be read."""
+    try:
+        content = json.loads((directory / DATACITE).read_bytes())
+        return Citation(
+            authors=tuple(item["name"] for item in content["creators"] if item["nameType"] == "Personal"),
+            publisher=content["publisher"]["name"],
+            year=int(content["publicationYear"]) if "publicationYear" in content else None,
+            doi=next((item["identifier"] for item in content["identifiers"]), ""),
+            url=content.get("url", ""),
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ValidationError):
+        return Citation()
+
+
+def _title(head: ReleaseManifest) -> str:
+    return f"{head.title}: {head.task_title}"
+
+
+def _maintainers(head: ReleaseManifest) -> str:
+    return f"The maintainers of {head.title}"
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _cff(head: ReleaseManifest, citation: Citation) -> str:
+    """A CFF file may name an entity in a person's place: nobody has to split names into their parts."""
+    licence = hub_licence(head.license)
+    lines = [
+        "cff-version: 1.2.0",
+        'message: "If you use this dataset, cite it as below, and credit the articles in ATTRIBUTION.md."',
+        "type: dataset",
+        f"title: {_quoted(_title(head))}",
+        f"version: {_quoted(head.version)}",
+        f"abstract: {_quoted(head.task_description)}",
+        "authors:",
+        *(f"  - name: {_quoted(name)}" for name in citation.authors or (_maintainers(head),)),
+    ]
+    if licence.id in _LINKS:
+        lines.append(f"license: {licence.id.upper()}")  # as SPDX writes what the Hub writes in small letters
+    else:
+        lines.append(f"license-url: {_quoted(licence.link)}")
+    lines += [f"doi: {_quoted(citation.doi)}"] if citation.doi else []
+    lines += [f"url: {_quoted(citation.url)}"] if citation.url else []
+    return "\n".join(lines) + "\n"
+
+
+def _datacite(head: ReleaseManifest, citation: Citation) -> str:
+    """Without a year in the spec it lacks `publicationYear`, which a DOI needs: nobody else knows it."""
+    licence = hub_licence(head.license)
+    people = [{"name": name, "nameType": "Personal"} for name in citation.authors]
+    content: dict[str, Any] = {
+        "schemaVersion": _SCHEMA,
+        "identifiers": [{"identifier": citation.doi, "identifierType": "DOI"}] if citation.doi else [],
+        "creators": people or [{"name": _maintainers(head), "nameType": "Organizational"}],
+        "titles": [{"title": _title(head)}],
+        "publisher": {"name": citation.publisher or _maintainers(head)},
+        "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Retrieval benchmark"},
+        "subjects": [{"subject": subject} for subject in ("information retrieval", "medicine", "benchmark")],
+        "version": head.version,
+        "rightsList": [
+            {
+                "rightsIdentifier": licence.name or licence.id,
+                "rightsUri": licence.link or _LINKS[licence.id],
+            }
+        ],
+        "descriptions": [{"description": head.task_description, "descriptionType": "Abstract"}],
+    }
+    if citation.year is not None:
+        content["publicationYear"] = str(citation.year)
+    if citation.url:
+        content["url"] = citation.url
+    return json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
+def _attribution(head: ReleaseManifest, sources: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The works that rows were made from, each with all that its licence asks to be named."""
+    yield f"# Attribution: {_line(_title(head))}"
+    yield ""
+    yield from _CHANGES.splitlines()
+    yield ""
+    for row in sources:
+        authors = ", ".join(row["authors"]) or "Authors not stated"
+        when = f" {row['year']}" if row["year"] else ""
+        published = f"{row['journal']}{when}".strip()
+        parts = [authors, row["title"], published, f"https://doi.org/{row['doi']}" if row["doi"] else ""]
+        licence = row["license"] + (f" ({row['license_url']})" if row["license_url"] else "")
+        told = ". ".join(part.rstrip(".") for part in parts if part)
+        yield f"- `{_line(row['id'])}`: {_line(told)}. {_line(licence)}."
+
+
+def _line(value: str) -> str:
+    """Text that stays text on one line of Markdown."""
+    text = " ".join(value.split())
+    for mark in "\\`*_[]":
+        text = text.replace(mark, f"\\{mark}")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,40 @@
+"""Settings of clinical evidence retrieval, and reasons of its own."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from curation.tasks.clinical_evidence.rules import RuleReason
+from schemas import task
+
+
+class Settings(task.Settings):
+    """Settings of clinical_evidence."""
+
+    min_words: int = Field(default=50, ge=0, description="a vignette with fewer words makes no query")
+    min_confidence: float = Field(default=0.5, ge=0, le=1, description="a less sure diagnosis counts as open")
+    max_family: int = Field(
+        default=50, ge=0, description="a wider concept above the diagnosis with more below it may be named"
+    )
+    one_per_patient: bool = Field(
+        default=True,
+        description="a case makes one vignette, its scenario drawn by hash, and not all it can",
+    )
+    max_right: float = Field(
+        default=0.9, gt=0, le=1, description="a question with this share of right closed-book answers is easy"
+    )
+
+
+class OwnReason(StrEnum):
+    """Why this task drops what no other does."""
+
+    NO_DECISION = "no_decision"
+    REVEALED_EARLY = "revealed_early"
+    NOT_NAMED_IN_LANGUAGE = "not_named_in_language"
+    LANGUAGE_NOT_READ = "language_not_read"
+    OTHER_SCENARIO = "other_scenario"
+
+
+REASONS = frozenset({*OwnReason, *RuleReason})

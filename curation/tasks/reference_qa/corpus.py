@@ -1,0 +1,82 @@
+"""The corpus: every eligible passage of the crawl, as a document and as mining searches it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from curation.tasks.reference_qa.records import ArticleKey
+from curation.tasks.reference_qa.settings import Settings
+from curation.tasks.shared.bars import article_bar
+from curation.tasks.shared.mining.index import indexed
+from curation.tasks.shared.mining.records import IndexedDocument
+from curation.tasks.shared.passages import drop_passages, passage_document
+from schemas.benchmark import Document
+from schemas.concept import Mention
+from schemas.extracted import Passage, Source
+from schemas.stages import Account, Drop, Input, RecordStage, Table
+
+NAME = "reference_qa"
+
+
+def build(
+    source: Source, passages: Sequence[Passage], mentions: Sequence[Mention], settings: Settings
+) -> Iterator[Document | IndexedDocument | ArticleKey | Drop]:
+    """Documents of one article, what is searched of each, and how answers may name the article.
+
+    Args:
+        source: the article.
+        passages: its passages; exercises and their solutions are none.
+        mentions: concepts named in its texts.
+        settings: what it is built with.
+
+    Yields:
+        Every passage as a Document or a Drop.
+    """
+    passages = sorted(passages, key=lambda passage: (passage.number, passage.id))
+    barred = article_bar(source, settings.licence_profile)
+    if barred is not None:
+        yield from drop_passages(passages, *barred)
+        return
+    named: dict[str, list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        named[mention.text_id].append(mention)
+    for passage in passages:
+        row = passage_document(NAME, source, passage, min_words=settings.min_document_words)
+        yield row
+        if isinstance(row, Document):
+            yield indexed(row, named[passage.id])
+    for key in _keys(source):
+        yield ArticleKey(article_id=source.id, key=key)
+
+
+def _keys(source: Source) -> list[str]:
+    found = [f"article:{source.id}"]
+    found += [f"pmid:{source.pmid}"] if source.pmid else []
+    found += [f"pmcid:{source.pmcid.upper()}"] if source.pmcid else []
+    found += [f"doi:{source.doi.lower()}"] if source.doi else []
+    return sorted(set(found))
+
+
+# A named function, not a lambda: stages travel to worker processes.
+def _passage_ids(_: Source, passages: Sequence[Passage], __: Sequence[Mention]) -> list[str]:
+    return [passage.id for passage in passages]
+
+
+PER_ARTICLE = RecordStage(
+    name=NAME,
+    version=1,
+    inputs=(
+        Input("extract.sources", Source, by="id"),
+        Input("extract.passages", Passage, by="article_id"),
+        Input("ground.mentions", Mention, by="article_id"),
+    ),
+    outputs=(
+        Table("documents", Document, ("id",)),
+        Table("indexed", IndexedDocument, ("corpus_id",)),
+        Table("article_keys", ArticleKey, ("article_id", "key")),
+    ),
+    process=build,
+    accounts=(Account("passage", _passage_ids, "documents", "id"),),
+    settings=Settings,
+)

@@ -1,0 +1,106 @@
+"""What a pair is: by the judge where it judged it, else a candidate where the answer names its document.
+
+A citation, a snippet or a chapter names a document, never a passage: its passages are candidates for review.
+What nobody judged and nobody cited is a drop, and neither positive nor negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from curation.extract.neutralise import restore
+from curation.extract.sentences import sentence_spans
+from curation.prompts.quotes import locate
+from curation.tasks.reference_qa.corpus import NAME
+from curation.tasks.reference_qa.records import FoundPair, LabelledPair
+from curation.tasks.shared.judging.records import AskedPair, JudgedPair
+from schemas.benchmark import Evidence
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+
+JUDGED = f"{NAME}/judged-support@1"
+QUOTED = f"{NAME}/quoted-by-answer@1"
+CITED = f"{NAME}/passage-of-cited@1"
+GRADE = 2
+OTHER_CITED = "other_passage_of_cited"
+"""Exclusion code of the task."""
+
+
+def label(
+    pair: AskedPair, found: Sequence[FoundPair], judged: Sequence[JudgedPair]
+) -> Iterator[LabelledPair | Drop]:
+    """The label of one pair, or why it has none.
+
+    Args:
+        pair: query and passage.
+        found: how it was found, one row.
+        judged: what the judge concluded, one row or none.
+    """
+    how = found[0]
+    if judged:
+        one = judged[0]
+        yield _row(
+            pair, one.score, one.reason, JUDGED if one.score is not None else "", "judge", one.evidence
+        )
+        return
+    if not how.is_cited:
+        yield Drop(
+            unit="pair",
+            id=pair.id,
+            article_id=pair.article_id,
+            reason=Reason.NOT_RUN,
+            detail=", ".join(how.found_by),
+        )
+        return
+    source = restore(pair.passage, pair.transforms)
+    quoted = [place for text in how.snippets if (place := locate(text, source)) is not None]
+    if quoted:
+        yield _row(pair, GRADE, "", QUOTED, "candidate", _evidence(pair, source, sorted(set(quoted))))
+    elif how.cited_rank == 1 and not how.snippets:
+        yield _row(pair, GRADE, "", CITED, "candidate", _evidence(pair, source, sentence_spans(source)[:1]))
+    else:
+        yield _row(pair, None, OTHER_CITED, "", "candidate", ())
+
+
+def _row(
+    pair: AskedPair,
+    score: int | None,
+    reason: str,
+    rule: str,
+    status: str,
+    evidence: Sequence[Evidence],
+) -> LabelledPair:
+    return LabelledPair(
+        pair=pair.id,
+        query_id=pair.query_id,
+        corpus_id=pair.corpus_id,
+        score=score,
+        reason=reason,
+        rule=rule,
+        label_status="judge" if status == "judge" else "candidate",
+        evidence=tuple(evidence),
+    )
+
+
+def _evidence(pair: AskedPair, source: str, spans: Sequence[tuple[int, int]]) -> list[Evidence]:
+    return [
+        Evidence(text_id=pair.corpus_id, start=start, end=end, text=source[start:end]) for start, end in spans
+    ]
+
+
+# A named function, not a lambda: stages travel to worker processes.
+def _pair_id(pair: AskedPair, _: Sequence[FoundPair], __: Sequence[JudgedPair]) -> list[str]:
+    return [pair.id]
+
+
+LABELS = RecordStage(
+    name=f"{NAME}_labels",
+    version=1,
+    inputs=(
+        Input(f"{NAME}_pairs.pairs", AskedPair, "id"),
+        Input(f"{NAME}_pairs.found", FoundPair, "pair"),
+        Input(f"{NAME}_judged.judged", JudgedPair, "pair"),
+    ),
+    outputs=(Table("labelled", LabelledPair, ("pair",)),),
+    process=label,
+    accounts=(Account("pair", _pair_id, "labelled", "pair"),),
+)

@@ -1,0 +1,218 @@
+"""Questions of collections and exercises of textbooks as queries; answers go apart from them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from curation.fidelity.leaks import needs_options
+from curation.tasks.reference_qa.corpus import NAME
+from curation.tasks.reference_qa.records import AnsweredQuery, CitedSource
+from curation.tasks.reference_qa.settings import OwnReason, Settings
+from curation.tasks.shared.case_facts import read_concepts
+from curation.tasks.shared.mining.index import named, view_of
+from curation.tasks.shared.mining.records import IndexedView
+from curation.tasks.shared.words import word_count
+from schemas.benchmark import Query
+from schemas.concept import Mention
+from schemas.extracted import Source
+from schemas.hashing import sha256_text
+from schemas.ids import query_id
+from schemas.licences import is_allowed
+from schemas.question import Citation, Question, QuestionCollection
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
+
+Row = Query | AnsweredQuery | CitedSource | IndexedView | Source | Drop
+_TRUTH = frozenset({"true", "false", "yes", "no", "prawda", "fałsz", "tak", "nie"})
+"""Answers that say nothing without their question: no passage can be asked for its support of them."""
+_OF_OPTIONS = re.compile(
+    r"(?:all|none|both|neither|any)\b.{0,20}\b(?:above|answers?|options?|choices?|correct|these)\b",
+    re.IGNORECASE,
+)
+_NAMES_A_DOCUMENT = ("pmid", "pmcid", "doi")
+
+
+def build(
+    collection: QuestionCollection,
+    questions: Sequence[Question],
+    mentions: Sequence[Mention],
+    settings: Settings,
+    *,
+    types: Path,
+    relations: Path,
+) -> Iterator[Row]:
+    """Queries of one collection or module, with answers, views and the documents that answers name.
+
+    Args:
+        collection: the file of questions, or the module with exercises.
+        questions: its questions.
+        mentions: concepts named in them, in their options and answers.
+        settings: what they are built with.
+        types: Parquet of ConceptType rows of the vocabulary.
+        relations: Parquet of its ConceptRelation rows.
+
+    Yields:
+        Every question as a Query or a Drop.
+    """
+    concepts = read_concepts(types, relations)
+    by_text: dict[str, list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        by_text[mention.text_id].append(mention)
+    if _is_file(collection):
+        yield _source_of(collection)
+    for question in sorted(questions, key=lambda item: (item.number, item.id)):
+        asked, told = by_text[question.id], _of_answer(question, by_text)
+        found = named([*asked, *told])
+        targets = tuple(one for one in found if not concepts.has_kinds(one, settings.max_family + 1))
+        reason = why_not(question, found, targets, settings)
+        if reason is not None:
+            yield Drop(
+                unit="question",
+                id=question.id,
+                article_id=question.collection,
+                reason=reason[0],
+                detail=reason[1],
+            )
+            continue
+        yield from _rows(question, targets, asked, told)
+
+
+def answer_of(question: Question) -> str:
+    """The answer in words: the text of the one correct option, else the answer as given."""
+    texts = [option.text for option in question.options if option.letter in question.correct]
+    return texts[0] if len(texts) == 1 else question.answer
+
+
+def why_not(
+    question: Question, found: Sequence[str], targets: Sequence[str], settings: Settings
+) -> tuple[StrEnum, str] | None:
+    """Why a question makes no query, and what was seen.
+
+    Args:
+        question: the question.
+        found: all concepts that it and its answer name.
+        targets: the specific ones of them.
+        settings: what it is built with.
+    """
+    if not is_allowed(question.licence.spdx, settings.licence_profile):
+        return Reason.LICENCE_NOT_ALLOWED, question.licence.spdx
+    words = word_count(question.text)
+    if words < settings.min_query_words:
+        return OwnReason.SHORT_QUESTION, f"{words} words"
+    answer = answer_of(question).strip()
+    if not answer or answer.casefold() in _TRUTH or _OF_OPTIONS.match(answer):
+        return OwnReason.NO_WORDED_ANSWER, answer
+    if question.options and (leaning := needs_options(question.text)):
+        return OwnReason.ONLY_WITH_OPTIONS, str(leaning)
+    if not targets:
+        return OwnReason.GENERAL_SUBJECT, ", ".join(found[:3])
+    return None
+
+
+def _rows(
+    question: Question, targets: tuple[str, ...], asked: Sequence[Mention], told: Sequence[Mention]
+) -> Iterator[Row]:
+    query = query_id(NAME, question.text)
+    answer = answer_of(question)
+    is_named = set(targets) & {mention.concept for mention in asked}
+    yield Query(
+        id=query,
+        task=NAME,
+        text=question.text,
+        language=question.language,
+        source_id=question.id,
+        article_id=question.collection,
+        license=question.licence.spdx,
+        license_evidence=question.licence.evidence,
+        text_sha256=sha256_text(question.text),
+        is_synthetic=question.is_synthetic,
+        targets=targets,
+        hides_target=not is_named,
+    )
+    yield AnsweredQuery(
+        query_id=query, source_id=question.id, answer=answer, explanation=question.explanation
+    )
+    # The module of an exercise is not left out: what it teaches is what the exercise asks for.
+    yield view_of(query, question.id, "question", question.text, question.language, mentions=asked)
+    yield view_of(query, question.id, "answer", answer, question.language, mentions=told)
+    for key, snippets in sorted(_cited(question).items()):
+        yield CitedSource(query_id=query, source_id=question.id, key=key, snippets=tuple(snippets))
+
+
+def _of_answer(question: Question, by_text: dict[str, list[Mention]]) -> list[Mention]:
+    places = [f"{question.id}#option{letter}" for letter in question.correct]
+    return [mention for place in (*places, f"{question.id}#answer") for mention in by_text[place]]
+
+
+def _cited(question: Question) -> dict[str, list[str]]:
+    """Documents that the answer names -> texts quoted from them."""
+    found: dict[str, list[str]] = {}
+    for key in _keys(question.citations):
+        found.setdefault(key, [])
+    for snippet in question.snippets:
+        for key in _keys([snippet.source]):
+            found.setdefault(key, []).append(snippet.text)
+    if not question.collection.startswith("questions:"):
+        found.setdefault(f"article:{question.collection}", [])
+    return found
+
+
+def _keys(citations: Iterable[Citation]) -> list[str]:
+    known = [item for item in citations if item.kind in _NAMES_A_DOCUMENT]
+    return [
+        f"{item.kind}:{item.target.upper() if item.kind == 'pmcid' else item.target.lower()}"
+        for item in known
+    ]
+
+
+def _is_file(collection: QuestionCollection) -> bool:
+    return collection.id.startswith("questions:")
+
+
+def _source_of(collection: QuestionCollection) -> Source:
+    """A file of questions as a source that is credited; a module is an article already."""
+    return Source(
+        id=collection.id,
+        title=collection.title or collection.name,
+        article_type="questions",
+        language=collection.language,
+        licence=collection.licence,
+        is_synthetic=collection.is_synthetic,
+        raw_sha256=collection.raw_sha256,
+    )
+
+
+# Named functions, not lambdas: stages travel to worker processes.
+def _question_ids(_: QuestionCollection, questions: Sequence[Question], __: Sequence[Mention]) -> list[str]:
+    return [question.id for question in questions]
+
+
+def _stage(name: str, kind: str) -> RecordStage:
+    return RecordStage(
+        name=f"{NAME}_{name}",
+        version=1,
+        inputs=(
+            Input(f"{kind}.collections", QuestionCollection, by="id"),
+            Input(f"{kind}.questions", Question, by="collection"),
+            Input(f"ground_{kind}.mentions", Mention, by="article_id"),
+        ),
+        outputs=(
+            Table("queries", Query, ("id", "source_id")),
+            Table("answers", AnsweredQuery, ("query_id", "source_id")),
+            Table("views", IndexedView, ("query_id", "source_id", "view")),
+            Table("cited", CitedSource, ("query_id", "source_id", "key")),
+            Table("sources", Source, ("id",)),
+        ),
+        process=build,
+        accounts=(Account("question", _question_ids, "queries", "source_id"),),
+        settings=Settings,
+        resources=("types", "relations"),
+        reasons=frozenset(OwnReason),
+    )
+
+
+QUESTIONS = _stage("questions", "questions")
+EXERCISES = _stage("exercises", "exercises")

@@ -1,0 +1,55 @@
+"""What is released: queries with a positive or candidate, every document, labels, exclusions, answers."""
+
+from __future__ import annotations
+
+from curation.tasks.reference_qa.corpus import NAME
+from curation.tasks.reference_qa.records import AnsweredQuery, LabelledPair
+from curation.tasks.reference_qa.settings import OwnReason
+from curation.tasks.shared.judging.records import AskedPair
+from schemas.benchmark import Document, Excluded, Qrel, Query
+from schemas.extracted import Source
+from schemas.stages import Drop, SetAccount, SetStage, Sql
+
+_QUERIES = """
+    SELECT q.* FROM asked AS q WHERE q.id IN (SELECT query_id FROM labelled WHERE score > 0)
+"""
+_QRELS = f"""
+    SELECT query_id, corpus_id, score, '{NAME}' AS task, rule, label_status, evidence, '' AS via
+    FROM labelled WHERE score IS NOT NULL AND query_id IN (SELECT id FROM queries)
+"""
+_EXCLUDED = f"""
+    SELECT query_id, corpus_id, '{NAME}' AS task, reason
+    FROM labelled WHERE reason <> '' AND query_id IN (SELECT id FROM queries)
+"""
+_DROPS = f"""
+    SELECT 'query' AS unit, q.source_id AS id, q.article_id, '{OwnReason.NO_SUPPORT}' AS reason,
+        count(l.query_id) || ' of ' || count(p.query_id) || ' pairs judged or cited' AS detail
+    FROM asked AS q LEFT JOIN pairs AS p ON p.query_id = q.id LEFT JOIN labelled AS l ON l.pair = p.id
+    WHERE q.id NOT IN (SELECT id FROM queries) GROUP BY q.source_id, q.article_id
+"""
+"""A query without any label is neither kept nor released: what no model was asked may support its answer."""
+OVER_ALL = SetStage(
+    name=f"{NAME}_all",
+    version=1,
+    inputs={
+        "asked": (f"{NAME}_pairs.queries", Query),
+        "corpus": (f"{NAME}_pairs.documents", Document),
+        "all_answers": (f"{NAME}_pairs.answers", AnsweredQuery),
+        "all_sources": (f"{NAME}_pairs.sources", Source),
+        "pairs": (f"{NAME}_pairs.pairs", AskedPair),
+        "labelled": (f"{NAME}_labels.labelled", LabelledPair),
+    },
+    outputs={
+        "queries": Sql(_QUERIES, Query, ("id",)),
+        "documents": Sql("FROM corpus", Document, ("id",)),
+        "qrels": Sql(_QRELS, Qrel, ("query_id", "corpus_id")),
+        "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
+        "answers": Sql(
+            "FROM all_answers WHERE query_id IN (SELECT id FROM queries)", AnsweredQuery, ("query_id",)
+        ),
+        "collections": Sql("FROM all_sources", Source, ("id",)),
+        "drops": Sql(_DROPS, Drop, ("unit", "id")),
+    },
+    accounts=(SetAccount("query", "asked", "source_id", "queries", "source_id"),),
+    reasons=frozenset({OwnReason.NO_SUPPORT}),
+)

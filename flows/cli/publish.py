@@ -1,0 +1,39 @@
+"""The command `publish`: a release to the Hub."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from flows.cli.common import DEFAULT, OK, Common, DryRun, emit, with_progress
+
+
+def publish(
+    release: Annotated[str, Parameter(help="NAME@VERSION, or the folder of a version.")],
+    /,
+    *,
+    to: Annotated[str, Parameter(help="hf:ORG, a user or organization of the Hugging Face Hub.")],
+    private: Annotated[
+        bool, Parameter(negative="", help="Make new repositories and the collection private.")
+    ] = False,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Publish an audited release to the Hub: a repository per task, tagged with the version."""
+    from flows.publish.publish import publish as work
+
+    done = with_progress(
+        common,
+        lambda: work(release, to, private=private, dry_run=dry_run, workspace=common.workspace),
+    )
+
+    def told() -> str:
+        from flows.publish.hub import describe
+
+        head = f"{done['dataset']}@{done['version']} to {done['to']} ({done['endpoint']})"
+        tail = "" if dry_run or done["sent"] else "\nnothing was sent: all of it is there"
+        return f"{head}\n{describe(done['repositories'], is_plan=dry_run)}{tail}"
+
+    emit(common, done, told)
+    return OK

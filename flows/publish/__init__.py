@@ -1,0 +1,1 @@
+"""Publishing: a release that stands and was audited goes to the Hub."""

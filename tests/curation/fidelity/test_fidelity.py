@@ -1,0 +1,199 @@
+"""Numbers, sides and denials of texts, and what a rewrite may not change of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from curation.fidelity.compare import changes
+from curation.fidelity.denials import denials
+from curation.fidelity.leaks import Leak, leaks, needs_options
+from curation.fidelity.quantities import quantities
+from curation.fidelity.sides import sides
+from schemas.concept import Mention
+
+SOURCE = (
+    "A 45-year-old man has a 2-day history of pain in the left knee. He denies fever but has a cough. "
+    "Temperature is 38.5 °C; blood pressure is 120/80 mm Hg. Hemoglobin is 9.1 g/dL and albumin 3.2 g/dL. "
+    "The right hip is normal. His mother had gout."
+)
+
+
+class Plain:
+    """A vocabulary in which every concept tells something and names are told apart by their end."""
+
+    def tells(self, concept: str) -> bool:
+        return True
+
+    def any_same(self, concept: str, others: Iterable[str]) -> bool:
+        return any(concept.rpartition("/")[2] == other.rpartition("/")[2] for other in others)
+
+
+def mention(text: str, words: str, concept: str, **flags: Any) -> Mention:
+    start = text.index(words)
+    return Mention(
+        article_id="a",
+        text_id="t",
+        start=start,
+        end=start + len(words),
+        text=words,
+        concept=concept,
+        name=words,
+        **flags,
+    )
+
+
+def found(rewrite: str, source: str = SOURCE) -> set[str]:
+    return {str(item.reason) for item in changes(source, rewrite, [], [], Plain())}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a 2-day history", [("2", "day")]),
+        ("for two days", [("2", "day")]),
+        ("aged 45", [("45", "year")]),
+        ("a forty-five-year-old", [("45", "year")]),
+        ("three to five weeks", [("3", "week"), ("5", "week")]),
+        ("120/80 mm Hg", [("120", "mmhg"), ("80", "mmhg")]),
+        ("120 over 80 mmHg", [("120", "mmhg"), ("80", "mmhg")]),
+        ("2.5 x 3 cm", [("2.5", "cm"), ("3", "cm")]),
+        ("12,000/mm3", [("12000", "mm3")]),
+        ("38.50 degrees Celsius", [("38.5", "c")]),
+        ("at L4-L5, T2-weighted, CD20, one of them", []),
+        ("one week", [("1", "week")]),
+        ("88 beats per minute and 88/min", [("88", "/min"), ("88", "/min")]),
+    ],
+)
+def test_numbers_are_read_with_their_units(text: str, wanted: list[tuple[str, str]]) -> None:
+    assert [(item.value, item.unit) for item in quantities(text)] == wanted
+    for item in quantities(text):
+        assert text[item.start : item.end][0].isalnum()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("pain in the left knee", {"": {"left"}, "knee": {"left"}}),
+        ("She left the hospital. He was left with a limp.", {"": set()}),
+        ("The right answer is right now.", {"": set()}),
+        ("swelling of the calf on the right", {"": {"right"}, "calf": {"right"}}),
+        ("RLQ pain", {"": {"right"}, "lower": {"right"}, "quadrant": {"right"}}),
+        ("bilateral edema", {"": {"both"}, "edema": {"both"}}),
+        ("Both tests were normal.", {"": set()}),
+    ],
+)
+def test_sides_are_told_from_leaving_and_being_correct(text: str, wanted: dict[str, set[str]]) -> None:
+    assert sides(text) == wanted
+
+
+def test_words_are_denied_where_the_context_rules_say_so() -> None:
+    told = denials("He denies fever, chills, or weight loss but has cough. She never drinks alcohol.")
+    assert {word for word, flags in told.items() if flags == {True}} >= {
+        "fever",
+        "chill",
+        "loss",
+        "alcohol",
+    }
+    assert told["cough"] == {False}
+    told = denials("A man who takes no drugs suddenly had chest pain. No muscle atrophy; no rash, a cough.")
+    assert (told["pain"], told["muscl"], told["cough"]) == ({None}, {None}, {None})
+    assert told["atrophi"] == told["rash"] == {True}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("45-year", "54-year", "number_changed"),
+        ("2-day", "2-week", "unit_changed"),
+        ("38.5 °C", "38.5 °F", "unit_changed"),
+        ("9.1 g/dL and albumin 3.2", "3.2 g/dL and albumin 9.1", "number_changed"),
+        ("120/80", "80/120", "number_changed"),
+        ("left knee", "right knee", "side_changed"),
+        ("left knee", "knee", "side_changed"),
+        ("denies fever", "has fever", "negation_changed"),
+        ("has a cough", "has no cough", "negation_changed"),
+    ],
+)
+def test_a_change_is_seen_for_its_reason(old: str, new: str, reason: str) -> None:
+    assert found(SOURCE.replace(old, new)) == {reason}
+
+
+def test_both_sides_exchanged_are_seen() -> None:
+    assert found(SOURCE.replace("left knee", "right knee").replace("right hip", "left hip")) == {
+        "side_changed"
+    }
+
+
+def test_the_same_in_other_words_is_kept() -> None:
+    told = (
+        "His mother had gout. For two days, a man aged 45 years has had pain in the knee on the left, and a "
+        "cough but no fever; the hip on the right is normal. Albumin is 3.2 g/dl, hemoglobin 9.1 g/dl, blood "
+        "pressure 120 over 80 mmHg and temperature 38.5 degrees Celsius."
+    )
+    assert found(told) == set()
+
+
+def test_concepts_are_compared_by_id_by_name_and_by_words() -> None:
+    source, rewrite = "He has pyrexia and back pain.", "There is fever; the back is in pain."
+    told = [mention(source, "pyrexia", "A/fever"), mention(source, "back pain", "B/back")]
+    assert changes(source, rewrite, told, [mention(rewrite, "fever", "C/fever")], Plain()) == []
+    lost = changes(source, "He is well.", told, [], Plain())
+    assert {(str(item.reason), item.detail) for item in lost} == {
+        ("concept_lost", "pyrexia (A/fever)"),
+        ("concept_lost", "back pain (B/back)"),
+    }
+    added = changes("He is well.", source, [], told, Plain())
+    assert {str(item.reason) for item in added} == {"concept_added"}
+    asked = "He is well. Is it back pain?"
+    assert changes("He is well.", asked, [], [mention(asked, "back pain", "B/back")], Plain()) == []
+
+
+def test_a_denied_or_inherited_concept_is_another_fact() -> None:
+    source, rewrite = "No pyrexia.", "Fever."
+    told = [mention(source, "pyrexia", "A/fever", is_negated=True)]
+    assert [
+        str(item.reason)
+        for item in changes(source, rewrite, told, [mention(rewrite, "Fever", "B/fever")], Plain())
+    ] == ["negation_changed"]
+    source, rewrite = "Her mother had gout.", "She had gout."
+    told = [mention(source, "gout", "A/gout", is_family=True)]
+    retold = [mention(rewrite, "gout", "A/gout")]
+    assert [str(item.reason) for item in changes(source, rewrite, told, retold, Plain())] == [
+        "person_changed"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("It was Crohn disease.", Leak.ANSWER_LEFT),
+        ("It was CROHN-DISEASE.", Leak.ANSWER_LEFT),
+        ("A disease of the Crohn type.", Leak.ANSWER_LEFT),
+        ("It was regional enteritis.", Leak.ANSWER_LEFT),
+        ("Could it be gout?", Leak.OPTION_LEFT),
+        ("Which of the following is it?", Leak.OPTION_LEFT),
+        ("Is it (A) this or (B) that?", Leak.OPTION_LEFT),
+        ("He has asthma. What is it?", None),
+        ("He came back the following day. What is it?", None),
+    ],
+)
+def test_nothing_of_a_choice_is_left(text: str, reason: Leak | None) -> None:
+    told = [mention(text, "regional enteritis", "B/crohn")] if "enteritis" in text else []
+    named = [mention("Crohn disease", "Crohn disease", "A/crohn")]
+    given = leaks(text, "Crohn disease", ["gout", "asthma"], "He has asthma.", told, named, Plain())
+    assert {item.reason for item in given} == ({reason} if reason else set())
+
+
+def test_a_short_form_of_the_answer_is_its_name() -> None:
+    (leak,) = leaks("GCA is likely.", "giant cell arteritis", [], "", [], [], Plain())
+    assert leak.detail == "GCA"
+
+
+@pytest.mark.parametrize(
+    "text", ["Which of these is best?", "Choose among the options.", "Is option B right?"]
+)
+def test_a_question_that_needs_its_options_is_known(text: str) -> None:
+    assert needs_options(text) and not needs_options("Vitamin B. cereus was given on the following morning.")

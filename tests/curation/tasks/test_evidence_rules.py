@@ -1,0 +1,207 @@
+"""Rules, difficulty and own patients of clinical_evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from curation.tasks.clinical_evidence.cells import CELLS, conclusion
+from curation.tasks.clinical_evidence.difficulty import (
+    Difficulty,
+    counting_models,
+    difficulties,
+    guessing,
+    judge,
+)
+from curation.tasks.clinical_evidence.pairs import why_excluded
+from curation.tasks.clinical_evidence.patient import same_patient
+from curation.tasks.clinical_evidence.records import Attempt, Vignette
+from curation.tasks.clinical_evidence.rules import RuleReason, why_not
+from schemas.article import Licence
+from schemas.benchmark import Document
+from schemas.question import Option, Question
+
+STORY = (
+    "A 52-year-old woman comes to the clinic because she has been tired for four months. She has gained "
+    "6 kg, feels cold, and her skin is dry. Her pulse is 52/min. Her thyroid is not enlarged. "
+)
+
+
+def question(
+    asked: str, *, story: str = STORY, correct: tuple[str, ...] = ("A",), answer: str = ""
+) -> Question:
+    options = tuple(
+        Option(letter=letter, text=text) for letter, text in zip("AB", ("gout", "rest"), strict=True)
+    )
+    return Question(
+        id="questions:ours/1",
+        collection="questions:ours",
+        number=1,
+        language="en",
+        text=story + asked,
+        options=() if answer else options,
+        correct=() if answer else correct,
+        answer=answer,
+        licence=Licence(spdx="CC0-1.0", evidence="ours"),
+        is_synthetic=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ("Which of the following is the most likely diagnosis?", None),
+        ("What is the most appropriate next step in management?", None),
+        ("Which of the following tests should be ordered?", None),
+        ("Which of the following statements is true?", RuleReason.NEEDS_OPTIONS),
+        ("Which of the following is correct?", RuleReason.NEEDS_OPTIONS),
+        ("Which of the following would you expect?", RuleReason.NEEDS_OPTIONS),
+        ("Which of these applies to her?", RuleReason.NEEDS_OPTIONS),
+        ("All of the following are signs of it EXCEPT:", RuleReason.ASKS_FOR_EXCEPTION),
+        ("Which of the following is NOT a cause?", RuleReason.ASKS_FOR_EXCEPTION),
+        ("Which diagnosis is least likely?", RuleReason.ASKS_FOR_EXCEPTION),
+        ("Which drug is contraindicated?", RuleReason.ASKS_FOR_EXCEPTION),
+        ("Her smear is shown below. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
+        ("The photograph shown is of her hand. What is the cause?", RuleReason.NEEDS_IMAGE),
+        ("An electrocardiogram is shown. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
+        ("The drug is shown to help. What is the diagnosis?", None),
+        ("See the figure. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
+        ("Her ECG showed a slow rhythm. What is the diagnosis?", None),
+        ("A rash is seen on the left arm. What is the diagnosis?", None),
+        ("He was not vaccinated. What is the diagnosis?", None),
+    ],
+)
+def test_a_question_breaks_the_rule_it_is_written_for(asked: str, reason: RuleReason | None) -> None:
+    found = why_not(question(asked), ["T:1"], 20)
+    assert (found[0] if found else None) is reason, found
+
+
+def test_answers_targets_and_length_have_rules_of_their_own() -> None:
+    asked = "What is the most likely diagnosis?"
+    cases = {
+        RuleReason.SEVERAL_ANSWERS: (question(asked, correct=("A", "B")), ["T:1"]),
+        RuleReason.NO_ANSWER: (question(asked, correct=()), ["T:1"]),
+        RuleReason.SHORT_VIGNETTE: (question(asked, story="A woman is tired. "), ["T:1"]),
+        RuleReason.NO_TARGET: (question(asked), []),
+    }
+    for reason, (given, targets) in cases.items():
+        found = why_not(given, targets, 20)
+        assert found is not None and found[0] is reason
+    assert why_not(question(asked, answer="hypothyroidism"), ["T:1"], 20) is None
+
+
+def tries(model: str, question: str, right: int, wrong: int, options: int = 4) -> list[Attempt]:
+    made_by = {"model": model, "served_model": "", "prompt_sha256": "0" * 64}
+    return [
+        Attempt(
+            unit=question,
+            form=f"sample-{number}",
+            options=options,
+            answered="",
+            is_right=number < right,
+            **made_by,
+        )
+        for number in range(right + wrong)
+    ]
+
+
+def test_guessing_is_counted_exactly() -> None:
+    assert guessing([4, 4], 1) == Fraction(7, 16) and guessing([2] * 4, 4) == Fraction(1, 16)
+    assert guessing([2, 4], 2) == Fraction(1, 8) and guessing([], 0) == 1 and guessing([3], 2) == 0
+
+
+def test_a_model_that_guesses_does_not_count() -> None:
+    known = [item for n in range(8) for item in tries("able", f"c{n}", 3 if n < 6 else 0, 0 if n < 6 else 3)]
+    guessed = [item for n in range(8) for item in tries("toy", f"c{n}", 3 if n < 2 else 0, 0 if n < 2 else 3)]
+    control = [f"c{n}" for n in range(8)]
+    counting = counting_models([*known, *guessed], control)
+    assert counting == {"able"}
+    assert counting_models([*known, *guessed], []) == frozenset()
+    both = [*tries("able", "q", 1, 2), *tries("toy", "q", 3, 0)]
+    assert judge(both, counting, Fraction(1, 2)).difficulty is Difficulty.HARD_ENOUGH
+    assert judge(both, counting, Fraction(1, 2)).tries == 3
+    assert judge(tries("able", "q", 2, 1), counting, Fraction(1, 2)).difficulty is Difficulty.TOO_EASY
+    assert judge(tries("able", "q", 0, 3), counting, Fraction(1, 2)).difficulty is Difficulty.KEY_SUSPECT
+    found = difficulties([*known, *both], [*control, "q", "r"], Fraction(1, 2))
+    assert found["q"].models == 1 and found["r"].difficulty is Difficulty.NOT_RUN
+    for unheard in (tries("toy", "q", 3, 0), []):
+        assert judge(unheard, counting, Fraction(1, 2)).difficulty is Difficulty.NOT_RUN
+
+
+RETOLD = (
+    "We saw a woman of 52 years with tiredness. Over 4 months her weight had risen by 6 kg; the pulse was "
+    "52 per minute, the temperature 36.1 °C."
+)
+
+
+@pytest.mark.parametrize(
+    ("passage", "is_own"),
+    [
+        (RETOLD, False),
+        (STORY, True),
+        (
+            "In the clinic: she has gained 6 kg, feels cold, and her skin is dry, said the nurse.",
+            True,
+        ),
+        (RETOLD.replace("36.1", "36.2"), True),
+        (RETOLD.replace("36.1", "36.2").replace("woman", "man"), False),
+        (RETOLD.replace("36.1", "36.2").replace("52 years", "51 years"), False),
+        ("Hypothyroidism is common. About 5 % of adults have it; levothyroxine 1.6 µg/kg is given.", False),
+    ],
+)
+def test_a_passage_about_the_own_patient_is_known(passage: str, is_own: bool) -> None:
+    query = STORY + "Her temperature is 36.2 °C."
+    assert bool(same_patient(query, passage)) == is_own
+
+
+def test_sixteen_cells_say_what_a_pair_is() -> None:
+    scores = [(one, other) for one in range(4) for other in range(4)]
+    assert sorted(CELLS) == scores
+    for one, other in scores:
+        wanted: int | str = 2 if min(one, other) >= 2 else 0 if max(one, other) == 0 else "middle"
+        assert conclusion([(one, other)]) == conclusion([(one, other)] * 2) == wanted
+    assert conclusion([(2, 2), (3, 3)]) == 2 and conclusion([(0, 1), (3, 1)]) == "middle"
+    assert conclusion([(2, 2), (1, 2)]) == conclusion([(0, 0), (2, 2)]) == "unstable"
+
+
+def test_a_pair_of_the_same_story_is_excluded() -> None:
+    made = Vignette(
+        id="clinical_evidence-1",
+        unit="pmc:PMC1.1#case1/diagnosis",
+        origin="case",
+        scenario="diagnosis",
+        text=STORY + "Her temperature is 36.2 °C.",
+        language="en",
+        source_id="pmc:PMC1.1#case1",
+        article_id="pmc:PMC1.1",
+        patient_id="pmc:PMC1.1#case1",
+        license="CC0-1.0",
+        license_evidence="ours",
+        text_sha256="0" * 64,
+        answer="hypothyroidism",
+    )
+
+    def document(article: str, text: str, patient: str = "") -> Document:
+        return Document(
+            id=f"{article}#p1",
+            task="clinical_evidence",
+            title="",
+            text=text,
+            language="en",
+            article_id=article,
+            license="CC0-1.0",
+            license_evidence="ours",
+            text_sha256="0" * 64,
+            patient_id=patient,
+        )
+
+    general = "Tiredness, dry skin and a slow pulse suggest that the thyroid makes too little hormone."
+    told_again = RETOLD.replace("36.1", "36.2")
+    assert why_excluded(made, document("pmc:PMC2.1", general)) == ""
+    assert why_excluded(made, document("pmc:PMC1.2", general)) == "own_article"
+    assert why_excluded(made, document("pmc:PMC2.1", told_again)) == "same_patient"
+    assert why_excluded(made, document("pmc:PMC2.1", general, "pmc:PMC1.1#case1")) == "same_patient"
+    asked = replace(made, origin="question", article_id="pmc:PMC2.1", patient_id="")
+    assert why_excluded(asked, document("pmc:PMC2.1", general)) == ""
