@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +19,9 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 from benchmarks.cases_gold import real_files
 from curation.audit import defects
 from curation.audit.rule import Context, Rule
+from flows.engine.execution import new_pool
 from flows.engine.workspace import Workspace, open_workspace
+from flows.release import loading
 from flows.vocabulary.store import home
 from schemas.audit import CanaryResult
 from sources.sample import bucket_dir
@@ -210,6 +214,19 @@ def grounded(
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
     """An empty workspace."""
     yield open_workspace(tmp_path / "workspace", create=True)
+
+
+@pytest.fixture(scope="session")
+def loading_process() -> Iterator[Executor]:
+    """One process that loads releases with `datasets`, which takes two seconds to import."""
+    with new_pool(1) as pool:
+        yield pool
+
+
+@pytest.fixture
+def loads_in_one_process(loading_process: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of something else that release often: all are loaded back by the same process."""
+    monkeypatch.setattr(loading, "new_pool", lambda count: contextlib.nullcontext(loading_process))
 
 
 def plant_fewer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,6 +291,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "keys": f'"query-id" IN {_listed(queries)}',
         "diagnostics": f'"query-id" IN {_listed(queries)}',
         "expansions": f'"query-id" IN {_listed(queries)}',
+        "answers": f'"query-id" IN {_listed(queries)}',
     }
 
 

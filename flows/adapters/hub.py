@@ -53,6 +53,14 @@ class RemoteCommit:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteCollection:
+    """A collection: how addresses name it, and whether only its owner sees it."""
+
+    slug: str
+    is_private: bool
+
+
 class Refused(FetchError):  # noqa: N818 - the Hub's answer, not a failure of ours
     """The Hub said no for a reason that waiting does not change; `status` is its answer."""
 
@@ -254,10 +262,11 @@ class Hub:
 
         return int(self._call(f"delete files of {repository} for good", delete))
 
-    def collection(self, owner: str, title: str) -> str | None:
-        """Slug of an owner's collection of that title."""
+    def collection(self, owner: str, title: str) -> RemoteCollection | None:
+        """An owner's collection of that title."""
         found = self._call("read the collections", lambda: list(self._api.list_collections(owner=owner)))
-        return next((one.slug for one in found if one.title == title), None)
+        named = (RemoteCollection(str(one.slug), bool(one.private)) for one in found if one.title == title)
+        return next(named, None)
 
     def create_collection(self, owner: str, title: str, *, private: bool) -> str:
         """Make a collection; its slug. The Hub makes a second one of the same title without complaint."""

@@ -17,6 +17,7 @@ from flows.adapters.hub import CONFLICT, STALE_PARENT, Hub, RemoteCommit, Remote
 from flows.engine.progress import Reporter
 from flows.publish.ready import TaskRelease, git_oid
 from schemas.errors import FetchError, ReleaseError
+from schemas.hashing import sha256_file
 from schemas.wording import counted
 
 OF_THE_HUB = frozenset({".gitattributes"})
@@ -102,6 +103,13 @@ class Publisher:
                     file=f"{self.hub.endpoint}/datasets/{plan.repository}",
                     hint="make it private on the Hub, or publish without --private",
                 )
+        found = self.hub.collection(self.owner, self.title)
+        if self.private and found is not None and not found.is_private:
+            raise ReleaseError(
+                f"collection {found.slug} is public, and --private was asked for",
+                file=f"{self.hub.endpoint}/collections/{found.slug}",
+                hint="make it private on the Hub, or publish without --private",
+            )
         return plans
 
     def publish(self) -> tuple[list[Plan], bool]:
@@ -182,10 +190,9 @@ class Publisher:
         path = plan.task.files[name]
         if there is None or there.size != path.stat().st_size:
             return False
-        stated = plan.task.manifest.files.get(name)
-        if there.sha256 and stated:
-            return there.sha256 == stated
-        return not there.sha256 and there.git_oid == git_oid(path)
+        if not there.sha256:
+            return there.git_oid == git_oid(path)
+        return there.sha256 == (plan.task.manifest.files.get(name) or sha256_file(path))
 
     def _foreign(self, plan: Plan) -> ReleaseError:
         return ReleaseError(
@@ -237,10 +244,23 @@ class Publisher:
                 if now.edited and not now.commit:
                     raise self._foreign(now) from None
                 plan.commit, plan.parent = now.commit, now.parent
+                if not plan.commit and (now.additions, now.deletions) != (plan.additions, plan.deletions):
+                    plan.additions, plan.deletions = now.additions, now.deletions
+                    additions = self._upload(plan)  # somebody committed between: main holds other files now
             if plan.commit:
+                self._check_holds(plan)
                 self.reporter.line(f"committed {plan.repository} {plan.commit[:12]}")
                 return
         raise failure or AssertionError("unreachable")
+
+    def _check_holds(self, plan: Plan) -> None:
+        """Before anything points to a commit, it is read: it must be this release, no file more or less."""
+        if not self._holds(plan, self.hub.files(plan.repository, plan.commit)):
+            raise ReleaseError(
+                f"commit {plan.commit[:12]} of {plan.repository} does not hold this release: no tag is set",
+                file=f"{self.hub.endpoint}/datasets/{plan.repository}/commit/{plan.commit}",
+                hint="revert the commit on the Hub, publish again",
+            )
 
     def _tag(self, plan: Plan) -> None:
         """Tag the commit; a tag that is there must be on it."""
@@ -268,7 +288,8 @@ class Publisher:
 
     def _collect(self, repositories: Sequence[str]) -> bool:
         """Put the repositories into the dataset's collection; whether any was not in it."""
-        slug = self.hub.collection(self.owner, self.title)
+        found = self.hub.collection(self.owner, self.title)
+        slug = found.slug if found else None
         for _ in range(_ROUNDS):
             if slug is not None:
                 break
@@ -277,7 +298,8 @@ class Publisher:
             except FetchError as error:
                 if hasattr(error, "status"):
                     raise
-                slug = self.hub.collection(self.owner, self.title)
+                found = self.hub.collection(self.owner, self.title)
+                slug = found.slug if found else None
         if slug is None:
             raise FetchError("the Hub did not make the collection", file=self.hub.endpoint)
         missing = [name for name in repositories if name not in self.hub.collected(slug)]

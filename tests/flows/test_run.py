@@ -79,7 +79,7 @@ def judge(workspace: Workspace, directory: Path) -> None:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.usefixtures("bucket")
+@pytest.mark.usefixtures("bucket", "loads_in_one_process")
 def test_the_deployment_s_run_works_for_many_days(
     tmp_path: Path, sample: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,10 @@ PLACES = (
     ),
     Place("annotations", "reason", "reason", 'SELECT "query-id" AS id, reason AS text FROM annotations'),
     Place("expansions", "text", "text of a model", 'SELECT "query-id" AS id, text FROM expansions'),
+    *(
+        Place("answers", name, name, f'SELECT "query-id" AS id, {name} AS text FROM answers')
+        for name in ("answer", "explanation")
+    ),
     Place("drops", "detail", "detail", "SELECT id, detail AS text FROM drops"),
     *(
         Place(name, "text", "quoted words", f'SELECT "query-id" AS id, text FROM {name}')

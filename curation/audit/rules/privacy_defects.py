@@ -151,6 +151,8 @@ CERTAIN: tuple[Defect, ...] = (
     _in("a query's replaced text", "provenance_queries", "transforms", _CHANGE),
     _in("an answer's reason", "annotations", "reason", key="query-id"),
     _in("a model's text", "expansions", "text", key="query-id"),
+    _in("an answer", "answers", "answer", key="query-id"),
+    _in("an explanation", "answers", "explanation", key="query-id"),
     _in("a dropped row's detail", "drops", "detail"),
     _in("the words of a cut", "cuts", "text", key="query-id"),
     _in("the words of a clue", "gives_away", "text", key="query-id"),

@@ -66,10 +66,15 @@ def test_every_stage_of_the_product_can_be_sent_to_a_worker(stage: Any) -> None:
 
 def parts(stage: Any) -> list[Any]:
     """Fields of a stage; of a partial function, which equals none but itself, its own."""
-    values = [getattr(stage, field.name) for field in dataclasses.fields(stage)]
+    values = [getattr(stage, field.name) for field in dataclasses.fields(stage) if field.name != "accounts"]
+    accounts = [
+        getattr(account, field.name)
+        for account in getattr(stage, "accounts", ())
+        for field in dataclasses.fields(account)
+    ]
     return [
         (value.func, value.args, value.keywords) if isinstance(value, functools.partial) else value
-        for value in values
+        for value in [*values, *accounts]
     ]
 
 

@@ -61,10 +61,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
         yield running
 
 
-def publisher(version: Path) -> Publisher:
+def publisher(version: Path, *, private: bool = False) -> Publisher:
     tasks = [TaskRelease(version / task, read_manifest(version / task)) for task in TASKS]
     hub = Hub(attempts=3, timeout_seconds=5.0, sleep=lambda seconds: None)
-    return Publisher(hub, ORGANIZATION, tasks, private=False, reporter=SilentReporter())
+    return Publisher(hub, ORGANIZATION, tasks, private=private, reporter=SilentReporter())
 
 
 def newer(version: Path, root: Path) -> Path:
@@ -72,6 +72,7 @@ def newer(version: Path, root: Path) -> Path:
     copy = Path(shutil.copytree(version, root / "1.0.1"))
     for task in TASKS:
         (copy / task / "README.md").open("a").write("\nMore.\n")
+        (copy / task / "ATTRIBUTION.md").unlink()
         sealed(copy / task, version="1.0.1")
     return copy
 
@@ -123,6 +124,66 @@ def test_first_publish_again_and_a_newer_version(server: HubServer, version: Pat
     with pytest.raises(ReleaseError, match="is on other content"):
         sealed(following / "summary", title="Another")
         publisher(following).publish()
+
+
+def test_what_another_publisher_commits_in_between_is_taken_into_account(
+    server: HubServer, version: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit follows what main holds then: a file that only the other version has goes."""
+    following, others = newer(version, tmp_path), [publisher(version)]
+    one = publisher(following)
+    commit = one.hub.commit
+
+    def after_others(*given: Any, **named: Any) -> str:
+        while others:
+            others.pop().publish()
+        return commit(*given, **named)
+
+    monkeypatch.setattr(one.hub, "commit", after_others)
+    one.publish()
+    assert all(list(server.repositories[name].tags) == ["1.0.0", "1.0.1"] for name in REPOSITORIES)
+    (collection,) = server.collections.held.values()
+    assert len(collection.items) == len(REPOSITORIES)
+    check_published(server, version)
+    check_published(server, following)
+
+
+def test_a_commit_that_holds_something_else_is_not_tagged(server: HubServer, version: Path) -> None:
+    def spoil(name: str, when: str) -> None:
+        if (name, when) == ("commit", "before"):
+            repository = server.repositories[REPOSITORIES[0]]
+            tree = dict(repository.head.tree)
+            stray = dataclasses.replace(repository.head, tree=tree | {"stray.txt": tree[".gitattributes"]})
+            repository.commits[stray.oid] = stray
+
+    server.watch = spoil
+    with pytest.raises(ReleaseError, match="does not hold this release: no tag is set"):
+        publisher(version).publish()
+    assert not any(one.tags for one in server.repositories.values()) and not server.collections.held
+
+
+def test_a_manifest_kept_as_a_large_file_is_the_same(
+    server: HubServer, version: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tests.flows.publish.hub_repository._LARGE", ("*.parquet", "*.jpg", "*.png", "*.json")
+    )
+    publisher(version).publish()
+    assert server.repositories[REPOSITORIES[0]].head.tree["release.json"].is_large
+    assert publisher(version).publish()[1] is False
+
+
+def test_private_is_private_altogether(server: HubServer, version: Path) -> None:
+    publisher(version, private=True).publish()
+    assert all(one.is_private for one in server.repositories.values())
+    (collection,) = server.collections.held.values()
+    assert collection.is_private
+    collection.is_private = False
+    with pytest.raises(ReleaseError, match=r"collection .* is public, and --private"):
+        publisher(version, private=True).publish()
+    server.repositories[REPOSITORIES[0]].is_private = False
+    with pytest.raises(ReleaseError, match="known-summary is public, and --private"):
+        publisher(version, private=True).publish()
 
 
 @pytest.mark.parametrize("kind", ["lost", "reset", "status"])

@@ -80,7 +80,7 @@ class Maintainer:
 
 
 @pytest.fixture
-def maintainer(tmp_path: Path, sample: Workspace) -> Maintainer:
+def maintainer(tmp_path: Path, sample: Workspace, loads_in_one_process: None) -> Maintainer:
     return Maintainer(tmp_path, sample)
 
 

@@ -66,18 +66,33 @@ def users(path: Path, change: int) -> list[int]:
     return left
 
 
-@pytest.fixture(scope="session")
-def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The session's server: make projects of your own in it, and leave it running."""
-    folder = shared_folder(tmp_path_factory)
+def leave(folder: Path) -> None:
+    """Go, and stop the shared server if nobody else uses it: also one that was started and never answered."""
+    if folder.is_dir() and not users(folder / "users.json", -1):
+        servers.stop(folder)
+
+
+@contextlib.contextmanager
+def shared_server(folder: Path) -> Iterator[Server]:
+    """The server of a folder, made when there is none; the last of its users stops it."""
     lock = FileLock(f"{folder.parent.parent}.lock")
-    with lock:
+    with lock, contextlib.ExitStack() as failed:
+        failed.callback(leave, folder)
         if not (folder / "fresh").exists():
             first_start(folder)
             copy_fresh(folder, folder / "fresh")
         server = servers.start(folder, venv=server_venv())
         users(folder / "users.json", 1)
-    yield server
-    with lock:
-        if not users(folder / "users.json", -1):
-            servers.stop(folder)
+        failed.pop_all()
+    try:
+        yield server
+    finally:
+        with lock:
+            leave(folder)
+
+
+@pytest.fixture(scope="session")
+def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The session's server: make projects of your own in it, and leave it running."""
+    with shared_server(shared_folder(tmp_path_factory)) as server:
+        yield server

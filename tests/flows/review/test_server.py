@@ -8,8 +8,10 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -20,7 +22,7 @@ from flows.review import label_studio as servers
 from flows.review import text as review_text
 from flows.review.label_studio import Server
 from schemas.errors import MedqrelsError, UsageError
-from tests.flows.review.label_studio_server import server_venv, shared_folder
+from tests.flows.review.label_studio_server import server_venv, shared_folder, shared_server
 from tests.flows.review.small_release import TASK, small_release
 from tests.flows.review.small_review import person, target
 
@@ -167,3 +169,26 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(MedqrelsError, match="exited while starting") as caught:
         servers.start(tmp_path / "server", venv=tmp_path / "venv")
     assert "no database" in Path(caught.value.file).read_text()
+
+
+def test_a_fixture_whose_server_never_answers_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = tmp_path / "venv" / "bin" / "label-studio"
+    silent.parent.mkdir(parents=True)
+    silent.write_text(f"#!{sys.executable} -S\nimport time\ntime.sleep(600)\n")
+    silent.chmod(0o755)
+    monkeypatch.setenv(servers.VENV_VARIABLE, str(tmp_path / "venv"))
+    monkeypatch.setattr(servers, "START_SECONDS", 0.5)
+    begun: list[int] = []
+    launch = subprocess.Popen
+
+    def noted(command: list[str], **given: Any) -> subprocess.Popen[bytes]:
+        process = launch(command, **given)
+        begun.append(process.pid)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with pytest.raises(AssertionError), shared_server(tmp_path / "session" / "review" / "server"):
+        pass
+    assert begun and not any(Path(f"/proc/{pid}").exists() for pid in begun)
