@@ -20,6 +20,7 @@ from curation.audit.rules import (
     answers,
     candidates,
     contamination,
+    croissant,
     diagnostics,
     distractors,
     evidence,
@@ -57,6 +58,7 @@ from schemas.audit import (
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
+    *croissant.RULES,
     *layouts.RULES,
     *integrity.RULES,
     *overlap.RULES,
