@@ -102,7 +102,7 @@ def _ask(prompts: Sequence[Prompt], asking: Asking, model: str, store: Path, ben
             )
             told = spent(run, read_totals(ledger), asking.budget)
     except UsageError as error:
-        return Run(), f"{error}" + (f" ({error.hint})" if error.hint else "")
+        return Run(), f"{error.message}; {error.hint}" if error.hint else error.message
     bench.reporter.line(f"rerank:{model}: calls {told['calls']}  spent {told['spent']} of {told['budget']}")
     return run, f"the budget of {told['budget']} is used up" if run.stopped == "budget" else ""
 
