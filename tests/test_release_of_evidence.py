@@ -27,6 +27,8 @@ from flows.engine.runner import read_rows, table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
+from flows.inspect.decisions import describe as describe_way
+from flows.inspect.decisions import follow
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.prompt import Prompt
@@ -195,6 +197,35 @@ def test_no_query_holds_its_answer_and_no_label_is_of_its_own_article(world: Wor
     assert {queries[query]["article_id"] for query, _ in own} == {documents[document] for _, document in own}
     reasons = {row["reason"] for row in world.rows("_all.excluded")}
     assert reasons <= {"own_article", "same_patient", "middle", "unstable"}
+
+
+def test_every_decision_about_a_case_and_its_query_is_shown_with_prompt_and_answer(world: World) -> None:
+    query = world.rows("_all.queries")[0]
+    way = follow(world.workspace, query["id"])
+    assert way is not None and way["kind"] == "query" and way["article"] == query["article_id"]
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in way["decisions"]:
+        found.setdefault((row["stage"], row["decision"]), []).append(row)
+    [path] = found[f"{NAME}_reasoning_path", "asked"]
+    assert query["text"] in path["text"] and path["state"] == "answered" and path["model"] == "scripted"
+    [made] = found[f"{NAME}_paths", "kept"]
+    assert made["row"]["text"] == json.loads(path["answer"])["path"]
+    pairs = [row for row in world.rows("_apart.pairs") if row["query_id"] == query["id"]]
+    assert len(found[f"{NAME}_judge", "asked"]) == 2 * len(pairs)
+    judged = {row["id"]: row["row"]["score"] for row in found[f"{NAME}_judged", "kept"]}
+    lost = {row["id"] for row in found.get((f"{NAME}_judged", "not_run"), [])}
+    assert judged.keys() | lost == {row["id"] for row in pairs}
+    assert {row["row"]["query_id"] for row in found[f"{NAME}_all", "kept"] if row["table"] == "qrels"} == {
+        query["id"]
+    }
+    text = describe_way(way)
+    assert f"{NAME}_judge: asked {2 * len(pairs)} prompts" in text and "answer: {" in text
+    lost_path = next(row for row in world.rows("_views._dropped"))
+    case = lost_path["id"].partition("/")[0]
+    way = follow(world.workspace, case)
+    assert way is not None and way["kind"] == "case"
+    told = describe_way(way)
+    assert f"{case}/" in told and "quote_missing" in told and ": no_path" in told
 
 
 def test_stages_that_were_lost_are_built_again_without_a_model(world: World) -> None:

@@ -224,16 +224,27 @@ def demo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
 
 @app.command
 def show(
-    record: Annotated[str, Parameter(help="An article, figure or passage id, e.g. pmc:PMC123.1")],
+    record: Annotated[
+        str, Parameter(help="An article, figure or passage, e.g. pmc:PMC123.1; or a query, question or case.")
+    ],
     /,
     *,
     common: Common = DEFAULT,
 ) -> int:
-    """Follow one article through every stage."""
+    """Follow one article, query, question or case through every stage.
+
+    Of a query, question or case it tells each stage's decision, with what models were asked and answered.
+    """
     from flows.engine.session import read_session
+    from flows.inspect import decisions
     from flows.inspect.show import describe, trace
 
-    found = trace(read_session(common.workspace).workspace, record)
+    workspace = read_session(common.workspace).workspace
+    way = decisions.follow(workspace, record)
+    if way is not None:
+        emit(common, way, lambda: decisions.describe(way))
+        return OK
+    found = trace(workspace, record)
     emit(common, found, lambda: describe(found))
     return OK
 

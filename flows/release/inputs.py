@@ -130,7 +130,8 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
             raise WorkspaceError(f"model stage {stage.name!r} has not run", hint=hint)
         check_current(session.workspace, stage.reading.name, finished, VERSIONS)
         (made,) = finished(stage.answers).values()
-        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": spec.prompts.is_trial}
+        is_trial = spec.prompts.is_trial or made.params["is_trial"]  # scripted answers make it one
+        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": is_trial}
         for key, value in wanted.items():
             if made.params[key] != value:
                 raise WorkspaceError(
