@@ -126,7 +126,7 @@ CONFUSIONS = _table(
         ),
         number("names", "names of the concept in the language of the documents"),
         number("depth", "steps from the top of the vocabulary's hierarchy, the shortest way"),
-        number("articles", "articles of the crawl that name the concept"),
+        number("articles", "other articles of the crawl than the query's own that name the concept"),
         Column("above", STRINGS, "the concept and what is within two steps above it (CURIEs), sorted"),
         Column("below", STRINGS, "the concept and all that is below it (CURIEs), sorted"),
     ),

@@ -224,16 +224,27 @@ def demo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
 
 @app.command
 def show(
-    record: Annotated[str, Parameter(help="An article, figure or passage id, e.g. pmc:PMC123.1")],
+    record: Annotated[
+        str,
+        Parameter(
+            help="An article, figure or passage id, e.g. pmc:PMC123.1; or the query of a confusion set"
+        ),
+    ],
     /,
     *,
     common: Common = DEFAULT,
 ) -> int:
-    """Follow one article through every stage."""
+    """Follow one article through every stage; of a confusion set: anchor, members, paths, rejections."""
     from flows.engine.session import read_session
+    from flows.inspect.confusions import describe_set, is_of_a_set, trace_set
     from flows.inspect.show import describe, trace
 
-    found = trace(read_session(common.workspace).workspace, record)
+    workspace = read_session(common.workspace).workspace
+    if is_of_a_set(record):
+        confusions = trace_set(workspace, record)
+        emit(common, confusions, lambda: describe_set(confusions))
+        return OK
+    found = trace(workspace, record)
     emit(common, found, lambda: describe(found))
     return OK
 

@@ -81,6 +81,7 @@ class Definition:
     names: int = column("names of its own in the language")
     name_band: int = column("band of that count")
     articles: int = column("articles of the crawl that name it")
+    fame: int = column("band of that count")
 
 
 @record
@@ -145,6 +146,6 @@ class Confusion:
     surface_distance: int = column("thousandths: 0 where a name of the concept is the marked words")
     names: int = column("names of the concept in the language")
     depth: int = column("steps from the top of the hierarchy, the shortest way")
-    articles: int = column("articles of the crawl that name it")
+    articles: int = column("other articles of the crawl than the query's own that name it")
     above: tuple[str, ...] = column("CURIEs within two steps above it, itself too, sorted")
     below: tuple[str, ...] = column("CURIEs of all that is below it, itself too, sorted")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.tasks.concept_discrimination.records import Checked, ConfusionSet, Screened
-from curation.tasks.concept_discrimination.vocabulary_sql import LANGUAGE, MAX_CHILDREN
+from curation.tasks.concept_discrimination.vocabulary_sql import ARTICLE_EDGES, LANGUAGE, MAX_CHILDREN, band
 from curation.vocabulary.merge_sql import fold
 from schemas.stages import Sql
 
@@ -52,22 +52,26 @@ _NEAR = f"""
         GROUP BY gold, number),
     near AS (SELECT g.query_id, k.gold, k.number, if(k.first = 'sibling', 'sibling', 'cousin') AS kin, k.via
         FROM kin AS k JOIN golds AS g ON g.number = k.gold)"""
+_FAME = band("greatest(d.articles - 1, 0)", ARTICLE_EDGES)
+"""How well known the gold concept is beside the query's own article."""
 _FAR = f"""
     rings AS (
-        SELECT number, "group", band, name_band, count(*) OVER ring AS size,
+        SELECT number, "group", band, fame, count(*) OVER ring AS size,
             row_number() OVER (ring ORDER BY md5(concept), number) - 1 AS turn
-        FROM described WINDOW ring AS (PARTITION BY "group", band, name_band)),
+        FROM described WINDOW ring AS (PARTITION BY "group", band, fame)),
+    sizes AS (SELECT DISTINCT "group", band, fame, size FROM rings),
     starts AS (
-        SELECT g.query_id, g.number AS gold, r."group", r.band, r.name_band, r.size,
-            ('0x' || left(md5(g.query_id), 12))::BIGINT % r.size AS turn
-        FROM golds AS g JOIN rings AS r ON r.number = g.number WHERE g.is_shared),
+        SELECT g.query_id, g.number AS gold, z."group", z.band, z.fame, z.size,
+            ('0x' || left(md5(g.query_id), 12))::BIGINT % z.size AS turn
+        FROM golds AS g JOIN described AS d ON d.number = g.number
+        JOIN sizes AS z ON z."group" = d."group" AND z.band = d.band AND z.fame = {_FAME}
+        WHERE g.is_shared),
     turns AS (
-        SELECT DISTINCT s.query_id, s.gold, s."group", s.band, s.name_band,
-            (s.turn + t.range) % s.size AS turn
+        SELECT DISTINCT s.query_id, s.gold, s."group", s.band, s.fame, (s.turn + t.range) % s.size AS turn
         FROM starts AS s CROSS JOIN range({WINDOW}) AS t),
     far AS (
         SELECT t.query_id, t.gold, r.number, 'far' AS kin, 0 AS via FROM turns AS t
-        JOIN rings AS r USING ("group", band, name_band, turn)
+        JOIN rings AS r USING ("group", band, fame, turn)
         WHERE r.number <> t.gold
             AND NOT EXISTS (FROM near AS n WHERE n.query_id = t.query_id AND n.number = r.number))"""
 _NAMES = f"""
@@ -104,11 +108,15 @@ SCREENED = f"""
     WITH {_NEAR}, {_FAR}, {_NAMES},
     gone AS (SELECT n.number FROM retired AS r JOIN numbers AS n ON n.concept = r.concept),
     wide AS (SELECT e.parent AS number FROM edges AS e SEMI JOIN could AS c ON c.number = e.parent
-        GROUP BY e.parent HAVING count(*) > {MAX_CHILDREN}),
+        GROUP BY e.parent HAVING count(*) > {MAX_CHILDREN}
+        UNION SELECT d.number FROM described AS d SEMI JOIN could AS c ON c.number = d.number
+        WHERE starts_with(d.folded, ' any ') OR d.number IN (
+            SELECT e.child FROM edges AS e ANTI JOIN edges AS p ON p.child = e.parent
+            SEMI JOIN edges AS b ON b.parent = e.child)),
     tied_once AS (SELECT gold, number, max(what) AS what FROM tied GROUP BY ALL),
     judged AS (
         SELECT c.*, o.concept, g."group" AS of_gold, m."group" AS of_member,
-            abs(m.name_band - g.name_band) AS apart,
+            abs(m.name_band - g.name_band) + abs(m.fame - {_FAME.replace("d.", "g.")}) AS apart,
             CASE WHEN c.number IN (SELECT number FROM gone) THEN 'retired'
                 WHEN t.what IS NOT NULL THEN t.what
                 WHEN s.folded IS NOT NULL THEN 'synonym'
@@ -131,8 +139,8 @@ SCREENED = f"""
             ORDER BY apart, kin DESC, md5(query_id || concept), number) ELSE 0 END AS place
     FROM judged
 """
-"""Members are taken in the order of how near their number of names is to the gold one's, siblings before
-cousins, then by lot: nothing of what a query says, and of no system."""
+"""Members are taken in the order of how near their numbers of names and of articles are to the gold one's, so
+that neither gives it away, siblings before cousins, then by lot: no text and no system has a part in it."""
 CHECKED = f"""
     WITH RECURSIVE
     kept AS MATERIALIZED (FROM screened WHERE reason = '' AND place <= {DEPTH}),

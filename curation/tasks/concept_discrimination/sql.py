@@ -35,7 +35,8 @@ _ENTRY = "'vocabulary:' || d.source || '/' || d.concept"
 """Id of what stands in the place of a definition's article: the entry of its source."""
 _TRIGRAMS = "list_transform(range(1, greatest(length({0}) - 1, 2)), lambda i: {0}[i:i + 2])"
 _CONFUSIONS = f"""
-    WITH RECURSIVE taken AS (
+    WITH RECURSIVE asked AS (SELECT query_id, article_id FROM anchored),
+    taken AS (
         SELECT s.query_id, c.number, 'member' AS role, c.kin, c.via FROM sets AS s
         JOIN checked AS c ON c.query_id = s.query_id AND c.reason = '' AND (c.kin = 'far') = (s.kin = 'far')
         WHERE s.place = 1 QUALIFY row_number() OVER (PARTITION BY s.query_id ORDER BY c.place) <= {MEMBERS}
@@ -67,12 +68,14 @@ _CONFUSIONS = f"""
         SELECT query_id, number, min(1000 - 1000 * len(list_intersect(a, b))
             // len(list_distinct(list_concat(a, b)))) AS distance FROM said GROUP BY ALL)
     SELECT t.query_id, {_ENTRY} AS corpus_id, d.concept, t.role, t.kin, t.via,
-        x.distance AS surface_distance, d.names, coalesce(p.depth, 0) AS depth, d.articles,
+        x.distance AS surface_distance, d.names, coalesce(p.depth, 0) AS depth,
+        d.articles - (f.concept IS NOT NULL)::BIGINT AS articles,
         o.above, u.below
     FROM taken AS t JOIN described AS d ON d.number = t.number
     JOIN distances AS x ON x.query_id = t.query_id AND x.number = t.number
     JOIN over AS o ON o.start = t.number JOIN under AS u ON u.start = t.number
-    LEFT JOIN deep AS p ON p.start = t.number
+    LEFT JOIN deep AS p ON p.start = t.number JOIN asked AS k ON k.query_id = t.query_id
+    LEFT JOIN found_concepts AS f ON f.article_id = k.article_id AND f.concept = d.concept
 """
 """The distance is one minus Jaccard's index of groups of three letters, by the concept's nearest name."""
 _QUERIES = """

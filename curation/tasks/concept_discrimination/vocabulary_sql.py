@@ -20,6 +20,8 @@ BAND_EDGES = (8, 16, 32, 64)
 """Words from which the next length band begins."""
 NAME_EDGES = (2, 3, 5, 9)
 """Names from which the next band of names begins."""
+ARTICLE_EDGES = (1, 2, 4, 8, 16)
+"""Articles of the crawl that name a concept, from which the next band begins."""
 ROOT = 5
 """Letters of a word that must agree; shorter words of fewer than four letters are not compared."""
 
@@ -78,7 +80,7 @@ DESCRIBED = f"""
     said AS (SELECT concept, count(DISTINCT article_id) AS articles FROM found_concepts GROUP BY concept)
     SELECT n.number, t.concept, t.text, t.folded, {_WORDS} AS words, {band(_WORDS, BAND_EDGES)} AS band,
         t.source, k."group", d.names, {band("d.names", NAME_EDGES)} AS name_band,
-        coalesce(s.articles, 0) AS articles
+        coalesce(s.articles, 0) AS articles, {band("coalesce(s.articles, 0)", ARTICLE_EDGES)} AS fame
     FROM told AS t JOIN numbers AS n ON n.concept = t.concept JOIN named AS d ON d.concept = t.concept
     JOIN kinds AS k ON k.concept = t.concept LEFT JOIN said AS s ON s.concept = t.concept
 """
