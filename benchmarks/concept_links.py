@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.grounding import gold
-from benchmarks.measure import SHARED, save
+from benchmarks.measure import SHARED, read_result, save
 from curation.tasks.concept_discrimination.anchors import build
 from curation.tasks.concept_discrimination.records import Anchor
 from curation.tasks.concept_discrimination.settings import Settings
@@ -140,6 +140,36 @@ def _above(concept: str, parents: dict[str, list[str]]) -> set[str]:
         found.update(new)
         waiting += new
     return found
+
+
+def section() -> list[str]:
+    """What benchmarks/README.md says of it."""
+    lines = [
+        "## Authors' words as links to concepts",
+        "",
+        "What `concept_discrimination` marks, held against gold: annotated words stand for keywords, and a "
+        "name must be one concept's alone. *Wider*: annotators gave a concept above the one whose name the "
+        "words are ('hereditary breast cancer' as breast neoplasms). `python -m benchmarks.concept_links`",
+        "",
+        "| gold | texts | linked | right | wider | other concept | part of a longer mention "
+        "| not annotated | precision | without wider |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, found in sorted(read_result("concept_links")["sets"].items()):
+        kinds = ("right", "wider", "other_concept", "in_longer_mention", "not_annotated")
+        counts = [found["verdicts"].get(kind, 0) for kind in kinds]
+        without = counts[0] / (found["linked"] - counts[1])
+        shown = " | ".join(map(str, counts))
+        lines.append(
+            f"| {name} | {found['documents']} | {found['linked']} | {shown} | {found['precision']:.3f} "
+            f"| {without:.3f} |"
+        )
+    return [
+        *lines,
+        "",
+        "Words that are no concept's name, or several's, make no query and are not counted.",
+        "",
+    ]
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import ROOT, save
+from benchmarks.measure import ROOT, read_result, save
 from curation.tasks.concept_discrimination.records import Anchor
 from curation.tasks.concept_discrimination.task import TASK
 from flows.engine.connection import query
@@ -218,6 +218,36 @@ def main(sizes: Sequence[int]) -> None:
         print(json.dumps({concepts: found[str(concepts)]}), flush=True)
     if tuple(sizes) == SIZES:
         save("confusion_sets", {"sizes": found, "target": TARGET, "memory_limit": MEMORY_LIMIT})
+
+
+def section() -> list[str]:
+    """What benchmarks/README.md says of it."""
+    result = read_result("confusion_sets")
+    lines = [
+        "## Confusion sets",
+        "",
+        "Stage `concept_discrimination_all` on generated vocabularies, 8,000 anchors, a process of its own "
+        f"on 2 shared cores, DuckDB limited to {result['memory_limit']}. "
+        "`python -m benchmarks.confusion_sets`",
+        "",
+        "| concepts | names | relations | sets (tier 1 / 2 / 3) | CPU s | wall s | peak memory |",
+        "|---:|---:|---:|---|---:|---:|---:|",
+    ]
+    for concepts, found in sorted(result["sizes"].items(), key=lambda item: int(item[0])):
+        tiers = " / ".join(f"{found['tiers'].get(tier, 0):,}" for tier in ("1", "2", "3"))
+        lines.append(
+            f"| {int(concepts):,} | {found['rows']['names']:,} | {found['rows']['relations']:,} | "
+            f"{sum(found['tiers'].values()):,} ({tiers}) | {found['cpu_seconds']:.0f} | "
+            f"{found['seconds']:.0f} | {found['peak_rss_bytes'] / 1e9:.2f} GB |"
+        )
+    target = result["target"]
+    return [
+        *lines,
+        "",
+        f"Target for the largest: {target['sets']:,} sets, {target['seconds']} s on 2 cores of one's own, "
+        f"{target['peak_rss_bytes'] / 2**30:.0f} GiB. Seven other jobs shared the two cores meanwhile.",
+        "",
+    ]
 
 
 if __name__ == "__main__":

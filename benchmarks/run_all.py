@@ -29,6 +29,8 @@ ALL = (
     "labels",
     "edits",
     "vocabulary_build",
+    "confusion_sets",
+    "concept_links",
     "grounding",
     "image_kinds",
     "panels",
