@@ -72,6 +72,8 @@ class Reason(enum.StrEnum):
     WEAK_DIAGNOSIS = "weak_diagnosis"
     GENERAL_DIAGNOSIS = "general_diagnosis"
     NO_RELEVANT_CASE = "no_relevant_case"
+    REVEALED_EARLY = "revealed_early"
+    NOT_NAMED_IN_LANGUAGE = "not_named_in_language"
     ONLY_SAME_ARTICLE = "only_same_article"
     # what no model answered, or not in the form asked for
     NOT_RUN = "not_run"

@@ -30,7 +30,8 @@ def collection(directory: Path) -> Collection:
     ids = {query.id: np.arange(SIZE, dtype=np.int32) for query in queries}
     return Collection(
         directory, Head.of(manifest()), "test", queries, DOCUMENTS,
-        {query.id: {"d0": 2} for query in queries}, LeftOut({}, ids, SIZE), ("tier",), True, True, False, False,
+        {query.id: {"d0": 2} for query in queries}, LeftOut({}, ids, SIZE), ("tier",),
+        True, True, False, False,
     )  # fmt: skip
 
 
