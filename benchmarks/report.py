@@ -8,6 +8,8 @@ from typing import Any
 
 from benchmarks import (
     blindness,
+    concept_links,
+    confusion_sets,
     edits,
     hidden_diagnoses,
     labels,
@@ -340,6 +342,8 @@ def text() -> str:
         languages.section,
         edits.section,
         _vocabulary,
+        confusion_sets.section,
+        concept_links.section,
         grounding.section,
         blindness.section,
         mteb_replay.section,

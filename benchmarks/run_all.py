@@ -30,6 +30,8 @@ ALL = (
     "labels",
     "edits",
     "vocabulary_build",
+    "confusion_sets",
+    "concept_links",
     "grounding",
     "image_kinds",
     "panels",

@@ -111,6 +111,29 @@ HARD_POOL = _table(
     *("query-id", "rank"),
     is_optional=True,
 )
+CONFUSIONS = _table(
+    "confusions",
+    "The documents that each query is ranked among where it has a set of its own, and why these.",
+    (
+        *PAIR,
+        text("concept", "concept that the document is about (CURIE)"),
+        text("role", "gold: what the marked words name; member: another concept", repeats=True),
+        text("kin", "how it stands to the gold concept: itself, sibling, cousin or far", repeats=True),
+        text("via", "parent or grandparent that both are below (CURIE), '' for none"),
+        number(
+            "surface_distance",
+            "thousandths between the marked words and the concept's nearest name; 0: equal",
+        ),
+        number("names", "names of the concept in the language of the documents"),
+        number("depth", "steps from the top of the vocabulary's hierarchy, the shortest way"),
+        number("articles", "other articles of the crawl than the query's own that name the concept"),
+        Column("above", STRINGS, "the concept and what is within two steps above it (CURIEs), sorted"),
+        Column("below", STRINGS, "the concept and all that is below it (CURIEs), sorted"),
+    ),
+    *PAIR_KEY,
+    reader="auditor",
+    is_optional=True,
+)
 EXPANSIONS = _table(
     "expansions",
     "What a language model wrote of each query, to search with; invented, so neither document nor evidence.",
@@ -447,7 +470,8 @@ POOL_CHECKSUMS = _provenance(
     **_DERIVED,
 )
 TABLES: tuple[Published, ...] = (
-    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, EXPANSIONS, ANSWERS, ANNOTATIONS),
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS),
+    *(EXPANSIONS, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
     *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),

@@ -19,6 +19,7 @@ from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
     answers,
     candidates,
+    confusions,
     contamination,
     diagnostics,
     distractors,
@@ -63,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     *leakage.RULES,
     *hidden.RULES,
     *answers.RULES,
+    *confusions.RULES,
     *texts.RULES,
     *near_across_tasks.RULES,
     *images.RULES,

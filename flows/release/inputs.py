@@ -64,7 +64,8 @@ def gather(
     tables["labels"] = tables.pop("records")
     if "collections" in stage.outputs:  # files of questions are sources as well
         tables["sources"] += table_files(workspace, f"{stage.name}.collections")
-    tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
+    for name in ("names", "definitions"):
+        tables[name] = (vocabulary.table(name),) if vocabulary else ()
     of_models = tuple(name for one in asked for name in _names(one))
     for name in (*stages, *of_models, PARTITION):
         tables[f"drops/{name}"] = table_files(workspace, f"{name}._dropped")

@@ -63,7 +63,7 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     expected = {"crawl", "parse", "extract", "cases", "images", "questions", "exercises"}
     expected |= {"ground", "ground_questions", "ground_exercises", "labels", "diagnoses"}
     paired = ("image_search", "summary", "case_study", "clinical_case", "reference_qa", "clinical_evidence")
-    for task in ("visual_context", *paired):
+    for task in ("visual_context", *paired, "concept_discrimination"):
         expected |= {task, f"{task}_all"}
         for kind in ("hyde", "query2doc"):
             expected |= {f"{task}_{kind}", f"{task}_{kind}_answers", f"{task}_{kind}_texts"}
