@@ -28,6 +28,7 @@ from schemas.columns import (
     text,
 )
 from schemas.published import EVIDENCE, STRINGS, Column, Published
+from schemas.string_tables import RECIPES, STRING_ORIGINS
 
 _DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
 
@@ -471,10 +472,10 @@ POOL_CHECKSUMS = _provenance(
 )
 TABLES: tuple[Published, ...] = (
     *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS),
-    *(EXPANSIONS, ANSWERS, ANNOTATIONS),
+    *(EXPANSIONS, RECIPES, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)
