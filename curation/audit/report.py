@@ -21,6 +21,7 @@ from curation.audit.rules import (
     candidates,
     confusions,
     contamination,
+    croissant,
     diagnostics,
     distractors,
     evidence,
@@ -58,6 +59,7 @@ from schemas.audit import (
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
+    *croissant.RULES,
     *layouts.RULES,
     *integrity.RULES,
     *overlap.RULES,
