@@ -38,6 +38,7 @@ class OwnReason(StrEnum):
     NOT_NAMED_IN_LANGUAGE = "not_named_in_language"
     LANGUAGE_NOT_READ = "language_not_read"
     OTHER_SCENARIO = "other_scenario"
+    LEFT_OUT_BEFORE = "left_out_before"
     DUPLICATE_VIGNETTE = "duplicate_vignette"
     NO_PATH = "no_path"
     NO_EVIDENCE = "no_evidence"
