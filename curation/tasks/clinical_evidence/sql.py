@@ -169,6 +169,7 @@ OVER_ALL = SetStage(
         "asked": (f"{NAME}_apart.pairs", AskedPair),
         "of_same_patient": (f"{NAME}_apart.excluded", Excluded),
         "judged": (f"{NAME}_judged.judged", JudgedPair),
+        "all_found": (f"{NAME}_pairs.found", FoundEvidence),
         "all_sources": (f"{NAME}_questions.sources", Source),
     },
     outputs={
@@ -178,6 +179,9 @@ OVER_ALL = SetStage(
         "excluded": Sql(_EXCLUDED, Excluded, _PAIR),
         "answers": Sql(
             "FROM all_answers WHERE query_id IN (SELECT id FROM queries)", EvidenceAnswer, ("query_id",)
+        ),
+        "found": Sql(
+            "SELECT f.* FROM all_found AS f SEMI JOIN qrels USING (query_id, corpus_id)", FoundEvidence, _PAIR
         ),
         "collections": Sql("FROM all_sources", Source, ("id",)),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),

@@ -82,7 +82,7 @@ TASK = Task(
         ),
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
-    extra_tables=("answers",),
+    extra_tables=("answers", "found"),
     candidates_because="A language model judged the pairs, and how far it agrees with experts has not been "
     "measured.",
 )
