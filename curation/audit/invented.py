@@ -163,6 +163,10 @@ def rows() -> dict[str, list[Row]]:
         {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
         for row in found["queries"]
     ]
+    found["found"] = [
+        {"query-id": row["query-id"], "corpus-id": row["corpus-id"], "found_by": ["bm25:answer:1"]}
+        for row in found["qrels"]
+    ]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
     found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]
