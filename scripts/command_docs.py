@@ -30,6 +30,7 @@ _ROLES = {
     "answer": "maintainer",
     "release": "maintainer",
     "publish": "maintainer",
+    "takedown": "maintainer",
     "status": "maintainer",
     "show": "maintainer",
     "doctor": "maintainer",

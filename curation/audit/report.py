@@ -42,6 +42,7 @@ from curation.audit.rules import (
     statistics,
     subsets,
     texts,
+    withdrawn,
 )
 from curation.published.query import QueryRunner
 from schemas.audit import (
@@ -75,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *withdrawn.RULES,
     *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,
