@@ -1,4 +1,4 @@
-"""The command `takedown`: what was published is withdrawn, from every table and every later release."""
+"""The commands `takedown` and `sweep`: what was published is withdrawn, by name or as a source asks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flows.cli.common import DEFAULT, OK, Common, DryRun, emit
+from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, Overrides, Spec, emit, with_progress
 
 
 def takedown(
@@ -28,3 +28,17 @@ def takedown(
     done = work(record, reason, notice=notice, dry_run=dry_run, workspace=common.root)
     emit(common, done, lambda: describe(done))
     return OK
+
+
+def sweep(
+    *, spec: Spec = None, overrides: Overrides = (), dry_run: DryRun = False, common: Common = DEFAULT
+) -> int:
+    """Ask the sources for retractions, concerns, corrections, changed licences and vanished articles."""
+    from flows.specs import given_spec, parse_overrides
+    from flows.takedown.sweep import describe
+    from flows.takedown.sweep import sweep as work
+
+    wanted = given_spec(spec, parse_overrides(overrides))
+    done = with_progress(common, lambda: work(wanted, dry_run=dry_run, workspace=common.root))
+    emit(common, done, lambda: describe(done, is_plan=dry_run))
+    return FINDING if done["findings"] else OK

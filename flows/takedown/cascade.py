@@ -107,7 +107,7 @@ def _resolved(workspace: Workspace, named: Withdrawn, database: QueryRunner) -> 
     """The same with what its id names."""
     name = named.id
     for selection, id, locator in crawled(workspace):
-        if name in (id, locator) or family_key(name) == family_key(id):
+        if name in (id, locator) or ("#" not in name and family_key(name) == family_key(id)):
             return replace(named, id=id, unit="article", source=selection.source, locator=locator)
     for unit, record, column in _RECORDS:
         if _holds(database, table_files(workspace, record), column, name):

@@ -48,13 +48,13 @@ def takedown(
     """
     code = reason_of(reason)
     if dry_run:
-        return _shown(_found(read_session(workspace).workspace, name, code, notice), [], is_plan=True)
+        return _shown(planned(read_session(workspace).workspace, name, code, notice), [], is_plan=True)
     with write_session(workspace) as session:
         known = _known(read_register(session.workspace), name)
         if known is not None:
             shards = settle(session.workspace)
             return {**_shown(Cascade([known]), shards, is_plan=False), "added": 0}
-        found = _found(session.workspace, name, code, notice)
+        found = planned(session.workspace, name, code, notice)
         added = add_to_register(session.workspace, found.rows)
         shards = settle(session.workspace)
         return {**_shown(found, shards, is_plan=False), "added": len(added)}
@@ -77,7 +77,12 @@ def _known(register: Sequence[Withdrawn], name: str) -> Withdrawn | None:
     return next((row for row in register if name in (row.id, row.locator) and not row.parent), None)
 
 
-def _found(workspace: Workspace, name: str, reason: WithdrawalReason, notice: str) -> Cascade:
+def planned(workspace: Workspace, name: str, reason: WithdrawalReason, notice: str) -> Cascade:
+    """What would go with one thing; nothing is written.
+
+    Raises:
+        UsageError: nothing has that id.
+    """
     with tempfile.TemporaryDirectory(prefix="takedown-") as scratch:
         return cascade(workspace, name, reason, notice, Path(scratch))
 
