@@ -168,6 +168,7 @@ def rows() -> dict[str, list[Row]]:
         for row in found["qrels"]
     ]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
+    found["withdrawn"] = [{"id": lost, "unit": "article", "reason": "retracted"}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
     found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]
     found |= pools_of(found, SHAPED_BY)

@@ -45,6 +45,7 @@ from curation.audit.rules import (
     statistics,
     subsets,
     texts,
+    withdrawn,
 )
 from curation.published.query import QueryRunner
 from schemas.audit import (
@@ -81,6 +82,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *withdrawn.RULES,
     *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,

@@ -48,6 +48,7 @@ from flows.cli.publish import publish
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
+from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
 
@@ -87,6 +88,8 @@ app.command(review_app)
 app.command(vocabulary_app)
 app.command(ground)
 app.command(publish)
+app.command(sweep)
+app.command(takedown)
 _SIGINT = threading.Event()
 
 
