@@ -221,3 +221,19 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     assert not {"answer", "explanation", "reasoning"} & set(queries.column_names)
     card = card_text(folder)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
+
+
+def test_every_mined_pair_is_told_with_what_the_judge_said(world: World) -> None:
+    told = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_all.judgements")}
+    queries = {row["id"] for row in world.rows("_all.queries")}
+    asked = {(row["query_id"], row["corpus_id"]) for row in world.rows("_apart.pairs")}
+    assert told.keys() == {pair for pair in asked if pair[0] in queries}
+    judged = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_judged.judged")}
+    for pair, row in told.items():
+        made = judged.get(pair)
+        assert (row["score"], row["reason"]) == (
+            (made["score"], made["reason"]) if made else (None, "not_run")
+        )
+        assert f"{row['forward']}; {row['reversed']}" == (made["scores"] if made else "; ")
+        assert row["found_by"] and bool(row["model"]) == bool(made)
+    assert {row["reason"] for row in told.values()} == {"", "middle", "unstable", "not_run"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from curation.tasks.clinical_evidence.records import EvidenceAnswer, FoundEvidence, Vignette
 from curation.tasks.clinical_evidence.settings import REASONS
 from curation.tasks.clinical_evidence.vignettes import NAME
+from curation.tasks.shared.judging.mined import mined_pairs
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair
 from curation.tasks.shared.merge_sql import DOCUMENTS, DROPPED_DOCUMENTS, KEPT
 from curation.tasks.shared.mining.records import IndexedDocument, IndexedView
@@ -100,7 +101,7 @@ _DROPS = """
 """
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=1,
+    version=2,
     inputs={
         "all_queries": (f"{NAME}_views.queries", Query),
         "all_answers": (f"{NAME}_views.answers", EvidenceAnswer),
@@ -110,6 +111,7 @@ OVER_ALL = SetStage(
         "asked": (f"{NAME}_apart.pairs", AskedPair),
         "of_same_patient": (f"{NAME}_apart.excluded", Excluded),
         "judged": (f"{NAME}_judged.judged", JudgedPair),
+        "found": (f"{NAME}_pairs.found", FoundEvidence),
     },
     outputs={
         "queries": Sql(_QUERIES, Query, ("id",)),
@@ -119,6 +121,7 @@ OVER_ALL = SetStage(
         "answers": Sql(
             "FROM all_answers WHERE query_id IN (SELECT id FROM queries)", EvidenceAnswer, ("query_id",)
         ),
+        "judgements": mined_pairs(),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
     accounts=(SetAccount("query", "all_queries", "id", "queries", "id"),),
