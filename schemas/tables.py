@@ -27,6 +27,7 @@ from schemas.columns import (
     number,
     text,
 )
+from schemas.judged_tables import JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
 from schemas.string_tables import RECIPES, STRING_ORIGINS
 
@@ -391,17 +392,6 @@ GIVES_AWAY = _provenance(
     *("query-id", "concept", "start"),
     is_optional=True,
 )
-FOUND = _provenance(
-    "found",
-    "What found each graded pair before a judge saw it.",
-    (
-        *PAIR,
-        Column("found_by", STRINGS, "system, view and rank of each that found it, e.g. bm25:answer:3"),
-        flag("only_reasoning", "no view but the reasoning path of a language model found it"),
-    ),
-    *PAIR_KEY,
-    is_optional=True,
-)
 SOURCES = _provenance(
     "sources",
     "The articles that rows were made from, to be credited.",
@@ -499,7 +489,7 @@ TABLES: tuple[Published, ...] = (
     *(EXPANSIONS, RECIPES, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, FOUND),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS),
     *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""

@@ -244,7 +244,7 @@ def test_pairs_become_labels_by_their_cells_alone(world: World) -> None:
         assert bool(row["evidence"]) == (row["score"] == 2)
         for span in row["evidence"]:
             assert passages[row["corpus_id"]][span["start"] : span["end"]] == span["text"]
-    for row in world.rows("_pairs.found"):
+    for row in world.rows("_all.judgements"):
         views = {name.split(":")[1] for name in row["found_by"]}
         assert row["only_reasoning"] == (views == {"reasoning"})
 
@@ -332,9 +332,25 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     answers = datasets.load_dataset(str(folder), "answers", split="test")
     assert queries.num_rows == answers.num_rows > 0
     assert not {"answer", "explanation", "reasoning"} & set(queries.column_names)
-    found = pq.read_table(folder / "provenance" / "found").to_pylist()
+    found = pq.read_table(folder / "provenance" / "judgements").to_pylist()
     positives = datasets.load_dataset(str(folder), "qrels", split="test").filter(lambda row: row["score"] > 0)
     said = {(row["query-id"], row["corpus-id"]): row["only_reasoning"] for row in found}
     assert {said[row["query-id"], row["corpus-id"]] for row in positives} == {True, False}
     card = card_text(folder)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
+
+
+def test_every_mined_pair_is_told_with_what_the_judge_said(world: World) -> None:
+    told = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_all.judgements")}
+    queries = {row["id"] for row in world.rows("_all.queries")}
+    asked = {(row["query_id"], row["corpus_id"]) for row in world.rows("_apart.pairs")}
+    assert told.keys() == {pair for pair in asked if pair[0] in queries}
+    judged = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_judged.judged")}
+    for pair, row in told.items():
+        made = judged.get(pair)
+        assert (row["score"], row["reason"]) == (
+            (made["score"], made["reason"]) if made else (None, "not_run")
+        )
+        assert f"{row['forward']}; {row['reversed']}" == (made["scores"] if made else "; ")
+        assert row["found_by"] and bool(row["model"]) == bool(made)
+    assert {row["reason"] for row in told.values()} == {"", "middle", "unstable", "not_run"}

@@ -163,7 +163,7 @@ def rows() -> dict[str, list[Row]]:
         {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
         for row in found["queries"]
     ]
-    found["found"] = [
+    found["judgements"] = [
         {"query-id": row["query-id"], "corpus-id": row["corpus-id"], "found_by": ["bm25:answer:1"]}
         for row in found["qrels"]
     ]
