@@ -42,7 +42,7 @@ class Gain:
     left_out: int
 
 
-def only_reasoning(directory: Path, split: str) -> frozenset[tuple[str, str]] | None:
+def only_reasoning(directory: Path) -> frozenset[tuple[str, str]] | None:
     """Pairs that the reasoning view alone found; None where the release does not say it."""
     files = JUDGEMENTS.files(directory, "")
     if not files:
