@@ -31,6 +31,8 @@ _ROLES = {
     "release": "maintainer",
     "publish": "maintainer",
     "rebuild": "maintainer",
+    "sweep": "maintainer",
+    "takedown": "maintainer",
     "status": "maintainer",
     "show": "maintainer",
     "doctor": "maintainer",

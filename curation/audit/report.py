@@ -19,12 +19,14 @@ from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
     answers,
     candidates,
+    confusions,
     contamination,
     croissant,
     diagnostics,
     distractors,
     evidence,
     files,
+    found_by,
     hidden,
     images,
     integrity,
@@ -43,6 +45,7 @@ from curation.audit.rules import (
     statistics,
     subsets,
     texts,
+    withdrawn,
 )
 from curation.published.query import QueryRunner
 from schemas.audit import (
@@ -65,6 +68,8 @@ RULES: tuple[Rule, ...] = (
     *leakage.RULES,
     *hidden.RULES,
     *answers.RULES,
+    *confusions.RULES,
+    *found_by.RULES,
     *texts.RULES,
     *near_across_tasks.RULES,
     *images.RULES,
@@ -77,6 +82,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *withdrawn.RULES,
     *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,

@@ -56,7 +56,9 @@ PAGES = {
     "card/columns.md": "columns.md.jinja",
 }
 """Path in a task directory -> template; what opens on the Hub fits one screen, depth stands beside it."""
-_DRAWN = frozenset({*PAGES, CHANGELOG, FIGURE, credit.CFF, credit.DATACITE, credit.ATTRIBUTION, CROISSANT})
+_DRAWN = frozenset(
+    {*PAGES, CHANGELOG, FIGURE, CROISSANT, credit.CFF, credit.DATACITE, credit.ATTRIBUTION, credit.WITHDRAWN}
+)
 _NANO = frozenset(table.name for table in NANO)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 

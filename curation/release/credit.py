@@ -1,4 +1,6 @@
-"""Files that say how to cite a release and whom it owes: CITATION.cff, datacite.json, ATTRIBUTION.md.
+"""Files that say how to cite a release, whom it owes, and what was withdrawn of it, for people and tools.
+
+CITATION.cff, datacite.json, ATTRIBUTION.md, and withdrawn.json where anything was withdrawn.
 
 What only people know of a dataset (authors, publisher, year, DOI) stands in its spec; a release states it in
 datacite.json, from where it is read when the files are made again. A CFF file is YAML, and JSON strings are
@@ -20,7 +22,9 @@ from curation.release.rights import LINKS, hub_licence, licence_link
 from schemas.spec import Citation
 
 CFF, DATACITE, ATTRIBUTION = "CITATION.cff", "datacite.json", "ATTRIBUTION.md"
+WITHDRAWN = "withdrawn.json"
 _SOURCES = "SELECT id, title, authors, journal, year, doi, license, license_url FROM sources ORDER BY id"
+_WITHDRAWN = "SELECT id, unit, reason, notice, parent FROM withdrawn ORDER BY unit, id"
 _SCHEMA = "http://datacite.org/schema/kernel-4"
 _CHANGES = """\
 Every text in this dataset is taken from one of the works below, or was made from one. Texts were cut into
@@ -40,11 +44,15 @@ def files(head: ReleaseManifest, query: QueryRunner, given: Views, citation: Cit
         given: its tables.
         citation: what people say of the dataset.
     """
-    return {
+    made = {
         CFF: _cff(head, citation),
         DATACITE: _datacite(head, citation),
         ATTRIBUTION: "".join(f"{line}\n" for line in _attribution(head, fetch(query, _SOURCES, given))),
     }
+    if given.get("withdrawn"):
+        rows = fetch(query, _WITHDRAWN, given)
+        made[WITHDRAWN] = json.dumps({"withdrawn": rows}, indent=1, ensure_ascii=False) + "\n"
+    return made
 
 
 def stated(directory: Path) -> Citation:

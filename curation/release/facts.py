@@ -126,6 +126,10 @@ def _derived_splits(directory: Path) -> dict[str, list[str]]:
     return found
 
 
+_WITHDRAWN = """SELECT id, unit, reason, notice FROM withdrawn WHERE parent = '' ORDER BY unit, id"""
+"""What was named, without what went with it."""
+
+
 def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
     """Facts of the tables that are written from the workspace; what is derived from them changes none."""
     given = views(directory)
@@ -155,6 +159,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "images_with_label": fetch_one(query, _LABELLED, given)["n"],
         "experts": fetch_one(query, _EXPERTS, given),
         "example": example(query, given),
+        "withdrawn": fetch(query, _WITHDRAWN, given) if "withdrawn" in given else [],
     }
 
 

@@ -24,6 +24,7 @@ _HUB = {
     "by-sa": HubLicence("cc-by-sa-4.0"),
     "by-nc": HubLicence("cc-by-nc-4.0"),
     "by-nc-sa": HubLicence("cc-by-nc-sa-4.0"),
+    "terms": HubLicence("other", "vocabulary-terms"),
 }
 
 LINKS = {
