@@ -35,6 +35,7 @@ LINKS = {
     "cc-by-nc-sa-4.0": "https://creativecommons.org/licenses/by-nc-sa/4.0/",
 }
 """Licence of the Hub -> its address."""
+_IN_CARD = "README.md#acknowledgement"
 FAMILIES = tuple(_HUB)
 """Every licence family a release can have."""
 
@@ -59,6 +60,9 @@ def hub_licence(family: str) -> HubLicence:
 
 
 def licence_link(family: str) -> str:
-    """Address of the licence of a family that `combined_family` can return."""
+    """Address of the licence of a family that `combined_family` can return.
+
+    Terms of vocabularies have none: the card lists them, vocabulary by vocabulary.
+    """
     found = hub_licence(family)
-    return found.link or LINKS[found.id]
+    return found.link or LINKS.get(found.id, _IN_CARD)

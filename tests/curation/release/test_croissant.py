@@ -15,6 +15,7 @@ from curation.published.manifest import read_manifest
 from curation.release import croissant_rai, croissant_terms, facts
 from curation.release.card import texts
 from curation.release.credit import stated
+from curation.release.rights import FAMILIES, licence_link
 from curation.tasks.registry import TASKS
 from schemas.tables import TABLES
 from tests.curation.release.known import make_world, run_sql
@@ -54,6 +55,12 @@ def test_mlcroissant_reads_every_record_as_it_is_in_the_files(whole: Path) -> No
         assert (found["difference"], found["undeclared"]) == ("", []), name
         assert found["rows"] == found["read"], name
     assert told["record_sets"]["queries"]["rows"] == 4 and len(list((whole / "queries").iterdir())) == 2
+
+
+def test_every_licence_a_release_can_have_leads_somewhere() -> None:
+    links = [licence_link(family) for family in FAMILIES]
+    assert len(set(links)) == len(links)
+    assert [link for link in links if not link.startswith("https://")] == ["README.md#acknowledgement"]
 
 
 def test_it_is_sealed_and_names_no_place(whole: Path) -> None:
