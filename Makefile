@@ -61,8 +61,9 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 		$(LOCK_INPUTS) --output-file requirements/all.lock.txt
 	$(COMPILE) --constraint requirements/all.lock.txt --all-extras $(LOCK_INPUTS) --output-file requirements/models.lock.txt
 	$(COMPILE) requirements/label-studio.in --output-file requirements/label-studio.lock.txt
+	$(COMPILE) requirements/model-server.in --output-file requirements/model-server.lock.txt
 	@rm -rf .venv-lock
 
 clean: ## remove .venv and every cache; workspaces stay
-	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

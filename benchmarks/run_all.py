@@ -45,6 +45,8 @@ ALL = (
     "review_phi",
     "release_phi",
     "review_intervals",
+    "answer_kills",
+    "real_model",
     "pipeline_scale",
     "flow_overhead",
 )
