@@ -18,10 +18,10 @@ from curation.evaluation import measures, statistics
 from curation.evaluation.collection import Collection
 from curation.evaluation.labels import RELEVANT
 from curation.evaluation.ranking import Indices, Run, without
-from schemas.tables import ORIGIN_QRELS, QRELS
+from schemas.judged_tables import JUDGEMENTS
 
 ONLY_REASONING = "only_reasoning"
-"""Column that says of a label whether the reasoning view alone found its document."""
+"""Column that says of a pair whether the reasoning view alone found its document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +42,14 @@ class Gain:
     left_out: int
 
 
-def only_reasoning(directory: Path, split: str) -> frozenset[tuple[str, str]] | None:
+def only_reasoning(directory: Path) -> frozenset[tuple[str, str]] | None:
     """Pairs that the reasoning view alone found; None where the release does not say it."""
-    for table in (QRELS, ORIGIN_QRELS):
-        found: set[tuple[str, str]] = set()
-        files = table.files(directory, split if table.has_splits else "")
-        if files and ONLY_REASONING in pq.read_schema(files[0]).names:
-            for path in files:
-                for row in pq.read_table(path, columns=["query-id", "corpus-id", ONLY_REASONING]).to_pylist():
-                    if row[ONLY_REASONING]:
-                        found.add((row["query-id"], row["corpus-id"]))
-            return frozenset(found)
-    return None
+    files = JUDGEMENTS.files(directory, "")
+    if not files:
+        return None
+    columns = ["query-id", "corpus-id", ONLY_REASONING]
+    rows = [row for path in files for row in pq.read_table(path, columns=columns).to_pylist()]
+    return frozenset((row["query-id"], row["corpus-id"]) for row in rows if row[ONLY_REASONING])
 
 
 def gain(

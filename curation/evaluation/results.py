@@ -115,8 +115,17 @@ def _about(collection: Collection, k: int) -> dict[str, Any]:
         "queries": len(collection.queries),
         "queries_without_positive": collection.unlabelled,
         "pairs_left_out": sum(len(found) for found in collection.left_out.values()),
+        **_of_sets(collection),
         "tools": {name: version(name) for name in _TOOLS},
     }
+
+
+def _of_sets(collection: Collection) -> dict[str, Any]:
+    """How many queries are ranked among a set of their own, and how often a guess is right there."""
+    if not collection.sets:
+        return {}
+    chance = np.mean([1 / len(inside) for _, inside in sorted(collection.sets.items())])
+    return {"sets": {"queries": len(collection.sets), "chance": round(float(chance), 6)}}
 
 
 def _system(

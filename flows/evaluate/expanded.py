@@ -119,7 +119,7 @@ def _gain(
     data: Collection, found: Expansions, runs: tuple[Run, Run], queries: frozenset[str]
 ) -> dict[str, Any]:
     """The gain on positives that the reasoning view did not find alone, and what makes it doubtful."""
-    apart = only_reasoning(data.directory, data.split)
+    apart = only_reasoning(data.directory)
     made_by = labellers(data.head)
     doubts = [
         f"the texts' model is of the family of the {item['role']}, {item['model']}"
