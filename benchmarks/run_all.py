@@ -45,6 +45,7 @@ ALL = (
     "review_phi",
     "release_phi",
     "review_intervals",
+    "sweep",
     "pipeline_scale",
     "flow_overhead",
 )
