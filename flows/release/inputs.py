@@ -71,7 +71,8 @@ def gather(
     tables["labels"] = tables.pop("records")
     if "collections" in stage.outputs:  # files of questions are sources as well
         tables["sources"] += table_files(workspace, f"{stage.name}.collections")
-    tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
+    for name in ("names", "definitions"):
+        tables[name] = (vocabulary.table(name),) if vocabulary else ()
     of_models = tuple(name for one in asked for name in _names(one))
     for name in (*stages, *of_models, PARTITION):
         tables[f"drops/{name}"] = table_files(workspace, f"{name}._dropped")
@@ -149,7 +150,8 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
             raise WorkspaceError(f"model stage {stage.name!r} has not run", hint=hint)
         check_current(session.workspace, stage.reading.name, finished, VERSIONS)
         (made,) = finished(stage.answers).values()
-        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": spec.prompts.is_trial}
+        is_trial = spec.prompts.is_trial or made.params["is_trial"]  # scripted answers make it one
+        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": is_trial}
         for key, value in wanted.items():
             if made.params[key] != value:
                 raise WorkspaceError(
