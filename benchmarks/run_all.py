@@ -50,6 +50,7 @@ ALL = (
     "review_intervals",
     "answer_kills",
     "real_model",
+    "sweep",
     "pipeline_scale",
     "flow_overhead",
 )

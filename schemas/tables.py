@@ -30,6 +30,7 @@ from schemas.columns import (
 from schemas.judged_tables import JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
 from schemas.string_tables import RECIPES, STRING_ORIGINS
+from schemas.withdrawn_table import WITHDRAWN
 
 _DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
 
@@ -446,19 +447,6 @@ DROPS = _provenance(
         text("detail", "what was seen", is_prose=True),
     ),
     *("stage", "unit", "id", "reason", "detail"),
-)
-WITHDRAWN = _provenance(
-    "withdrawn",
-    "What was withdrawn: no row of the release rests on it. A line stays in every later release.",
-    (
-        text("id", "article, figure, passage, patient, query or document id; of an image its SHA-256"),
-        text("unit", "what the id names", repeats=True),
-        text("reason", "closed reason code", repeats=True),
-        text("notice", "what was said of it, one line", is_prose=True),
-        text("parent", "id whose withdrawal took this one along, '' for what was named"),
-    ),
-    *("unit", "id"),
-    is_optional=True,
 )
 POOLS = _provenance(
     "pools",
