@@ -30,6 +30,7 @@ _ROLES = {
     "answer": "maintainer",
     "release": "maintainer",
     "publish": "maintainer",
+    "rebuild": "maintainer",
     "sweep": "maintainer",
     "takedown": "maintainer",
     "status": "maintainer",

@@ -157,6 +157,24 @@ def test_the_documented_python_runs(demo: tuple[Path, dict[str, Any]], page: str
     subprocess.run([sys.executable, "-c", code + check], check=True, timeout=100, env=environment, cwd=home)
 
 
+@pytest.mark.parametrize("page", ["for_consumers", "for_auditors", "for_maintainers"])
+def test_the_first_five_minutes_of_a_role_work(
+    demo: tuple[Path, dict[str, Any]], page: str, repository: Path, tmp_path: Path
+) -> None:
+    """Every command of the page, in order, as it stands there."""
+    home, _ = demo
+    (block,) = re.findall(r"```sh\n(.*?)```", (repository / f"docs/{page}.md").read_text("utf-8"), re.S)
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace/demo").symlink_to(home / "ws", target_is_directory=True)
+    lines = block.splitlines()
+    assert lines and all(line.startswith("medqrels ") for line in lines)
+    for line in lines:
+        done = medqrels(*line.split()[1:], home=tmp_path)
+        assert done.returncode == 0 and done.stdout.strip(), f"{line}: {done.stderr[-2000:]}"
+    named = {"for_consumers": ["results", "beir"], "for_auditors": ["audited.html"]}
+    assert all((tmp_path / name).exists() for name in named.get(page, ()))
+
+
 def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, Any]]) -> None:
     home, _ = demo
     directory = task_in(demo)

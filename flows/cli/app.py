@@ -45,6 +45,7 @@ from flows.cli.evaluate import evaluate_app
 from flows.cli.export import export_app
 from flows.cli.ground import ground
 from flows.cli.publish import publish
+from flows.cli.rebuild import rebuild
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
@@ -88,6 +89,7 @@ app.command(review_app)
 app.command(vocabulary_app)
 app.command(ground)
 app.command(publish)
+app.command(rebuild)
 app.command(sweep)
 app.command(takedown)
 _SIGINT = threading.Event()

@@ -13,9 +13,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from curation.published.manifest import NAME, read_manifest, unlike
-from schemas.hashing import canonical_json, sha256_text
+from schemas.hashing import canonical_json, sha256_file, sha256_text
 
 PACKAGE = "medqrels"
+PACKAGES = ("schemas", "sources", "curation", "annotation", "flows")
+"""The top-level packages of the program."""
 
 
 @cache
@@ -61,3 +63,18 @@ def installed(package: str) -> dict[str, str]:
 def unlike_here(directory: Path) -> str:
     """How the claim of the release in a folder differs from this environment's; '' if alike or no release."""
     return unlike(read_manifest(directory).made_with, made_with()) if (directory / NAME).is_file() else ""
+
+
+@cache
+def code_hash() -> str:
+    """Hash of the program itself: every file of its packages, templates and data included."""
+    root = Path(__file__).resolve().parents[2]
+    files = [
+        path
+        for package in PACKAGES
+        for path in sorted((root / package).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+    return sha256_text(
+        canonical_json({path.relative_to(root).as_posix(): sha256_file(path) for path in files})
+    )

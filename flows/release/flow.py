@@ -18,6 +18,7 @@ from flows.engine.session import Session, write_session
 from flows.inspect.audit import PAGE, Audited, auditor, write
 from flows.inspect.audit_status import NOT_AUDITED, standing
 from flows.release.inputs import check_built
+from flows.release.recorded import keep
 from flows.release.versions import Made, Maker
 from flows.specs import Dataset
 
@@ -48,6 +49,7 @@ def release(
             run_jobs(partition_jobs(session, spec, version), session.workspace, pool, session.reporter)
 
         made = Maker(session, spec, dataset.cards, dataset.overrides, partition).make(version)
+        keep(session.workspace, dataset, made.version)
         session.reporter.line(made.line(spec.name))
         return _audited(session, made)
 
