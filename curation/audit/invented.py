@@ -163,7 +163,12 @@ def rows() -> dict[str, list[Row]]:
         {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
         for row in found["queries"]
     ]
+    found["judgements"] = [
+        {"query-id": row["query-id"], "corpus-id": row["corpus-id"], "found_by": ["bm25:answer:1"]}
+        for row in found["qrels"]
+    ]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
+    found["withdrawn"] = [{"id": lost, "unit": "article", "reason": "retracted"}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
     found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]
     found |= pools_of(found, SHAPED_BY)
