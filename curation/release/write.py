@@ -23,7 +23,7 @@ from curation.release.facts import Facts, of_written
 from curation.release.funnel import retained
 from curation.release.head import head_of
 from curation.release.near_copies import write_alike
-from curation.release.pictured import Pair, write_pair
+from curation.release.pictured import Pair, Share, write_pair
 from curation.release.restricted import Strings, check_strings
 from curation.release.selects import ROWS, kept, select_rows
 from curation.release.target_names import target_names
@@ -32,7 +32,7 @@ from schemas.licences import is_allowed
 from schemas.published import Published
 from schemas.review import Reported
 from schemas.spec import DatasetSpec
-from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES, TABLES, TARGET_NAMES
+from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES, TABLES, TARGET_NAMES
 from schemas.task import Task
 
 REQUIRED = (
@@ -164,12 +164,13 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
 
     has_dev = inputs.one("SELECT count(*) FROM kept WHERE split = 'dev'") > 0
     splits = ("test", "dev") if has_dev else ("test",)
+    shares = _shares(inputs, splits)
     for pair in _PAIRS:
         with_images = inputs.one(f"SELECT count(image) FROM {ROWS[pair.table.name]}") > 0
-        write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, splits=splits)
+        write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares)
     for table in _selected(inputs):
-        for split in splits if table.has_splits else ("",):
-            put(table, inputs.select(select_rows(table, split)), split or "test")
+        for share in _shares_of(table, shares, splits):
+            put(table, inputs.select(select_rows(table, share.split, language=share.language)), share.name)
     if inputs.review is not None:
         reviewed.write_review(directory, inputs.review)
     targets = _targets(inputs)
@@ -182,6 +183,24 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
     ):
         put(table, iter([rows]))
     return splits
+
+
+def _shares(inputs: Inputs, splits: Sequence[str]) -> tuple[Share, ...]:
+    """What queries and qrels are parted into: splits, and in a task of several languages these."""
+    found = []
+    text = "SELECT DISTINCT language FROM kept WHERE split = '{}' ORDER BY language"
+    for split in splits:
+        rows = inputs.select(text.format(split)) if inputs.task.by_language else ()
+        languages = [row["language"] for part in rows for row in part.to_pylist()]
+        found += [Share(split, language) for language in languages] or [Share(split)]
+    return tuple(found)
+
+
+def _shares_of(table: Published, shares: Sequence[Share], splits: Sequence[str]) -> Sequence[Share]:
+    """Those of one table: only the qrels follow the languages of the queries."""
+    if table.name == QRELS.name:
+        return shares
+    return [Share(split) for split in splits] if table.has_splits else [Share("")]
 
 
 def _selected(inputs: Inputs) -> Iterator[Published]:
