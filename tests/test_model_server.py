@@ -51,7 +51,7 @@ class Invented:
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The server, running with the invented model."""
-    parts = {
+    parts: dict[str, dict[str, Any]] = {
         "cyllama.agents.constrained": {"GrammarConstrainedLLM": Invented},
         "cyllama.utils.json_schema_to_grammar": {"json_schema_to_grammar": lambda schema: schema},
         "cyllama.api": {"GenerationConfig": SimpleNamespace},
