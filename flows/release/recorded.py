@@ -2,8 +2,8 @@
 
 A workspace goes on: articles come and are withdrawn, people judge, models answer, prose is edited. To prove
 a release later (flows.release.rebuild), what it was made from is kept as it was: the spec's folder, crawled
-shards, answers, the review, and of every stage one hash of what it gave. Raw bytes stay under raw/, where
-crawled shards name them by hash. It lies outside the release and outside every hash.
+shards, answers, the review, the list of what was withdrawn, and of every stage one hash of what it gave. Raw
+bytes stay under raw/, where crawled shards name them by hash. It lies outside every release and hash.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from flows.crawl.selection import STAGE as SELECTION
 from flows.engine.manifest import MANIFEST
+from flows.engine.register import REGISTER
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace, write_atomic
 from flows.pipeline import in_order
@@ -134,6 +135,9 @@ def _inputs(workspace: Workspace, dataset: str) -> Iterator[tuple[Path, str]]:
     """Files that later work changes or adds to, with their paths inside the workspace."""
     folders = [workspace.stage(SELECTION), workspace.stage(CRAWL), workspace.answers]
     folders.append(workspace.root / REVIEW / dataset)
+    register = workspace.root / REGISTER
+    if register.is_file():
+        yield register, REGISTER
     for folder in folders:
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
             if path.is_file() and not path.name.startswith("."):
