@@ -43,8 +43,10 @@ def gaps(
 ) -> dict[str, Any]:
     """The gap of one system in each measure, with its 95 % interval; {} without a parallel core.
 
+    A measure that is undefined for some query of the core has none.
+
     Args:
-        values: (queries, measures), no number missing on the core.
+        values: (queries, measures); NaN where a measure is undefined.
         names: of the measures.
         families: of each query.
         languages: of each query.
@@ -60,7 +62,7 @@ def gaps(
     table = np.array(
         [[values[rows[family, language]] for language in CORE_LANGUAGES] for family in core]
     )  # (families, languages, measures)
-    flat = table.reshape(len(core), -1)
+    flat = np.nan_to_num(table.reshape(len(core), -1))
     generator = np.random.Generator(np.random.PCG64(seed))
     drawn = generator.integers(0, len(core), (resamples, len(core)))
     weights = np.stack([np.bincount(row, minlength=len(core)) for row in drawn]).astype(np.float64)
@@ -68,6 +70,8 @@ def gaps(
     spread = means.max(axis=1) - means.min(axis=1)
     found = {}
     for place, name in enumerate(names):
+        if np.isnan(table[:, :, place]).any():
+            continue
         by_language = dict(zip(CORE_LANGUAGES, table[:, :, place].mean(axis=0).tolist(), strict=True))
         low, high = np.percentile(spread[:, place], [2.5, 97.5]).tolist()
         is_known = len(core) >= FEWEST

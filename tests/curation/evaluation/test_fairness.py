@@ -17,7 +17,10 @@ HARD = np.array([number % 4 / 10 for number in range(20) for _ in CORE_LANGUAGES
 def test_the_gap_is_best_minus_worst_and_a_hard_concept_is_hard_in_every_language() -> None:
     lost = {"ja": 0.3, "zh": 0.1}
     scores = 1 - HARD - np.array([lost.get(language, 0) for language in LANGUAGES])
-    found = gaps(scores[:, None], ["nDCG@10"], FAMILIES, LANGUAGES)["nDCG@10"]
+    undefined = np.full(len(scores), np.nan)
+    made = gaps(np.column_stack([scores, undefined]), ["nDCG@10", "bpref"], FAMILIES, LANGUAGES)
+    assert made.keys() == {"nDCG@10"}
+    found = made["nDCG@10"]
     assert (found["worst"], found["families"]) == ("ja", 20)
     assert [found[name] for name in ("gap", "low", "high")] == pytest.approx([0.3, 0.3, 0.3])
     assert found["languages"]["zh"] == pytest.approx(0.75)
