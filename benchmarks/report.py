@@ -21,6 +21,7 @@ from benchmarks import (
     principal_diagnosis,
     rewrite_checks,
     scope,
+    translations,
     vignette_cuts,
     written_cases,
 )
@@ -334,6 +335,7 @@ def text() -> str:
         written_cases.section,
         hidden_diagnoses.section,
         rewrite_checks.section,
+        translations.section,
         vignette_cuts.section,
         labels.section,
         scope.section,

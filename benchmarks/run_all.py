@@ -25,6 +25,7 @@ ALL = (
     "written_cases",
     "hidden_diagnoses",
     "rewrite_checks",
+    "translations",
     "vignette_cuts",
     "labels",
     "edits",

@@ -27,7 +27,9 @@ from schemas.columns import (
     number,
     text,
 )
+from schemas.judged_tables import JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
+from schemas.string_tables import RECIPES, STRING_ORIGINS
 
 _DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
 
@@ -445,6 +447,19 @@ DROPS = _provenance(
     ),
     *("stage", "unit", "id", "reason", "detail"),
 )
+WITHDRAWN = _provenance(
+    "withdrawn",
+    "What was withdrawn: no row of the release rests on it. A line stays in every later release.",
+    (
+        text("id", "article, figure, passage, patient, query or document id; of an image its SHA-256"),
+        text("unit", "what the id names", repeats=True),
+        text("reason", "closed reason code", repeats=True),
+        text("notice", "what was said of it, one line", is_prose=True),
+        text("parent", "id whose withdrawal took this one along, '' for what was named"),
+    ),
+    *("unit", "id"),
+    is_optional=True,
+)
 POOLS = _provenance(
     "pools",
     "Every document that any system found near the top, and every positive.",
@@ -471,10 +486,11 @@ POOL_CHECKSUMS = _provenance(
 )
 TABLES: tuple[Published, ...] = (
     *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS),
-    *(EXPANSIONS, ANSWERS, ANNOTATIONS),
+    *(EXPANSIONS, RECIPES, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS),
+    *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

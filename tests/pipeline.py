@@ -89,13 +89,13 @@ def crawl_textbook(workspace: Workspace, folder: Path) -> None:
             )
 
 
-def crawl_questions(workspace: Workspace, file: Path) -> None:
-    """Take a collection of questions with its sidecar."""
+def crawl_questions(workspace: Workspace, path: Path) -> None:
+    """Take a collection of questions with its sidecar, or a folder of them."""
     context = questions.QuestionsContext(
-        root=file.parent, store=RawStore(workspace.raw, Ledger(workspace.ledger))
+        root=questions.root_of(path), store=RawStore(workspace.raw, Ledger(workspace.ledger))
     )
     with SilentReporter().stage("crawl", 1, "articles") as steps:
-        for selection in select(workspace, "questions", questions.discover(file), 500):
+        for selection in select(workspace, "questions", questions.discover(path), 500):
             wanted = identity(selection, shard_params(Settings(), "open"), "")
             crawl_shard(
                 workspace, selection, wanted, functools.partial(questions.fetch, context=context), 1, steps

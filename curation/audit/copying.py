@@ -293,6 +293,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "confusions": pair,
         "excluded": pair,
         "provenance_qrels": pair,
+        "found": pair,
         "keys": f'"query-id" IN {_listed(queries)}',
         "diagnostics": f'"query-id" IN {_listed(queries)}',
         "expansions": f'"query-id" IN {_listed(queries)}',

@@ -21,10 +21,12 @@ from curation.audit.rules import (
     candidates,
     confusions,
     contamination,
+    croissant,
     diagnostics,
     distractors,
     evidence,
     files,
+    found_by,
     hidden,
     images,
     integrity,
@@ -43,6 +45,7 @@ from curation.audit.rules import (
     statistics,
     subsets,
     texts,
+    withdrawn,
 )
 from curation.published.query import QueryRunner
 from schemas.audit import (
@@ -58,6 +61,7 @@ from schemas.audit import (
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
+    *croissant.RULES,
     *layouts.RULES,
     *integrity.RULES,
     *overlap.RULES,
@@ -65,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     *hidden.RULES,
     *answers.RULES,
     *confusions.RULES,
+    *found_by.RULES,
     *texts.RULES,
     *near_across_tasks.RULES,
     *images.RULES,
@@ -77,6 +82,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *withdrawn.RULES,
     *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,

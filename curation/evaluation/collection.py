@@ -36,12 +36,16 @@ FACETS = ("specialty", "modality", "language", "tier", "region")
 """Columns of the queries table that results are broken down by, where a release has them."""
 
 
-_LISTS = ("not_publishable_because", "shaped_by")
+_LISTS = ("not_publishable_because", "shaped_by", "stages")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is used of release.json. `shaped_by` names systems that shaped its queries or pools."""
+    """What is used of release.json.
+
+    `shaped_by` names systems that shaped its queries or pools; `stages` are those it was made by, of which
+    evaluation reads who answered prompts.
+    """
 
     dataset: str
     version: str
@@ -53,6 +57,7 @@ class Head:
     grades: Mapping[str, str]
     files: Mapping[str, str]
     shaped_by: tuple[str, ...]
+    stages: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def of(cls, manifest: ReleaseManifest) -> Head:

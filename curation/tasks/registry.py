@@ -35,6 +35,7 @@ TASKS: Mapping[str, Task] = {
             "curation.tasks.reference_qa.task",
             "curation.tasks.clinical_evidence.task",
             "curation.tasks.concept_discrimination.task",
+            "curation.tasks.crosslingual_qa.task",
         ),
     )
 }

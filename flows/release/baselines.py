@@ -32,6 +32,7 @@ from flows.evaluate.diagnostics import DiagnosticOptions, diagnose
 from flows.evaluate.evaluate import CACHE
 from flows.evaluate.retrieval import Bench, Options
 from flows.release.nano import correlated
+from schemas.errors import UsageError
 from schemas.hashing import sha256_file
 from schemas.spec import Baselines
 
@@ -56,6 +57,12 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
     Nothing is written where the spec names no system or there is no query.
     """
     systems = parse_systems(options.systems)
+    for system in systems:
+        if system.expansion or system.language_model:
+            raise UsageError(
+                f"{system.name} is no baseline: it rests on a language model",
+                hint="measure it on the finished release: medqrels evaluate",
+            )
     if not systems or written.head.is_empty:
         return ()
     directory = written.directory

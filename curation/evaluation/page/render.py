@@ -42,6 +42,8 @@ def render(summary: Mapping[str, Any]) -> str:
         systems=systems,
         places={system["name"]: place for place, system in _numbered(systems)},
         not_run=[system for system in summary["systems"] if system["status"] != "measured"],
+        asking=[system for system in systems if system.get("models")],
+        circular=any(system.get("circular") for system in systems),
         primary=primary,
         few=FEW_ARTICLES,
         best=_best(systems, summary["measures"]),

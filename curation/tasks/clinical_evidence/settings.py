@@ -36,6 +36,7 @@ class OwnReason(StrEnum):
     NO_DECISION = "no_decision"
     LANGUAGE_NOT_READ = "language_not_read"
     OTHER_SCENARIO = "other_scenario"
+    LEFT_OUT_BEFORE = "left_out_before"
     DUPLICATE_VIGNETTE = "duplicate_vignette"
     NO_PATH = "no_path"
     NO_EVIDENCE = "no_evidence"
