@@ -33,7 +33,7 @@ title = "Sets for a test"
 [baselines]
 systems = ["bm25"]
 nano_queries = 5
-nano_documents = 60
+nano_documents = 100
 [tasks.{NAME}]
 """
 RULES = (*confusions.RULES, *pools.RULES, *runs.RULES, *rights.RULES, *restricted.RULES)
