@@ -97,6 +97,8 @@ class Task:
             stages (docs/model_stages.md). Queries, qrels and excluded pairs may rest on all of them.
         over_all: merges the shards; gives `queries`, `documents`, `qrels` and `excluded`.
         grades: from the highest to 0.
+        between: what reviewers may choose between two grades; such a pair is neither, and is excluded as
+            `middle`. None where every pair has a grade.
         exclusions: code -> definition, beside the common ones of schemas.grades.
         question: of the review.
         scale: of the judge.
@@ -110,6 +112,7 @@ class Task:
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
         candidates_because: why what its rules say are candidates for review and no labels yet, a sentence; ''
             where they are labels. A release of candidates is never publishable.
+        sure_rules: of a task of candidates, rules whose pairs are labels all the same.
 
     Raises:
         ValueError: the parts do not fit together.
@@ -122,6 +125,7 @@ class Task:
     over_all: SetStage
     steps: tuple[RecordStage | SetStage | ModelStage, ...] = ()
     grades: tuple[Grade, ...]
+    between: Grade | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
     question: Question
     scale: Scale
@@ -132,6 +136,7 @@ class Task:
     caption_in_query: str = ""
     extra_tables: tuple[str, ...] = ()
     candidates_because: str = ""
+    sure_rules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         scores = [grade.score for grade in self.grades]
@@ -139,9 +144,13 @@ class Task:
         faults = {
             "grades go from the highest to 0": scores == sorted(set(scores), reverse=True)
             and scores[-1:] == [0],
+            "between lies between its grades": self.between is None
+            or (scores[-1] < self.between.score < scores[0] and self.between.score not in scores),
             "the scale gives the task's grades": {level.grade for level in self.scale.levels} == set(scores),
             f"exclusions are its own, not common ones: {doubled}": not doubled,
-            "rules begin with its name": all(rule.startswith(f"{self.name}/") for rule in self.gold_rules),
+            "rules begin with its name": all(
+                rule.startswith(f"{self.name}/") for rule in (*self.gold_rules, *self.sure_rules)
+            ),
             "stages bear its name": (self.per_article.name, self.over_all.name)
             == (self.name, f"{self.name}_all"),
             "its steps bear its name": all(step.name.startswith(f"{self.name}_") for step in self.steps),
@@ -152,6 +161,12 @@ class Task:
         for what, holds in faults.items():
             if not holds:
                 raise ValueError(f"task {self.name}: {what}")
+
+    @property
+    def choices(self) -> tuple[Grade, ...]:
+        """What reviewers may choose from, the highest first: its grades, and what lies between them."""
+        given = (*self.grades, self.between) if self.between else self.grades
+        return tuple(sorted(given, key=lambda grade: -grade.score))
 
     @property
     def settings(self) -> type[Settings]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.prompts.support import ANSWER_REASONING
+from curation.tasks.clinical_evidence.asking import CLOSED_BOOK, INTENT, PATHS, REWRITE
 from curation.tasks.clinical_evidence.cells import conclusion
+from curation.tasks.clinical_evidence.difficulty import DIFFICULTY
+from curation.tasks.clinical_evidence.exams import CHECKED, QUESTIONS
 from curation.tasks.clinical_evidence.pairs import APART
 from curation.tasks.clinical_evidence.pairs import PAIRS as ASKED
-from curation.tasks.clinical_evidence.paths import PATHS, VIEWS
-from curation.tasks.clinical_evidence.sql import CASES, OVER_ALL, PAIRS
+from curation.tasks.clinical_evidence.paths import VIEWS
+from curation.tasks.clinical_evidence.sql import CASES, EXAMS, OVER_ALL, PAIRS, TRIES, VIGNETTES
 from curation.tasks.clinical_evidence.vignettes import NAME, PER_ARTICLE
 from curation.tasks.shared.judging.stage import concluding, judge_stage
 from schemas.task import Grade, Level, Question, Scale, Task
@@ -24,6 +27,15 @@ TASK = Task(
     per_article=PER_ARTICLE,
     steps=(
         CASES,
+        QUESTIONS,
+        EXAMS,
+        INTENT,
+        CLOSED_BOOK,
+        TRIES,
+        DIFFICULTY,
+        REWRITE,
+        CHECKED,
+        VIGNETTES,
         PATHS,
         VIEWS,
         PAIRS,
@@ -35,6 +47,11 @@ TASK = Task(
     grades=(
         Grade(2, "Supports both", "The passage supports the answer and the reasoning that leads to it."),
         Grade(0, "Not relevant", "The passage supports neither the answer nor a step towards it."),
+    ),
+    between=Grade(
+        1,
+        "One of the two",
+        "The passage supports the answer or a step towards it, but not both, or gives only background.",
     ),
     question=Question(
         text="Does the passage support the right answer and the reasoning that leads to it?",
@@ -70,7 +87,7 @@ TASK = Task(
         ),
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
-    extra_tables=("answers",),
+    extra_tables=("answers", "judgements"),
     candidates_because="A language model judged the pairs, and how far it agrees with experts has not been "
     "measured.",
 )
