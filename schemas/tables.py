@@ -27,7 +27,7 @@ from schemas.columns import (
     number,
     text,
 )
-from schemas.judged_tables import JUDGEMENTS
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
 
 _DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
@@ -451,7 +451,7 @@ TABLES: tuple[Published, ...] = (
     *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, EXPANSIONS, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, JUDGEMENTS, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, JUDGEMENTS, CALIBRATION, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

@@ -14,6 +14,7 @@ from curation.derived.pools.facts import facts as pool_facts
 from curation.derived.subsets.facts import facts as part_facts
 from curation.published.query import QueryRunner, fetch, fetch_one
 from curation.release import results
+from curation.release.calibrated import calibration_facts
 from curation.release.example import example
 from curation.release.reviewed import review_facts
 from schemas.published import card_features
@@ -145,6 +146,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "corpus_images": fetch_one(query, _IMAGES + "provenance_corpus", given),
         "splits": fetch(query, _SPLITS, given),
         **review_facts(directory, query, given),
+        **calibration_facts(directory),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
         "images_with_label": fetch_one(query, _LABELLED, given)["n"],
