@@ -10,6 +10,7 @@ pairs of the pool, which only a simulation knows.
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from annotation.judge.circularity import circular
 from annotation.judge.order import Orders, order_effect
 from annotation.judge.sampling import NOT_JUDGED, UNSTABLE, Mined, draw_pairs
 from annotation.judge.weighted import Both, Pool
-from benchmarks.measure import save
+from benchmarks.measure import RESULTS, save
 from curation.tasks.clinical_evidence.cells import conclusion
 from curation.tasks.shared.judging.stage import UNSTABLE as OTHER_ORDER
 
@@ -66,7 +67,7 @@ class Design:
     per_cell: int
 
 
-DESIGNS = (Design(100, (15, 35), 300, 10), Design(150, (20, 40), 500, 20))
+DESIGNS = (Design(100, (15, 35), 300, 10),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,38 @@ def families() -> list[dict[str, Any]]:
             "flagged": bool(circular(judge, systems)),
         }
         for judge, systems, same in FAMILIES
+    ]
+
+
+def section() -> list[str]:
+    """How often intervals hold the truth, and which judges are flagged."""
+    found: dict[str, Any] = json.loads((RESULTS / "simulated_judges.json").read_text("utf-8"))
+    rows, pairs = found["judges"], found["families"]
+    simulations = sum(row["simulations"] for row in rows)
+    held = {
+        name: sum(row[name] * row["simulations"] for row in rows) / simulations
+        for name in ("kappa_held", "bias_held")
+    }
+    right = sum(pair["flagged"] == pair["same_family"] for pair in pairs)
+    return [
+        "## Simulated judges",
+        "",
+        f"{simulations:,} pools of {rows[0]['queries']} queries, judged and graded with known habits; "
+        f"{rows[0]['sample']} pairs of each drawn as `review push --calibration` draws them. Intervals "
+        f"(95 %) hold the figure of the whole pool: weighted κ {held['kappa_held']:.1%}, "
+        f"bias {held['bias_held']:.1%}. A judge counts as biased from 0.1 grades on. "
+        f"Family: {right} of {len(pairs)} named pairs of judge and system told rightly. "
+        "`python -m benchmarks.simulated_judges`",
+        "",
+        "| judge | n | κ | bias | error of κ | width | κ held | bias held | told biased | told of order |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {row['judge']} | {row['simulations']} | {row['mean_truth']:.3f} | {row['mean_bias']:+.3f} "
+            f"| {row['mean_error']:+.4f} | {row['mean_width']:.3f} | {row['kappa_held']:.1%} "
+            f"| {row['bias_held']:.1%} | {row['bias_flagged']:.1%} | {row['order_flagged']:.1%} |"
+            for row in rows
+        ),
+        "",
     ]
 
 

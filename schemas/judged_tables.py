@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.columns import PAIR, PAIR_KEY, number, text
+from schemas.columns import PAIR, PAIR_KEY, flag, number, text
 from schemas.published import STRINGS, Column, Published
 
 JUDGEMENTS = Published(
@@ -16,6 +16,7 @@ JUDGEMENTS = Published(
         text("forward", "0 to 3 for each axis in the first order, '' when not judged", repeats=True),
         text("reversed", "the same in the other order", repeats=True),
         Column("found_by", STRINGS, "system, view and rank of each that found it, e.g. bm25:answer:3"),
+        flag("only_reasoning", "no view but the reasoning path of a language model found it"),
         text("model", "model as it was asked for, '' when not judged", repeats=True),
         text("served_model", "model as the server named it, '' when it did not", repeats=True),
         text("prompt_sha256", "hex SHA-256 of all that the prompts have in common", repeats=True),

@@ -112,6 +112,7 @@ class Task:
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
         candidates_because: why what its rules say are candidates for review and no labels yet, a sentence; ''
             where they are labels. A release of candidates is never publishable.
+        sure_rules: of a task of candidates, rules whose pairs are labels all the same.
 
     Raises:
         ValueError: the parts do not fit together.
@@ -135,6 +136,7 @@ class Task:
     caption_in_query: str = ""
     extra_tables: tuple[str, ...] = ()
     candidates_because: str = ""
+    sure_rules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         scores = [grade.score for grade in self.grades]
@@ -146,7 +148,9 @@ class Task:
             or (scores[-1] < self.between.score < scores[0] and self.between.score not in scores),
             "the scale gives the task's grades": {level.grade for level in self.scale.levels} == set(scores),
             f"exclusions are its own, not common ones: {doubled}": not doubled,
-            "rules begin with its name": all(rule.startswith(f"{self.name}/") for rule in self.gold_rules),
+            "rules begin with its name": all(
+                rule.startswith(f"{self.name}/") for rule in (*self.gold_rules, *self.sure_rules)
+            ),
             "stages bear its name": (self.per_article.name, self.over_all.name)
             == (self.name, f"{self.name}_all"),
             "its steps bear its name": all(step.name.startswith(f"{self.name}_") for step in self.steps),

@@ -89,21 +89,26 @@ def crawl_textbook(workspace: Workspace, folder: Path) -> None:
             )
 
 
-def crawl_questions(workspace: Workspace, file: Path) -> None:
-    """Take a collection of questions with its sidecar."""
+def crawl_questions(workspace: Workspace, path: Path) -> None:
+    """Take a collection of questions with its sidecar, or a folder of them."""
     context = questions.QuestionsContext(
-        root=file.parent, store=RawStore(workspace.raw, Ledger(workspace.ledger))
+        root=questions.root_of(path), store=RawStore(workspace.raw, Ledger(workspace.ledger))
     )
     with SilentReporter().stage("crawl", 1, "articles") as steps:
-        for selection in select(workspace, "questions", questions.discover(file), 500):
+        for selection in select(workspace, "questions", questions.discover(path), 500):
             wanted = identity(selection, shard_params(Settings(), "open"), "")
             crawl_shard(
                 workspace, selection, wanted, functools.partial(questions.fetch, context=context), 1, steps
             )
 
 
-LABELLED = tuple(name for name, task in TASKS.items() if not task.candidates_because)
-"""Tasks whose rules give labels: the shipped specs have all of them. Candidates are built where asked for."""
+LABELLED = tuple(
+    name
+    for name, task in TASKS.items()
+    if not task.candidates_because and "confusions" not in task.extra_tables
+)
+"""Tasks whose rules give labels and that are ranked over a whole corpus: the shipped specs have all of them.
+Others are built where asked for."""
 UNGROUNDED = ("visual_context",)
 """Tasks that read nothing of what grounding makes."""
 SEVERAL_TASKS = (

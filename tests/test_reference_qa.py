@@ -281,3 +281,65 @@ def test_the_audit_finds_nothing_wrong(release: Path) -> None:
     assert not wrong
     few = audit(release, query(), rules=(*candidates.RULES, *evidence.RULES))
     assert all(found.is_found for found in few.canaries)
+
+
+def in_the_form_of_bioasq(folder: Path) -> Path:
+    """The questions that quote a document, as BioASQ writes them: addresses, sections and offsets."""
+
+    def address(document: Mapping[str, str]) -> str:
+        return f"http://www.ncbi.nlm.nih.gov/pubmed/{document['pmid']}"
+
+    rows = [
+        {
+            "id": name, "type": "summary", "body": row["question"], "ideal_answer": [row["answer"]],
+            "documents": [address(item) for item in row["citations"] if "pmid" in item],
+            "snippets": [
+                {"document": address(item["document"]), "text": item["text"],
+                 "beginSection": "sections.0", "offsetInBeginSection": 0,
+                 "endSection": "sections.0", "offsetInEndSection": len(item["text"])}
+                for item in row.get("snippets", ()) if "pmid" in item["document"]
+            ],
+        }
+        for name, row in QUESTIONS.items()
+    ]  # fmt: skip
+    file = folder / "bioasq.json"
+    file.write_text(json.dumps({"questions": rows}), "utf-8")
+    file.with_name(f"{file.name}.meta.toml").write_text(
+        'name = "invented-bioasq"\nlicence = "CC0-1.0"\nlanguage = "en"\nsynthetic = true\n'
+        'preset = "bioasq"\n',
+        "utf-8",
+    )
+    return file
+
+
+def test_whole_articles_are_labelled_by_the_citations_of_the_answer_alone(
+    tmp_path: Path, sample: Workspace, cards: Path
+) -> None:
+    made = Workspace(shutil.copytree(sample.root, tmp_path / "ws"))
+    crawl_questions(made, in_the_form_of_bioasq(tmp_path))
+    folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
+    (folder / "spec.toml").write_text(f'{SPEC}granularity = "document"\n', "utf-8")
+    spec = read_spec(folder / "spec.toml")
+    run_stages(made, spec=spec)
+    assert not rows(made, f"{NAME}_judge.prompts")  # nobody is asked to read whole articles
+    articles = {row["id"]: row for row in rows(made, "extract.sources")}
+    documents = {row["id"]: row for row in rows(made, f"{NAME}_all.documents")}
+    assert documents and all(name == f"{row['article_id']}#article" for name, row in documents.items())
+    parts = rows(made, f"{NAME}.parts")
+    assert {row["corpus_id"] for row in parts} == set(documents) and len(parts) > 2 * len(documents)
+    found = list(by_question(made, f"{NAME}_all.qrels"))
+    assert len(found) >= 18 and {row["rule"] for _, row in found} == {f"{NAME}/cited-by-answer@1"}
+    for name, row in found:
+        cited = {item["pmid"] for item in QUESTIONS[name]["citations"] if "pmid" in item}
+        assert articles[documents[row["corpus_id"]]["article_id"]]["pmid"] in cited
+        assert row["evidence"] and row["label_status"] == "structural"
+    run_partition(made, spec, "1.0.0")
+    session = Session(Settings(workspace=made.root), made, SilentReporter())
+    head = release_task(session, TASKS[NAME], spec, folder, "1.0.0", {})
+    assert head.label != "candidates"
+    placed = made.releases / "questions/1.0.0" / NAME
+    report = audit(placed, query(), plant=False)
+    wrong = {rule.rule: rule.findings[:2] for rule in report.rules if rule.status in ("failed", "error")}
+    assert not wrong.keys() - {"uneven_labels"}, wrong
+    loaded = datasets.load_dataset(str(placed), "qrels", split="test")
+    assert set(loaded["label_status"]) == {"structural"}

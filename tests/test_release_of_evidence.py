@@ -1,4 +1,4 @@
-"""clinical_evidence on the sample: without a model, with scripted answers, built again, released."""
+"""clinical_evidence on the sample and invented exams: without a model, with scripted answers, released."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from annotation.assignment import numbered
 from annotation.layouts.data import task_data
 from annotation.verdicts import Terms
 from curation.audit import audit
+from curation.prompts.answers import is_valid
 from curation.prompts.material import read_block
 from curation.tasks.clinical_evidence.cells import CELLS
 from curation.tasks.clinical_evidence.task import TASK
@@ -30,6 +31,8 @@ from flows.engine.runner import read_rows, table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
+from flows.inspect.decisions import describe as describe_way
+from flows.inspect.decisions import follow
 from flows.release.versions import release_task
 from flows.review.calibration import calibration_of
 from flows.review.calibration_draw import Wanted
@@ -38,7 +41,8 @@ from flows.review.verdicts import apply_verdicts, settle
 from flows.specs import DATA_CARDS, read_spec
 from schemas.prompt import Prompt
 from schemas.review import CalibrationPair, ReviewAnnotation, annotation_id
-from tests.pipeline import run_partition, run_stages
+from tests.exam_files import BROKEN, ITEMS, write_exams
+from tests.pipeline import crawl_questions, run_partition, run_stages
 from tests.releases import card_text
 
 NAME = TASK.name
@@ -53,9 +57,38 @@ systems = ["bm25"]
 nano_queries = 5
 nano_documents = 100
 [tasks.clinical_evidence]
-min_words = 30
+min_words = 25
 """
 _WORDS = re.compile(r"[a-z]{5,}")
+
+
+OF_QUESTION = {" ".join(item["question"].split()): item for item in ITEMS}
+INTENTS = {"gout": "other", "stroke": "prognosis"}
+"""What a script says amiss of these questions; the second is no scenario."""
+SPOILT = ("kawasaki", "addison")
+"""Questions whose rewrite changes what they say."""
+
+
+def item_of(prompt: Prompt) -> dict[str, Any]:
+    """The written question that a prompt shows."""
+    return OF_QUESTION[" ".join(read_block(prompt, "question").split())]
+
+
+def intent_of(prompt: Prompt) -> dict[str, Any]:
+    item = item_of(prompt)
+    return {"scenario": INTENTS.get(item["id"], item["scenario"]), "asks": "what comes next"}
+
+
+def knows(prompt: Prompt) -> dict[str, Any]:
+    """As many of its answers are right as the item says."""
+    item, number = item_of(prompt), int(prompt.form.rpartition("-")[2])
+    right = item["options"]["ABCD".index(item["correct"])]
+    return {"answer": right if number <= item["known"] else min(set(item["options"]) - {right})}
+
+
+def rewritten(prompt: Prompt) -> dict[str, Any]:
+    item = item_of(prompt)
+    return {"text": item["spoilt" if item["id"] in SPOILT else "rewrite"]}
 
 
 def path_of(prompt: Prompt) -> dict[str, Any]:
@@ -98,7 +131,7 @@ class World:
         """Answers of a script, stored as those of any model; how many."""
         prompts = read_rows(Prompt, table_files(self.workspace, f"{NAME}{stage}.prompts"))
         with AnswerCache(store_of(self.workspace), store_name("scripted")) as held:
-            held.put({key_of(prompt): _stored(script(prompt)) for prompt in prompts})
+            held.put({key_of(prompt): _stored(prompt, script(prompt)) for prompt in prompts})
         return len(prompts)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
@@ -116,9 +149,11 @@ class World:
         return {str(path): path.read_bytes() for path in found if path.name != "_run.json"}
 
 
-def _stored(values: Mapping[str, Any]) -> bytes:
+def _stored(prompt: Prompt, values: Mapping[str, Any]) -> bytes:
+    text = json.dumps(values)
     kept = {
-        "call": "", "served_model": "scripted", "state": "answered", "text": json.dumps(values),
+        "call": "", "served_model": "scripted", "text": text,
+        "state": "answered" if is_valid(prompt, text) else "invalid",
         "mode": "plain", "tokens_in": None, "tokens_out": None,
     }  # fmt: skip
     return json.dumps(kept, sort_keys=True).encode()
@@ -126,13 +161,20 @@ def _stored(values: Mapping[str, Any]) -> bytes:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> World:
-    """Built without answers, then with those to each of its two model stages."""
-    made = World(tmp_path_factory.mktemp("evidence"), sample)
+    """Built without answers, then with those to each of its model stages, one after another."""
+    root = tmp_path_factory.mktemp("evidence")
+    made = World(root, sample)
+    crawl_questions(made.workspace, write_exams(root / "exams"))
     made.build()
-    vignettes = len(made.rows("_cases.vignettes"))
+    questions, vignettes = len(made.rows("_exams.vignettes")), len(made.rows("_vignettes.vignettes"))
     assert vignettes and made.rows("_all.queries") == []
+    assert made.dropped("_intent_answers") == {"not_run": questions} and questions == len(ITEMS)
     assert made.dropped("_reasoning_path_answers") == {"not_run": vignettes}
     assert made.dropped("_views") == {"no_path": vignettes}
+    for stage, script in (("_intent", intent_of), ("_closed_book", knows), ("_rewrite", rewritten)):
+        assert made.store(stage, script)
+        made.build()
+    vignettes = len(made.rows("_vignettes.vignettes"))
     assert made.store("_reasoning_path", path_of) == vignettes
     made.build()
     pairs = len(made.rows("_apart.pairs"))
@@ -142,10 +184,49 @@ def world(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> World:
     return made
 
 
+def names(rows: list[dict[str, Any]], column: str) -> dict[str, dict[str, Any]]:
+    """Rows by the name of the written question that they are of."""
+    ids = {text: item["id"] for text, item in OF_QUESTION.items()}
+    return {ids[" ".join(row[column].split())]: row for row in rows}
+
+
+def test_questions_of_exams_pass_every_stage_or_are_dropped_for_their_reason(world: World) -> None:
+    """Right and wrong answers written by hand: what each stage keeps, what it drops and why."""
+    broken = {row["id"].rpartition("/")[2]: row["reason"] for row in world.rows("_questions._dropped")}
+    assert broken == {item["id"]: item["reason"] for item in BROKEN}
+    asked = names(world.rows("_exams.vignettes"), "text")
+    name_of = {row["unit"]: name for name, row in asked.items()}
+    assert len(asked) == len(ITEMS) and len({row["article_id"] for row in asked.values()}) == 3
+
+    def lost(stage: str) -> dict[str, str]:
+        rows = world.rows(f"{stage}._dropped")
+        named = {name_of.get(row["id"], row["id"]): row["reason"] for row in rows}
+        return {name: reason for name, reason in named.items() if reason != "left_out_before"}
+
+    assert lost("_intents") == {"gout": "not_clinical"}
+    assert set(lost("_intent_answers").values()) == {"invalid"}
+    sure = {name_of[row["unit"]] for row in world.rows("_intents.intents")}
+    assert sure == set(asked) - {"gout", "stroke"}
+    known = {item["id"]: item["known"] for item in ITEMS if item["id"] in sure}
+    easy = {name: "too_easy" for name, right in known.items() if right >= 3}
+    assert lost("_difficulty") == {**easy, "porphyria": "key_suspect"}
+    hard = {name_of[row["unit"]]: row for row in world.rows("_difficulty.hard")}
+    assert all(
+        (row["right"], row["tries"], row["models"]) == (known[name], 3, 1) for name, row in hard.items()
+    )
+    assert lost("_checked") == {"kawasaki": "unit_changed", "addison": "number_changed"}
+    kept = {name_of[row["unit"]]: row for row in world.rows("_checked.vignettes")}
+    assert set(kept) == set(hard) - set(SPOILT) and len(kept) >= 3
+    for name, row in kept.items():
+        item = next(item for item in ITEMS if item["id"] == name)
+        assert (row["text"], row["scenario"]) == (item["rewrite"], item["scenario"])
+        assert row["family"] == asked[name]["family"] and row["is_synthetic"]
+
+
 def test_a_path_that_quotes_what_nobody_wrote_takes_its_story_out(world: World) -> None:
     lost = world.dropped("_paths")
     assert set(lost) == {"quote_missing"} and world.dropped("_views")["no_path"] == lost.total()
-    texts = {row["unit"]: row["text"] for row in world.rows("_cases.vignettes")}
+    texts = {row["unit"]: row["text"] for row in world.rows("_vignettes.vignettes")}
     for path in world.rows("_paths.paths"):
         for span in path["quotes"]:
             assert texts[path["unit"]][span["start"] : span["end"]] == span["text"]
@@ -171,7 +252,7 @@ def test_pairs_become_labels_by_their_cells_alone(world: World) -> None:
         assert bool(row["evidence"]) == (row["score"] == 2)
         for span in row["evidence"]:
             assert passages[row["corpus_id"]][span["start"] : span["end"]] == span["text"]
-    for row in world.rows("_pairs.found"):
+    for row in world.rows("_all.judgements"):
         views = {name.split(":")[1] for name in row["found_by"]}
         assert row["only_reasoning"] == (views == {"reasoning"})
 
@@ -184,7 +265,7 @@ def read_passages(world: World) -> list[dict[str, Any]]:
 
 
 def test_no_query_holds_its_answer_and_no_label_is_of_its_own_article(world: World) -> None:
-    vignettes = {row["id"]: row for row in world.rows("_cases.vignettes")}
+    vignettes = {row["id"]: row for row in world.rows("_vignettes.vignettes")}
     queries = {row["id"]: row for row in world.rows("_all.queries")}
     documents = {row["id"]: row["article_id"] for row in world.rows("_all.documents")}
     answers = {row["query_id"]: row for row in world.rows("_all.answers")}
@@ -205,9 +286,41 @@ def test_no_query_holds_its_answer_and_no_label_is_of_its_own_article(world: Wor
     assert reasons <= {"own_article", "same_patient", "middle", "unstable"}
 
 
+def test_every_decision_about_a_case_and_its_query_is_shown_with_prompt_and_answer(world: World) -> None:
+    query = world.rows("_all.queries")[0]
+    way = follow(world.workspace, query["id"])
+    assert way is not None and way["kind"] == "query" and way["article"] == query["article_id"]
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in way["decisions"]:
+        found.setdefault((row["stage"], row["decision"]), []).append(row)
+    [path] = found[f"{NAME}_reasoning_path", "asked"]
+    assert query["text"] in path["text"] and path["state"] == "answered" and path["model"] == "scripted"
+    [made] = found[f"{NAME}_paths", "kept"]
+    assert made["row"]["text"] == json.loads(path["answer"])["path"]
+    pairs = [row for row in world.rows("_apart.pairs") if row["query_id"] == query["id"]]
+    assert len(found[f"{NAME}_judge", "asked"]) == 2 * len(pairs)
+    judged = {row["id"]: row["row"]["score"] for row in found[f"{NAME}_judged", "kept"]}
+    lost = {row["id"] for row in found.get((f"{NAME}_judged", "not_run"), [])}
+    assert judged.keys() | lost == {row["id"] for row in pairs}
+    assert {row["row"]["query_id"] for row in found[f"{NAME}_all", "kept"] if row["table"] == "qrels"} == {
+        query["id"]
+    }
+    text = describe_way(way)
+    assert f"{NAME}_judge: asked {2 * len(pairs)} prompts" in text and "answer: {" in text
+    lost_path = next(row for row in world.rows("_views._dropped"))
+    case = lost_path["id"].partition("/")[0]
+    way = follow(world.workspace, case)
+    assert way is not None and way["kind"] == "case"
+    told = describe_way(way)
+    assert f"{case}/" in told and "quote_missing" in told and ": no_path" in told
+
+
 def test_stages_that_were_lost_are_built_again_without_a_model(world: World) -> None:
     before = world.outputs()
-    for stage in ("_paths", "_pairs", "_apart", "_judge_answers", "_judgements", "_judged", "_all"):
+    for stage in (
+        "_paths", "_pairs", "_apart", "_judge_answers", "_judgements", "_judged", "_all",
+        "_questions", "_intent_answers", "_tries", "_difficulty", "_rewrite", "_checked",
+    ):  # fmt: skip
         shutil.rmtree(world.workspace.stage(f"{NAME}{stage}"))
     world.build()
     assert world.outputs() == before
@@ -227,6 +340,10 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     answers = datasets.load_dataset(str(folder), "answers", split="test")
     assert queries.num_rows == answers.num_rows > 0
     assert not {"answer", "explanation", "reasoning"} & set(queries.column_names)
+    found = pq.read_table(folder / "provenance" / "judgements").to_pylist()
+    positives = datasets.load_dataset(str(folder), "qrels", split="test").filter(lambda row: row["score"] > 0)
+    said = {(row["query-id"], row["corpus-id"]): row["only_reasoning"] for row in found}
+    assert {said[row["query-id"], row["corpus-id"]] for row in positives} == {True, False}
     card = card_text(folder)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
     # nobody compared the judge with people: what it said is no label yet

@@ -20,11 +20,14 @@ from curation.audit.rules import (
     answers,
     calibration,
     candidates,
+    confusions,
     contamination,
+    croissant,
     diagnostics,
     distractors,
     evidence,
     files,
+    found_by,
     hidden,
     images,
     integrity,
@@ -43,6 +46,7 @@ from curation.audit.rules import (
     statistics,
     subsets,
     texts,
+    withdrawn,
 )
 from curation.published.query import QueryRunner
 from schemas.audit import (
@@ -58,12 +62,15 @@ from schemas.audit import (
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
+    *croissant.RULES,
     *layouts.RULES,
     *integrity.RULES,
     *overlap.RULES,
     *leakage.RULES,
     *hidden.RULES,
     *answers.RULES,
+    *confusions.RULES,
+    *found_by.RULES,
     *texts.RULES,
     *near_across_tasks.RULES,
     *images.RULES,
@@ -77,6 +84,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *withdrawn.RULES,
     *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,

@@ -14,6 +14,9 @@ from curation.similarity.hashes_sql import MASKS, NEAR, is_telling
 from curation.tasks.registry import by_lot, level
 from schemas.overlap_policy import DIMENSIONS, Dimension
 
+IS_ARTICLE = "article_id <> '' AND NOT starts_with(article_id, 'questions:')"
+"""SQL: a row is of an article. A file of questions is none: its questions share where they were found."""
+
 
 def literal(text: str) -> str:
     """Text as an SQL string."""
@@ -146,7 +149,7 @@ def _image_keys(view: str, id_columns: str) -> list[str]:
 def _own(task: str) -> list[str]:
     view, ids = f'"{task}_queries"', f"{literal(task)}, id"
     parts = [
-        f"SELECT {ids}, 'article', {article_key('article_id')} FROM {view} WHERE article_id <> ''",
+        f"SELECT {ids}, 'article', {article_key('article_id')} FROM {view} WHERE {IS_ARTICLE}",
         f"SELECT {ids}, 'patient', {patient_key('patient_id')} FROM {view} WHERE patient_id <> ''",
         f"SELECT {ids}, 'query', sha256(normalise_text(text)) FROM {view} WHERE normalise_text(text) <> ''",
         f"SELECT {ids}, 'query', 'family:' || family FROM {view} WHERE family <> ''",

@@ -72,8 +72,3 @@ def read(prompt: Prompt, answer: Mapping[str, Any]) -> str | NotCounted:
         if said in (normalise_text(text), normalise_text(f"{letter} {text}"))
     ]
     return found[0] if len(found) == 1 else NotCounted.NO_SUCH_OPTION
-
-
-def is_right(answered: str, key: str) -> bool:
-    """Whether what was answered is the key, spacing, case and punctuation folded."""
-    return bool(key) and normalise_text(answered) == normalise_text(key)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.partition.keys_sql import article_key, patient_key
+from curation.partition.keys_sql import article_key, literal, patient_key
 from schemas.published import Published
+from schemas.string_tables import RECIPES
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
+from schemas.task import Task
 
 _OF_ARTICLE = ", ".join(
     f"coalesce(nullif(own.{name}, ''), whole.{name}, '') AS {name}, CASE WHEN own.{name} <> ''"
@@ -36,8 +38,8 @@ _KEPT = """
         LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
     held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
     judged AS (
-        SELECT r.* REPLACE (if(label_status = 'structural', '{status}', label_status) AS label_status),
-            a.split
+        SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
+            '{status}', label_status) AS label_status), a.split
         FROM qrels r JOIN placed a USING (query_id)
         ANTI JOIN held USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)),
     told_apart AS (SELECT query_id, corpus_id, reason, a.split FROM (
@@ -73,16 +75,19 @@ _KEPT = """
 """
 
 
-def kept(task: str, version: str, *, are_candidates: bool = False) -> str:
+def kept(task: Task, version: str) -> str:
     """What partition and privacy left of a task: the WITH that a SELECT follows.
 
     Its queries with their split, and all that hangs on them. Rows without labels of their own take those of
     their article. A key that only a withheld document gave goes with it. What rules say are candidates where
-    the task says so.
+    the task says so and not of that rule.
     """
     keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
-    status = "candidate" if are_candidates else "structural"
-    return _KEPT.format(task=task, version=version, status=status, of_article=_OF_ARTICLE, **keys)
+    status = "candidate" if task.candidates_because else "structural"
+    sure = ", ".join(map(literal, task.sure_rules)) or "''"
+    return _KEPT.format(
+        task=task.name, version=version, status=status, sure=sure, of_article=_OF_ARTICLE, **keys
+    )
 
 
 def _keys_of(table: str) -> str:
@@ -99,6 +104,8 @@ ROWS: dict[str, str] = {
     EXCLUDED.name: "apart",
     KEYS.name: "rests",
     SOURCES.name: "cited",
+    RECIPES.name: """recipes
+        SEMI JOIN kept ON kept.family = recipes.concept || '/' || recipes.facet""",
     HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
             USING (query_id, corpus_id)

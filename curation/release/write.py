@@ -93,7 +93,7 @@ class Inputs:
         """Rows of a SELECT over the work tables and what the partition left of them."""
         known = {*REQUIRED, *(table.name for table in OPTIONAL), _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
-        left = kept(self.task.name, self.version, are_candidates=bool(self.task.candidates_because))
+        left = kept(self.task, self.version)
         for batch in self.query(left + text, views):
             yield pa.Table.from_batches([batch])
 

@@ -88,6 +88,8 @@ def _ids(key: str, where: str) -> Origin:
     return Origin(("qrels",), sql, False)
 
 
+_NO_FILE = "NOT starts_with({}, 'questions:')"
+"""A file of questions is no article: what its questions share is where they were found."""
 _CASE = "regexp_matches({}, '#case[0-9]+$')"
 _TEXT = Origin(
     ("queries",),
@@ -101,9 +103,13 @@ _ORIGINS: dict[Dimension, tuple[Origin, ...]] = {
     "target_concept": (),
     "query": (_TEXT, _queries("'family:' || family", "family <> ''")),
     "article": (
-        _queries(family("article_id")),
+        _queries(family("article_id"), _NO_FILE.format("article_id")),
         _positives(family("article_id")),
-        _queries(_article("source_id"), "contains(source_id, '#')", is_stated=False),
+        _queries(
+            _article("source_id"),
+            f"contains(source_id, '#') AND {_NO_FILE.format('source_id')}",
+            is_stated=False,
+        ),
         _ids(_article('"corpus-id"'), """contains("corpus-id", '#')"""),
     ),
     "patient": (

@@ -7,11 +7,16 @@ A model that does no better than chance on a control set says nothing about any 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from curation.tasks.clinical_evidence.records import Attempt
+from curation.tasks.clinical_evidence.records import Asked, Attempt, ControlSet, Hardness
+from curation.tasks.clinical_evidence.settings import Settings
+from curation.tasks.clinical_evidence.vignettes import NAME
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 LEVEL = Fraction(1, 20)
 """Chance that guessing does as well as a model that counts, at most."""
@@ -43,15 +48,17 @@ def guessing(options: Iterable[int], right: int) -> Fraction:
         options: of each question, two or more.
         right: how many.
     """
-    exactly = [Fraction(1)]
-    for count in options:
-        hit = Fraction(1, count)
-        longer = [*exactly, Fraction(0)]
-        for number in range(len(exactly), 0, -1):
-            longer[number] = longer[number] * (1 - hit) + exactly[number - 1] * hit
-        longer[0] = exactly[0] * (1 - hit)
-        exactly = longer
-    return sum(exactly[max(0, right) :], Fraction(0))
+    exactly, all_ways = [1], 1
+    for count, questions in sorted(Counter(options).items()):
+        own = [
+            math.comb(questions, hits) * (count - 1) ** (questions - hits) for hits in range(questions + 1)
+        ]
+        longer = [0] * (len(exactly) + questions)
+        for before, ways in enumerate(exactly):
+            for hits, more in enumerate(own):
+                longer[before + hits] += ways * more
+        exactly, all_ways = longer, all_ways * count**questions
+    return Fraction(sum(exactly[max(0, right) :]), all_ways)
 
 
 def counting_models(tries: Sequence[Attempt], control: Iterable[str]) -> frozenset[str]:
@@ -100,6 +107,55 @@ def difficulties(attempts: Sequence[Attempt], units: Iterable[str], max_right: F
     """
     listed = sorted(set(units))
     counting = counting_models(attempts, listed)
-    return {
-        unit: judge([item for item in attempts if item.unit == unit], counting, max_right) for unit in listed
-    }
+    by_unit: dict[str, list[Attempt]] = {}
+    for item in attempts:
+        by_unit.setdefault(item.unit, []).append(item)
+    return {unit: judge(by_unit.get(unit, []), counting, max_right) for unit in listed}
+
+
+def hardness(
+    control: ControlSet, asked: Sequence[Asked], attempts: Sequence[Attempt], *, settings: Settings
+) -> Iterator[Hardness | Drop]:
+    """The questions of one collection that are hard enough; the others with what the answers say of them.
+
+    Args:
+        control: the collection.
+        asked: its questions that were put to models.
+        attempts: all answers to them.
+        settings: `max_right` decides what is too easy.
+    """
+    found = difficulties(attempts, (item.unit for item in asked), Fraction(str(settings.max_right)))
+    for unit, judged in sorted(found.items()):
+        if judged.difficulty is Difficulty.HARD_ENOUGH:
+            yield Hardness(unit=unit, right=judged.right, tries=judged.tries, models=judged.models)
+            continue
+        is_unknown = judged.difficulty is Difficulty.NOT_RUN
+        yield Drop(
+            unit="question",
+            id=unit,
+            article_id=control.id,
+            reason=Reason.NOT_RUN if is_unknown else judged.difficulty,
+            detail="no model does better than chance"
+            if is_unknown
+            else f"{judged.right} of {judged.tries} right",
+        )
+
+
+def _units(_: ControlSet, asked: Sequence[Asked], __: Sequence[Attempt]) -> list[str]:
+    return [item.unit for item in asked]
+
+
+DIFFICULTY = RecordStage(
+    name=f"{NAME}_difficulty",
+    version=1,
+    inputs=(
+        Input(f"{NAME}_tries.sets", ControlSet, by="id"),
+        Input(f"{NAME}_tries.asked", Asked, by="collection"),
+        Input(f"{NAME}_tries.attempts", Attempt, by="collection"),
+    ),
+    outputs=(Table("hard", Hardness, ("unit",)),),
+    process=hardness,
+    accounts=(Account("question", _units, "hard", "unit"),),
+    settings=Settings,
+    reasons=frozenset({Difficulty.TOO_EASY, Difficulty.KEY_SUSPECT}),
+)

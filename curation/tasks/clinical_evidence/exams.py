@@ -13,42 +13,59 @@ from curation.diagnosis.concepts import Concepts
 from curation.fidelity.compare import Change, Found, changes
 from curation.fidelity.leaks import Leak, leaks, says
 from curation.fidelity.meanings import VocabularyMeanings, meanings
-from curation.tasks.clinical_evidence.records import Rewrite, Vignette
-from curation.tasks.clinical_evidence.rules import RuleReason, answer_of, why_not
+from curation.tasks.clinical_evidence.asking import EXAMS
+from curation.tasks.clinical_evidence.records import Intent, Rewrite, Vignette
+from curation.tasks.clinical_evidence.rules import RuleReason, why_not
 from curation.tasks.clinical_evidence.settings import REASONS, OwnReason, Settings
 from curation.tasks.clinical_evidence.vignettes import NAME
 from curation.tasks.shared.case_facts import read_concepts
+from curation.tasks.shared.questions import answer_of, family_of, source_of
 from curation.tasks.shared.wordings import Wordings, near, read_names, word_counts
 from schemas.concept import Mention
+from schemas.extracted import Source
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.licences import is_allowed
-from schemas.question import Question
+from schemas.question import Question, QuestionCollection
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 _BACKEND = "native"
 
 
 def exams(
-    question: Question, *, settings: Settings, vocabulary: Path, names: Path, types: Path, relations: Path
-) -> Iterator[Vignette | Drop]:
-    """One question as a vignette that still has to be rewritten, or why it cannot become an open query.
+    collection: QuestionCollection,
+    questions: Sequence[Question],
+    *,
+    settings: Settings,
+    vocabulary: Path,
+    names: Path,
+    types: Path,
+    relations: Path,
+) -> Iterator[Vignette | Source | Drop]:
+    """Each question of a collection as a vignette that still has to be rewritten, or why it makes none.
 
     Args:
-        question: of a collection.
-        settings: what it is made with.
+        collection: a file of questions.
+        questions: its questions.
+        settings: what they are made with.
         vocabulary: index of the native matcher.
         names: Parquet of ConceptName rows of the vocabulary.
         types: Parquet of its ConceptType rows.
         relations: Parquet of its ConceptRelation rows.
     """
-    if question.language.split("-")[0] != "en":
-        yield _drop(question.id, question.collection, OwnReason.LANGUAGE_NOT_READ, question.language)
-        return
-    if not is_allowed(question.licence.spdx, settings.licence_profile):
-        yield _drop(question.id, question.collection, Reason.LICENCE_NOT_ALLOWED, question.licence.spdx)
-        return
     known = meanings(names, types, read_concepts(types, relations))
+    yield source_of(collection)
+    for question in sorted(questions, key=lambda item: (item.number, item.id)):
+        yield _exam(question, settings, vocabulary, known)
+
+
+def _exam(
+    question: Question, settings: Settings, vocabulary: Path, known: VocabularyMeanings
+) -> Vignette | Drop:
+    if question.language.split("-")[0] != "en":
+        return _drop(question.id, question.collection, OwnReason.LANGUAGE_NOT_READ, question.language)
+    if not is_allowed(question.licence.spdx, settings.licence_profile):
+        return _drop(question.id, question.collection, Reason.LICENCE_NOT_ALLOWED, question.licence.spdx)
     answer = answer_of(question)
     named = mentions_in(answer, vocabulary)
     targets = tuple(dict.fromkeys(item.concept for item in named if known.answers(item.concept)))
@@ -57,9 +74,8 @@ def exams(
     if broken is None and told:
         broken = RuleReason.NAMES_ANSWER, told
     if broken is not None:
-        yield _drop(question.id, question.collection, *broken)
-        return
-    yield Vignette(
+        return _drop(question.id, question.collection, *broken)
+    return Vignette(
         id=query_id(NAME, question.text),
         unit=question.id,
         origin="question",
@@ -72,6 +88,7 @@ def exams(
         license_evidence=question.licence.evidence,
         text_sha256=sha256_text(question.text),
         is_synthetic=question.is_synthetic,
+        family=family_of(question),
         targets=targets,
         answer=answer,
         answer_words=(answer,),
@@ -84,6 +101,7 @@ def exams(
 def checked(
     vignette: Vignette,
     rewrites: Sequence[Rewrite],
+    intents: Sequence[Intent],
     *,
     settings: Settings,
     vocabulary: Path,
@@ -96,6 +114,7 @@ def checked(
     Args:
         vignette: of a question.
         rewrites: what a model made of it, one or none.
+        intents: what it asks for, one or none.
         settings: what it is made with.
         vocabulary: index of the native matcher.
         names: Parquet of ConceptName rows of the vocabulary.
@@ -103,7 +122,7 @@ def checked(
         relations: Parquet of its ConceptRelation rows.
     """
     if not rewrites:
-        yield _drop(vignette.unit, vignette.article_id, Reason.NOT_RUN, "no rewrite")
+        yield _drop(vignette.unit, vignette.article_id, OwnReason.LEFT_OUT_BEFORE, "")
         return
     concepts = read_concepts(types, relations)
     text = rewrites[0].text
@@ -111,7 +130,13 @@ def checked(
     if found:
         yield _drop(vignette.unit, vignette.article_id, found[0].reason, found[0].detail)
         return
-    yield replace(vignette, id=query_id(NAME, text), text=text, text_sha256=sha256_text(text))
+    yield replace(
+        vignette,
+        id=query_id(NAME, text),
+        scenario=intents[0].scenario,
+        text=text,
+        text_sha256=sha256_text(text),
+    )
 
 
 def faults(
@@ -143,25 +168,28 @@ def mentions_in(text: str, vocabulary: Path) -> list[Mention]:
 
 
 def _drop(unit: str, collection: str, reason: StrEnum, detail: str) -> Drop:
-    return Drop(unit="vignette", id=unit, article_id=collection, reason=reason, detail=detail)
+    return Drop(unit="question", id=unit, article_id=collection, reason=reason, detail=detail)
 
 
-def _question_id(question: Question) -> list[str]:
-    return [question.id]
+def _question_ids(_: QuestionCollection, questions: Sequence[Question]) -> list[str]:
+    return [question.id for question in questions]
 
 
-def _unit(vignette: Vignette, rewrites: Sequence[Rewrite]) -> list[str]:
+def _unit(vignette: Vignette, *_: object) -> list[str]:
     return [vignette.unit]
 
 
 _RESOURCES = ("vocabulary", "names", "types", "relations")
-EXAMS = RecordStage(
+QUESTIONS = RecordStage(
     name=f"{NAME}_questions",
     version=1,
-    inputs=(Input("questions.questions", Question, by="id"),),
-    outputs=(Table("vignettes", Vignette, ("unit",)),),
+    inputs=(
+        Input("questions.collections", QuestionCollection, by="id"),
+        Input("questions.questions", Question, by="collection"),
+    ),
+    outputs=(Table("vignettes", Vignette, ("unit",)), Table("sources", Source, ("id",))),
     process=exams,
-    accounts=(Account("vignette", _question_id, "vignettes", "unit"),),
+    accounts=(Account("question", _question_ids, "vignettes", "unit"),),
     settings=Settings,
     reasons=REASONS,
     resources=_RESOURCES,
@@ -170,12 +198,13 @@ CHECKED = RecordStage(
     name=f"{NAME}_checked",
     version=1,
     inputs=(
-        Input(f"{NAME}_questions.vignettes", Vignette, by="unit"),
+        Input(EXAMS, Vignette, by="unit"),
         Input(f"{NAME}_rewrites.rewrites", Rewrite, by="unit"),
+        Input(f"{NAME}_intents.intents", Intent, by="unit"),
     ),
     outputs=(Table("vignettes", Vignette, ("unit",)),),
     process=checked,
-    accounts=(Account("vignette", _unit, "vignettes", "unit"),),
+    accounts=(Account("question", _unit, "vignettes", "unit"),),
     settings=Settings,
     reasons=REASONS | frozenset(Change) | frozenset(Leak),
     resources=_RESOURCES,

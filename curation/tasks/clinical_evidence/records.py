@@ -32,6 +32,7 @@ class Vignette:
     text_sha256: str = column("hex SHA-256 of the source text")
     transforms: tuple[Transform, ...] = column("from source text to this text", default=())
     is_synthetic: bool = column("made from synthetic input", default=False)
+    family: str = column("of a question what all that is made of its text share, '' for a case", default="")
     specialty: str = column("main specialty, '' when undecided", default="")
     targets: tuple[str, ...] = column("specific concepts of the answer (CURIEs)", default=())
     answer: str = column("the answer: the sentence of the report, or the key in words")
@@ -81,17 +82,55 @@ class Intent:
 
 
 @record
-class Attempt:
+class ClosedAnswer:
     """One answer of one model to a question that was put to it without anything to look up."""
 
+    prompt_id: str = column("prompt")
     unit: str = column("vignette it is of")
     form: str = column("which of the askings: sample-1 and so on, each with the options in another order")
     options: int = column("options to choose from, 0 for an open question")
     answered: str = column("the option it chose, or its words")
-    is_right: bool = column("whether that is the key")
     model: str = column("model as it was asked for")
     served_model: str = column("model as the server named it, '' when it did not")
     prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
+
+
+@record
+class Attempt:
+    """A closed-book answer beside the key."""
+
+    prompt_id: str = column("prompt")
+    collection: str = column("collection of the question")
+    unit: str = column("vignette it is of")
+    form: str = column("which of the askings")
+    options: int = column("options to choose from, 0 for an open question")
+    is_right: bool = column("whether it is the key, spacing, case and punctuation folded")
+    model: str = column("model as it was asked for")
+
+
+@record
+class ControlSet:
+    """The questions of one collection, on which a model has to do better than chance."""
+
+    id: str = column("collection")
+
+
+@record
+class Asked:
+    """One question that was put to models without anything to look up."""
+
+    collection: str = column("collection")
+    unit: str = column("vignette")
+
+
+@record
+class Hardness:
+    """A question that is neither too easy nor suspect of a wrong key."""
+
+    unit: str = column("vignette")
+    right: int = column("right closed-book answers of models that count")
+    tries: int = column("all their answers")
+    models: int = column("models that count: better than chance on the collection")
 
 
 @record
@@ -114,7 +153,6 @@ class FoundEvidence:
     query_id: str = column("query")
     corpus_id: str = column("passage")
     found_by: tuple[str, ...] = column("system, view and rank of each that found it, e.g. bm25:answer:3")
-    only_reasoning: bool = column("whether no other view than the reasoning path found it")
 
 
 @record
@@ -122,6 +160,6 @@ class EvidenceAnswer:
     """The answer of a vignette and the path that leads to it; published apart from the query."""
 
     query_id: str = column("query")
-    source_id: str = column("case it was made of")
+    source_id: str = column("case and scenario, or question, it was made of")
     answer: str = column("the answer in words")
     explanation: str = column("the reasoning path that a language model wrote; no evidence")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from curation.extract.sentences import sentence_spans
 from curation.fidelity.leaks import needs_options
+from curation.tasks.shared.questions import answer_of
 from curation.tasks.shared.words import word_count
 from schemas.question import Question
 
@@ -73,12 +74,6 @@ def why_not(question: Question, targets: Collection[str], min_words: int) -> tup
     if words < min_words:
         return RuleReason.SHORT_VIGNETTE, f"{words} words before the question"
     return None if targets else (RuleReason.NO_TARGET, answer_of(question))
-
-
-def answer_of(question: Question) -> str:
-    """The answer in words: the text of the one correct option, else the answer as given."""
-    texts = [option.text for option in question.options if option.letter in question.correct]
-    return texts[0] if len(texts) == 1 else question.answer
 
 
 def _asked(text: str) -> str:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from curation.tasks.clinical_evidence.records import EvidenceAnswer, FoundEvidence, Vignette
+from curation.tasks.clinical_evidence.asking import EXAMS as EXAM_VIGNETTES
+from curation.tasks.clinical_evidence.records import (
+    Asked,
+    Attempt,
+    ClosedAnswer,
+    ControlSet,
+    EvidenceAnswer,
+    FoundEvidence,
+    Intent,
+    Vignette,
+)
 from curation.tasks.clinical_evidence.settings import REASONS
 from curation.tasks.clinical_evidence.vignettes import NAME
 from curation.tasks.shared.judging.mined import mined_pairs
@@ -11,6 +21,7 @@ from curation.tasks.shared.merge_sql import DOCUMENTS, DROPPED_DOCUMENTS, KEPT
 from curation.tasks.shared.mining.records import IndexedDocument, IndexedView
 from curation.tasks.shared.mining.sql import mined
 from schemas.benchmark import Document, Excluded, Qrel, Query
+from schemas.extracted import Source
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 DEPTH = 10
@@ -18,31 +29,78 @@ DEPTH = 10
 SUPPORTS = f"{NAME}/judged-support@1"
 _PAIR = ("query_id", "corpus_id")
 
-CASES = SetStage(
-    name=f"{NAME}_cases",
+_FIRST = "SELECT * FROM {rows} QUALIFY row_number() OVER (PARTITION BY {same} ORDER BY unit) = 1"
+_TWINS = """SELECT '{unit}' AS unit, a.unit AS id, a.article_id, 'duplicate_vignette' AS reason,
+        v.unit AS detail
+    FROM {rows} AS a JOIN vignettes AS v ON v.{same} = a.{same} AND v.unit <> a.unit"""
+
+
+def _each_once(name: str, inputs: dict[str, tuple[str, type]], rows: str, same: str, unit: str) -> SetStage:
+    """The stage that keeps one vignette of those that are the same."""
+    return SetStage(
+        name=f"{NAME}_{name}",
+        version=2,
+        inputs=inputs,
+        outputs={
+            "listed": Sql(rows, Vignette, ("unit",)),
+            "vignettes": Sql(_FIRST.format(rows="listed", same=same), Vignette, ("unit",)),
+            "drops": Sql(_TWINS.format(unit=unit, rows="listed", same=same), Drop, ("unit", "id")),
+        },
+        accounts=(SetAccount(unit, "listed", "unit", "vignettes", "unit"),),
+        reasons=REASONS,
+    )
+
+
+CASES = _each_once(
+    "cases", {"all_vignettes": (f"{NAME}.vignettes", Vignette)}, "FROM all_vignettes", "id", "vignette"
+)
+EXAMS = _each_once(
+    "exams",
+    {"all_questions": (f"{NAME}_questions.vignettes", Vignette)},
+    "FROM all_questions",
+    "family",
+    "question",
+)
+"""A question that stands in two collections is asked once."""
+VIGNETTES = _each_once(
+    "vignettes",
+    {
+        "of_cases": (f"{NAME}_cases.vignettes", Vignette),
+        "of_questions": (f"{NAME}_checked.vignettes", Vignette),
+    },
+    "FROM of_cases UNION ALL FROM of_questions",
+    "id",
+    "vignette",
+)
+TRIES = SetStage(
+    name=f"{NAME}_tries",
     version=1,
-    inputs={"all_vignettes": (f"{NAME}.vignettes", Vignette)},
+    inputs={
+        "vignettes": (EXAM_VIGNETTES, Vignette),
+        "intents": (f"{NAME}_intents.intents", Intent),
+        "answers": (f"{NAME}_closed_answers.answers", ClosedAnswer),
+    },
     outputs={
-        "vignettes": Sql(
-            "SELECT * FROM all_vignettes QUALIFY row_number() OVER (PARTITION BY id ORDER BY unit) = 1",
-            Vignette,
+        "asked": Sql(
+            "SELECT v.article_id AS collection, unit FROM vignettes AS v SEMI JOIN intents USING (unit)",
+            Asked,
             ("unit",),
         ),
-        "drops": Sql(
-            """SELECT 'vignette' AS unit, a.unit AS id, a.article_id, 'duplicate_vignette' AS reason,
-                v.unit AS detail
-            FROM all_vignettes AS a JOIN vignettes AS v ON v.id = a.id AND v.unit <> a.unit""",
-            Drop,
-            ("unit", "id"),
+        "sets": Sql("SELECT DISTINCT collection AS id FROM asked", ControlSet, ("id",)),
+        "attempts": Sql(
+            """SELECT a.prompt_id, v.article_id AS collection, a.unit, a.form, a.options,
+                normalise_text(a.answered) = normalise_text(v.answer) AS is_right, a.model
+            FROM answers AS a JOIN vignettes AS v ON v.unit = a.unit""",
+            Attempt,
+            ("prompt_id",),
         ),
     },
-    accounts=(SetAccount("vignette", "all_vignettes", "unit", "vignettes", "unit"),),
-    reasons=REASONS,
+    accounts=(SetAccount("answer", "answers", "prompt_id", "attempts", "prompt_id"),),
 )
+"""Closed-book answers beside their keys, by collection: its questions together are the control set."""
 _FOUND = """
     SELECT query_id || ' ' || corpus_id AS pair, query_id, corpus_id,
-        list_sort(list(system || ':' || view || ':' || rank)) AS found_by,
-        bool_and(view = 'reasoning') AS only_reasoning
+        list_sort(list(system || ':' || view || ':' || rank)) AS found_by
     FROM mined GROUP BY query_id, corpus_id
 """
 _CANDIDATES = """
@@ -112,6 +170,7 @@ OVER_ALL = SetStage(
         "of_same_patient": (f"{NAME}_apart.excluded", Excluded),
         "judged": (f"{NAME}_judged.judged", JudgedPair),
         "found": (f"{NAME}_pairs.found", FoundEvidence),
+        "all_sources": (f"{NAME}_questions.sources", Source),
     },
     outputs={
         "queries": Sql(_QUERIES, Query, ("id",)),
@@ -122,6 +181,7 @@ OVER_ALL = SetStage(
             "FROM all_answers WHERE query_id IN (SELECT id FROM queries)", EvidenceAnswer, ("query_id",)
         ),
         "judgements": mined_pairs(),
+        "collections": Sql("FROM all_sources", Source, ("id",)),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
     accounts=(SetAccount("query", "all_queries", "id", "queries", "id"),),

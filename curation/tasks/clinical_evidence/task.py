@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.prompts.support import ANSWER_REASONING
+from curation.tasks.clinical_evidence.asking import CLOSED_BOOK, INTENT, PATHS, REWRITE
 from curation.tasks.clinical_evidence.cells import conclusion
+from curation.tasks.clinical_evidence.difficulty import DIFFICULTY
+from curation.tasks.clinical_evidence.exams import CHECKED, QUESTIONS
 from curation.tasks.clinical_evidence.pairs import APART
 from curation.tasks.clinical_evidence.pairs import PAIRS as ASKED
-from curation.tasks.clinical_evidence.paths import PATHS, VIEWS
-from curation.tasks.clinical_evidence.sql import CASES, OVER_ALL, PAIRS
+from curation.tasks.clinical_evidence.paths import VIEWS
+from curation.tasks.clinical_evidence.sql import CASES, EXAMS, OVER_ALL, PAIRS, TRIES, VIGNETTES
 from curation.tasks.clinical_evidence.vignettes import NAME, PER_ARTICLE
 from curation.tasks.shared.judging.stage import concluding, judge_stage
 from schemas.task import Grade, Level, Question, Scale, Task
@@ -24,6 +27,15 @@ TASK = Task(
     per_article=PER_ARTICLE,
     steps=(
         CASES,
+        QUESTIONS,
+        EXAMS,
+        INTENT,
+        CLOSED_BOOK,
+        TRIES,
+        DIFFICULTY,
+        REWRITE,
+        CHECKED,
+        VIGNETTES,
         PATHS,
         VIEWS,
         PAIRS,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from curation.tasks.reference_qa.records import ArticleKey
+from curation.tasks.reference_qa.records import ArticleKey, DocumentPart
 from curation.tasks.reference_qa.settings import Settings
+from curation.tasks.reference_qa.whole import article_document
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.mining.index import indexed
 from curation.tasks.shared.mining.records import IndexedDocument
@@ -14,14 +15,15 @@ from curation.tasks.shared.passages import drop_passages, passage_document
 from schemas.benchmark import Document
 from schemas.concept import Mention
 from schemas.extracted import Passage, Source
-from schemas.stages import Account, Drop, Input, RecordStage, Table
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 NAME = "reference_qa"
+Row = Document | IndexedDocument | ArticleKey | DocumentPart | Drop
 
 
 def build(
     source: Source, passages: Sequence[Passage], mentions: Sequence[Mention], settings: Settings
-) -> Iterator[Document | IndexedDocument | ArticleKey | Drop]:
+) -> Iterator[Row]:
     """Documents of one article, what is searched of each, and how answers may name the article.
 
     Args:
@@ -31,7 +33,7 @@ def build(
         settings: what it is built with.
 
     Yields:
-        Every passage as a Document or a Drop.
+        Every passage as a part of a Document or a Drop.
     """
     passages = sorted(passages, key=lambda passage: (passage.number, passage.id))
     barred = article_bar(source, settings.licence_profile)
@@ -41,13 +43,50 @@ def build(
     named: dict[str, list[Mention]] = defaultdict(list)
     for mention in mentions:
         named[mention.text_id].append(mention)
+    if settings.granularity == "document":
+        yield from _whole(source, passages, mentions, settings)
+    else:
+        yield from _each(source, passages, named, settings)
+    for key in _keys(source):
+        yield ArticleKey(article_id=source.id, key=key)
+
+
+def _each(
+    source: Source, passages: Sequence[Passage], named: Mapping[str, Sequence[Mention]], settings: Settings
+) -> Iterator[Row]:
+    """Every passage as a document of its own."""
     for passage in passages:
         row = passage_document(NAME, source, passage, min_words=settings.min_document_words)
         yield row
         if isinstance(row, Document):
-            yield indexed(row, named[passage.id])
-    for key in _keys(source):
-        yield ArticleKey(article_id=source.id, key=key)
+            yield indexed(row, named.get(passage.id, ()))
+            yield DocumentPart(passage_id=passage.id, corpus_id=row.id)
+
+
+def _whole(
+    source: Source, passages: Sequence[Passage], mentions: Sequence[Mention], settings: Settings
+) -> Iterator[Row]:
+    """The article as one document."""
+    made = [(passage, passage_document(NAME, source, passage, min_words=0)) for passage in passages]
+    yield from (row for _, row in made if isinstance(row, Drop))
+    kept = [(passage, row) for passage, row in made if isinstance(row, Document)]
+    if not kept:
+        return
+    used = [passage for passage, _ in kept]
+    document = article_document(
+        source,
+        [row for _, row in kept],
+        [passage.text for passage in used],
+        min_words=settings.min_document_words,
+    )
+    if isinstance(document, str):
+        yield from drop_passages(used, Reason.SHORT_PASSAGE, document)
+        return
+    yield document
+    ids = {passage.id for passage in used}
+    yield indexed(document, [mention for mention in mentions if mention.text_id in ids])
+    for passage in used:
+        yield DocumentPart(passage_id=passage.id, corpus_id=document.id)
 
 
 def _keys(source: Source) -> list[str]:
@@ -65,7 +104,7 @@ def _passage_ids(_: Source, passages: Sequence[Passage], __: Sequence[Mention]) 
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),
@@ -74,9 +113,10 @@ PER_ARTICLE = RecordStage(
     outputs=(
         Table("documents", Document, ("id",)),
         Table("indexed", IndexedDocument, ("corpus_id",)),
+        Table("parts", DocumentPart, ("passage_id",)),
         Table("article_keys", ArticleKey, ("article_id", "key")),
     ),
     process=build,
-    accounts=(Account("passage", _passage_ids, "documents", "id"),),
+    accounts=(Account("passage", _passage_ids, "parts", "passage_id"),),
     settings=Settings,
 )

@@ -1,6 +1,7 @@
 """What a pair is: by the judge where it judged it, else a candidate where the answer names its document.
 
 A citation, a snippet or a chapter names a document, never a passage: its passages are candidates for review.
+Where whole articles are the documents, a citation by the author of the answer is the label.
 What nobody judged and nobody cited is a drop, and neither positive nor negative.
 """
 
@@ -13,13 +14,16 @@ from curation.extract.sentences import sentence_spans
 from curation.prompts.quotes import locate
 from curation.tasks.reference_qa.corpus import NAME
 from curation.tasks.reference_qa.records import FoundPair, LabelledPair
+from curation.tasks.reference_qa.whole import SUFFIX
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair
-from schemas.benchmark import Evidence
+from schemas.benchmark import Evidence, LabelStatus
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 JUDGED = f"{NAME}/judged-support@1"
 QUOTED = f"{NAME}/quoted-by-answer@1"
 CITED = f"{NAME}/passage-of-cited@1"
+BY_ANSWER = f"{NAME}/cited-by-answer@1"
+"""The author of the answer names this article: of whole articles that is all a label can say."""
 GRADE = 2
 OTHER_CITED = "other_passage_of_cited"
 """Exclusion code of the task."""
@@ -52,8 +56,12 @@ def label(
         )
         return
     source = restore(pair.passage, pair.transforms)
+    is_whole = pair.corpus_id.endswith(SUFFIX)
     quoted = [place for text in how.snippets if (place := locate(text, source)) is not None]
-    if quoted:
+    if is_whole:
+        spans = sorted(set(quoted)) or sentence_spans(source)[:1]
+        yield _row(pair, GRADE, "", BY_ANSWER, "structural", _evidence(pair, source, spans))
+    elif quoted:
         yield _row(pair, GRADE, "", QUOTED, "candidate", _evidence(pair, source, sorted(set(quoted))))
     elif how.cited_rank == 1 and not how.snippets:
         yield _row(pair, GRADE, "", CITED, "candidate", _evidence(pair, source, sentence_spans(source)[:1]))
@@ -66,7 +74,7 @@ def _row(
     score: int | None,
     reason: str,
     rule: str,
-    status: str,
+    status: LabelStatus,
     evidence: Sequence[Evidence],
 ) -> LabelledPair:
     return LabelledPair(
@@ -76,7 +84,7 @@ def _row(
         score=score,
         reason=reason,
         rule=rule,
-        label_status="judge" if status == "judge" else "candidate",
+        label_status=status,
         evidence=tuple(evidence),
     )
 
@@ -94,7 +102,7 @@ def _pair_id(pair: AskedPair, _: Sequence[FoundPair], __: Sequence[JudgedPair]) 
 
 LABELS = RecordStage(
     name=f"{NAME}_labels",
-    version=1,
+    version=2,
     inputs=(
         Input(f"{NAME}_pairs.pairs", AskedPair, "id"),
         Input(f"{NAME}_pairs.found", FoundPair, "pair"),

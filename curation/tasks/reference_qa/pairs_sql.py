@@ -10,6 +10,7 @@ from curation.tasks.reference_qa.records import (
     CitedSource,
     FoundPair,
 )
+from curation.tasks.reference_qa.whole import SUFFIX
 from curation.tasks.shared.judging.records import AskedPair
 from curation.tasks.shared.merge_sql import DOCUMENTS, DROPPED_DOCUMENTS, KEPT
 from curation.tasks.shared.mining.records import IndexedDocument, IndexedView
@@ -48,7 +49,7 @@ _CITED = f"""
     SELECT query_id, article_key, list_sort(list_distinct(flatten(list(snippets)))) AS snippets
     FROM named GROUP BY query_id, article_key
 """
-_FOUND = """
+_FOUND = f"""
     WITH hits AS (
         SELECT query_id, corpus_id, system || ':' || view || ':' || rank AS found_by, NULL AS cited_rank
         FROM mined
@@ -68,13 +69,16 @@ _FOUND = """
         coalesce(c.snippets, []) AS snippets
     FROM pairs AS p JOIN documents_indexed AS x ON x.corpus_id = p.corpus_id
     LEFT JOIN cited_articles AS c ON c.query_id = p.query_id AND c.article_key = x.article_key
+    WHERE c.query_id IS NOT NULL OR NOT ends_with(p.corpus_id, '{SUFFIX}')
 """
+"""Of whole articles only those that an answer names: no judge is asked to read the others."""
 _PAIRS = """
     SELECT f.pair AS id, q.id AS query_id, d.id AS corpus_id, q.article_id, q.text AS question, a.answer,
         '' AS reasoning, d.text AS passage, d.transforms
     FROM found AS f JOIN queries AS q ON q.id = f.query_id JOIN documents AS d ON d.id = f.corpus_id
     JOIN answers AS a ON a.query_id = q.id
 """
+_TO_JUDGE = f"FROM pairs WHERE NOT ends_with(corpus_id, '{SUFFIX}')"
 _DROPS = f"""
     WITH {KEPT}, {_FIRST}
     SELECT 'query' AS unit, q.source_id AS id, q.article_id, 'duplicate_query' AS reason,
@@ -101,7 +105,7 @@ def _inputs() -> dict[str, tuple[str, type]]:
 
 PAIRS = SetStage(
     name=f"{NAME}_pairs",
-    version=1,
+    version=2,
     inputs=_inputs(),
     outputs={
         "asked": Sql(_both("queries"), Query, ("id", "source_id")),
@@ -116,6 +120,7 @@ PAIRS = SetStage(
         "of_cited": mined(CITED_DEPTH, within="cited_articles"),
         "found": Sql(_FOUND, FoundPair, ("pair",)),
         "pairs": Sql(_PAIRS, AskedPair, ("id",)),
+        "to_judge": Sql(_TO_JUDGE, AskedPair, ("id",)),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
     accounts=(

@@ -15,6 +15,7 @@ from curation.tasks.reference_qa.settings import OwnReason, Settings
 from curation.tasks.shared.case_facts import read_concepts
 from curation.tasks.shared.mining.index import named, view_of
 from curation.tasks.shared.mining.records import IndexedView
+from curation.tasks.shared.questions import PREFIX, answer_of, family_of, is_file, source_of
 from curation.tasks.shared.words import word_count
 from schemas.benchmark import Query
 from schemas.concept import Mention
@@ -61,8 +62,8 @@ def build(
     by_text: dict[str, list[Mention]] = defaultdict(list)
     for mention in mentions:
         by_text[mention.text_id].append(mention)
-    if _is_file(collection):
-        yield _source_of(collection)
+    if is_file(collection):
+        yield source_of(collection)
     for question in sorted(questions, key=lambda item: (item.number, item.id)):
         asked, told = by_text[question.id], _of_answer(question, by_text)
         found = named([*asked, *told])
@@ -77,13 +78,7 @@ def build(
                 detail=reason[1],
             )
             continue
-        yield from _rows(question, targets, asked, told)
-
-
-def answer_of(question: Question) -> str:
-    """The answer in words: the text of the one correct option, else the answer as given."""
-    texts = [option.text for option in question.options if option.letter in question.correct]
-    return texts[0] if len(texts) == 1 else question.answer
+        yield from _rows(question, targets, asked, told, settings)
 
 
 def why_not(
@@ -113,7 +108,11 @@ def why_not(
 
 
 def _rows(
-    question: Question, targets: tuple[str, ...], asked: Sequence[Mention], told: Sequence[Mention]
+    question: Question,
+    targets: tuple[str, ...],
+    asked: Sequence[Mention],
+    told: Sequence[Mention],
+    settings: Settings,
 ) -> Iterator[Row]:
     query = query_id(NAME, question.text)
     answer = answer_of(question)
@@ -129,6 +128,7 @@ def _rows(
         license_evidence=question.licence.evidence,
         text_sha256=sha256_text(question.text),
         is_synthetic=question.is_synthetic,
+        family=family_of(question),
         targets=targets,
         hides_target=not is_named,
     )
@@ -138,7 +138,7 @@ def _rows(
     # The module of an exercise is not left out: what it teaches is what the exercise asks for.
     yield view_of(query, question.id, "question", question.text, question.language, mentions=asked)
     yield view_of(query, question.id, "answer", answer, question.language, mentions=told)
-    for key, snippets in sorted(_cited(question).items()):
+    for key, snippets in sorted(_cited(question, settings).items()):
         yield CitedSource(query_id=query, source_id=question.id, key=key, snippets=tuple(snippets))
 
 
@@ -147,15 +147,19 @@ def _of_answer(question: Question, by_text: dict[str, list[Mention]]) -> list[Me
     return [mention for place in (*places, f"{question.id}#answer") for mention in by_text[place]]
 
 
-def _cited(question: Question) -> dict[str, list[str]]:
-    """Documents that the answer names -> texts quoted from them."""
+def _cited(question: Question, settings: Settings) -> dict[str, list[str]]:
+    """Documents that the answer names -> texts quoted from them.
+
+    The module of an exercise is named by nobody: it is where the exercise stands. So it says where to look
+    for a passage, and makes no label of a whole article.
+    """
     found: dict[str, list[str]] = {}
     for key in _keys(question.citations):
         found.setdefault(key, [])
     for snippet in question.snippets:
         for key in _keys([snippet.source]):
             found.setdefault(key, []).append(snippet.text)
-    if not question.collection.startswith("questions:"):
+    if settings.granularity == "passage" and not question.collection.startswith(PREFIX):
         found.setdefault(f"article:{question.collection}", [])
     return found
 
@@ -168,23 +172,6 @@ def _keys(citations: Iterable[Citation]) -> list[str]:
     ]
 
 
-def _is_file(collection: QuestionCollection) -> bool:
-    return collection.id.startswith("questions:")
-
-
-def _source_of(collection: QuestionCollection) -> Source:
-    """A file of questions as a source that is credited; a module is an article already."""
-    return Source(
-        id=collection.id,
-        title=collection.title or collection.name,
-        article_type="questions",
-        language=collection.language,
-        licence=collection.licence,
-        is_synthetic=collection.is_synthetic,
-        raw_sha256=collection.raw_sha256,
-    )
-
-
 # Named functions, not lambdas: stages travel to worker processes.
 def _question_ids(_: QuestionCollection, questions: Sequence[Question], __: Sequence[Mention]) -> list[str]:
     return [question.id for question in questions]
@@ -193,7 +180,7 @@ def _question_ids(_: QuestionCollection, questions: Sequence[Question], __: Sequ
 def _stage(name: str, kind: str) -> RecordStage:
     return RecordStage(
         name=f"{NAME}_{name}",
-        version=1,
+        version=2,
         inputs=(
             Input(f"{kind}.collections", QuestionCollection, by="id"),
             Input(f"{kind}.questions", Question, by="collection"),

@@ -35,6 +35,14 @@ class ArticleKey:
 
 
 @record
+class DocumentPart:
+    """Which document a passage is in: of passages itself, of whole articles that of its article."""
+
+    passage_id: str = column("passage")
+    corpus_id: str = column("document")
+
+
+@record
 class CitedArticle:
     """One article of the corpus that a query's answer names."""
 

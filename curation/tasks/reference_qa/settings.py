@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -12,7 +13,13 @@ from schemas import task
 class Settings(task.Settings):
     """Settings of reference_qa."""
 
-    min_document_words: int = Field(default=20, ge=0, description="a shorter passage is not in the corpus")
+    granularity: Literal["passage", "document"] = Field(
+        default="passage",
+        description="what is searched: passages, or whole articles, which a citation is enough to label",
+    )
+    min_document_words: int = Field(
+        default=20, ge=0, description="a shorter passage, or article, is not in the corpus"
+    )
     min_query_words: int = Field(default=4, ge=1, description="a shorter question makes no query")
     max_family: int = Field(
         default=50, ge=0, description="a concept with more below it is too general to be a target"

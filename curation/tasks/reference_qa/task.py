@@ -6,7 +6,7 @@ from pathlib import Path
 
 from curation.prompts.support import ANSWER
 from curation.tasks.reference_qa.corpus import NAME, PER_ARTICLE
-from curation.tasks.reference_qa.labels import LABELS, OTHER_CITED
+from curation.tasks.reference_qa.labels import BY_ANSWER, LABELS, OTHER_CITED
 from curation.tasks.reference_qa.pairs_sql import PAIRS
 from curation.tasks.reference_qa.questions import EXERCISES, QUESTIONS
 from curation.tasks.reference_qa.sql import OVER_ALL
@@ -14,7 +14,7 @@ from curation.tasks.shared.judging.stage import by_answer, concluding, judge_sta
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
-_PAIRS = f"{PAIRS.name}.pairs"
+_PAIRS = f"{PAIRS.name}.to_judge"
 
 TASK = Task(
     name=NAME,
@@ -75,6 +75,7 @@ TASK = Task(
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     extra_tables=("answers", "judgements"),
+    sure_rules=(BY_ANSWER,),
     candidates_because="An answer cites documents, not passages: which passage supports it, only a judge or "
     "an expert can say.",
 )

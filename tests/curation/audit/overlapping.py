@@ -105,7 +105,7 @@ class Made:
             words = " ".join(folded(text).split())
             self.key(query, "query", hashlib.sha256(words.encode()).hexdigest()) if words else None
             self.key(query, "query", f"family:{family_id}") if family_id else None
-            self.key(query, "article", family_key(article))
+            self.key(query, "article", family_key(article)) if not article.startswith("questions:") else None
             self.key(query, "patient", unversioned(patient)) if patient else None
             self.key(query, "image_family", f"sha256:{fetched}") if fetched else None
         for target in [f"TEST:{query}"] if targets is None else targets:
@@ -156,7 +156,7 @@ class Made:
             }
         )
         if score > 0:
-            self.key(query, "article", family_key(article))
+            self.key(query, "article", family_key(article)) if not article.startswith("questions:") else None
             self.key(query, "patient", unversioned(patient)) if patient else None
             self.key(query, "image_family", f"sha256:{fetched}") if fetched else None
         return document

@@ -177,6 +177,14 @@ def test_each_kind_of_key_separates_tasks(tmp_path: Path, settings: dict[str, ob
     assert outcome.assignments[0].query_id in outcome.drops[0].detail
 
 
+def test_a_question_goes_to_one_task_and_its_collection_to_several(tmp_path: Path) -> None:
+    items = [Item(task, name, "questions:exam", family=name) for task in TASKS[:2] for name in "abcdef"]
+    outcome = run(tmp_path / "w", World(tuple(items)))
+    assert sorted(name.rpartition("-")[2] for name in outcome.places) == list("abcdef")
+    assert set(outcome.reasons.values()) == {"overlap_other_task"} and len(outcome.reasons) == 6
+    assert not [key for key in outcome.keys if key.dimension == "article"]
+
+
 def test_versions_and_mirrors_of_an_article_are_one(tmp_path: Path) -> None:
     names = ("pmc:PMC7.1", "pmc:PMC7.3", "europepmc:PMC7")
     world = World(tuple(Item(task, "q", name) for task, name in zip(TASKS, names, strict=True)))

@@ -87,8 +87,6 @@ def test_samples_show_the_options_in_another_order_and_are_read_back() -> None:
             assert closed_book.read(row, {"answer": said}) is closed_book.NotCounted.NO_SUCH_OPTION
     (row,) = closed_book.ask("q1", "t", VIGNETTE, (), 4)
     assert closed_book.read(row, {"answer": " The gout. "}) == "The gout."
-    assert closed_book.is_right("The gout.", "the Gout") and not closed_book.is_right("", "")
-    assert not closed_book.is_right("mumps", "gout")
 
 
 @pytest.mark.parametrize(

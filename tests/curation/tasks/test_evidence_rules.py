@@ -94,15 +94,15 @@ def test_answers_targets_and_length_have_rules_of_their_own() -> None:
 
 
 def tries(model: str, question: str, right: int, wrong: int, options: int = 4) -> list[Attempt]:
-    made_by = {"model": model, "served_model": "", "prompt_sha256": "0" * 64}
     return [
         Attempt(
+            prompt_id=f"{model} {question} {number}",
+            collection="questions:ours",
             unit=question,
             form=f"sample-{number}",
             options=options,
-            answered="",
             is_right=number < right,
-            **made_by,
+            model=model,
         )
         for number in range(right + wrong)
     ]

@@ -32,6 +32,7 @@ class MinedPair:
     forward: str = column("scores in the first order, one for each axis; '' when not judged")
     reversed: str = column("scores in the other order")
     found_by: tuple[str, ...] = column("system, view and rank of each that found it, e.g. bm25:answer:3")
+    only_reasoning: bool = column("whether no other view than a reasoning path found it")
     model: str = column("model as it was asked for, '' when not judged")
     served_model: str = column("model as the server named it, '' when it did not")
     prompt_sha256: str = column("hex SHA-256 of all that the prompts have in common, '' when not judged")
