@@ -27,7 +27,7 @@ from schemas.columns import (
     number,
     text,
 )
-from schemas.judged_tables import JUDGEMENTS
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
 from schemas.string_tables import RECIPES, STRING_ORIGINS
 from schemas.withdrawn_table import WITHDRAWN
@@ -477,7 +477,7 @@ TABLES: tuple[Published, ...] = (
     *(EXPANSIONS, RECIPES, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS, CALIBRATION),
     *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
@@ -485,5 +485,4 @@ PROVENANCE = tuple(table for table in TABLES if table.is_provenance)
 DERIVED = tuple(table for table in TABLES if table.step == "derive" and not table.is_provenance)
 MAIN = tuple(table for table in TABLES if not table.is_optional and not table.is_provenance)
 EXTRA = tuple(table for table in TABLES if table not in (*PROVENANCE, *DERIVED, *MAIN))
-"""Further tables of pairs, none a part of the qrels: two that some tasks publish, texts of models, and
-readers' answers."""
+"""Further tables of pairs, none a part of the qrels: some tasks', texts of models, answers of people."""

@@ -18,6 +18,7 @@ from curation.audit.publishable import forbids
 from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
     answers,
+    calibration,
     candidates,
     confusions,
     contamination,
@@ -77,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     *evidence.RULES,
     *judgement.RULES,
     *candidates.RULES,
+    *calibration.RULES,
     *pools.RULES,
     *distractors.RULES,
     *diagnostics.RULES,

@@ -14,6 +14,7 @@ from curation.derived.pools.facts import facts as pool_facts
 from curation.derived.subsets.facts import facts as part_facts
 from curation.published.query import QueryRunner, fetch, fetch_one
 from curation.release import results
+from curation.release.calibrated import calibration_facts
 from curation.release.example import example
 from curation.release.reviewed import review_facts
 from schemas.published import card_features, language_of, languages_of, of_language
@@ -162,6 +163,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "corpus_images": fetch_one(query, _IMAGES + "provenance_corpus", given),
         "splits": fetch(query, _SPLITS, given),
         **review_facts(directory, query, given),
+        **calibration_facts(directory),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
         "image_flags": fetch(query, _FLAGS, given) if "image_checks" in given else [],

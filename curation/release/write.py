@@ -19,6 +19,7 @@ from curation.published.manifest import BuildRecord, ReleaseManifest, StageRecor
 from curation.published.query import QueryRunner, fetch
 from curation.published.writer import MAX_SHARD_BYTES, write_table
 from curation.release import identified, reviewed
+from curation.release.calibrated import Calibrate, write_calibration
 from curation.release.facts import Facts, of_written
 from curation.release.funnel import retained
 from curation.release.head import head_of
@@ -71,6 +72,8 @@ class Inputs:
         review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
             to provenance/review.json.
         reported: texts and images that readers reported: no row that shows one is released.
+        calibrate: measures the task's judge from the released rows, see curation.release.calibrated; None for
+            a task without one.
         max_shard_bytes: payload after which a new shard begins.
     """
 
@@ -83,6 +86,7 @@ class Inputs:
     query: QueryRunner
     review: Mapping[str, Any] | None = None
     reported: Sequence[Reported] = ()
+    calibrate: Calibrate | None = None
     max_shard_bytes: int = MAX_SHARD_BYTES
 
     def select(self, text: str) -> Iterator[pa.Table]:
@@ -173,6 +177,8 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
             put(table, inputs.select(select_rows(table, share.split, language=share.language)), share.name)
     if inputs.review is not None:
         reviewed.write_review(directory, inputs.review)
+    if inputs.calibrate is not None:
+        write_calibration(directory, inputs.calibrate)
     targets = _targets(inputs)
     if targets and inputs.tables.get("names"):
         put(TARGET_NAMES, target_names(inputs.query, inputs.tables["names"], targets))
