@@ -150,36 +150,46 @@ def draw(
         strata[pair.origin].setdefault(name, []).append(pair)
     sizes = {origin: sum(map(len, parts.values())) for origin, parts in strata.items()}
     chosen: list[Pair] = []
-    for origin, count in _seats(SHARES, sizes, sample, one_each=False).items():
+    for origin, count in seats(SHARES, sizes, sample).items():
         parts = strata[origin]
         room = {name: len(found) for name, found in parts.items()}
-        for name, number in _seats(room, room, count, one_each=True).items():
+        for name, number in seats(room, room, count, each=1).items():
             order = sorted(parts[name], key=lambda pair: (pair.key not in had, _hash(seed, "draw", pair)))
             chosen += order[:number]
     return sorted(chosen, key=lambda pair: pair.key)
 
 
-def _seats(
-    weights: Mapping[_Name, int], room: Mapping[_Name, int], count: int, *, one_each: bool
+def seats(
+    weights: Mapping[_Name, int], room: Mapping[_Name, int], count: int, *, each: int = 0
 ) -> dict[_Name, int]:
-    """Share out `count` by highest averages with odd divisors, each name up to its room; largest first."""
+    """Share out `count` by highest averages with odd divisors, each name up to its room; largest first.
+
+    A larger count only adds: nobody gets less of it.
+
+    Args:
+        weights: what the shares are in proportion to.
+        room: most that each may get.
+        count: how many.
+        each: how many each name gets, turn by turn, before proportions decide.
+    """
     order = sorted(weights, key=lambda name: (-weights[name], str(name)))
-    seats = dict.fromkeys(order, 0)
-    heap = [
-        (-math.inf if one_each else -float(weights[name]), at)
-        for at, name in enumerate(order)
-        if room.get(name, 0) > 0
-    ]
+    got = dict.fromkeys(order, 0)
+    heap = [(*_turn(weights[name], 0, each), at) for at, name in enumerate(order) if room.get(name, 0) > 0]
     heapq.heapify(heap)
     for _ in range(count):
         if not heap:
             break
-        _, at = heapq.heappop(heap)
+        *_, at = heapq.heappop(heap)
         name = order[at]
-        seats[name] += 1
-        if seats[name] < room[name]:
-            heapq.heappush(heap, (-weights[name] / (2 * seats[name] + 1), at))
-    return seats
+        got[name] += 1
+        if got[name] < room[name]:
+            heapq.heappush(heap, (*_turn(weights[name], got[name], each), at))
+    return got
+
+
+def _turn(weight: int, got: int, each: int) -> tuple[float, int]:
+    """Whose turn it is comes first: who has fewer than `each`, by how few; then by the next average."""
+    return (-math.inf, got) if got < each else (-weight / (2 * got + 1), 0)
 
 
 def known_items(

@@ -45,6 +45,12 @@ def rate(items: int, seconds: list[float]) -> dict[str, float]:
     }
 
 
+def read_result(name: str) -> dict[str, Any]:
+    """One saved result."""
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    return found
+
+
 def save(name: str, result: Mapping[str, Any]) -> Path:
     """Write one result with the machine it was taken on."""
     RESULTS.mkdir(exist_ok=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 from benchmarks import (
     blindness,
+    concept_links,
+    confusion_sets,
     edits,
     hidden_diagnoses,
     labels,
@@ -19,6 +21,7 @@ from benchmarks import (
     principal_diagnosis,
     rewrite_checks,
     scope,
+    translations,
     vignette_cuts,
     written_cases,
 )
@@ -332,12 +335,15 @@ def text() -> str:
         written_cases.section,
         hidden_diagnoses.section,
         rewrite_checks.section,
+        translations.section,
         vignette_cuts.section,
         labels.section,
         scope.section,
         languages.section,
         edits.section,
         _vocabulary,
+        confusion_sets.section,
+        concept_links.section,
         grounding.section,
         blindness.section,
         mteb_replay.section,

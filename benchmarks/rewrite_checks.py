@@ -227,8 +227,8 @@ def section() -> list[str]:
         "(dev): any name of a concept counts when its words stand in one sentence, a kind of a concept says "
         "the concept, a unit says what it measures, ages and counts have normal forms. The other half gives "
         "the figure above: **about half of faithful rewrites of this kind are still dropped falsely**, "
-        "mostly for lay words that the vocabulary lacks and for denials in another turn of phrase. What is dropped "
-        "is told with its reason and costs a query. Of the spoilt "
+        "mostly for lay words that the vocabulary lacks and for denials in another turn of phrase. What is "
+        "dropped is told with its reason and costs a query. Of the spoilt "
         "ones 14 of 16 were dropped for their reason at first; one is left to the stage, which also knows "
         "adjectives of the answer.",
         "",

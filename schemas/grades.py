@@ -18,8 +18,10 @@ EXCLUSIONS: dict[str, str] = {
         "The diagnoses are related, but not closely enough for a grade, or only as lesions of one kind in "
         "different body systems."
     ),
-    "middle": "The judge found the support of the pair neither clear nor absent.",
+    "middle": "Judge or annotators found the support of the pair neither clear nor absent.",
     "unstable": "The judge found otherwise when the same pair was shown in another order.",
     "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
 }
 """exclusion code -> definition. Unjudged is not negative."""
+UNDECIDED = ("middle", "unstable")
+"""Codes of pairs that a judge could not decide: the verdict of people on one counts instead."""

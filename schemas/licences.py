@@ -45,11 +45,15 @@ _FAMILIES: dict[str, Terms] = {
     "by-nc-sa": Terms("by-nc-sa", True, True, False, True),
     "by-nd": Terms("by-nd", True, False, True, False),
     "by-nc-nd": Terms("by-nc-nd", True, False, False, False),
+    "terms": Terms("terms", True, False, True, False),
     "none": Terms("none", False, False, False, False),
 }
+TERMS = "LicenseRef-terms-"
+"""Before the abbreviation of a vocabulary whose strings may be passed on unaltered, under terms of its own
+(licence tier `terms`): they are quoted and credited, never changed."""
 PROFILES: dict[Profile, frozenset[str]] = {
-    "open": frozenset({"cc0", "pd", "by", "by-sa"}),
-    "noncommercial": frozenset({"cc0", "pd", "by", "by-sa", "by-nc", "by-nc-sa"}),
+    "open": frozenset({"cc0", "pd", "by", "by-sa", "terms"}),
+    "noncommercial": frozenset({"cc0", "pd", "by", "by-sa", "by-nc", "by-nc-sa", "terms"}),
 }
 """ND and unknown are in no profile: benchmarks are derived works."""
 
@@ -132,6 +136,8 @@ def terms(spdx_id: str) -> Terms:
         return _FAMILIES["cc0"]
     if spdx_id == PUBLIC_DOMAIN:
         return _FAMILIES["pd"]
+    if spdx_id.startswith(TERMS):
+        return _FAMILIES["terms"]
     found = re.match(r"^(?:LicenseRef-)?CC-(BY(?:-(?:NC|ND|SA))*)(?:-\d\.\d)?$", spdx_id)
     return _FAMILIES.get(found.group(1).lower(), _FAMILIES["none"]) if found else _FAMILIES["none"]
 
@@ -244,12 +250,14 @@ def combine(first: str, second: str) -> str | None:
     """Family under which one derived work made of both may be published, None when no licence fits.
 
     SA and NC do not form an order: BY-SA with any NC licence fits nothing. ND never enters a derived work.
-    Families: cc0, pd, by, by-sa, by-nc, by-nc-sa.
+    Families: cc0, pd, by, by-sa, by-nc, by-nc-sa, terms. What is quoted under terms of its own
+    stays under them, beside the licence of the rest.
     """
     pair = {first, second}
     if pair - PROFILES["noncommercial"]:
         return None
     pair -= {"cc0", "pd"} if len(pair) > 1 else set()
+    pair -= {"terms"} if len(pair) > 1 else set()
     if not pair:
         return "cc0"
     if len(pair) == 1:

@@ -13,7 +13,7 @@ from schemas.record import column, record
 
 PartKind = Literal["text", "image"]
 AnswerState = Literal["answered", "refused", "too_long", "invalid"]
-Mode = Literal["json_schema", "plain"]
+Mode = Literal["json_schema", "plain", "scripted"]
 
 
 @record
@@ -49,7 +49,9 @@ class ModelAnswer:
     served_model: str = column("model as the server named it, '' when it did not")
     state: AnswerState = column("whether there is an answer in the form asked for")
     text: str = column("answer as it came; of an invalid one at most 2,000 characters")
-    mode: Mode = column("structured output, or plain text where the server does not have it")
+    mode: Mode = column(
+        "structured output, plain text where the server does not have it, or scripted: no server answered"
+    )
     tokens_in: int | None = column("tokens of the prompt as the server counted them, null when it did not")
     tokens_out: int | None = column("tokens of the answer")
 

@@ -16,8 +16,9 @@ Kind = Literal[
     "relevance_image", "relevance_text", "confusion", "translation", "figure_caption", "case_boundary"
 ]
 """Layout families: what is asked of a candidate."""
-Origin = Literal["positive", "pool", "random", "gold"]
-"""Why a candidate was drawn: labelled by a rule, found by a system, drawn by chance, or known in advance."""
+Origin = Literal["positive", "pool", "random", "gold", "calibration"]
+"""Why a candidate was drawn: labelled by a rule, found by a system, drawn by chance, known in advance, or to
+measure how far a judge agrees with people."""
 Role = Literal["annotator", "adjudicator", "judge"]
 AnnotationState = Literal["current", "superseded", "withdrawn", "conflict"]
 REPORTS: dict[str, str] = {
@@ -78,6 +79,21 @@ class Allotment:
     annotator: str = column("pseudonym")
     role: Role = column("annotator, or adjudicator of a disagreement")
     place: int = column("1-based place in this person's queue")
+
+
+@record
+class CalibrationPair:
+    """One pair drawn to measure a judge beside people; drawn / population is the chance it had."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("document")
+    stratum: str = column("cell of the judge's scores, unstable, not_judged, or unjudged")
+    population: int = column("pairs of the stratum that could be drawn")
+    drawn: int = column("pairs drawn of them")
+    judge: int | None = column("what the judge concluded, null for nothing", default=None)
+    specialty: str = column("main specialty of the query, '' when undecided", default="")
+    language: str = column("BCP-47 language of the query", default="en")
+    tier: str = column("difficulty tier or scenario of the query, '' in tasks without", default="")
 
 
 @record

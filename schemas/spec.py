@@ -136,6 +136,16 @@ class Review(BaseModel):
     )
 
 
+class Withdrawals(BaseModel):
+    """What notices about articles lead to, beside retractions, which always remove."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    concern: Literal["remove", "flag"] = Field(
+        default="flag", description="what `medqrels sweep` does on an expression of concern"
+    )
+
+
 class Prompts(BaseModel):
     """What language models are asked of every task (docs/model_stages.md), and who answers."""
 
@@ -188,6 +198,7 @@ class DatasetSpec(BaseModel):
     partition: Partition = Partition()
     baselines: Baselines = Baselines()
     review: Review = Review()
+    withdrawals: Withdrawals = Withdrawals()
     prompts: Prompts = Prompts()
     citation: Citation = Citation()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")

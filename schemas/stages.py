@@ -72,6 +72,8 @@ class Reason(enum.StrEnum):
     WEAK_DIAGNOSIS = "weak_diagnosis"
     GENERAL_DIAGNOSIS = "general_diagnosis"
     NO_RELEVANT_CASE = "no_relevant_case"
+    REVEALED_EARLY = "revealed_early"
+    NOT_NAMED_IN_LANGUAGE = "not_named_in_language"
     ONLY_SAME_ARTICLE = "only_same_article"
     # what no model answered, or not in the form asked for
     NOT_RUN = "not_run"
@@ -194,7 +196,8 @@ class SetStage:
     """SQL over Parquet. `inputs` maps view name -> `stage.table` (all shards); `outputs` run in order.
 
     An output named `drops` must select Drop rows. `params` are the settings its statements were written with:
-    they are part of its identity. `reasons` are its own, beside the common ones.
+    they are part of its identity. `reasons` are its own, beside the common ones. `resources` are tables of
+    the vocabulary, by the name that is view and resource in one; their fingerprint is part of its identity.
     """
 
     name: str
@@ -204,6 +207,7 @@ class SetStage:
     accounts: tuple[SetAccount, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     reasons: frozenset[str] = frozenset()
+    resources: Mapping[str, type] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,9 @@ from schemas.columns import (
     number,
     text,
 )
+from schemas.judged_tables import JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
+from schemas.string_tables import RECIPES, STRING_ORIGINS
 
 _DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
 
@@ -109,6 +111,29 @@ HARD_POOL = _table(
         text("label_status", "unjudged: such a document is hard, not wrong", repeats=True),
     ),
     *("query-id", "rank"),
+    is_optional=True,
+)
+CONFUSIONS = _table(
+    "confusions",
+    "The documents that each query is ranked among where it has a set of its own, and why these.",
+    (
+        *PAIR,
+        text("concept", "concept that the document is about (CURIE)"),
+        text("role", "gold: what the marked words name; member: another concept", repeats=True),
+        text("kin", "how it stands to the gold concept: itself, sibling, cousin or far", repeats=True),
+        text("via", "parent or grandparent that both are below (CURIE), '' for none"),
+        number(
+            "surface_distance",
+            "thousandths between the marked words and the concept's nearest name; 0: equal",
+        ),
+        number("names", "names of the concept in the language of the documents"),
+        number("depth", "steps from the top of the vocabulary's hierarchy, the shortest way"),
+        number("articles", "other articles of the crawl than the query's own that name the concept"),
+        Column("above", STRINGS, "the concept and what is within two steps above it (CURIEs), sorted"),
+        Column("below", STRINGS, "the concept and all that is below it (CURIEs), sorted"),
+    ),
+    *PAIR_KEY,
+    reader="auditor",
     is_optional=True,
 )
 EXPANSIONS = _table(
@@ -367,17 +392,6 @@ GIVES_AWAY = _provenance(
     *("query-id", "concept", "start"),
     is_optional=True,
 )
-FOUND = _provenance(
-    "found",
-    "What found each graded pair before a judge saw it.",
-    (
-        *PAIR,
-        Column("found_by", STRINGS, "system, view and rank of each that found it, e.g. bm25:answer:3"),
-        flag("only_reasoning", "no view but the reasoning path of a language model found it"),
-    ),
-    *PAIR_KEY,
-    is_optional=True,
-)
 SOURCES = _provenance(
     "sources",
     "The articles that rows were made from, to be credited.",
@@ -433,6 +447,19 @@ DROPS = _provenance(
     ),
     *("stage", "unit", "id", "reason", "detail"),
 )
+WITHDRAWN = _provenance(
+    "withdrawn",
+    "What was withdrawn: no row of the release rests on it. A line stays in every later release.",
+    (
+        text("id", "article, figure, passage, patient, query or document id; of an image its SHA-256"),
+        text("unit", "what the id names", repeats=True),
+        text("reason", "closed reason code", repeats=True),
+        text("notice", "what was said of it, one line", is_prose=True),
+        text("parent", "id whose withdrawal took this one along, '' for what was named"),
+    ),
+    *("unit", "id"),
+    is_optional=True,
+)
 POOLS = _provenance(
     "pools",
     "Every document that any system found near the top, and every positive.",
@@ -458,10 +485,12 @@ POOL_CHECKSUMS = _provenance(
     **_DERIVED,
 )
 TABLES: tuple[Published, ...] = (
-    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, EXPANSIONS, ANSWERS, ANNOTATIONS),
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS),
+    *(EXPANSIONS, RECIPES, ANSWERS, ANNOTATIONS),
     *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, FOUND, SOURCES, FUNNEL, DROPS, POOLS, POOL_CHECKSUMS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS),
+    *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

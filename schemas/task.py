@@ -97,6 +97,8 @@ class Task:
             stages (docs/model_stages.md). Queries, qrels and excluded pairs may rest on all of them.
         over_all: merges the shards; gives `queries`, `documents`, `qrels` and `excluded`.
         grades: from the highest to 0.
+        between: what reviewers may choose between two grades; such a pair is neither, and is excluded as
+            `middle`. None where every pair has a grade.
         exclusions: code -> definition, beside the common ones of schemas.grades.
         question: of the review.
         scale: of the judge.
@@ -123,6 +125,7 @@ class Task:
     over_all: SetStage
     steps: tuple[RecordStage | SetStage | ModelStage, ...] = ()
     grades: tuple[Grade, ...]
+    between: Grade | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
     question: Question
     scale: Scale
@@ -141,6 +144,8 @@ class Task:
         faults = {
             "grades go from the highest to 0": scores == sorted(set(scores), reverse=True)
             and scores[-1:] == [0],
+            "between lies between its grades": self.between is None
+            or (scores[-1] < self.between.score < scores[0] and self.between.score not in scores),
             "the scale gives the task's grades": {level.grade for level in self.scale.levels} == set(scores),
             f"exclusions are its own, not common ones: {doubled}": not doubled,
             "rules begin with its name": all(
@@ -156,6 +161,12 @@ class Task:
         for what, holds in faults.items():
             if not holds:
                 raise ValueError(f"task {self.name}: {what}")
+
+    @property
+    def choices(self) -> tuple[Grade, ...]:
+        """What reviewers may choose from, the highest first: its grades, and what lies between them."""
+        given = (*self.grades, self.between) if self.between else self.grades
+        return tuple(sorted(given, key=lambda grade: -grade.score))
 
     @property
     def settings(self) -> type[Settings]:

@@ -30,6 +30,8 @@ _ROLES = {
     "answer": "maintainer",
     "release": "maintainer",
     "publish": "maintainer",
+    "sweep": "maintainer",
+    "takedown": "maintainer",
     "status": "maintainer",
     "show": "maintainer",
     "doctor": "maintainer",

@@ -102,8 +102,13 @@ def crawl_questions(workspace: Workspace, path: Path) -> None:
             )
 
 
-LABELLED = tuple(name for name, task in TASKS.items() if not task.candidates_because)
-"""Tasks whose rules give labels: the shipped specs have all of them. Candidates are built where asked for."""
+LABELLED = tuple(
+    name
+    for name, task in TASKS.items()
+    if not task.candidates_because and "confusions" not in task.extra_tables
+)
+"""Tasks whose rules give labels and that are ranked over a whole corpus: the shipped specs have all of them.
+Others are built where asked for."""
 UNGROUNDED = ("visual_context",)
 """Tasks that read nothing of what grounding makes."""
 SEVERAL_TASKS = (

@@ -28,6 +28,8 @@ from flows.engine.runner import read_rows, table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
+from flows.inspect.decisions import describe as describe_way
+from flows.inspect.decisions import follow
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.prompt import Prompt
@@ -242,7 +244,7 @@ def test_pairs_become_labels_by_their_cells_alone(world: World) -> None:
         assert bool(row["evidence"]) == (row["score"] == 2)
         for span in row["evidence"]:
             assert passages[row["corpus_id"]][span["start"] : span["end"]] == span["text"]
-    for row in world.rows("_pairs.found"):
+    for row in world.rows("_all.judgements"):
         views = {name.split(":")[1] for name in row["found_by"]}
         assert row["only_reasoning"] == (views == {"reasoning"})
 
@@ -276,6 +278,35 @@ def test_no_query_holds_its_answer_and_no_label_is_of_its_own_article(world: Wor
     assert reasons <= {"own_article", "same_patient", "middle", "unstable"}
 
 
+def test_every_decision_about_a_case_and_its_query_is_shown_with_prompt_and_answer(world: World) -> None:
+    query = world.rows("_all.queries")[0]
+    way = follow(world.workspace, query["id"])
+    assert way is not None and way["kind"] == "query" and way["article"] == query["article_id"]
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in way["decisions"]:
+        found.setdefault((row["stage"], row["decision"]), []).append(row)
+    [path] = found[f"{NAME}_reasoning_path", "asked"]
+    assert query["text"] in path["text"] and path["state"] == "answered" and path["model"] == "scripted"
+    [made] = found[f"{NAME}_paths", "kept"]
+    assert made["row"]["text"] == json.loads(path["answer"])["path"]
+    pairs = [row for row in world.rows("_apart.pairs") if row["query_id"] == query["id"]]
+    assert len(found[f"{NAME}_judge", "asked"]) == 2 * len(pairs)
+    judged = {row["id"]: row["row"]["score"] for row in found[f"{NAME}_judged", "kept"]}
+    lost = {row["id"] for row in found.get((f"{NAME}_judged", "not_run"), [])}
+    assert judged.keys() | lost == {row["id"] for row in pairs}
+    assert {row["row"]["query_id"] for row in found[f"{NAME}_all", "kept"] if row["table"] == "qrels"} == {
+        query["id"]
+    }
+    text = describe_way(way)
+    assert f"{NAME}_judge: asked {2 * len(pairs)} prompts" in text and "answer: {" in text
+    lost_path = next(row for row in world.rows("_views._dropped"))
+    case = lost_path["id"].partition("/")[0]
+    way = follow(world.workspace, case)
+    assert way is not None and way["kind"] == "case"
+    told = describe_way(way)
+    assert f"{case}/" in told and "quote_missing" in told and ": no_path" in told
+
+
 def test_stages_that_were_lost_are_built_again_without_a_model(world: World) -> None:
     before = world.outputs()
     for stage in (
@@ -301,9 +332,25 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     answers = datasets.load_dataset(str(folder), "answers", split="test")
     assert queries.num_rows == answers.num_rows > 0
     assert not {"answer", "explanation", "reasoning"} & set(queries.column_names)
-    found = pq.read_table(folder / "provenance" / "found").to_pylist()
+    found = pq.read_table(folder / "provenance" / "judgements").to_pylist()
     positives = datasets.load_dataset(str(folder), "qrels", split="test").filter(lambda row: row["score"] > 0)
     said = {(row["query-id"], row["corpus-id"]): row["only_reasoning"] for row in found}
     assert {said[row["query-id"], row["corpus-id"]] for row in positives} == {True, False}
     card = card_text(folder)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
+
+
+def test_every_mined_pair_is_told_with_what_the_judge_said(world: World) -> None:
+    told = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_all.judgements")}
+    queries = {row["id"] for row in world.rows("_all.queries")}
+    asked = {(row["query_id"], row["corpus_id"]) for row in world.rows("_apart.pairs")}
+    assert told.keys() == {pair for pair in asked if pair[0] in queries}
+    judged = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_judged.judged")}
+    for pair, row in told.items():
+        made = judged.get(pair)
+        assert (row["score"], row["reason"]) == (
+            (made["score"], made["reason"]) if made else (None, "not_run")
+        )
+        assert f"{row['forward']}; {row['reversed']}" == (made["scores"] if made else "; ")
+        assert row["found_by"] and bool(row["model"]) == bool(made)
+    assert {row["reason"] for row in told.values()} == {"", "middle", "unstable", "not_run"}

@@ -78,7 +78,7 @@ def asked(kind: Kind, task: Task | None) -> Asked:
     if task is None:
         raise UsageError(f"items of the kind {kind} are of a task, and none was given")
     told = task.question
-    return Asked(told.text, told.left, told.right, task.grades)
+    return Asked(told.text, told.left, told.right, task.choices)
 
 
 def grades(kind: Kind, task: Task | None) -> tuple[int, ...]:

@@ -256,6 +256,10 @@ def _chosen_documents(context: Context, queries: Sequence[str]) -> list[str]:
     """Documents judged, excluded and unjudged for some queries."""
     views = context.subject.views
     found: list[str] = []
+    if "confusions" in views:  # sets are whole
+        text = f"""SELECT DISTINCT "corpus-id" AS id FROM confusions
+            WHERE "query-id" IN {_listed(queries)} ORDER BY id"""
+        found += [row["id"] for row in context.rows(text, "confusions")]
     for name, limit in _DOCUMENTS.items():
         if name and name in views:
             text = f"""SELECT id FROM corpus WHERE id IN (SELECT "corpus-id" FROM {name}
@@ -286,6 +290,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "image_checks": of_documents,
         "made_texts": f"{of_queries} OR {of_documents}",
         "qrels": pair,
+        "confusions": pair,
         "excluded": pair,
         "provenance_qrels": pair,
         "found": pair,

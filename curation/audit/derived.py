@@ -57,7 +57,10 @@ def _kinds(rows: Rows, query: str, documents: Sequence[str]) -> dict[str, str]:
     left_out |= {row["id"] for row in rows["provenance_corpus"] if patient and row["patient_id"] == patient}
     labels = {row["corpus-id"]: row["score"] for row in rows["qrels"] if row["query-id"] == query}
     kinds = {name: "positive" for name, score in labels.items() if score and score > 0 and name in documents}
+    inside = {row["corpus-id"] for row in rows["confusions"] if row["query-id"] == query}
     unjudged = [name for name in documents if name not in labels and name not in left_out]
+    if inside:
+        return kinds | {name: "candidate" for name in unjudged if name in inside}
     return kinds | dict(zip(unjudged, _KINDS, strict=False))
 
 

@@ -156,16 +156,19 @@ def rows() -> dict[str, list[Row]]:
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     last = max(row["id"] for row in found["queries"])
     found["cuts"] = [{"query-id": last, "start": 90, "end": 94, "text": "gout", "how": "name"}]
+    found["strings"] = [_string(last)]
+    found["recipes"] = [{"query-id": "invented-recipe", "language": "es", "concept": "INV:0001"}]
     found["answers"] = [{"query-id": row["id"], "answer": "An invented answer."} for row in found["queries"]]
     found["expansions"] = [
         {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
         for row in found["queries"]
     ]
-    found["found"] = [
+    found["judgements"] = [
         {"query-id": row["query-id"], "corpus-id": row["corpus-id"], "found_by": ["bm25:answer:1"]}
         for row in found["qrels"]
     ]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
+    found["withdrawn"] = [{"id": lost, "unit": "article", "reason": "retracted"}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
     found["restricted_names"] = [{"name_hash": piece_hash("nothing that stands anywhere")}]
     found |= pools_of(found, SHAPED_BY)
@@ -222,6 +225,12 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         *(("image_family", f"sha256:{sha256_bytes(data)}") for data in (picture, shown)),
     ]
     found["keys"] += [{"query-id": query, "dimension": kind, "key": key} for kind, key in keys]
+
+
+def _string(query: str) -> Row:
+    """Where an invented query's words would come from, were it of a template."""
+    name = {"name": "gout", "start": 90, "end": 94, "concept": "INV:0001", "source": "INVENTED"}
+    return {"query-id": query, "language": "en", "kind": "template", "status": "official", **name}
 
 
 def _span(name: str, text: str) -> Row:

@@ -19,7 +19,9 @@ from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
     answers,
     candidates,
+    confusions,
     contamination,
+    croissant,
     diagnostics,
     distractors,
     evidence,
@@ -43,6 +45,7 @@ from curation.audit.rules import (
     statistics,
     subsets,
     texts,
+    withdrawn,
 )
 from curation.published.query import QueryRunner
 from schemas.audit import (
@@ -58,12 +61,14 @@ from schemas.audit import (
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
+    *croissant.RULES,
     *layouts.RULES,
     *integrity.RULES,
     *overlap.RULES,
     *leakage.RULES,
     *hidden.RULES,
     *answers.RULES,
+    *confusions.RULES,
     *found_by.RULES,
     *texts.RULES,
     *near_across_tasks.RULES,
@@ -77,6 +82,7 @@ RULES: tuple[Rule, ...] = (
     *runs.RULES,
     *subsets.RULES,
     *rights.RULES,
+    *withdrawn.RULES,
     *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,

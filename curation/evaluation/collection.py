@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from curation.evaluation.labels import RELEVANT, read_labels, read_left_out, read_origins
+from curation.evaluation.labels import RELEVANT, LeftOut, read_labels, read_left_out, read_origins
 from curation.evaluation.ranking import Indices
 from curation.evaluation.reading import (
     column_names,
@@ -36,12 +36,16 @@ FACETS = ("specialty", "modality", "language", "tier", "region")
 """Columns of the queries table that results are broken down by, where a release has them."""
 
 
-_LISTS = ("not_publishable_because", "shaped_by")
+_LISTS = ("not_publishable_because", "shaped_by", "stages")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is used of release.json. `shaped_by` names systems that shaped its queries or pools."""
+    """What is used of release.json.
+
+    `shaped_by` names systems that shaped its queries or pools; `stages` are those it was made by, of which
+    evaluation reads who answered prompts.
+    """
 
     dataset: str
     version: str
@@ -53,6 +57,7 @@ class Head:
     grades: Mapping[str, str]
     files: Mapping[str, str]
     shaped_by: tuple[str, ...]
+    stages: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def of(cls, manifest: ReleaseManifest) -> Head:
@@ -108,6 +113,11 @@ class Collection:
     tables: Tables = WHOLE
     variant: str = ""
     cut: frozenset[str] = frozenset()
+
+    @property
+    def sets(self) -> Mapping[str, Indices]:
+        """Query -> positions of the documents it is ranked among, for the queries that have such a set."""
+        return self.left_out.sets if isinstance(self.left_out, LeftOut) else {}
 
     @property
     def unlabelled(self) -> int:
@@ -279,7 +289,7 @@ def restricted(
     kept = tuple(query for query in collection.queries if query.id in queries)
     _check_all(collection, queries, {query.id for query in kept})
     qrels = {query.id: collection.qrels[query.id] for query in kept if query.id in collection.qrels}
-    left_out = {query.id: collection.left_out[query.id] for query in kept if query.id in collection.left_out}
+    left_out = _left_out(collection, {query.id for query in kept})
     part = replace(collection, queries=kept, qrels=qrels, left_out=left_out, cut=collection.cut | {"queries"})
     if documents is None:
         return part
@@ -297,9 +307,25 @@ def restricted(
         qrels={
             query: grades for query, grades in judged.items() if max(grades.values(), default=0) >= RELEVANT
         },
-        left_out={query: places[out[held[out]]].astype(np.int32) for query, out in left_out.items()},
+        left_out=LeftOut(
+            {query: places[out[held[out]]].astype(np.int32) for query, out in left_out.listed.items()},
+            {query: places[own[held[own]]].astype(np.int32) for query, own in part.sets.items()},
+            len(ids),
+        ),
         cut=part.cut | {"corpus"},
     )
+
+
+def _left_out(collection: Collection, queries: AbstractSet[str]) -> LeftOut:
+    """What is left out of the rankings of some queries."""
+    whole = collection.left_out
+    if not isinstance(whole, LeftOut):
+        return LeftOut({query: whole[query] for query in whole if query in queries})
+    listed, sets = (
+        {query: places for query, places in found.items() if query in queries}
+        for found in (whole.listed, whole.sets)
+    )
+    return LeftOut(listed, sets, whole.documents)
 
 
 def _check_all(collection: Collection, wanted: AbstractSet[str], found: AbstractSet[str]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,49 @@ from curation.evaluation.ranking import Indices
 from curation.evaluation.reading import column_names, pairs, positions_of, rows
 from curation.evaluation.variants import WHOLE, Tables
 from schemas.errors import ReleaseError
-from schemas.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
+from schemas.tables import CONFUSIONS, ORIGIN_CORPUS, ORIGIN_QUERIES
 
 RELEVANT = 1
 """The lowest grade that counts as relevant in measures without grades."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut(Mapping[str, Indices]):
+    """Positions that rankings must not hold, by query: those listed, and all outside a query's own set.
+
+    What lies outside is made when it is asked for: thousands of sets leave out nearly the whole corpus.
+    """
+
+    listed: Mapping[str, Indices]
+    sets: Mapping[str, Indices] = field(default_factory=dict)
+    documents: int = 0
+
+    def __getitem__(self, query: str) -> Indices:
+        inside = self.sets.get(query)
+        if inside is None:
+            return self.listed[query]
+        out = np.ones(self.documents, np.bool_)
+        out[inside] = False
+        if query in self.listed:
+            out[self.listed[query]] = True
+        return np.flatnonzero(out).astype(np.int32)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self.listed, *self.sets}))
+
+    def __len__(self) -> int:
+        return len({*self.listed, *self.sets})
+
+
+def read_sets(directory: Path, corpus_ids: pa.Array, known: set[str]) -> dict[str, Indices]:
+    """Query -> positions of the documents it is ranked among, for the queries that have such a set."""
+    found: dict[str, list[int]] = {}
+    for table in pairs(CONFUSIONS.files(directory), ["query-id", "corpus-id"]):
+        places = pc.index_in(table.column("corpus-id"), value_set=corpus_ids).to_pylist()
+        for query, place in zip(table.column("query-id").to_pylist(), places, strict=True):
+            if query in known and place is not None:
+                found.setdefault(query, []).append(place)
+    return {query: np.unique(np.array(places, np.int32)) for query, places in found.items()}
 
 
 def read_origins(directory: Path) -> dict[str, dict[str, str]]:
@@ -59,8 +99,11 @@ def read_left_out(
     grades: Mapping[str, Mapping[str, int]],
     origins: Mapping[str, Mapping[str, str]],
     tables: Tables = WHOLE,
-) -> dict[str, Indices]:
-    """Positions no ranking of a query may hold: excluded pairs, the query's own record and own patient."""
+) -> LeftOut:
+    """Positions no ranking of a query may hold: excluded pairs, the query's own record and own patient.
+
+    Of a query with a set of its own, all other documents.
+    """
     parts: dict[str, list[Indices]] = {}
     for table in pairs(tables.excluded.files(directory, split), ["query-id", "corpus-id"]):
         positions = positions_of(table, corpus_ids, directory / tables.excluded.folder)
@@ -74,7 +117,8 @@ def read_left_out(
         judged = grades.get(query, {})
         kept = [place for place in places if corpus_ids[place].as_py() not in judged]
         parts.setdefault(query, []).append(np.asarray(kept, dtype=np.int32))
-    return {query: np.unique(np.concatenate(found)) for query, found in parts.items() if query in known}
+    listed = {query: np.unique(np.concatenate(found)) for query, found in parts.items() if query in known}
+    return LeftOut(listed, read_sets(directory, corpus_ids, known), len(corpus_ids))
 
 
 def _own_records(

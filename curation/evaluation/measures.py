@@ -5,7 +5,8 @@ nDCG has graded gains (the grade itself, log2 discount); the other measures coun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -18,10 +19,16 @@ from curation.evaluation.ranking import EMPTY, Run
 _BLOCK = 2_000
 _ALL = (nDCG @ 10, R @ 1, R @ 10, R @ 100, AP @ 100, RR, Success @ 1)
 JUDGED = "judged@10"
-PRIMARY = "nDCG@10"
+PRIMARY, OF_SETS = "nDCG@10", "R@1"
+"""The measure that counts; the other one where each query is ranked among a set of its own."""
 
 Values = NDArray[np.float64]
 """(measured queries, measures), in the order of :func:`names` and of `measured`; NaN where undefined."""
+
+
+def primary_of(summary: Mapping[str, Any]) -> str:
+    """The measure that counts on what a summary is of."""
+    return OF_SETS if "sets" in summary else PRIMARY
 
 
 def names(k: int) -> tuple[str, ...]:

@@ -27,6 +27,10 @@ class Measured:
 
     `config` is all that shapes its ranking; `shaped` marks a system that shaped the benchmark's queries or
     pools; `notes` tell what a reader must know (repairs, weak baseline); `run_file` and its hash.
+
+    Of a system that uses what a language model said, `models` name the model, its prompt and the prompt's
+    hash; `circular` are models behind the labels that are of its family; `gain` is what it gains over the
+    same system without the model (:mod:`curation.evaluation.gain`), with what makes that doubtful.
     """
 
     name: str
@@ -38,6 +42,9 @@ class Measured:
     notes: tuple[str, ...] = ()
     run_file: str = ""
     run_sha256: str = ""
+    models: tuple[Mapping[str, Any], ...] = ()
+    circular: tuple[Mapping[str, Any], ...] = ()
+    gain: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +115,17 @@ def _about(collection: Collection, k: int) -> dict[str, Any]:
         "queries": len(collection.queries),
         "queries_without_positive": collection.unlabelled,
         "pairs_left_out": sum(len(found) for found in collection.left_out.values()),
+        **_of_sets(collection),
         "tools": {name: version(name) for name in _TOOLS},
     }
+
+
+def _of_sets(collection: Collection) -> dict[str, Any]:
+    """How many queries are ranked among a set of their own, and how often a guess is right there."""
+    if not collection.sets:
+        return {}
+    chance = np.mean([1 / len(inside) for _, inside in sorted(collection.sets.items())])
+    return {"sets": {"queries": len(collection.sets), "chance": round(float(chance), 6)}}
 
 
 def _system(
@@ -130,6 +146,10 @@ def _system(
         "run_file": system.run_file,
         "run_sha256": system.run_sha256,
     }
+    if system.models:
+        about["models"] = [dict(item) for item in system.models]
+        about["circular"] = [dict(item) for item in system.circular]
+        about["gain"] = None if system.gain is None else _clean(dict(system.gain))
     if values is None:
         return about
     facets = {facet: _facet(values, names, groups, column) for facet, column in labels.items()}

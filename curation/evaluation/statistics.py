@@ -87,6 +87,22 @@ def estimates(values: Values, groups: Codes, resamples: int = RESAMPLES, seed: i
     ]
 
 
+def resampled(values: Values, groups: Codes, resamples: int = RESAMPLES, seed: int = SEED) -> Values:
+    """Means of each column in each resample of whole articles, shape (resamples, columns).
+
+    Args:
+        values: (queries, columns); NaN means undefined there and is left out.
+        groups: (queries,) the article of each query, numbers from 0.
+        resamples: how often articles are drawn with replacement.
+        seed: of the generator; the same draws serve every column.
+    """
+    _, groups = np.unique(groups, return_inverse=True)
+    count = int(groups.max()) + 1 if len(groups) else 0
+    known = ~np.isnan(values)
+    sums = _by_group(np.where(known, values, 0.0), groups, count)
+    return _resampled(sums, _by_group(known.astype(np.float64), groups, count), resamples, seed)
+
+
 def compare(
     systems: Sequence[tuple[str, Values]],
     measures: Sequence[str],

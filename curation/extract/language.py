@@ -73,6 +73,27 @@ def by_letters(sample: str) -> str:
     return next((name for name, share in shares.items() if share >= _MIN_PROBABILITY), UNKNOWN)
 
 
+_EQUALLY_LIKELY = ("de", "en", "es", "fr", "it", "ja", "pt", "ru", "zh-cn", "zh-tw")
+
+
+def chances(text: str) -> dict[str, float]:
+    """Chance of each language that queries are in, by langdetect told that these are all there are.
+
+    So it tells them apart in a few words; that a text is in none of them it cannot tell. Empty without a
+    letter it knows.
+    """
+    detector = _detectors().create()
+    detector.set_prior_map(dict.fromkeys(_EQUALLY_LIKELY, 1.0))
+    detector.append(text)
+    shares: Counter[str] = Counter()
+    try:
+        for found in detector.get_probabilities():
+            shares[found.lang.partition("-")[0]] += found.prob
+    except LangDetectException:
+        return {}
+    return {language: round(share, 2) for language, share in sorted(shares.items())}
+
+
 @functools.cache
 def _detectors() -> DetectorFactory:
     """Its profiles in order of their names; its own loader takes them in the order of the disk."""

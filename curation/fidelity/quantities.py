@@ -68,14 +68,19 @@ _BY_FORM = [
     for form, unit in sorted(_LISTED, key=lambda item: (-len(item[0]), item[0]))
 ]
 _UNIT = "|".join(form.pattern for form, _ in _BY_FORM)
+_NO_DECADE = r"(?!(?<=\d\d\d0)s\b)"
+_UNIT_HERE = re.compile(rf"{_NO_DECADE}(?:{_UNIT})(?![a-z\d²³])", re.IGNORECASE)
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.·]\d+)?"
 _SPELT = "|".join(
-    sorted((re.escape(word) for word in SPELLED if word != "a hundred"), key=lambda word: (-len(word), word))
+    sorted(
+        (word.replace("-", r"[-\s]") for word in SPELLED if word != "a hundred"),
+        key=lambda word: (-len(word), word),
+    )
 )
 _BOUND = r"[\s\u00ad\-‐‑‒–—]*"
 _NUMBER = re.compile(
-    rf"(?<![\w.,·])(?:(?P<digits>{_DIGITS})|(?P<often>twice|thrice)|(?P<spelt>{_SPELT})(?![\w-]*[a-z]+teen))(?![\d])"
-    rf"(?:{_BOUND}(?P<unit>{_UNIT})(?![\w²³]))?",
+    rf"(?<![\w.,·])(?:(?P<digits>{_DIGITS})|(?P<often>twice|thrice)|(?P<spelt>{_SPELT})(?![^\W\d_]))(?![\d])"
+    rf"(?:{_NO_DECADE}{_BOUND}(?P<unit>{_UNIT})(?![\w²³]))?",
     re.IGNORECASE,
 )
 _ONE = re.compile(
@@ -153,13 +158,19 @@ def _value(match: re.Match[str]) -> str:
     if match["often"]:
         return {"twice": "2", "thrice": "3"}[match["often"].lower()]
     if match["spelt"]:
-        return str(SPELLED[match["spelt"].lower()])
+        return str(SPELLED[re.sub(r"\s", "-", match["spelt"].lower())])
     number = Decimal(match["digits"].replace(",", "").replace("·", "."))
     return format(number.normalize(), "f")
 
 
 def _unit(written: str) -> str:
     return next((unit for form, unit in _BY_FORM if form.fullmatch(written)), "") if written else ""
+
+
+def unit_at(text: str, at: int) -> str:
+    """The unit that starts at a place of any text, '' if none does; names of units in English."""
+    match = _UNIT_HERE.match(text, at)
+    return _unit(match.group()) if match else ""
 
 
 def said_of(text: str, found: Iterable[Quantity]) -> dict[tuple[str, str], set[str]]:

@@ -22,4 +22,5 @@ alone, 60 to 150 words, without a title, not called an example, and without repe
     max_tokens=512,
     check=check_text,
     reasons=NotUsed,
+    search="in_place",
 )

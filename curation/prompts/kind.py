@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from curation.prompts import material
 from curation.prompts.material import STRANGERS
@@ -34,6 +34,7 @@ class Kind:
         max_tokens: most tokens of an answer.
         check: (query, text of the answer) -> why the text cannot be used, None if it can.
         reasons: those that `check` gives.
+        search: whether a system searches with the text in the query's place or beside it; '' for neither.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Kind:
     max_tokens: int
     check: Callable[[str, str], enum.StrEnum | None]
     reasons: type[enum.StrEnum]
+    search: Literal["in_place", "beside", ""] = ""
 
     @property
     def label(self) -> str:

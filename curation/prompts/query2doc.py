@@ -21,4 +21,5 @@ facts and the terms a specialist would use, 40 to 80 words, without repeating th
     max_tokens=384,
     check=check_text,
     reasons=NotUsed,
+    search="beside",
 )

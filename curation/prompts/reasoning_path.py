@@ -7,7 +7,6 @@ never shown to a system that is evaluated, and it is no evidence.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,10 +14,10 @@ from typing import Any, Final
 from curation.prompts.material import read_block, sendable
 from curation.prompts.question import QuestionKind
 from curation.prompts.quotes import locate
+from curation.prompts.texts import HOLDS_A_MARK
 from schemas.hashing import normalise_text
 from schemas.prompt import Prompt
 
-_MARK: Final = re.compile(r"[0-9a-f]{32}")
 LEAST: Final = 80
 """Characters, punctuation and spacing folded, below which a path has no steps."""
 
@@ -65,7 +64,7 @@ def read(prompt: Prompt, answer: Mapping[str, Any]) -> Path | NotAPath:
     """The path and where its quotes stand; one quote that does not stand there makes it invalid."""
     text = " ".join(sendable(str(answer["path"])).split())
     vignette = read_block(prompt, "vignette")
-    if _MARK.search(text.casefold()):
+    if HOLDS_A_MARK.search(text.casefold()):
         return NotAPath.HOLDS_MARK
     if len(normalise_text(text)) < LEAST:
         return NotAPath.TOO_SHORT

@@ -16,6 +16,7 @@ from curation.prompts.answers import read_answer
 from curation.prompts.material import MAX_BYTES, STRANGERS, sendable
 from curation.prompts.scores import AXIS, SCORES, TWO_AXIS, VERSION, Variant, judge_name, variant_name
 from schemas.errors import InputError
+from schemas.hashing import canonical_json, sha256_text
 from schemas.prompt import ModelAnswer, Prompt, PromptPart
 from schemas.review import ReviewAnnotation, ReviewCandidate, ShownItem, annotation_id
 from schemas.task import Scale
@@ -213,6 +214,13 @@ def answer_schema(variant: Variant) -> dict[str, object]:
         "required": list(keys),
         "additionalProperties": False,
     }
+
+
+def asked_sha256(scale: Scale, variant: Variant, max_tokens: int = MAX_TOKENS) -> str:
+    """Hex SHA-256 of all that the prompts of a task have in common."""
+    closings = [_closing(scale, variant, form, "{mark}") for form in FORMS[variant]]
+    asked = [variant_name(variant), _SYSTEM, closings, answer_schema(variant), max_tokens]
+    return sha256_text(canonical_json(asked))
 
 
 def score_of(variant: Variant, numbers: Mapping[str, int]) -> int:

@@ -6,19 +6,16 @@ curation.fidelity, not believed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from curation.prompts.material import sendable
 from curation.prompts.options import listed
 from curation.prompts.question import QuestionKind
-from curation.prompts.texts import LEAST, NotUsed
+from curation.prompts.texts import HOLDS_A_MARK, LEAST, NotUsed
 from schemas.hashing import normalise_text
 from schemas.prompt import Prompt
 from schemas.question import Option
-
-_MARK: Final = re.compile(r"[0-9a-f]{32}")
 
 REWRITE = QuestionKind(
     name="rewrite",
@@ -42,6 +39,6 @@ def ask(subject: str, task: str, text: str, options: Sequence[Option]) -> Prompt
 def read(answer: Mapping[str, Any]) -> str | NotUsed:
     """The rewritten question, white space folded, or why it is none."""
     text = " ".join(sendable(str(answer["text"])).split())
-    if _MARK.search(text.casefold()):
+    if HOLDS_A_MARK.search(text.casefold()):
         return NotUsed.HOLDS_MARK
     return NotUsed.TOO_SHORT if len(normalise_text(text)) < LEAST else text

@@ -10,7 +10,8 @@ from schemas.hashing import normalise_text
 
 LEAST: Final = 60
 """Characters, punctuation and spacing folded, below which a text is too short to search with."""
-_MARK = re.compile(r"[0-9a-f]{32}")
+HOLDS_A_MARK = re.compile(r"[0-9a-f]{32}")
+"""Between such lines material stands; an answer that quotes one would pass them on."""
 
 
 class NotUsed(enum.StrEnum):
@@ -23,7 +24,7 @@ class NotUsed(enum.StrEnum):
 
 def check_text(query: str, text: str) -> NotUsed | None:
     """Why a text cannot be used, None if it can: short, a part of the query, or with a prompt's mark."""
-    if _MARK.search(text.casefold()):
+    if HOLDS_A_MARK.search(text.casefold()):
         return NotUsed.HOLDS_MARK
     said, asked = normalise_text(text), normalise_text(query)
     if said in asked or (asked and not said.replace(asked, "").strip()):

@@ -146,9 +146,10 @@ def published_files(directory: Path) -> Iterator[tuple[str, Path]]:
             yield name, path
 
 
-def hash_files(directory: Path) -> dict[str, str]:
-    """Path -> SHA-256 of each published file."""
-    return {name: sha256_file(path) for name, path in published_files(directory)}
+def hash_files(directory: Path, known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Path -> SHA-256 of each published file; `known` are hashes taken before, of files left alone since."""
+    taken = known or {}
+    return {name: taken.get(name) or sha256_file(path) for name, path in published_files(directory)}
 
 
 def unlike(stated: Mapping[str, str], here: Mapping[str, str]) -> str:

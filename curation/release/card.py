@@ -19,9 +19,11 @@ import jinja2
 
 from curation.changes.changelog import CHANGELOG, changelog
 from curation.partition.lot_sql import SINCE as LOT_SINCE
-from curation.published.manifest import OF_CANDIDATES, ReleaseManifest
+from curation.published.manifest import OF_CANDIDATES, ReleaseManifest, hash_files
 from curation.published.query import QueryRunner
 from curation.release import credit, example, plots, results
+from curation.release.croissant import croissant
+from curation.release.croissant_terms import FILE as CROISSANT
 from curation.release.facts import Facts, views
 from curation.release.results import FIGURE
 from curation.release.rights import hub_licence
@@ -54,7 +56,9 @@ PAGES = {
     "card/columns.md": "columns.md.jinja",
 }
 """Path in a task directory -> template; what opens on the Hub fits one screen, depth stands beside it."""
-_DRAWN = frozenset({*PAGES, CHANGELOG, FIGURE, credit.CFF, credit.DATACITE, credit.ATTRIBUTION})
+_DRAWN = frozenset(
+    {*PAGES, CHANGELOG, FIGURE, CROISSANT, credit.CFF, credit.DATACITE, credit.ATTRIBUTION, credit.WITHDRAWN}
+)
 _NANO = frozenset(table.name for table in NANO)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -266,9 +270,14 @@ def texts(
     prose: Mapping[str, str],
     query: QueryRunner,
     citation: Citation,
+    files: Mapping[str, str],
 ) -> dict[str, str]:
-    """All texts that tell people of a task directory, by path: card, pages, changes, citation, credits."""
+    """All texts that tell of a task directory, by path: card, pages, changes, citation, credits, Croissant.
+
+    `files` is path -> SHA-256 of at least its Parquet files.
+    """
     pages = render(head, facts, prose) | {CHANGELOG: changelog(head)}
+    pages[CROISSANT] = croissant(head, facts, prose, citation, files, models(head, facts))
     return pages | credit.files(head, query, views(directory), citation)
 
 
@@ -279,11 +288,13 @@ def write(
     prose: Mapping[str, str],
     query: QueryRunner,
     citation: Citation,
-) -> None:
-    """Write those texts, and the card's figures."""
-    for name, text in texts(directory, head, facts, prose, query, citation).items():
+) -> dict[str, str]:
+    """Write those texts, and the card's figures; the hashes of the files that were there before."""
+    files = hash_files(directory)
+    for name, text in texts(directory, head, facts, prose, query, citation, files).items():
         path = directory / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
     plots.write(directory, facts)
     example.write(directory, example.images(query, views(directory), facts["example"]))
+    return files

@@ -1,4 +1,6 @@
-"""Files that say how to cite a release and whom it owes: CITATION.cff, datacite.json, ATTRIBUTION.md.
+"""Files that say how to cite a release, whom it owes, and what was withdrawn of it, for people and tools.
+
+CITATION.cff, datacite.json, ATTRIBUTION.md, and withdrawn.json where anything was withdrawn.
 
 What only people know of a dataset (authors, publisher, year, DOI) stands in its spec; a release states it in
 datacite.json, from where it is read when the files are made again. A CFF file is YAML, and JSON strings are
@@ -16,19 +18,14 @@ from pydantic import ValidationError
 
 from curation.published.manifest import ReleaseManifest
 from curation.published.query import QueryRunner, Views, fetch
-from curation.release.rights import hub_licence
+from curation.release.rights import LINKS, hub_licence, licence_link
 from schemas.spec import Citation
 
 CFF, DATACITE, ATTRIBUTION = "CITATION.cff", "datacite.json", "ATTRIBUTION.md"
+WITHDRAWN = "withdrawn.json"
 _SOURCES = "SELECT id, title, authors, journal, year, doi, license, license_url FROM sources ORDER BY id"
+_WITHDRAWN = "SELECT id, unit, reason, notice, parent FROM withdrawn ORDER BY unit, id"
 _SCHEMA = "http://datacite.org/schema/kernel-4"
-_LINKS = {
-    "cc0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
-    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
-    "cc-by-sa-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
-    "cc-by-nc-4.0": "https://creativecommons.org/licenses/by-nc/4.0/",
-    "cc-by-nc-sa-4.0": "https://creativecommons.org/licenses/by-nc-sa/4.0/",
-}
 _CHANGES = """\
 Every text in this dataset is taken from one of the works below, or was made from one. Texts were cut into
 passages, captions, cases or abstracts; pointers to figures, labels, and identifiers of articles and trials
@@ -47,11 +44,15 @@ def files(head: ReleaseManifest, query: QueryRunner, given: Views, citation: Cit
         given: its tables.
         citation: what people say of the dataset.
     """
-    return {
+    made = {
         CFF: _cff(head, citation),
         DATACITE: _datacite(head, citation),
         ATTRIBUTION: "".join(f"{line}\n" for line in _attribution(head, fetch(query, _SOURCES, given))),
     }
+    if given.get("withdrawn"):
+        rows = fetch(query, _WITHDRAWN, given)
+        made[WITHDRAWN] = json.dumps({"withdrawn": rows}, indent=1, ensure_ascii=False) + "\n"
+    return made
 
 
 def stated(directory: Path) -> Citation:
@@ -69,11 +70,13 @@ def stated(directory: Path) -> Citation:
         return Citation()
 
 
-def _title(head: ReleaseManifest) -> str:
+def title_of(head: ReleaseManifest) -> str:
+    """What a release of a task is called where it is cited."""
     return f"{head.title}: {head.task_title}"
 
 
-def _maintainers(head: ReleaseManifest) -> str:
+def maintainers(head: ReleaseManifest) -> str:
+    """Who made it, where the spec names nobody."""
     return f"The maintainers of {head.title}"
 
 
@@ -88,13 +91,13 @@ def _cff(head: ReleaseManifest, citation: Citation) -> str:
         "cff-version: 1.2.0",
         'message: "If you use this dataset, cite it as below, and credit the articles in ATTRIBUTION.md."',
         "type: dataset",
-        f"title: {_quoted(_title(head))}",
+        f"title: {_quoted(title_of(head))}",
         f"version: {_quoted(head.version)}",
         f"abstract: {_quoted(head.task_description)}",
         "authors:",
-        *(f"  - name: {_quoted(name)}" for name in citation.authors or (_maintainers(head),)),
+        *(f"  - name: {_quoted(name)}" for name in citation.authors or (maintainers(head),)),
     ]
-    if licence.id in _LINKS:
+    if licence.id in LINKS:
         lines.append(f"license: {licence.id.upper()}")  # as SPDX writes what the Hub writes in small letters
     else:
         lines.append(f"license-url: {_quoted(licence.link)}")
@@ -110,16 +113,16 @@ def _datacite(head: ReleaseManifest, citation: Citation) -> str:
     content: dict[str, Any] = {
         "schemaVersion": _SCHEMA,
         "identifiers": [{"identifier": citation.doi, "identifierType": "DOI"}] if citation.doi else [],
-        "creators": people or [{"name": _maintainers(head), "nameType": "Organizational"}],
-        "titles": [{"title": _title(head)}],
-        "publisher": {"name": citation.publisher or _maintainers(head)},
+        "creators": people or [{"name": maintainers(head), "nameType": "Organizational"}],
+        "titles": [{"title": title_of(head)}],
+        "publisher": {"name": citation.publisher or maintainers(head)},
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Retrieval benchmark"},
         "subjects": [{"subject": subject} for subject in ("information retrieval", "medicine", "benchmark")],
         "version": head.version,
         "rightsList": [
             {
                 "rightsIdentifier": licence.name or licence.id,
-                "rightsUri": licence.link or _LINKS[licence.id],
+                "rightsUri": licence_link(head.license),
             }
         ],
         "descriptions": [{"description": head.task_description, "descriptionType": "Abstract"}],
@@ -133,7 +136,7 @@ def _datacite(head: ReleaseManifest, citation: Citation) -> str:
 
 def _attribution(head: ReleaseManifest, sources: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The works that rows were made from, each with all that its licence asks to be named."""
-    yield f"# Attribution: {_line(_title(head))}"
+    yield f"# Attribution: {_line(title_of(head))}"
     yield ""
     yield from _CHANGES.splitlines()
     yield ""

@@ -60,6 +60,9 @@ _TEXT_CHECK = """
     SELECT count(*) FILTER (text_check = 'passed') AS passed,
            count(*) FILTER (text_check <> 'passed') AS not_run
     FROM image_checks"""
+_FLAGS = """
+    SELECT flag, count(*) AS images FROM (SELECT unnest(flags) AS flag FROM image_checks)
+    GROUP BY flag ORDER BY flag"""
 _LABELLED = "SELECT count(*) AS n FROM drops WHERE reason = 'label_in_image'"
 _REASONS = """
     SELECT stage, unit, reason, count(*) AS count FROM drops
@@ -94,7 +97,7 @@ def funnel(query: QueryRunner, given: Mapping[str, Sequence[Path]]) -> list[dict
 def _parquet(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, Any]]:
     """Table -> what its files' footers say: features as a card states them, rows and sizes.
 
-    `splits` is split -> {rows, bytes uncompressed}, test first.
+    `splits` is split -> {rows, bytes uncompressed}, test first; `shards` is file name -> bytes.
     """
     found: dict[str, dict[str, Any]] = {}
     for name, files in given.items():
@@ -109,6 +112,7 @@ def _parquet(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, Any]]:
             "features": card_features(footer.schema.to_arrow_schema()),
             "splits": dict(sorted(counted.items(), key=lambda item: (item[0] != "test", item[0]))),
             "bytes": sum(path.stat().st_size for path in files),
+            "shards": {path.name: path.stat().st_size for path in files},
         }
     return found
 
@@ -120,6 +124,10 @@ def _derived_splits(directory: Path) -> dict[str, list[str]]:
         names = {path.name.split("-", 1)[0] for path in table.files(directory)}
         found[table.name] = [split for split in ("test", "dev") if split in names]
     return found
+
+
+_WITHDRAWN = """SELECT id, unit, reason, notice FROM withdrawn WHERE parent = '' ORDER BY unit, id"""
+"""What was named, without what went with it."""
 
 
 def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
@@ -147,9 +155,11 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         **review_facts(directory, query, given),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
+        "image_flags": fetch(query, _FLAGS, given) if "image_checks" in given else [],
         "images_with_label": fetch_one(query, _LABELLED, given)["n"],
         "experts": fetch_one(query, _EXPERTS, given),
         "example": example(query, given),
+        "withdrawn": fetch(query, _WITHDRAWN, given) if "withdrawn" in given else [],
     }
 
 

@@ -1,4 +1,4 @@
-"""Rows of a task that could name a patient, or that readers reported: they are withheld from its release.
+"""Rows of a task that were withdrawn, could name a patient, or were reported: withheld from its release.
 
 Looked for are the certain patterns of `curation.privacy` in everything of a query or document that would be
 published: text, title, quotes of evidence, text that a transform replaced, record of its article. What is
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from curation.privacy import CERTAIN, hits, masked, nominated
 from curation.published.manifest import Retention
 from curation.published.query import QueryRunner, fetch
+from curation.release import withdrawal
 from schemas.record import to_table
 from schemas.review import Reported
 from schemas.stages import Drop, Reason
@@ -95,6 +96,8 @@ def write_identified(
     """
     views = {name: tables[name] for name in _TABLES}
     found: Found = {}
+    if tables.get(withdrawal.VIEW):
+        _note_withdrawn(found, query, task, {**views, withdrawal.VIEW: tables[withdrawal.VIEW]})
     where = nominated(CERTAIN)
     for unit, what, texts in _PLACES:
         text = f"SELECT id, article_id, text FROM ({texts.format(task=task)}) WHERE {where} ORDER BY ALL"
@@ -114,6 +117,14 @@ def write_identified(
             _note(found, "query", row, Reason.NO_POSITIVE_LEFT, "every positive is withheld")
         path = _write(found, folder)
     return path
+
+
+def _note_withdrawn(found: Found, query: QueryRunner, task: str, views: Mapping[str, Sequence[Path]]) -> None:
+    """Rows that rest on what was withdrawn."""
+    for unit, rows in (("query", _QUERIES.format(task=task)), ("document", "documents")):
+        for row in fetch(query, withdrawal.rests_on(rows, unit), views):
+            said = f"{row['reason']}: {row['notice']}" if row["notice"] else row["reason"]
+            _note(found, unit, row, Reason.WITHDRAWN, f"{row['gone']} was withdrawn ({said})")
 
 
 def shown(task: str, one: Callable[[str], Any]) -> tuple[Retention, ...]:

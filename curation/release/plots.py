@@ -1,4 +1,4 @@
-"""The figure of a card: nDCG@10 of each baseline system with its interval, as an SVG file.
+"""The figure of a card: the primary measure of each baseline system with its interval, as an SVG file.
 
 It stands alone (own colours for light and dark, own background), loads nothing and runs no script.
 """
@@ -14,7 +14,6 @@ from typing import Any
 import jinja2
 
 from curation.evaluation import page
-from curation.evaluation.measures import PRIMARY
 from curation.evaluation.page.plots import Bar, Row, bars
 from curation.release.results import FIGURE, Shown, estimate, has_figure, shown
 
@@ -53,7 +52,7 @@ def _svg(split: Shown) -> str:
         )
         for name, is_shaped, found in split.estimates
     ]
-    title = f"{PRIMARY} of each system on split {split.split}, with 95 % intervals"
+    title = f"{split.primary} of each system on split {split.split}, with 95 % intervals"
     drawn = str(bars(rows, _clean(title)))
     head, body = drawn.removeprefix("<svg ").split(">", 1)
     view = re.search(r'viewBox="0 0 (\d+) (\d+)"', head)

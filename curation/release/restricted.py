@@ -2,9 +2,10 @@
 
 Text that traces back to a source is the article's own, whatever words it shares with a vocabulary: with its
 transforms undone it is a passage or caption by hash, or is pieced together from long stretches of its article
-(curation.release.pieces). Any other text is made by a task, and must hold no name that only restricted
-sources give (UMLS restriction level > 0, WHO ICD). Which texts were made is published, and hashes of those
-names with them, so that an audit can look again without the vocabulary.
+(curation.release.pieces). A definition that a vocabulary may pass on is its own, too. Any other text is made
+by a task, and must hold no name that only restricted sources give (UMLS restriction level > 0, WHO ICD).
+Which texts were made is published, and hashes of those names with them, so that an audit can look again
+without the vocabulary.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ _SOURCES = {
     "passages": "SELECT text_sha256 FROM passages",
     "figures": "SELECT sha256(caption) FROM figures",
     "articles": "SELECT sha256(a.text) FROM (SELECT unnest(abstracts) AS a FROM articles)",
+    "definitions": "SELECT sha256(trim(text)) FROM definitions WHERE tier <> 'restricted'",
 }
 _NAMES = "SELECT name, bool_and(tier = 'restricted') AS is_restricted FROM names GROUP BY name ORDER BY name"
 _COUNT = f"SELECT count(*) AS n FROM ({_NAMES}) WHERE is_restricted"
@@ -74,9 +76,9 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> S
 
     Args:
         query: runs SQL over Parquet.
-        tables: `queries`, `documents`, `sources`; `passages` and `figures` of the extraction and `articles`
-            with their abstracts, what texts may trace back to; `names` of the vocabulary, absent or empty
-            when there is none.
+        tables: `queries`, `documents`, `sources`; `passages` and `figures` of the extraction, `articles` with
+            their abstracts and `definitions`, what texts may trace back to; `names` of the vocabulary, absent
+            or empty when there is none.
 
     Raises:
         ReleaseError: names the row and the source's name.

@@ -17,7 +17,7 @@ import jinja2
 
 from curation.derived.diagnostics.conditions import CONDITIONS
 from curation.evaluation.collection import FACETS
-from curation.evaluation.measures import JUDGED, PRIMARY
+from curation.evaluation.measures import JUDGED, PRIMARY, primary_of
 from curation.evaluation.page.render import FEW_ARTICLES
 from schemas.errors import ReleaseError
 
@@ -33,8 +33,8 @@ HEADINGS = {
     "judged@10": "judged@10",
 }
 """Measures a card shows, and how they are called there."""
-_HEADLINE = ("nDCG@10", "Recall@100", "judged@10")
-"""Those that it shows before all others."""
+_HEADLINE = {"nDCG@10": ("nDCG@10", "Recall@100", "judged@10"), "R@1": ("R@1", "MRR")}
+"""Those that it shows before all others, by the measure that counts."""
 _CONDITIONS = {
     "text_only": "text alone",
     "image_only": "image alone",
@@ -60,7 +60,7 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class FacetTable:
-    """nDCG@10 of the best system by the values of one facet: (value, queries, estimate).
+    """The primary measure of the best system by the values of one facet: (value, queries, estimate).
 
     `gap` is None where fewer than two values are decided.
     """
@@ -75,12 +75,14 @@ class FacetTable:
 class Shown:
     """One split's results as a card shows them. Names and reasons are still to be escaped.
 
-    `estimates` has each measured system's nDCG@10, `best` the one with the highest; `settings` and `notes`
-    have a line per system; `has_groups` says whether differences were tested and letters given.
+    `estimates` has what each measured system has of the `primary` measure, `best` the one with the highest;
+    `settings` and `notes` have a line per system; `has_groups` says whether differences were tested and
+    letters given.
     """
 
     split: str
     summary: Summary
+    primary: str
     headings: tuple[str, ...]
     systems: tuple[SystemRow, ...]
     estimates: tuple[tuple[str, bool, Summary], ...]
@@ -139,30 +141,32 @@ def shown(results: Mapping[str, Any]) -> tuple[Shown, ...]:
 def _shown(split: str, summary: Summary) -> Shown:
     measured = [system for system in summary["systems"] if system["status"] == "measured"]
     names = [name for name in HEADINGS if name in summary["measures"]]
-    letters = groups(measured, summary["comparisons"])
+    primary = primary_of(summary)
+    letters = groups(measured, summary["comparisons"], primary)
     columns = {name: [system["overall"][name] for system in measured] for name in names}
     best = {name: max((_rounded(item) for item in found), default=-1.0) for name, found in columns.items()}
     rows = tuple(
         SystemRow(
             _text(system["name"]),
             system["shaped_the_benchmark"] is True,
-            tuple(_cell(name, system["overall"][name], best[name]) for name in names),
+            tuple(_cell(name, system["overall"][name], best[name], primary) for name in names),
             letters.get(system["name"], ""),
         )
         for system in measured
     )
-    top = max(measured, key=lambda item: (_rounded(item["overall"][PRIMARY]), item["name"]), default=None)
+    top = max(measured, key=lambda item: (_rounded(item["overall"][primary]), item["name"]), default=None)
     return Shown(
         split=_text(split),
         summary=summary,
+        primary=primary,
         headings=tuple(HEADINGS[name] for name in names),
         systems=rows,
         estimates=tuple(
-            (row.name, row.is_shaped, item) for row, item in zip(rows, columns[PRIMARY], strict=True)
+            (row.name, row.is_shaped, item) for row, item in zip(rows, columns[primary], strict=True)
         ),
         best=_text(top["name"]) if top else "",
         is_best_shaped=top is not None and top["shaped_the_benchmark"] is True,
-        facets=tuple(_facets(top, summary["facets"])) if top else (),
+        facets=tuple(_facets(top, summary["facets"], primary)) if top else (),
         not_run=tuple(
             (_text(system["name"]), _text(system["why_not"]))
             for system in summary["systems"]
@@ -175,19 +179,19 @@ def _shown(split: str, summary: Summary) -> Shown:
     )
 
 
-def _cell(name: str, found: Summary, best: float) -> str:
+def _cell(name: str, found: Summary, best: float, primary: str) -> str:
     """An estimate as a cell; bold where it is the highest as shown, with its interval if primary."""
     text = score(found["mean"])
     if found["mean"] is not None and _rounded(found) == best and name != JUDGED:
         text = f"**{text}**"
-    return text + spread(found) if name == PRIMARY else text
+    return text + spread(found) if name == primary else text
 
 
 def _rounded(found: Summary) -> float:
     return -1.0 if found["mean"] is None else round(_float(found["mean"]), 3)
 
 
-def _facets(system: Summary, counts: Mapping[str, Mapping[str, int]]) -> list[FacetTable]:
+def _facets(system: Summary, counts: Mapping[str, Mapping[str, int]], primary: str) -> list[FacetTable]:
     """Facets with more than one value, the most frequent value first, undecided last."""
     found = []
     for facet in FACETS:
@@ -196,25 +200,27 @@ def _facets(system: Summary, counts: Mapping[str, Mapping[str, int]]) -> list[Fa
             continue
         order = sorted(values, key=lambda value: (value == "", -_int(values[value]), value))
         estimates = system["facets"][facet]
-        macro = system["macro"][facet][PRIMARY]
+        macro = system["macro"][facet][primary]
         rows = tuple(
-            (_text(value) or "undecided", _int(values[value]), estimates[value][PRIMARY]) for value in order
+            (_text(value) or "undecided", _int(values[value]), estimates[value][primary]) for value in order
         )
         gap = macro["gap"] if _int(macro["values"]) > 1 else None
         found.append(FacetTable(facet, rows, macro["mean"], gap))
     return found
 
 
-def groups(measured: Sequence[Summary], comparisons: Sequence[Summary]) -> dict[str, str]:
-    """System -> letters: two systems share one exactly when no difference in nDCG@10 was shown.
+def groups(
+    measured: Sequence[Summary], comparisons: Sequence[Summary], primary: str = PRIMARY
+) -> dict[str, str]:
+    """System -> letters: two systems share one exactly when no difference in the measure was shown.
 
     Insert and absorb, after Piepho 2004 ("An algorithm for a letter-based representation of all-pairwise
     comparisons"). Letters run from the best system down. Empty below two systems, above 15, or where a pair
     was not compared.
     """
-    order = sorted(measured, key=lambda item: (-_rounded(item["overall"][PRIMARY]), item["name"]))
+    order = sorted(measured, key=lambda item: (-_rounded(item["overall"][primary]), item["name"]))
     names = [item["name"] for item in order]
-    found = [item for item in comparisons if item["measure"] == PRIMARY]
+    found = [item for item in comparisons if item["measure"] == primary]
     pairs = {frozenset((item["a"], item["b"])) for item in found}
     if not 2 <= len(names) <= _MOST_LETTERED or len(pairs) != len(names) * (len(names) - 1) // 2:
         return {}
@@ -348,12 +354,13 @@ def headline(environment: jinja2.Environment, facts: Mapping[str, Any], *, is_of
 def _rendered(environment: jinja2.Environment, template: str, facts: Mapping[str, Any], up: str) -> str:
     """A template on runs, for a page from which `up` leads to the task's folder."""
     splits = shown(facts["results"])
+    primary = splits[0].primary if splits else PRIMARY
     context = {
         **facts,
         "splits": splits,
         "figure": f"{up}{FIGURE}" if has_figure(splits) else "",
-        "primary": PRIMARY,
-        "shown_first": _HEADLINE,
+        "primary": primary,
+        "shown_first": _HEADLINE[primary],
         "conditions": [(name, _CONDITIONS[name]) for name in CONDITIONS],
     }
     try:

@@ -1,7 +1,8 @@
 """What verdicts of people make of a task's labels: one set stage between the task and the partition.
 
 A verdict counts while the query and the document read as they did when they were judged. A grade above 0
-replaces the rule's grade or makes a new positive, 0 makes a judged negative, no grade excludes the pair. A
+replaces the rule's grade or makes a new positive, 0 makes a judged negative, no grade excludes the pair, and
+so does one between the grades of the task. A pair that a judge left undecided is decided by its verdict. A
 new positive that repeats the query is refused and excluded. A rule under its floor keeps only the pairs that
 people judged. A query without a positive is withdrawn.
 """
@@ -16,13 +17,15 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from curation.published.query import QueryRunner, Views, fetch, fetch_one
+from curation.tasks.registry import task_of
 from schemas.benchmark import Document, Excluded, LabelStatus, Qrel, Query
+from schemas.grades import UNDECIDED
 from schemas.record import column, record
 from schemas.review import Role, Verdict
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 from schemas.task import Task
 
-VERSION = 3
+VERSION = 4
 VERDICTS, REVIEWED = "{task}_verdicts", "{task}_reviewed"
 """Names of the stage that holds what was brought from the review, and of the stage that applies it."""
 REVIEW = "provenance/review.json"
@@ -110,7 +113,9 @@ _WEIGHED = f"""
             WHEN q.id IS NULL THEN 'the query is gone' WHEN d.id IS NULL THEN 'the document is gone'
             WHEN q.hash <> v.query_sha256 THEN 'the query was changed'
             WHEN d.hash <> v.corpus_sha256 THEN 'the document was changed' END AS stale,
-            e.reason AS excluded_as, CASE WHEN v.grade > 0 AND r.query_id IS NULL THEN p.detail END AS copied
+            CASE WHEN e.reason NOT IN {UNDECIDED} THEN e.reason END AS excluded_as,
+            CASE WHEN v.grade > 0 AND v.grade IN ({{grades}}) AND r.query_id IS NULL THEN p.detail
+                END AS copied
         FROM verdicts AS v LEFT JOIN asked AS q ON q.id = v.query_id
         LEFT JOIN offered AS d ON d.id = v.corpus_id
         LEFT JOIN copies AS p ON p.candidate_id = v.candidate_id
@@ -132,19 +137,23 @@ _QRELS = """
     FROM given_qrels AS r
     LEFT JOIN applied AS a ON a.query_id = r.query_id AND a.corpus_id = r.corpus_id
     WHERE CASE WHEN a.candidate_id IS NULL THEN r.rule NOT IN (SELECT rule FROM under_floor)
-        ELSE a.grade IS NOT NULL END
+        ELSE coalesce(a.grade IN ({grades}), false) END
     UNION ALL
     SELECT a.query_id, a.corpus_id, a.grade, '{task}', a.rule, a.label_status, [], ''
     FROM applied AS a
     ANTI JOIN given_qrels AS r ON r.query_id = a.query_id AND r.corpus_id = a.corpus_id
-    WHERE a.grade IS NOT NULL"""
+    WHERE a.grade IN ({grades})"""
 _EXCLUDED = f"""{_WEIGHED}
-    SELECT query_id, corpus_id, task, reason FROM given_excluded
+    SELECT e.query_id, e.corpus_id, e.task, e.reason FROM given_excluded AS e
+    ANTI JOIN (FROM ranked WHERE stale IS NULL AND excluded_as IS NULL AND place = 1) AS a
+        ON a.query_id = e.query_id AND a.corpus_id = e.corpus_id
     UNION ALL
     SELECT query_id, corpus_id, '{{task}}', 'self_match' FROM ranked
     WHERE stale IS NULL AND excluded_as IS NULL AND copied IS NOT NULL AND place = 1
     UNION ALL
     SELECT query_id, corpus_id, '{{task}}', 'cannot_judge' FROM applied WHERE grade IS NULL
+    UNION ALL
+    SELECT query_id, corpus_id, '{{task}}', 'middle' FROM applied WHERE grade NOT IN ({{grades}})
     UNION ALL
     SELECT r.query_id, r.corpus_id, r.task, 'rule_under_floor' FROM given_qrels AS r
     ANTI JOIN applied AS a ON a.query_id = r.query_id AND a.corpus_id = r.corpus_id
@@ -176,6 +185,11 @@ def reviewed_stage(task: str) -> SetStage:
             `<task>_verdicts`.
     """
     built, brought = f"{task}_all", VERDICTS.format(task=task)
+    grades = ", ".join(str(grade.score) for grade in task_of(task).grades)
+
+    def made(text: str) -> str:
+        return text.replace("{task}", task).replace("{grades}", grades)
+
     return SetStage(
         name=REVIEWED.format(task=task),
         version=VERSION,
@@ -190,12 +204,12 @@ def reviewed_stage(task: str) -> SetStage:
             "copies": (f"{brought}.copies", Copied),
         },
         outputs={
-            "applied": Sql(_APPLIED, Applied, ("query_id", "corpus_id")),
-            "qrels": Sql(_QRELS.replace("{task}", task), Qrel, ("query_id", "corpus_id")),
-            "excluded": Sql(_EXCLUDED.replace("{task}", task), Excluded, ("query_id", "corpus_id")),
+            "applied": Sql(made(_APPLIED), Applied, ("query_id", "corpus_id")),
+            "qrels": Sql(made(_QRELS), Qrel, ("query_id", "corpus_id")),
+            "excluded": Sql(made(_EXCLUDED), Excluded, ("query_id", "corpus_id")),
             "queries": Sql(_QUERIES, Query, ("id",)),
             "annotations": Sql(_ANSWERS, ReviewAnswer, ("query_id", "corpus_id", "role", "annotator")),
-            "drops": Sql(_DROPS, Drop, ("unit", "id")),
+            "drops": Sql(made(_DROPS), Drop, ("unit", "id")),
         },
         accounts=(
             SetAccount("query", "given_queries", "id", "queries", "id"),

@@ -24,7 +24,19 @@ _HUB = {
     "by-sa": HubLicence("cc-by-sa-4.0"),
     "by-nc": HubLicence("cc-by-nc-4.0"),
     "by-nc-sa": HubLicence("cc-by-nc-sa-4.0"),
+    "terms": HubLicence("other", "vocabulary-terms"),
 }
+
+LINKS = {
+    "cc0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
+    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "cc-by-sa-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
+    "cc-by-nc-4.0": "https://creativecommons.org/licenses/by-nc/4.0/",
+    "cc-by-nc-sa-4.0": "https://creativecommons.org/licenses/by-nc-sa/4.0/",
+}
+"""Licence of the Hub -> its address."""
+FAMILIES = tuple(_HUB)
+"""Every licence family a release can have."""
 
 
 def combined_family(spdx_ids: Iterable[str]) -> str | None:
@@ -44,3 +56,9 @@ def combined_family(spdx_ids: Iterable[str]) -> str | None:
 def hub_licence(family: str) -> HubLicence:
     """Card fields of a licence family that `combined_family` can return."""
     return _HUB[family]
+
+
+def licence_link(family: str) -> str:
+    """Address of the licence of a family that `combined_family` can return."""
+    found = hub_licence(family)
+    return found.link or LINKS[found.id]

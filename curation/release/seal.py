@@ -62,8 +62,9 @@ def seal(
     directory = written.directory
     numbers = {**written.facts, **facts.of_derived(directory, query)}
     head = replace(written.head, change=change, shaped_by=shaped_by)
-    card.write(directory, head, numbers, card.render_prose(prose, numbers, cards), query, citation)
-    manifest = replace(head, files=hash_files(directory))
+    told = card.render_prose(prose, numbers, cards)
+    known = card.write(directory, head, numbers, told, query, citation)
+    manifest = replace(head, files=hash_files(directory, known))
     manifest = replace(manifest, release_hash=manifest.computed_hash())
     (directory / NAME).write_text(manifest.to_json(), encoding="utf-8", newline="\n")
     return settle(directory, target, manifest)

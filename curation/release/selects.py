@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from curation.partition.keys_sql import article_key, literal, patient_key
 from schemas.published import Published
+from schemas.string_tables import RECIPES
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 from schemas.task import Task
 
@@ -103,6 +104,8 @@ ROWS: dict[str, str] = {
     EXCLUDED.name: "apart",
     KEYS.name: "rests",
     SOURCES.name: "cited",
+    RECIPES.name: """recipes
+        SEMI JOIN kept ON kept.family = recipes.concept || '/' || recipes.facet""",
     HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
             USING (query_id, corpus_id)

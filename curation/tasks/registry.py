@@ -34,6 +34,8 @@ TASKS: Mapping[str, Task] = {
             "curation.tasks.clinical_case.task",
             "curation.tasks.reference_qa.task",
             "curation.tasks.clinical_evidence.task",
+            "curation.tasks.concept_discrimination.task",
+            "curation.tasks.crosslingual_qa.task",
         ),
     )
 }

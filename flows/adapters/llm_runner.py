@@ -23,7 +23,7 @@ from flows.adapters.cache import AnswerCache
 from flows.adapters.llm import Reply, most_tokens_in
 from flows.adapters.llm_ledger import REJECTED, Ledger, Prices, money
 from schemas.hashing import sha256_text
-from schemas.prompt import AnswerState, ModelAnswer, Prompt, prompt_sha256
+from schemas.prompt import AnswerState, Mode, ModelAnswer, Prompt, prompt_sha256
 
 Stop = Literal["budget", "fatal", "unreachable"]
 STORE_VERSION: Final = 1
@@ -273,14 +273,27 @@ _STATES: dict[str, AnswerState] = {"answered": "answered", "refused": "refused",
 def _stored(task: _Task, reply: Reply, state: AnswerState) -> bytes:
     """What is kept of an answer, with the call it came by."""
     text = reply.text if state == "answered" else reply.text[:_KEPT_TEXT]
+    tokens = reply.tokens_in, reply.tokens_out
+    return as_stored(task.call, state, text, reply.mode, reply.served_model, tokens)
+
+
+def as_stored(
+    call: str,
+    state: AnswerState,
+    text: str,
+    mode: Mode,
+    served_model: str,
+    tokens: tuple[int | None, int | None],
+) -> bytes:
+    """An answer as the store holds it; `call` is the one it came by, '' when none was made."""
     kept: dict[str, Any] = {
-        "call": task.call,
+        "call": call,
         "state": state,
         "text": text,
-        "mode": reply.mode,
-        "served_model": reply.served_model,
-        "tokens_in": reply.tokens_in,
-        "tokens_out": reply.tokens_out,
+        "mode": mode,
+        "served_model": served_model,
+        "tokens_in": tokens[0],
+        "tokens_out": tokens[1],
     }
     return json.dumps(kept, sort_keys=True).encode()
 

@@ -7,7 +7,7 @@ stored is never asked for again: after a kill the same command goes on, and pays
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ from flows.adapters.answering import (
 )
 from flows.adapters.llm_ledger import money, read_totals
 from flows.adapters.llm_runner import Run
-from flows.build.model_stages import Held, chosen_model, has_own, preview, settle, settle_own, stages_of, take
+from flows.build.model_stages import Held, chosen_model, has_own, preview, settle, settle_own, stages_of
+from flows.build.model_stages import take as held_of
+from flows.build.recorded import read_recorded, take_recorded, the_model
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session, read_session, write_session
 from flows.engine.workspace import Workspace
@@ -66,7 +68,7 @@ def estimate(request: Request, root: str | Path | None) -> dict[str, Any]:
     found = []
     for stage in stages_of(request.spec, request.names):
         model = chosen_model(session.workspace, request.spec.prompts, stage, request.terms.model)
-        found.append(take(session.workspace, stage, model, preview(session.workspace, stage)))
+        found.append(held_of(session.workspace, stage, model, preview(session.workspace, stage)))
     return _estimate(request, session.workspace, found)
 
 
@@ -103,6 +105,39 @@ def answer(request: Request, root: str | Path | None, environment: Mapping[str, 
         "stages": [_counts(mine) for mine in found],
         "run": {**spent(run, totals, request.terms.budget), "limit": request.limit},
         "next": _next(found, run, request.spec),
+    }
+
+
+def take(request: Request, path: Path, root: str | Path | None) -> dict[str, Any]:
+    """Take recorded answers from a file in the place of asking; counts per stage, and of the file.
+
+    Raises:
+        UsageError: as :func:`estimate`; or a row of the file is wrong, which is named.
+        WorkspaceError: as :func:`answer`.
+    """
+    rows = read_recorded(path)
+    named = the_model(rows, request.terms.model or request.spec.prompts.model, path)
+    request = replace(request, terms=replace(request.terms, model=named))
+    _check(request)
+    with write_session(root) as session, alone(store_of(session.workspace), "asking a model"):
+        quiet = replace(session, reporter=SilentReporter())
+        taken: set[str] = set()
+        while True:  # answers to one stage of a task may make prompts of the next
+            new = take_recorded(session.workspace, _settled(quiet, request), rows, path) - taken
+            if not new:
+                break
+            taken |= new
+        found = _settled(session, request)
+    left = [row for row in rows if row.to not in taken]
+    return {
+        "stages": [_counts(mine) for mine in found],
+        "recorded": {
+            "rows": len(rows),
+            "taken": len(rows) - len(left),
+            "scripted": sum(row.mode == "scripted" for row in rows),
+            "to_no_prompt": [f"{row.place}: {row.to}" for row in left],
+        },
+        "next": _next(found, Run(), request.spec),
     }
 
 
@@ -230,7 +265,7 @@ def _next(found: Sequence[Held], run: Run, spec: DatasetSpec) -> str:
 
 def describe(result: Mapping[str, Any]) -> str:
     """The result, or an estimate, for people."""
-    if "run" not in result:
+    if "next" not in result:
         return "\n".join(_priced(result))
     lines = []
     for item in result["stages"]:
@@ -241,6 +276,9 @@ def describe(result: Mapping[str, Any]) -> str:
             f"{item['model'] or 'nobody'}{f' (served as {served})' if served else ''}"
             f"{f'; {unusable}' if unusable else ''}; {item['not_run']:,} not_run"
         )
+    if "recorded" in result:
+        lines += _of_file(result["recorded"])
+        return "\n".join([*lines, f"next: {result['next']}"])
     run = result["run"]
     lines.append(
         f"calls {run['calls']}  spent {run['spent']} of {run['budget']}, perhaps {run['perhaps_spent']} more"
@@ -251,3 +289,13 @@ def describe(result: Mapping[str, Any]) -> str:
     if run["outcomes"]:
         lines.append("outcomes " + ", ".join(f"{name} {count}" for name, count in run["outcomes"].items()))
     return "\n".join([*lines, f"next: {result['next']}"])
+
+
+def _of_file(recorded: Mapping[str, Any]) -> Iterator[str]:
+    """What came of a file of recorded answers, for people."""
+    rows = counted(recorded["rows"], "recorded answer")
+    yield f"{recorded['taken']:,} of {rows} taken; no server was asked"
+    if recorded["scripted"]:
+        yield f"{recorded['scripted']:,} name no served model: what rests on them is not publishable"
+    if left := recorded["to_no_prompt"]:
+        yield f"{counted(len(left), 'row')} answer no prompt of this spec, first {left[0]}"

@@ -10,7 +10,6 @@ from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.pipeline import VERSIONS, Choices, Step
 from flows.vocabulary.indexes import planned_index
-from schemas.stages import SetStage
 
 
 def jobs_of(session: Session, step: Step, choices: Choices) -> list[Job]:
@@ -33,7 +32,7 @@ def jobs_of(session: Session, step: Step, choices: Choices) -> list[Job]:
 
 def _resources(workspace: Workspace, step: Step, backend: str) -> Mapping[str, Resource]:
     """Files for the resources that a step's stage names; an index that is not made yet counts as one."""
-    if step.stage is None or isinstance(step.stage, SetStage):
+    if step.stage is None or not step.stage.resources:
         return {}
     if step.task:
         return task_resources(workspace, step.task, step.stage)

@@ -210,7 +210,7 @@ def _write_answers(session: Session, prompts: Prompts, mine: Held) -> None:
         {
             "model": mine.model,
             "served_models": sorted({answer.served_model for answer in mine.answers}),
-            "is_trial": prompts.is_trial,
+            "is_trial": prompts.is_trial or any(answer.mode == "scripted" for answer in mine.answers),
             **stage.asked,
         },
         {f"{stage.name}.prompts/{ALL}": made.outputs["prompts"].sha256},

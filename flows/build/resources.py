@@ -8,11 +8,11 @@ from flows.engine.runner import Resource
 from flows.engine.workspace import Workspace
 from flows.vocabulary.indexes import planned_index
 from schemas.errors import WorkspaceError
-from schemas.stages import RecordStage
+from schemas.stages import RecordStage, SetStage
 
 
-def task_resources(workspace: Workspace, task: str, stage: RecordStage) -> Mapping[str, Resource]:
-    """Files for the resources a record stage of a task names.
+def task_resources(workspace: Workspace, task: str, stage: RecordStage | SetStage) -> Mapping[str, Resource]:
+    """Files for the resources a stage of a task names.
 
     Raises:
         WorkspaceError: there is no vocabulary yet.

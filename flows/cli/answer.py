@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter, validators
 
@@ -34,6 +34,10 @@ def answer(
     concurrency: Annotated[
         int, Parameter(help="Concurrent calls.", validator=validators.Number(gte=1, lte=64))
     ] = 4,
+    answers: Annotated[
+        Path | None,
+        Parameter(help="Recorded answers, JSONL or Parquet, to take in the place of asking a server."),
+    ] = None,
     timeout: Annotated[
         float, Parameter(help="Seconds to wait for an answer.", validator=validators.Number(gt=0))
     ] = 120.0,
@@ -49,8 +53,9 @@ def answer(
     from flows.adapters.answering import Terms, prices_of
     from flows.adapters.llm_ledger import amount
     from flows.adapters.llm_runner import Patience
-    from flows.build.answer import Request, describe, estimate
+    from flows.build.answer import Request, describe, estimate, take
     from flows.build.answer import answer as ask_all
+    from flows.build.recorded import read_recorded
     from flows.specs import parse_overrides, read_spec
 
     terms = Terms(
@@ -62,9 +67,18 @@ def answer(
     )
     request = Request(read_spec(spec, parse_overrides(overrides)), stages, terms, limit)
     if dry_run:
+        if answers is not None:
+            read_recorded(answers)  # a wrong row is told now
         told = estimate(request, common.root)
         emit(common, told, lambda: describe(told))
         return OK
-    result = with_progress(common, lambda: ask_all(request, common.root, os.environ))
+
+    def work() -> Any:
+        if answers is not None:
+            return take(request, answers, common.root)
+        return ask_all(request, common.root, os.environ)
+
+    result = with_progress(common, work)
     emit(common, result, lambda: describe(result))
-    return FINDING if any(item["not_run"] for item in result["stages"]) else OK
+    left = result.get("recorded", {}).get("to_no_prompt")
+    return FINDING if left or any(item["not_run"] for item in result["stages"]) else OK

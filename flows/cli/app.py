@@ -48,6 +48,7 @@ from flows.cli.publish import publish
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
+from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
 
@@ -87,6 +88,8 @@ app.command(review_app)
 app.command(vocabulary_app)
 app.command(ground)
 app.command(publish)
+app.command(sweep)
+app.command(takedown)
 _SIGINT = threading.Event()
 
 
@@ -224,16 +227,34 @@ def demo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
 
 @app.command
 def show(
-    record: Annotated[str, Parameter(help="An article, figure or passage id, e.g. pmc:PMC123.1")],
+    record: Annotated[
+        str,
+        Parameter(help="An article, figure or passage, e.g. pmc:PMC123.1; or a query, question or case."),
+    ],
     /,
     *,
     common: Common = DEFAULT,
 ) -> int:
-    """Follow one article through every stage."""
+    """Follow one article, query, question or case through every stage.
+
+    Of a query, question or case it tells each stage's decision, with what models were asked and answered; of
+    the query of a confusion set its anchor, members, paths and rejections.
+    """
     from flows.engine.session import read_session
+    from flows.inspect import decisions
+    from flows.inspect.confusions import describe_set, is_of_a_set, trace_set
     from flows.inspect.show import describe, trace
 
-    found = trace(read_session(common.workspace).workspace, record)
+    workspace = read_session(common.workspace).workspace
+    if is_of_a_set(record):
+        confusions = trace_set(workspace, record)
+        emit(common, confusions, lambda: describe_set(confusions))
+        return OK
+    way = decisions.follow(workspace, record)
+    if way is not None:
+        emit(common, way, lambda: decisions.describe(way))
+        return OK
+    found = trace(workspace, record)
     emit(common, found, lambda: describe(found))
     return OK
 

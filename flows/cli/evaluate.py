@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 
 from flows.cli.common import DEFAULT, OK, Common, DryRun, emit, with_progress
 
@@ -20,8 +20,10 @@ def evaluate(
     system: Annotated[
         tuple[str, ...],
         Parameter(
-            help="bm25, dense, hybrid, image, st:MODEL, clip:MODEL, or one of these +rerank:MODEL; "
-            "may be given several times. bm25 when neither a system nor a run is named.",
+            help="bm25, dense, hybrid, image, st:MODEL, clip:MODEL; bm25, dense or st:MODEL with +hyde:FILE "
+            "or +query2doc:FILE (release for its own expansions); any of these with +rerank:MODEL (a "
+            "cross-encoder) or +rerank:llm:MODEL (a language model). May be given several times. bm25 when "
+            "neither a system nor a run is named.",
             negative="",
         ),
     ] = (),
@@ -46,22 +48,46 @@ def evaluate(
         str | None,
         Parameter(help="Prefix of documents for st: and clip: models; by default the model's own."),
     ] = None,
+    rerank_depth: Annotated[
+        int,
+        Parameter(
+            help="Documents of each ranking that a language model grades.", validator=validators.Number(gte=1)
+        ),
+    ] = 20,
+    budget: Annotated[
+        str, Parameter(help="Limit on the cost of all language models that re-rank, over all runs.")
+    ] = "5.00",
+    price_in: Annotated[
+        str | None, Parameter(help="Price of a million prompt tokens, in the budget's currency.")
+    ] = None,
+    price_out: Annotated[str | None, Parameter(help="Price of a million answer tokens.")] = None,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
-    """Measure retrieval systems on a published release; the release is only read."""
+    """Measure retrieval systems on a published release; the release is only read.
+
+    A language model is asked through the server of OPENAI_BASE_URL and OPENAI_API_KEY; answers are stored.
+    """
+    import os
+
     from curation.evaluation.systems import parse_systems
+    from flows.adapters.answering import access, prices_of
+    from flows.adapters.llm_ledger import amount
     from flows.engine.releases import task_directories
     from flows.engine.session import current_reporter
     from flows.engine.settings import load_settings
     from flows.engine.workspace import Workspace
     from flows.evaluate.evaluate import describe, evaluate_all, targets
+    from flows.evaluate.reranked import Asking
     from flows.evaluate.retrieval import Options
 
     settings = load_settings(workspace=common.workspace)
     directories = task_directories(release, Workspace(settings.workspace))
     systems = parse_systems(system or (() if run else ("bm25",)))
-    options = Options(split, k, k1, b, query_prompt, document_prompt, settings.worker_count)
+    asking = Asking(
+        access(os.environ), amount(budget, "--budget"), prices_of(price_in, price_out), rerank_depth
+    )
+    options = Options(split, k, k1, b, query_prompt, document_prompt, settings.worker_count, asking)
     places = targets(directories, out, settings.workspace, run, options, subset)
     if dry_run:
         names = [*(item.name for item in systems), *(path.name for path in run)]

@@ -29,6 +29,13 @@ Restore = Annotated[bool, Parameter(negative="", help="Send again tasks that wer
 DrawOnly = Annotated[
     bool, Parameter(negative="", help="Draw and assign, but send nothing yet: `review judge` comes first.")
 ]
+Calibration = Annotated[
+    int | None,
+    Parameter(help="Pairs to draw from all that the judge was asked about, to measure it (docs/review.md)."),
+]
+PerCell = Annotated[
+    int, Parameter(help="Calibration pairs of each cell of the judge's scores before the rest goes by size.")
+]
 ByDoubt = Annotated[
     bool, Parameter(negative="", help="Send what the judge is least sure of first (docs/review.md).")
 ]
@@ -109,6 +116,8 @@ def push(
     restore: Restore = False,
     draw_only: DrawOnly = False,
     by_doubt: ByDoubt = False,
+    calibration: Calibration = None,
+    per_cell: PerCell = 30,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
@@ -118,8 +127,9 @@ def push(
     from flows.review.commands import Push, push_release
 
     asked = Push(
-        release, per_item, sample, stratify, annotators, restore, draw_only, by_doubt, allow_http, dry_run
-    )
+        release, per_item, sample, stratify, annotators, restore, draw_only, by_doubt, allow_http, dry_run,
+        calibration, per_cell,
+    )  # fmt: skip
 
     def work() -> Any:
         return push_release(common.root, asked, review_text.to_stderr)

@@ -9,7 +9,7 @@ import collections
 import concurrent.futures
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from schemas.stages import Drop, Reason, Table
 from sources.stage import CRAWL, CRAWL_VERSION
 
 RAW = Table("raw", RawArticle, ("id",))
+WITHDRAWN = "withdrawn"
+"""Input of a crawl shard: what was withdrawn of it."""
 PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH, Reason.DUPLICATE_ARTICLE})
 """Drops that may go away by themselves (or when another shard changes): the next crawl tries again."""
 
@@ -41,15 +43,19 @@ def shard_params(settings: Settings, profile: Profile) -> dict[str, Any]:
     return {**limits, "profile": profile}
 
 
-def identity(selection: Selection, params: Mapping[str, Any], fingerprint: str) -> Manifest:
+def identity(
+    selection: Selection, params: Mapping[str, Any], fingerprint: str, withdrawn: str = ""
+) -> Manifest:
     """What a crawl shard is made from.
 
     `fingerprint` covers what can change while the selection stays: local files, or what a sync found changed
-    in a repository; '' for nothing of that kind.
+    in a repository; '' for nothing of that kind. `withdrawn` is that of its withdrawn articles, '' for none.
     """
     inputs = {"selection": selection.shard}
     if fingerprint:
         inputs["files" if selection.root else "inventory"] = fingerprint
+    if withdrawn:
+        inputs[WITHDRAWN] = withdrawn
     columns = schema_hashes([("raw", RawArticle), (DROPPED, Drop)])
     return Manifest(CRAWL, CRAWL_VERSION, selection.shard, params, inputs, {}, {}, {}, columns=columns)
 
@@ -109,16 +115,23 @@ def crawl_shard(
     rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
     if len(rows) + len(drops) != len(selection.locators):
         raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")
-    staged = workspace.temporary / f"{CRAWL}.{selection.shard}"
+    return publish_shard(workspace, wanted, rows, drops, time.monotonic() - started)
+
+
+def publish_shard(
+    workspace: Workspace, wanted: Manifest, rows: Sequence[RawArticle], drops: Sequence[Drop], seconds: float
+) -> Manifest:
+    """Write what came of each locator as the finished shard `wanted`."""
+    staged = workspace.temporary / f"{CRAWL}.{wanted.shard}"
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
     outputs = {"raw": write_rows(staged, RAW, rows), DROPPED: write_rows(staged, DROP_TABLE, drops)}
-    counts = {"in": len(selection.locators), "kept": len(rows), "dropped": len(drops)}
+    counts = {"in": len(rows) + len(drops), "kept": len(rows), "dropped": len(drops)}
     reasons = collections.Counter(drop.reason.value for drop in drops)
     manifest = Manifest(
         CRAWL,
         CRAWL_VERSION,
-        selection.shard,
+        wanted.shard,
         wanted.params,
         wanted.inputs,
         outputs,
@@ -126,7 +139,7 @@ def crawl_shard(
         dict(sorted(reasons.items())),
         columns=wanted.columns,
     )
-    publish(workspace.stage(CRAWL) / selection.shard, staged, manifest, time.monotonic() - started)
+    publish(workspace.stage(CRAWL) / wanted.shard, staged, manifest, seconds)
     return manifest
 
 

@@ -8,8 +8,10 @@ from typing import Any
 from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
 from flows.crawl.repositories.base import CrawlRequest, Opened, Opening
 from flows.crawl.selection import Selection, select
+from flows.crawl.withdrawn import fingerprint, leaving_out, of_selection
 from flows.engine.execution import sum_up
 from flows.engine.orchestration import flow, task
+from flows.engine.register import read_register
 from flows.engine.session import Session, write_session
 from sources.ledger import Ledger
 from sources.store import RawStore
@@ -33,21 +35,22 @@ def _crawl(
 ) -> dict[str, Any]:
     params = shard_params(session.settings, request.profile)
     done = []
+    register = read_register(session.workspace)
+    fetch = leaving_out(opened.fetch, register, request.source)
     total = sum(len(item.locators) for item in chosen)
     with session.reporter.stage("crawl", total, "articles") as steps:
 
         @task(name="crawl", task_run_name="crawl/{shard}")
         def fetch_shard(shard: str) -> None:
             selection = next(item for item in chosen if item.shard == shard)
-            wanted = identity(selection, params, opened.fingerprint(selection))
+            gone = fingerprint(of_selection(register, selection).values())
+            wanted = identity(selection, params, opened.fingerprint(selection), gone)
             ready = finished(session.workspace, wanted)
             if ready is not None:
                 steps.advance(len(selection.locators))
                 done.append((ready, False))
             else:
-                made = crawl_shard(
-                    session.workspace, selection, wanted, opened.fetch, opened.connections, steps
-                )
+                made = crawl_shard(session.workspace, selection, wanted, fetch, opened.connections, steps)
                 done.append((made, True))
 
         for selection in chosen:

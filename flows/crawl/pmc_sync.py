@@ -9,13 +9,14 @@ from __future__ import annotations
 import concurrent.futures
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from flows.crawl.selection import STAGE, Selection, selections
 from flows.engine.manifest import DROPPED, Manifest
+from flows.engine.register import read_register
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace, write_atomic
 from schemas.article import RawArticle
@@ -85,10 +86,11 @@ class SyncReport:
         )
 
 
-def sync(workspace: Workspace, context: pmc.PmcContext) -> SyncReport:
+def sync(workspace: Workspace, context: pmc.PmcContext, *, records: bool = True) -> SyncReport:
     """Compare the crawl shards with the newest inventory and mark those that differ.
 
     Nothing but the inventory is fetched. Articles of shards that were never finished are left to their crawl.
+    Unless it `records`, nothing is marked.
 
     Raises:
         UsageError: the bucket has no inventory.
@@ -102,10 +104,12 @@ def sync(workspace: Workspace, context: pmc.PmcContext) -> SyncReport:
         )
     crawled = _crawled(workspace)
     now = read_state(inventory, [pmcid for item in crawled for pmcid in item.selection.locators])
-    return _mark(workspace, crawled, now, context.store.ledger, inventory.date)
+    return _mark(workspace, crawled, now, context.store.ledger, inventory.date, records=records)
 
 
-def repoll(workspace: Workspace, context: pmc.PmcContext, connections: int = 16) -> SyncReport:
+def repoll(
+    workspace: Workspace, context: pmc.PmcContext, connections: int = 16, *, records: bool = True
+) -> SyncReport:
     """As :func:`sync`, asking the bucket itself for each article's versions and, by ETag, its metadata.
 
     Two small requests an article, of which the second is mostly answered 304. An article that cannot be
@@ -121,7 +125,7 @@ def repoll(workspace: Workspace, context: pmc.PmcContext, connections: int = 16)
                 failed.add(pmcid)
             elif answer:
                 now[pmcid] = answer
-    return _mark(workspace, crawled, now, context.store.ledger, "", frozenset(failed))
+    return _mark(workspace, crawled, now, context.store.ledger, "", frozenset(failed), records=records)
 
 
 def _polled(pmcid: str, context: pmc.PmcContext) -> tuple[ObjectVersion, ...] | None:
@@ -163,9 +167,15 @@ class _Crawled:
 
 
 def _crawled(workspace: Workspace) -> list[_Crawled]:
+    """Finished shards of the bucket; withdrawn articles are not asked about any more."""
     finished = shards_of(workspace, CRAWL)
+    gone = {row.locator for row in read_register(workspace) if row.source == pmc.SOURCE}
     return [
-        _read_shard(workspace, selection, finished[selection.shard])
+        _read_shard(
+            workspace,
+            replace(selection, locators=tuple(one for one in selection.locators if one not in gone)),
+            finished[selection.shard],
+        )
         for selection in selections(workspace)
         if selection.source == pmc.SOURCE and selection.shard in finished
     ]
@@ -186,6 +196,8 @@ def _mark(
     ledger: Ledger,
     date: str,
     unreachable: frozenset[str] = frozenset(),
+    *,
+    records: bool = True,
 ) -> SyncReport:
     """Compare each shard with what the bucket holds now and write down which must be made anew."""
     stale: list[str] = []
@@ -202,7 +214,8 @@ def _mark(
         rows = [[pmcid, [[one.number, one.etag] for one in now.get(pmcid, ())]] for pmcid in pmcids]
         token = sha256_text(canonical_json([rows, sorted(gone)]))[:16]
         if token != before.token:
-            _write(workspace, ShardState(item.selection.shard, token, tuple(sorted(gone))))
+            if records:
+                _write(workspace, ShardState(item.selection.shard, token, tuple(sorted(gone))))
             stale.append(item.selection.shard)
     return SyncReport(
         date=date,

@@ -176,10 +176,11 @@ def write_select(connection: duckdb.DuckDBPyConnection, sql: Sql, path: Path) ->
 def run_set_stage(
     stage: SetStage, inputs: Mapping[str, Sequence[Path]], folder: Path, memory_limit: str
 ) -> tuple[dict[str, Output], dict[str, dict[str, int]], dict[str, int]]:
-    """Run a set stage: its outputs in `folder`, unit counts, drops by reason."""
+    """Run a set stage on the files of each view: its outputs in `folder`, unit counts, drops by reason."""
     outputs: dict[str, Output] = {}
     with connect(memory_limit, folder.parent) as connection:
-        for view, (_, row) in stage.inputs.items():
+        rows = {view: row for view, (_, row) in stage.inputs.items()} | dict(stage.resources)
+        for view, row in rows.items():
             add_view(connection, view, inputs[view], row)
         for name, sql in stage.outputs.items():
             file = DROPPED if name == "drops" else name

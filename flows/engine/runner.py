@@ -124,7 +124,7 @@ def plan(
             raise WorkspaceError(f"stage {name!r} has not run", file=str(workspace.root), hint=verb_of(name))
         check_current(workspace, name, finished, versions or {})
     settings = _settings(stage, params or {})
-    used = {} if isinstance(stage, SetStage) else {name: (resources or {})[name] for name in stage.resources}
+    used = {name: (resources or {})[name] for name in stage.resources}
     fixed = {f"resource:{name}": item.fingerprint for name, item in used.items() if item.fingerprint}
     columns = schema_hashes(outputs)
     if isinstance(stage, SetStage):
@@ -240,7 +240,8 @@ def _finish(
 
 
 def _execute_set(job: Job, stage: SetStage) -> Manifest:
-    outputs, units, dropped = run_set_stage(stage, job.inputs, job.staged, job.memory_limit)
+    files = {**job.inputs, **{name: (item.path,) for name, item in job.resources.items()}}
+    outputs, units, dropped = run_set_stage(stage, files, job.staged, job.memory_limit)
     return _finish(job, outputs, units, dropped)
 
 

@@ -281,5 +281,23 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
             mark = "  shaped the benchmark" if system["shaped_the_benchmark"] else ""
             lines.append(f"  {system['name']:<{width}}{cells}{mark}")
             lines += [f"    {note}" for note in system["notes"]]
+            lines += [f"    {line}" for line in _of_models(system)]
         lines.append(f"  {item['page']}")
     return "\n".join(lines)
+
+
+def _of_models(system: dict[str, Any]) -> Iterator[str]:
+    """What people must know of a system that uses a language model: who, how asked, circular, gain."""
+    for item in system.get("models", ()):
+        hashes = ", ".join(value[:16] for value in item["prompt_sha256"]) or "unknown"
+        yield f"{item['use']}: model {item['model']}, prompt {item['prompt']} (hash {hashes})"
+    for item in system.get("circular", ()):
+        shared = f" (family {', '.join(item['families'])})" if item["families"] else ""
+        yield f"circular: related to the {item['role']}, {item['model']}{shared}"
+    if gain := system.get("gain"):
+        mean = "not measured" if gain["mean"] is None else f"{gain['mean']:+.3f}"
+        doubts = f"; doubtful: {'; '.join(gain['doubts'])}" if gain["doubts"] else ""
+        yield (
+            f"gain in {gain['measure']} over {counted(gain['queries'], 'query')}: {mean}, "
+            f"{counted(gain['left_out'], 'positive')} left out{doubts}"
+        )

@@ -1,4 +1,7 @@
-"""Runs retrieval systems on an opened collection: BM25, encoders, fusion, image features, re-rankers."""
+"""Runs retrieval systems on an opened collection: BM25, encoders, fusion, image features, re-rankers.
+
+Systems that use what a language model said are in expanded.py and reranked.py beside it.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ from curation.evaluation.terms import Analyser
 from flows.adapters.encoder import Encoder, UseEncoder, answer, portions
 from flows.engine.execution import new_pool
 from flows.engine.progress import Reporter, SilentReporter
+from flows.evaluate.expanded import expanded_run, expansions_lacking
+from flows.evaluate.reranked import Asking, reranked
 
 DEPTH = 100
 PARALLEL_FROM, PORTION = 4_000, 500
@@ -30,7 +35,10 @@ PARALLEL_FROM, PORTION = 4_000, 500
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What shapes an evaluation. Prompts are for st: and clip: models; None takes the model's own."""
+    """What shapes an evaluation. Prompts are for st: and clip: models; None takes the model's own.
+
+    `asking` is how a language model that re-ranks is reached and paid; None: none is.
+    """
 
     split: str = "test"
     k: int = DEPTH
@@ -39,13 +47,15 @@ class Options:
     query_prompt: str | None = None
     document_prompt: str | None = None
     threads: int = 1
+    asking: Asking | None = None
 
 
 @dataclass
 class Bench:
     """The systems of one command on one collection: what two of them share is made once.
 
-    `made` and `asked` have what was run by name; a name does not say in which folder a model lies.
+    `made` and `asked` have what was run by name; a name does not say in which folder a model lies. `index` is
+    the folder of BM25's index, by default in the scratch folder: benches on one corpus share it.
     """
 
     collection: Collection
@@ -55,17 +65,19 @@ class Bench:
     reporter: Reporter = field(default_factory=SilentReporter)
     made: dict[str, Measured] = field(default_factory=dict)
     asked: dict[str, System] = field(default_factory=dict)
+    index: Path | None = None
 
     def check_installed(self, systems: Iterable[System]) -> None:
         """What those of the systems that can run need is installed: told before hours are spent on others.
 
         Raises:
-            UsageError: it is not; names the extra.
+            UsageError: it is not; names the extra. Or a file of expansions cannot be used.
         """
-        if any((system.model or system.reranker) and not self._lacking(system) for system in systems):
-            from flows.adapters.models import library
+        for system in systems:
+            if not self._lacking(system) and system.needs_encoder:
+                from flows.adapters.models import library
 
-            library()
+                library()
 
     def run(self, system: System) -> Measured:
         """Run one system; `run` is None with the reason when the collection lacks what it needs."""
@@ -78,8 +90,12 @@ class Bench:
         return self.made[system.name]
 
     def _make(self, system: System) -> Measured:
+        if system.language_model:
+            return reranked(self, system)
         if system.reranker:
             return self._rerank(system)
+        if system.expansion:
+            return expanded_run(self, system)
         make: dict[str, Callable[[System], Measured]] = {
             "bm25": self._bm25,
             "hybrid": self._hybrid,
@@ -92,6 +108,8 @@ class Bench:
         data = self.collection
         if not data.queries or not data.corpus_ids:
             return f"there are no {'documents' if data.queries else 'queries'}"
+        if system.expansion and (lacking := expansions_lacking(self, system)):
+            return lacking
         reads_texts = system.kind not in ("image", "clip") or bool(system.reranker)
         images = "have no images" if system.kind == "image" else ""
         texts = "have no texts" if reads_texts else ""
@@ -106,19 +124,9 @@ class Bench:
         return ""
 
     def _bm25(self, system: System) -> Measured:
-        folder = self.scratch / "bm25"
-        folder.mkdir()
+        folder = self.index or self.scratch / "bm25"
         analyser = Analyser()
-        parameters = bm25.Parameters(self.options.k1, self.options.b)
-        total = len(self.collection.corpus_ids)
-        with self.reporter.stage("bm25 index", total, "documents") as steps:
-
-            def texts() -> Any:
-                for document in self.collection.documents():
-                    yield document.text, document.language
-                    steps.advance()
-
-            index = bm25.build(texts(), folder, analyser, parameters)
+        index = bm25.open_index(folder) if folder.is_dir() else self._indexed(folder, analyser)
         run = self._searched(index, folder, analyser)
         config = {
             "formula": "Lucene",
@@ -129,6 +137,19 @@ class Bench:
             **analyser.describe(),
         }
         return Measured(system.name, system.kind, run, config)
+
+    def _indexed(self, folder: Path, analyser: Analyser) -> bm25.Bm25Index:
+        folder.mkdir()
+        total = len(self.collection.corpus_ids)
+        with self.reporter.stage("bm25 index", total, "documents") as steps:
+
+            def texts() -> Any:
+                for document in self.collection.documents():
+                    yield document.text, document.language
+                    steps.advance()
+
+            parameters = bm25.Parameters(self.options.k1, self.options.b)
+            return bm25.build(texts(), folder, analyser, parameters)
 
     def _searched(self, index: bm25.Bm25Index, folder: Path, analyser: Analyser) -> Run:
         """Rankings of every query; many queries are shared out to processes that map the same index."""

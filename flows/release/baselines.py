@@ -25,12 +25,14 @@ from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, write_run
 from curation.evaluation.systems import System, parse_system, parse_systems
 from curation.evaluation.terms import Analyser
+from curation.evaluation.tiers import tier_report
 from curation.release.write import Written
 from flows.engine.session import Session
 from flows.evaluate.diagnostics import DiagnosticOptions, diagnose
 from flows.evaluate.evaluate import CACHE
 from flows.evaluate.retrieval import Bench, Options
 from flows.release.nano import correlated
+from schemas.errors import UsageError
 from schemas.hashing import sha256_file
 from schemas.spec import Baselines
 
@@ -55,6 +57,12 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
     Nothing is written where the spec names no system or there is no query.
     """
     systems = parse_systems(options.systems)
+    for system in systems:
+        if system.expansion or system.language_model:
+            raise UsageError(
+                f"{system.name} is no baseline: it rests on a language model",
+                hint="measure it on the finished release: medqrels evaluate",
+            )
     if not systems or written.head.is_empty:
         return ()
     directory = written.directory
@@ -72,6 +80,10 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
         derived = _variants(ran[0], options, directory)
         shaped = tuple(pools.shaped_by) if pools else ()
         results = {item.bench.options.split: _results(item, directory, shaped) for item in ran}
+    asked = ran[0].bench.asked
+    runs = [(asked[name], run) for name, run in ran[0].runs.items()]
+    if tiers := tier_report(ran[0].bench.collection, directory, runs):
+        derived["tiers"] = tiers
     derived["pools"] = dataclasses.asdict(pools) if pools else None
     derived["distractors"] = {"per_query": options.distractors, "pairs": pairs}
     _json(directory / RUNS / DERIVED, derived)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
@@ -11,9 +15,10 @@ from curation.release.write import Inputs
 from flows.build.model_stages import stages_of
 from flows.engine.connection import query
 from flows.engine.lineage import check_current
+from flows.engine.register import read_register
 from flows.engine.runner import shards_of, table_files
 from flows.engine.session import Session
-from flows.engine.workspace import STORAGE_VERSION
+from flows.engine.workspace import STORAGE_VERSION, Workspace, write_atomic
 from flows.pipeline import BEFORE_TASKS, PARTITION, VERSIONS, parameters_of
 from flows.release.environment import made_with
 from flows.review.reports import reported_in
@@ -22,10 +27,12 @@ from flows.vocabulary import Vocabulary, current
 from flows.vocabulary.store import credits_of
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
+from schemas.record import to_table
 from schemas.spec import DatasetSpec
 from schemas.stages import ModelStage, RecordStage, SetStage
-from schemas.tables import ANNOTATIONS, EXPANSIONS
+from schemas.tables import ANNOTATIONS, EXPANSIONS, WITHDRAWN
 from schemas.task import Task
+from schemas.withdrawal import Withdrawn
 from sources.stage import CRAWL
 
 
@@ -64,10 +71,13 @@ def gather(
     tables["labels"] = tables.pop("records")
     if "collections" in stage.outputs:  # files of questions are sources as well
         tables["sources"] += table_files(workspace, f"{stage.name}.collections")
-    tables["names"] = (vocabulary.table("names"),) if vocabulary else ()
+    for name in ("names", "definitions"):
+        tables[name] = (vocabulary.table(name),) if vocabulary else ()
     of_models = tuple(name for one in asked for name in _names(one))
     for name in (*stages, *of_models, PARTITION):
         tables[f"drops/{name}"] = table_files(workspace, f"{name}._dropped")
+    if register := read_register(workspace):
+        tables[WITHDRAWN.name] = (write_withdrawn(workspace, register),)
     return Inputs(
         built,
         tables,
@@ -79,6 +89,16 @@ def gather(
         review=review_summary(workspace, spec, built.name),
         reported=reported_in(workspace, spec.name),
     )
+
+
+def write_withdrawn(workspace: Workspace, register: Sequence[Withdrawn]) -> Path:
+    """Write the list of what was withdrawn as a table; its path. Equal lists are equal bytes."""
+    path = workspace.temporary / "withdrawn.parquet"
+    rows = sorted(register, key=lambda row: (row.unit, row.id))
+    sink = pa.BufferOutputStream()
+    pq.write_table(to_table(Withdrawn, rows), sink)
+    write_atomic(path, sink.getvalue().to_pybytes())
+    return path
 
 
 def _names(step: RecordStage | SetStage | ModelStage) -> tuple[str, ...]:
@@ -130,7 +150,8 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
             raise WorkspaceError(f"model stage {stage.name!r} has not run", hint=hint)
         check_current(session.workspace, stage.reading.name, finished, VERSIONS)
         (made,) = finished(stage.answers).values()
-        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": spec.prompts.is_trial}
+        is_trial = spec.prompts.is_trial or made.params["is_trial"]  # scripted answers make it one
+        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": is_trial}
         for key, value in wanted.items():
             if made.params[key] != value:
                 raise WorkspaceError(

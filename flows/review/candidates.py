@@ -30,10 +30,11 @@ from curation.privacy.images import READ_VERSION
 from curation.tasks.registry import task_of
 from flows.engine.connection import query
 from flows.engine.workspace import Workspace
+from flows.review.calibration_draw import Wanted, as_pair, draw_calibration
 from flows.review.privacy import hold_reported, scan
 from flows.review.release_texts import DEPTH, Known, Published, Row, marks
 from flows.review.reports import reported_in
-from flows.review.store import ENDED, FRAME, IMAGES, SOURCES, ReviewFolder, review_folder
+from flows.review.store import CALIBRATION, ENDED, FRAME, IMAGES, SOURCES, ReviewFolder, review_folder
 from schemas.errors import UsageError
 from schemas.review import ReviewCandidate
 
@@ -46,6 +47,7 @@ class Options:
     """What `review push` is asked for.
 
     `sample` is the number of items beside those with known grades; `stratify` holds for the whole review.
+    Where a calibration is asked for and no sample, nothing but the calibration is drawn.
     """
 
     per_item: int = 2
@@ -55,6 +57,7 @@ class Options:
     gold_share: float = GOLD_SHARE
     people: tuple[Person, ...] = ()
     ocr: bool = True
+    calibration: Wanted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Prepared:
 
     `ended` counts items that are given to nobody any more, `undrawn` the labelled and found pairs of the
     release that the review has not drawn, `drawn` those it has; a larger `--sample` than `sample` draws more.
+    `calibration` counts the pairs that measure the judge, by stratum.
     """
 
     folder: ReviewFolder
@@ -81,6 +85,7 @@ class Prepared:
     allotted: Mapping[str, int]
     short: int
     strata_without_item: int
+    calibration: Mapping[str, int]
 
     def content(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -131,6 +136,17 @@ def prepare(
     folder = folder or review_folder(workspace, head.dataset, head.task)
     before = folder.candidates()
     drawn = _draw(task, options, folder, before)
+    measured, told_of_judge = (
+        draw_calibration(task, options.calibration, folder, options.per_item)
+        if options.calibration
+        else (folder.calibration(), folder.json(CALIBRATION))
+    )
+    had_pairs = {(item.query_id, item.corpus_id) for item in before} | {pair.key for pair in drawn.pairs}
+    drawn.pairs += [
+        as_pair(row, task)
+        for row in (measured if options.calibration else ())
+        if (row.query_id, row.corpus_id) not in had_pairs
+    ]
     known = {pair.key: pair for pair in (*task.positives, *task.pool, *drawn.pairs)}
     ends: dict[str, Ending] = {}
     again: dict[tuple[str, str], Pair] = {}
@@ -170,6 +186,8 @@ def prepare(
     folder.write_candidates(whole.values())
     folder.write_held_back(found.findings)
     folder.write_allotments([*given, *new.allotments])
+    if measured:
+        folder.write_calibration(measured, told_of_judge)
     folder.write_json(FRAME, drawn.frame | {ENDED: ends, "images_read": found.images_read})
     told_before = folder.json(SOURCES)
     for name, licences in task.licences(shown).items():
@@ -187,7 +205,7 @@ def prepare(
         candidates=len(live),
         new=sum(item.id not in had for item in live),
         ended=dict(sorted(Counter(ends.values()).items())),
-        drawn=sum(item.origin != "gold" for item in whole.values()),
+        drawn=sum(item.origin not in ("gold", "calibration") for item in whole.values()),
         sample=_sampled(drawn.frame),
         undrawn=sum(pair.key not in pairs for pair in _frame(task, drawn.frame["seed"])),
         by_origin=dict(sorted(Counter(item.origin for item in live).items())),
@@ -196,6 +214,7 @@ def prepare(
         allotted=dict(sorted(Counter(row.annotator for row in (*given, *new.allotments)).items())),
         short=len(new.short),
         strata_without_item=drawn.empty_strata,
+        calibration=dict(sorted(Counter(row.stratum for row in measured).items())),
     )
 
 
@@ -239,7 +258,8 @@ def _draw(
     chance = random_pairs(facets, sorted(task.documents), task.may_pair, seed)
     frame = [*_frame(task, seed), *chance]
     sizes = populations(frame, by)
-    chosen = draw(frame, options.sample, by, seed, {(item.query_id, item.corpus_id) for item in before})
+    size = 0 if options.calibration and options.sample is None else options.sample
+    chosen = draw(frame, size, by, seed, {(item.query_id, item.corpus_id) for item in before})
     taken = {pair.key for pair in chosen}
     count = round(options.gold_share * len(chosen))
     documents = [(name, row["specialty"]) for name, row in sorted(task.documents.items())]
@@ -263,7 +283,7 @@ def _draw(
                 "release_hash": head.release_hash,
             },
             "per_item": options.per_item,
-            "sample": options.sample,
+            "sample": size,
             "stratify": list(by),
             "depth": options.depth,
             "gold": len(gold),

@@ -12,12 +12,14 @@ from typing import Any
 
 from annotation.assignment import Person, read_people
 from annotation.candidates import check_facets
+from annotation.judge.sampling import PER_CELL
 from annotation.verdicts import Terms
 from curation.published.manifest import read_manifest
 from flows.engine.scratch import own_temporary
 from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
 from flows.review.adjudication import review_settings
+from flows.review.calibration_draw import Wanted
 from flows.review.candidates import Options, prepare
 from flows.review.conflicts import CHANGED, linked, of_person
 from flows.review.delivery import MediaFolder
@@ -46,6 +48,8 @@ class Push:
     by_doubt: bool = False
     allow_http: bool = False
     dry_run: bool = False
+    calibration: int | None = None
+    per_cell: int = PER_CELL
 
 
 def push_release(
@@ -192,6 +196,7 @@ def _options(workspace: Workspace, asked: Push, per_item: int) -> Options:
         per_item=per_item,
         sample=asked.sample,
         stratify=check_facets(name.strip() for name in asked.stratify.split(",") if name.strip()),
+        calibration=None if asked.calibration is None else Wanted(asked.calibration, asked.per_cell),
     )
     people = _people(asked.annotators)
     if people and not asked.dry_run:

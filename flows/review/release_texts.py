@@ -21,6 +21,7 @@ from curation.published.query import QueryRunner, fetch
 from curation.release.facts import views
 from flows.engine.runner import table_files
 from flows.engine.workspace import Workspace
+from schemas.grades import UNDECIDED
 
 DEPTH = 20
 """Results of each system that may be drawn."""
@@ -41,6 +42,10 @@ _EXCLUDED = """SELECT "query-id" AS q, "corpus-id" AS c, reason FROM excluded OR
 _EMPTIED = "SELECT id FROM drops WHERE unit = 'query' AND reason = 'no_positive_left' ORDER BY id"
 _BY_REVIEW = ("cannot_judge", "rule_under_floor")
 """Reasons for which a review itself has a pair excluded."""
+_OPEN = (*_BY_REVIEW, *UNDECIDED)
+"""Reasons that people's answers can end."""
+_JUDGEMENTS = """SELECT "query-id" AS q, "corpus-id" AS c, score, reason, forward, model, served_model,
+        prompt_sha256 FROM judgements ORDER BY 1, 2"""
 _SHOWN = """SELECT t.id, {title} AS title, t.text, t.language, t.license, o.article_id, o.patient_id,
         {source} AS source_id, o.image_source_sha256 AS image, to_json(o.transforms) AS transforms
     FROM {table} t JOIN {origin} o ON o.id = t.id WHERE t.id IN ({ids}) ORDER BY t.id"""
@@ -97,6 +102,11 @@ class Published:
         return {(row["q"], row["c"]): row for row in fetch(self._query, _QRELS, self.views)}
 
     @cached_property
+    def judgements(self) -> list[dict[str, Any]]:
+        """Every pair mined for the judge with what it said; none of a task that no model judges."""
+        return fetch(self._query, _JUDGEMENTS, self.views) if "judgements" in self.views else []
+
+    @cached_property
     def excluded(self) -> dict[tuple[str, str], str]:
         """Pair that is neither positive nor negative -> why: it is never drawn."""
         return {(row["q"], row["c"]): row["reason"] for row in fetch(self._query, _EXCLUDED, self.views)}
@@ -112,7 +122,7 @@ class Published:
         if document not in self.documents or query not in self.queries.keys() | self.emptied:
             return "gone"
         reason = self.excluded.get((query, document), "")
-        return "excluded" if reason and reason not in _BY_REVIEW else None
+        return "excluded" if reason and reason not in _OPEN else None
 
     def facets(self, query: str) -> Facets:
         """What a query belongs to."""

@@ -3,13 +3,14 @@
 `<workspace>/review/<dataset>/<task>/`: candidates, held_back, allotments, annotations, verdicts (Parquet, the
 records of schemas/review.py), frame.json (what the sample was drawn from), images.json (what was found in
 images that were read), sources.json, log.jsonl (how verdicts came about), lifted.json and foreign.json
-(decisions of maintainers), precision.json (what reviewed samples say of rules and pools).
+(decisions of maintainers), precision.json (what reviewed samples say of rules and pools), calibration
+(Parquet and JSON: the pairs that measure a judge, and what they were drawn from).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,11 +22,13 @@ from annotation.verdicts import Entry, read_log, write_log
 from flows.engine.workspace import Workspace, write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.record import column, from_table, record, to_table
-from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
+from schemas.review import Allotment, CalibrationPair, ReviewAnnotation, ReviewCandidate, Verdict
 
 T = TypeVar("T")
 FOLDER = "review"
 FRAME, IMAGES, LOG, PRECISION = "frame.json", "images.json", "log.jsonl", "precision.json"
+CALIBRATION = "calibration.json"
+"""What the calibration sample was drawn from; its pairs are calibration.parquet."""
 SOURCES = "sources.json"
 """Article -> licences of what the review shows of it."""
 ENDED = "ended"
@@ -68,6 +71,15 @@ class ReviewFolder:
     def verdicts(self) -> list[Verdict]:
         """What was concluded, by candidate."""
         return self._read("verdicts", Verdict)
+
+    def calibration(self) -> list[CalibrationPair]:
+        """Pairs drawn to measure a judge, by query and document."""
+        return self._read("calibration", CalibrationPair)
+
+    def write_calibration(self, rows: Iterable[CalibrationPair], told: Mapping[str, Any]) -> None:
+        """Replace them, and what they were drawn from."""
+        self._write("calibration", CalibrationPair, sorted(rows, key=lambda r: (r.query_id, r.corpus_id)))
+        self.write_json(CALIBRATION, told)
 
     def write_candidates(self, rows: Iterable[ReviewCandidate]) -> None:
         """Replace the candidates."""

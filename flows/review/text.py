@@ -77,6 +77,9 @@ def _drawn(item: Mapping[str, Any]) -> list[str]:
         f"  {counted(count, 'item')} held back: {kind}; held_back.parquet of the review says where"
         for kind, count in item["held_back"].items()
     ]
+    if item["calibration"]:
+        drawn = ", ".join(f"{count:,} {name}" for name, count in item["calibration"].items())
+        lines.append(f"  {counted(sum(item['calibration'].values()), 'pair')} to measure the judge: {drawn}")
     if item["short"]:
         few = f"{counted(item['short'], 'item')} with too few annotators"
         lines.append(f"  {few}: more people have to read these languages")

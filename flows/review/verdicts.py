@@ -27,6 +27,7 @@ from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.review.agreement import scale_of
 from flows.review.store import BY_DOUBT, ENDED, FRAME, PRECISION, ReviewFolder, review_folder
+from flows.review.tasks import task_for
 from schemas.benchmark import Qrel, Query
 from schemas.hashing import sha256_file
 from schemas.record import to_table
@@ -186,7 +187,7 @@ def measure(folder: ReviewFolder, review: Review) -> dict[str, Any]:
         item = candidates.get(verdict.candidate_id)
         if item is None or item.origin not in rows:
             continue
-        is_positive = None if verdict.grade is None else verdict.grade > 0
+        is_positive = None if verdict.grade is None else is_relevant(item, verdict.grade)
         group = group_of(item.origin, item.rule, item.rank)
         rows[item.origin].append(Reviewed(item.id, group, stratum_of(item, by), is_positive))
     sizes: dict[str, dict[tuple[str, str], int]] = {"positive": {}, "pool": {}}
@@ -204,6 +205,12 @@ def measure(folder: ReviewFolder, review: Review) -> dict[str, Any]:
         "precision": [_decision(item) for item in decisions],
         "missed": _missed(rows["pool"], sizes["pool"], int(frame.get("positives", 0)), is_random),
     }
+
+
+def is_relevant(item: ReviewCandidate, grade: int) -> bool:
+    """Whether a grade makes a positive; what a task has between its grades does not."""
+    task = task_for(item.kind, item.task)
+    return grade > 0 and not (task and task.between and task.between.score == grade)
 
 
 def _is_open(folder: ReviewFolder, candidates: Mapping[str, ReviewCandidate]) -> bool:

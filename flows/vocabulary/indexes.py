@@ -36,10 +36,10 @@ class Index:
 
     @property
     def resources(self) -> dict[str, Resource]:
-        """What the stages of grounding are given."""
+        """What the stages of grounding and of tasks are given: the index, and tables of the vocabulary."""
         tables = {
             name: Resource(self.vocabulary.table(name), self.vocabulary.fingerprint)
-            for name in ("names", "types", "relations")
+            for name in ("names", "types", "relations", "definitions", "mappings", "retired", "sources")
         }
         return {"vocabulary": Resource(self.path, self.fingerprint), **tables}
 

@@ -151,12 +151,12 @@ def search(query: str, context: EuropePmcContext) -> SearchResult:
     seen: dict[tuple[str, str], str] = {}
     cursor, hits = "*", 0
     while True:
-        page = _page(query, cursor, context, result_type="lite", page_size=context.page_size)
+        page = ask_page(query, cursor, context, result_type="lite", page_size=context.page_size)
         hits = int(page["hitCount"])
         if hits > context.max_hits:
             hint = "narrow the query, e.g. by FIRST_PDATE:[2024-01-01 TO 2024-12-31]"
             raise UsageError(f"{hits} hits, more than the limit of {context.max_hits}", hint=hint)
-        for row in _rows(page):
+        for row in rows_of(page):
             seen[str(row.get("source")), str(row.get("id"))] = str(row.get("pmcid") or "")
         following = page.get("nextCursorMark")
         if not isinstance(following, str) or not following or following == cursor:
@@ -175,14 +175,14 @@ def metadata(pmcid: str, context: EuropePmcContext) -> Metadata | None:
     Raises:
         FetchError: no usable answer.
     """
-    page = _page(f"PMCID:{pmcid}", "*", context, result_type="core", page_size=25)
-    rows = [row for row in _rows(page) if _pmcid(str(row.get("pmcid") or "")) == pmcid]
+    page = ask_page(f"PMCID:{pmcid}", "*", context, result_type="core", page_size=25)
+    rows = [row for row in rows_of(page) if _pmcid(str(row.get("pmcid") or "")) == pmcid]
     if not rows:
         return None
     # One PMCID may have a record of PubMed and one of Europe PMC's own; PubMed's says more.
     rows.sort(key=lambda row: (str(row.get("source")) != "MED", str(row.get("source")), str(row.get("id"))))
     row = rows[0]
-    types = [_types(other) for other in rows]
+    types = [types_of(other) for other in rows]
     return Metadata(
         pmcid=pmcid,
         is_open_access=_yes(row, "isOpenAccess"),
@@ -197,9 +197,14 @@ def metadata(pmcid: str, context: EuropePmcContext) -> Metadata | None:
     )
 
 
-def _page(
+def ask_page(
     query: str, cursor: str, context: EuropePmcContext, *, result_type: str, page_size: int
 ) -> dict[str, Any]:
+    """One page of a search.
+
+    Raises:
+        FetchError: no usable answer.
+    """
     fields = {
         "query": query,
         "format": "json",
@@ -254,13 +259,15 @@ def _checked(body: bytes | None) -> dict[str, Any]:
     return page
 
 
-def _rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rows_of(page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Records of a page."""
     listed = page.get("resultList")
     rows = listed.get("result") if isinstance(listed, dict) else None
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _types(row: Mapping[str, Any]) -> set[str]:
+def types_of(row: Mapping[str, Any]) -> set[str]:
+    """Publication types of a record, in lower case."""
     listed = row.get("pubTypeList")
     types = listed.get("pubType") if isinstance(listed, dict) else None
     return {str(item).strip().lower() for item in (types if isinstance(types, list) else [types])}

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from sources.pmc import SOURCE, PmcContext, versions
 from sources.pmc.inventory import ObjectVersion
+from sources.pmc.metadata import PmcMetadata, parse_metadata
 from sources.store import md5_hex
 
 _MAX_METADATA_BYTES = 8 * 1024 * 1024
@@ -43,11 +44,42 @@ def _etag(pmcid: str, number: int, context: PmcContext) -> str | None:
         held = context.store.ledger.find(SOURCE, key)
         if held is None:
             continue
-        url = f"{context.endpoint.rstrip('/')}/{quote(key, safe='/')}"
-        answer = context.client.get(url, max_bytes=_MAX_METADATA_BYTES, etag=held.etag)
+        answer = context.client.get(_url(key, context), max_bytes=_MAX_METADATA_BYTES, etag=held.etag)
         if answer is None:
             return ""
         if answer.status == 304:
             return (held.etag or held.md5).strip('"')
         return (answer.headers.get("etag") or md5_hex(answer.body)).strip('"')
     return None
+
+
+def metadata_now(pmcid: str, context: PmcContext) -> PmcMetadata | None:
+    """The newest version's metadata as the bucket holds them; None when it has none. Nothing is stored.
+
+    Raises:
+        FetchError: the bucket does not answer.
+        InputError: the metadata cannot be used.
+    """
+    for number in versions(pmcid, context)[:1]:
+        for key in metadata_keys(pmcid, number):
+            answer = context.client.get(_url(key, context), max_bytes=_MAX_METADATA_BYTES)
+            if answer is not None:
+                return parse_metadata(answer.body, pmcid, number)
+    return None
+
+
+def is_absent(pmcid: str, version: int, context: PmcContext) -> bool:
+    """Whether the bucket lists no version of an article, and answers 404 for its metadata and its XML.
+
+    Raises:
+        FetchError: the bucket does not answer, which says nothing of the article.
+    """
+    if versions(pmcid, context):
+        return False
+    folder = f"{pmcid}.{version}"
+    keys = (*metadata_keys(pmcid, version), f"{folder}/{folder}.xml")
+    return all(context.client.get(_url(key, context), max_bytes=_MAX_METADATA_BYTES) is None for key in keys)
+
+
+def _url(key: str, context: PmcContext) -> str:
+    return f"{context.endpoint.rstrip('/')}/{quote(key, safe='/')}"

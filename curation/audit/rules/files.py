@@ -165,9 +165,9 @@ def _other_lines(context: Context) -> Outcome:
         raise CannotRun("rows without a licence leave the card's licence undefined")
     stated = card.prose_of(published)
     prose = {name: stated[name] if stated.get(name, "").strip() else "" for name in card.PROSE}
-    wanted = card.texts(
-        context.directory, context.manifest, numbers, prose, context.query, credit.stated(context.directory)
-    )
+    files = context.subject.files or hash_files(context.directory)
+    citation = credit.stated(context.directory)
+    wanted = card.texts(context.directory, context.manifest, numbers, prose, context.query, citation, files)
     for name, text in wanted.items():
         _compare(found, name, _published(context, name), text)
     return found.outcome(sum(text.count("\n") for text in wanted.values()))
@@ -315,8 +315,8 @@ RULES = (
         "card",
         1,
         "The card is true",
-        "The card is rendered again from the data; apart from its prose, every line must be equal, numbers "
-        "included.",
+        "The card, its pages, credits and croissant.json are made again from the data; apart from prose, "
+        "every line must be equal, numbers included.",
         "error",
         "lines",
         checks=TRUE_CARD,

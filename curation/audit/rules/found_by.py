@@ -6,11 +6,11 @@ from curation.audit.rule import Check, Defect, Rule
 from curation.audit.rules.planting import drop_row, set_row
 
 _OTHERS = "list_filter(found_by, lambda one: split_part(one, ':', 2) <> 'reasoning')"
-_FLAG = f"""SELECT "query-id" AS q, "corpus-id" AS c FROM found
+_FLAG = f"""SELECT "query-id" AS q, "corpus-id" AS c FROM judgements
     WHERE only_reasoning IS DISTINCT FROM coalesce(len({_OTHERS}) = 0, false)"""
-_NOTHING = 'SELECT "query-id" AS q, "corpus-id" AS c FROM found WHERE coalesce(len(found_by), 0) = 0'
+_NOTHING = 'SELECT "query-id" AS q, "corpus-id" AS c FROM judgements WHERE coalesce(len(found_by), 0) = 0'
 _UNSAID = """SELECT r."query-id" AS q, r."corpus-id" AS c FROM qrels r
-    ANTI JOIN found f ON f."query-id" = r."query-id" AND f."corpus-id" = r."corpus-id"
+    ANTI JOIN judgements f ON f."query-id" = r."query-id" AND f."corpus-id" = r."corpus-id"
     WHERE r.label_status = 'judge' AND r.score > 0"""
 
 RULES = (
@@ -29,18 +29,18 @@ RULES = (
                 (
                     Defect(
                         "a pair wrongly called found by reasoning alone",
-                        set_row("found", "only_reasoning = true, found_by = ['bm25:answer:1']"),
+                        set_row("judgements", "only_reasoning = true, found_by = ['bm25:answer:1']"),
                     ),
                     Defect(
                         "a pair found by reasoning alone that is not called so",
-                        set_row("found", "only_reasoning = false, found_by = ['bm25:reasoning:1']"),
+                        set_row("judgements", "only_reasoning = false, found_by = ['bm25:reasoning:1']"),
                     ),
                 ),
             ),
             Check(
                 "nothing is said to have found the pair",
                 _NOTHING,
-                Defect("a pair that nothing found", set_row("found", "found_by = []")),
+                Defect("a pair that nothing found", set_row("judgements", "found_by = []")),
             ),
             Check(
                 "a positive of a judge that nothing is said to have found",
@@ -49,14 +49,14 @@ RULES = (
                     "a positive whose finders are lost",
                     f"""UPDATE qrels SET label_status = 'judge', score = 2
                         WHERE ("query-id", "corpus-id") IN (
-                            SELECT ("query-id", "corpus-id") FROM found WHERE rowid = 0);
-                    {drop_row("found")}""",
+                            SELECT ("query-id", "corpus-id") FROM judgements WHERE rowid = 0);
+                    {drop_row("judgements")}""",
                 ),
             ),
         ),
-        compared="FROM found",
+        compared="FROM judgements",
         tables=("qrels",),
-        about=("found",),
+        about=("judgements",),
         holds="what found pairs",
     ),
 )

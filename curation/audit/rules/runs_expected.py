@@ -87,6 +87,7 @@ def of_split(
         measures: names of the columns.
     """
     measured = int(np.count_nonzero(data.relevant))
+    sizes = data.set_sizes
     ran = [name for name, item in named.items() if item.get("status") == "measured"]
     comparisons = _comparisons({name: values[name] for name in ran if name in values}, measures)
     systems: dict[str, dict[str, Any]] = {
@@ -102,7 +103,8 @@ def of_split(
             "queries": len(data.queries),
             "queries_measured": measured,
             "queries_without_positive": len(data.queries) - measured,
-            "pairs_left_out": len(data.left_out),
+            "pairs_left_out": data.count_left_out,
+            **({"sets": {"queries": len(sizes), "chance": float(np.mean(1 / sizes))}} if len(sizes) else {}),
             "measures": list(measures),
         },
         RELEASE: {"release": _release(manifest)},

@@ -13,7 +13,7 @@ import numpy as np
 
 from curation.audit.rule import Defect
 from curation.audit.rules.runs_expected import POSITIVES
-from curation.audit.rules.runs_reading import JUDGED, PAIRS_LEFT_OUT
+from curation.audit.rules.runs_reading import JUDGED, OUTSIDE, PAIRS_LEFT_OUT
 from curation.evaluation.collection import FACETS, Collection, EvaluationQuery, Head
 from curation.evaluation.ranking import Indices, Ranking
 from curation.evaluation.results import Measured, summarise
@@ -42,7 +42,8 @@ _NOT_RUN = Measured("image", "image", None, why_not="this defect has no image fe
 _TABLES = {
     "corpus": "SELECT id FROM corpus ORDER BY id",
     "qrels": f"SELECT q, c, score FROM ({JUDGED}) SEMI JOIN corpus ON id = c",
-    "left_out": f"SELECT q, c FROM ({PAIRS_LEFT_OUT}) SEMI JOIN corpus ON id = c ORDER BY ALL",
+    "left_out": f"""SELECT q, c FROM ({PAIRS_LEFT_OUT} UNION {OUTSIDE})
+        SEMI JOIN corpus ON id = c ORDER BY ALL""",
 }
 _QUERIES = f"""SELECT q.id, p.split, coalesce(o.article_id, q.id) AS article_id, {{facets}}
     coalesce(s.said, '') AS label_status FROM queries q

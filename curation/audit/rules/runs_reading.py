@@ -39,8 +39,13 @@ PAIRS_LEFT_OUT = f"""
     UNION SELECT q, c FROM (SELECT o.id AS q, d.id AS c FROM provenance_queries o
         JOIN provenance_corpus d ON o.patient_id <> '' AND d.patient_id = o.patient_id) {_UNJUDGED}"""
 _QUERIES = "SELECT id FROM {source} ORDER BY id"
-_PAIRS = f"""SELECT q, c, score, true AS is_label FROM ({JUDGED})
-    UNION ALL SELECT q, c, NULL, false FROM ({PAIRS_LEFT_OUT})"""
+_PAIRS = f"""SELECT q, c, score, 'label' AS kind FROM ({JUDGED})
+    UNION ALL SELECT q, c, NULL, 'left out' FROM ({PAIRS_LEFT_OUT})"""
+SETS = 'SELECT "query-id" AS q, "corpus-id" AS c FROM confusions'
+"""Pairs of queries that are ranked among a set of their own."""
+OUTSIDE = f"""
+    SELECT q, id AS c FROM (SELECT DISTINCT q FROM ({SETS})), corpus
+    ANTI JOIN ({SETS}) AS s ON s.q = q AND s.c = id"""
 TABLES = ("queries", "corpus", "qrels", "excluded", "provenance_queries", "provenance_corpus")
 """What a split is read from."""
 UNREADABLE, TOO_MANY, TOO_LONG = (
@@ -52,7 +57,7 @@ NO_QUERY, NO_DOCUMENT = "the query is not one of this split", "the document is n
 IN_PARTS, TWICE = "the ranking of a query is in several parts", "the document occurs twice in a ranking"
 RANKS, NO_NUMBER = "the ranks are not 1 to n", "the score is not a number"
 RISES = "the score is not below the one before, as a 32-bit number"
-LEFT_OUT = "an excluded pair, or a record of the query's own, is ranked"
+LEFT_OUT = "an excluded pair, a record of the query's own, or what is not in the query's set, is ranked"
 """What can be wrong with a run file's content."""
 
 
@@ -90,7 +95,8 @@ class Split:
     """Queries of one split and what is known of them; a pair is the key query * documents + document.
 
     `queries` and `corpus` are ids in order; `labels` are keys in order with their `grades`; `left_out` are
-    keys in order of the pairs no ranking may hold: excluded, and unjudged records of the query's own.
+    keys in order of the pairs no ranking may hold: excluded, and unjudged records of the query's own; of
+    queries with a set of their own (`sets`, keys in order), also all others.
     """
 
     queries: pa.Array
@@ -98,6 +104,37 @@ class Split:
     labels: Keys
     grades: Keys
     left_out: Keys
+    sets: Keys = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def count_left_out(self) -> int:
+        """Pairs no ranking may hold."""
+        outside = np.count_nonzero(self._in_sets) * len(self.corpus) - len(self.sets)
+        return int(outside) + int(np.count_nonzero(~self._is_outside(self.left_out)))
+
+    def is_left_out(self, keys: Keys) -> Mask:
+        """Whether no ranking may hold each of some pairs; -1 is of no pair."""
+        return within(keys, self.left_out)[0] | self._is_outside(keys)
+
+    @property
+    def set_sizes(self) -> Keys:
+        """(queries with a set,) documents each is ranked among."""
+        return np.unique(self.sets // max(1, len(self.corpus)), return_counts=True)[1]
+
+    @property
+    def _in_sets(self) -> Mask:
+        """(queries,) those that have a set."""
+        found = np.zeros(len(self.queries), np.bool_)
+        found[self.sets // max(1, len(self.corpus))] = True
+        return found
+
+    def _is_outside(self, keys: Keys) -> Mask:
+        """Whether each pair is of a query with a set, and not in it."""
+        if not len(self.sets):
+            return np.zeros(len(keys), np.bool_)
+        owners = np.maximum(keys, 0) // max(1, len(self.corpus))
+        outside: Mask = (keys >= 0) & self._in_sets[owners] & ~within(keys, self.sets)[0]
+        return outside
 
     @property
     def relevant(self) -> Keys:
@@ -148,21 +185,28 @@ def splits_of(context: Context, parts: Mapping[str, Part], corpus: pa.Array) -> 
     labels: dict[str, list[Keys]] = {split: [] for split in queries}
     grades: dict[str, list[Keys]] = {split: [] for split in queries}
     out: dict[str, list[Keys]] = {split: [] for split in queries}
-    for batch in context.batches(_PAIRS, *TABLES):
+    sets: dict[str, list[Keys]] = {split: [] for split in queries}
+    has_sets = "confusions" in context.views
+    text = f"{_PAIRS} UNION ALL SELECT q, c, NULL, 'set' FROM ({SETS})" if has_sets else _PAIRS
+    for batch in context.batches(text, *TABLES, *(["confusions"] if has_sets else [])):
         grade = np.asarray(pc.fill_null(batch.column("score"), 0)).astype(np.int64)
-        is_label = np.asarray(batch.column("is_label"))
+        kinds = {
+            kind: np.asarray(pc.equal(batch.column("kind"), kind)) for kind in ("label", "left out", "set")
+        }
         for split, known in queries.items():
             keys = _keys(batch.column("q"), batch.column("c"), known, corpus)
-            chosen = is_label & (keys >= 0)
+            chosen = kinds["label"] & (keys >= 0)
             labels[split].append(keys[chosen])
             grades[split].append(grade[chosen])
-            out[split].append(keys[~is_label & (keys >= 0)])
+            out[split].append(keys[kinds["left out"] & (keys >= 0)])
+            sets[split].append(keys[kinds["set"] & (keys >= 0)])
     made = {}
     for split, known in queries.items():
         every = _joined(labels[split])
         order = np.argsort(every, kind="stable")
         grade = _joined(grades[split])[order]
-        made[split] = Split(known, corpus, every[order], grade, np.unique(_joined(out[split])))
+        left_out, own = (np.unique(_joined(found[split])) for found in (out, sets))
+        made[split] = Split(known, corpus, every[order], grade, left_out, own)
     return made
 
 
@@ -331,7 +375,7 @@ def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, s
     faults.add_rows(RISES, rows, rises)
     faults.add_rows(TOO_LONG, rows, place == k, f"the ranking is longer than {k}")
     faults.add_rows(TWICE, rows, (keys >= 0) & (_numbered(keys) > 0))
-    faults.add_rows(LEFT_OUT, rows, within(keys, split.left_out)[0])
+    faults.add_rows(LEFT_OUT, rows, split.is_left_out(keys))
     tally.add(owners, documents)
 
 

@@ -75,7 +75,10 @@ def collect(splits: Sequence[tuple[Collection, Mapping[str, Run]]], depth: int) 
 def _candidates(
     collection: Collection, runs: Mapping[str, Run], query: str, systems: Sequence[str], depth: int
 ) -> tuple[Indices, NDArray[np.int8], NDArray[np.int16]]:
-    """Documents of one query in corpus order, 2 for a positive and 1 for another label, rank by system."""
+    """Documents of one query in corpus order, 2 for a positive and 1 for another label, rank by system.
+
+    A query that is ranked among a set of its own has that set, found or not.
+    """
     left_out = collection.left_out.get(query)
     found = [without(runs.get(name, {}).get(query, EMPTY), left_out, depth).documents for name in systems]
     judged = {
@@ -85,7 +88,8 @@ def _candidates(
     positives = np.array([place for place, grade in judged.items() if grade >= RELEVANT], np.int32)
     if left_out is not None:
         positives = positives[~np.isin(positives, left_out)]
-    documents = np.unique(np.concatenate([positives, *found]))
+    inside = collection.sets.get(query, EMPTY.documents)
+    documents = np.unique(np.concatenate([positives, inside, *found]))
     labels = np.array(
         [(2 if judged[place] >= RELEVANT else 1) if place in judged else 0 for place in documents.tolist()],
         np.int8,

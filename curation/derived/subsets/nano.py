@@ -120,6 +120,8 @@ def _documents(
     kinds = np.zeros(len(ids), np.int8)
     judged = {name for query in queries for name in collection.qrels[query]}
     kinds[[bisect_left(ids, name) for name in sorted(judged)]] = _JUDGED
+    for query in queries:
+        kinds[collection.sets.get(query, EMPTY.documents)] = _JUDGED
     room = options.documents
     rankings = [runs[system].get(query, EMPTY).documents for system in sorted(runs) for query in queries]
     for rank in range(options.hard_depth):

@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 
-from curation.evaluation.measures import PRIMARY
+from curation.evaluation.measures import primary_of
 from curation.evaluation.page.plots import Bar, Row, bars
 
 FEW_ARTICLES = 30
@@ -35,17 +35,20 @@ def render(summary: Mapping[str, Any]) -> str:
     )
     environment.filters.update(score=score, spread=spread, probability=probability, pretty=pretty)
     systems = [system for system in summary["systems"] if system["status"] == "measured"]
+    primary = primary_of(summary)
     return environment.get_template("results.html.jinja").render(
         summary=summary,
         release=summary["release"],
         systems=systems,
         places={system["name"]: place for place, system in _numbered(systems)},
         not_run=[system for system in summary["systems"] if system["status"] != "measured"],
-        primary=PRIMARY,
+        asking=[system for system in systems if system.get("models")],
+        circular=any(system.get("circular") for system in systems),
+        primary=primary,
         few=FEW_ARTICLES,
         best=_best(systems, summary["measures"]),
         overall=_overall(systems, summary["measures"]),
-        facets=_facets(systems, summary["facets"]),
+        facets=_facets(systems, summary["facets"], primary),
     )
 
 
@@ -92,7 +95,7 @@ def _overall(systems: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> s
 
 
 def _facets(
-    systems: Sequence[Mapping[str, Any]], counts: Mapping[str, Mapping[str, int]]
+    systems: Sequence[Mapping[str, Any]], counts: Mapping[str, Mapping[str, int]], primary: str
 ) -> list[dict[str, Any]]:
     """Facets with more than one value: their chart and counts."""
     found = []
@@ -104,7 +107,7 @@ def _facets(
             Row(
                 f"{value or 'undecided'} ({values[value]})",
                 [
-                    _bar(place, system["name"], system["facets"][facet][value][PRIMARY])
+                    _bar(place, system["name"], system["facets"][facet][value][primary])
                     for place, system in _numbered(systems)
                 ],
             )
@@ -118,16 +121,16 @@ def _facets(
                 "values": order,
                 "counts": values,
                 "plot": bars(rows, title),
-                "is_few": _is_few(systems, facet),
+                "is_few": _is_few(systems, facet, primary),
             }
         )
     return found
 
 
-def _is_few(systems: Sequence[Mapping[str, Any]], facet: str) -> bool:
+def _is_few(systems: Sequence[Mapping[str, Any]], facet: str, primary: str) -> bool:
     """Whether any interval of a facet is of fewer articles than it takes."""
     return any(
-        found[PRIMARY]["low"] is not None and found[PRIMARY]["groups"] < FEW_ARTICLES
+        found[primary]["low"] is not None and found[primary]["groups"] < FEW_ARTICLES
         for system in systems
         for found in system["facets"][facet].values()
     )

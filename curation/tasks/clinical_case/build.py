@@ -11,7 +11,7 @@ from pathlib import Path
 
 from curation.tasks.clinical_case.clues import GIVES_AWAY, HIDDEN, read_clues
 from curation.tasks.clinical_case.records import Clue, Cut
-from curation.tasks.clinical_case.settings import OwnReason, Settings
+from curation.tasks.clinical_case.settings import Settings
 from curation.tasks.clinical_case.sql import NAME
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_facts import why_unpaired
@@ -117,7 +117,7 @@ def _case(
     close = near(found.concept, report.concepts, settings.max_family)
     wordings = wordings_of(report, articles, found.concept, close, text.language, names)
     if wordings is None:
-        yield drop_query(case, OwnReason.NOT_NAMED_IN_LANGUAGE, f"{found.concept} in {text.language}")
+        yield drop_query(case, Reason.NOT_NAMED_IN_LANGUAGE, f"{found.concept} in {text.language}")
         return
     hidden = hide(report, case, wordings, places_of(report, close))
     words = word_count(hidden.text.released) if hidden.text else 0
@@ -132,7 +132,7 @@ def _dropped(case: Case, hidden: Hidden, words: int) -> Drop:
     if hidden.revealed is None:
         return drop_query(case, Reason.SHORT_CASE, f"{words} words of presentation and findings")
     cut = hidden.revealed
-    return drop_query(case, OwnReason.REVEALED_EARLY, f"{words} words before {cut.text[:80]!r} ({cut.how})")
+    return drop_query(case, Reason.REVEALED_EARLY, f"{words} words before {cut.text[:80]!r} ({cut.how})")
 
 
 def _query(
@@ -212,6 +212,5 @@ PER_ARTICLE = RecordStage(
     process=build,
     accounts=ACCOUNTS,
     settings=Settings,
-    reasons=frozenset(OwnReason),
     resources=("names", "types", "relations"),
 )

@@ -1,8 +1,6 @@
-"""Settings of clinical case retrieval, and reasons of its own."""
+"""Settings of clinical case retrieval."""
 
 from __future__ import annotations
-
-from enum import StrEnum
 
 from pydantic import Field
 
@@ -22,10 +20,3 @@ class Settings(task.Settings):
     max_diseases: int = Field(
         default=20, ge=1, description="a drug, gene or test of more diseases points to none of them"
     )
-
-
-class OwnReason(StrEnum):
-    """Why this task drops what no other does."""
-
-    REVEALED_EARLY = "revealed_early"
-    NOT_NAMED_IN_LANGUAGE = "not_named_in_language"

@@ -153,7 +153,6 @@ class FoundEvidence:
     query_id: str = column("query")
     corpus_id: str = column("passage")
     found_by: tuple[str, ...] = column("system, view and rank of each that found it, e.g. bm25:answer:3")
-    only_reasoning: bool = column("whether no other view than the reasoning path found it")
 
 
 @record

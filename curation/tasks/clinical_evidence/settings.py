@@ -34,8 +34,6 @@ class OwnReason(StrEnum):
     """Why this task drops what no other does."""
 
     NO_DECISION = "no_decision"
-    REVEALED_EARLY = "revealed_early"
-    NOT_NAMED_IN_LANGUAGE = "not_named_in_language"
     LANGUAGE_NOT_READ = "language_not_read"
     OTHER_SCENARIO = "other_scenario"
     LEFT_OUT_BEFORE = "left_out_before"

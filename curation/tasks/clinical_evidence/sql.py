@@ -15,6 +15,7 @@ from curation.tasks.clinical_evidence.records import (
 )
 from curation.tasks.clinical_evidence.settings import REASONS
 from curation.tasks.clinical_evidence.vignettes import NAME
+from curation.tasks.shared.judging.mined import mined_pairs
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair
 from curation.tasks.shared.merge_sql import DOCUMENTS, DROPPED_DOCUMENTS, KEPT
 from curation.tasks.shared.mining.records import IndexedDocument, IndexedView
@@ -99,8 +100,7 @@ TRIES = SetStage(
 """Closed-book answers beside their keys, by collection: its questions together are the control set."""
 _FOUND = """
     SELECT query_id || ' ' || corpus_id AS pair, query_id, corpus_id,
-        list_sort(list(system || ':' || view || ':' || rank)) AS found_by,
-        bool_and(view = 'reasoning') AS only_reasoning
+        list_sort(list(system || ':' || view || ':' || rank)) AS found_by
     FROM mined GROUP BY query_id, corpus_id
 """
 _CANDIDATES = """
@@ -169,7 +169,7 @@ OVER_ALL = SetStage(
         "asked": (f"{NAME}_apart.pairs", AskedPair),
         "of_same_patient": (f"{NAME}_apart.excluded", Excluded),
         "judged": (f"{NAME}_judged.judged", JudgedPair),
-        "all_found": (f"{NAME}_pairs.found", FoundEvidence),
+        "found": (f"{NAME}_pairs.found", FoundEvidence),
         "all_sources": (f"{NAME}_questions.sources", Source),
     },
     outputs={
@@ -180,9 +180,7 @@ OVER_ALL = SetStage(
         "answers": Sql(
             "FROM all_answers WHERE query_id IN (SELECT id FROM queries)", EvidenceAnswer, ("query_id",)
         ),
-        "found": Sql(
-            "SELECT f.* FROM all_found AS f SEMI JOIN qrels USING (query_id, corpus_id)", FoundEvidence, _PAIR
-        ),
+        "judgements": mined_pairs(),
         "collections": Sql("FROM all_sources", Source, ("id",)),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },

@@ -48,6 +48,11 @@ TASK = Task(
         Grade(2, "Supports both", "The passage supports the answer and the reasoning that leads to it."),
         Grade(0, "Not relevant", "The passage supports neither the answer nor a step towards it."),
     ),
+    between=Grade(
+        1,
+        "One of the two",
+        "The passage supports the answer or a step towards it, but not both, or gives only background.",
+    ),
     question=Question(
         text="Does the passage support the right answer and the reasoning that leads to it?",
         left="Story and question",
@@ -82,7 +87,7 @@ TASK = Task(
         ),
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
-    extra_tables=("answers", "found"),
+    extra_tables=("answers", "judgements"),
     candidates_because="A language model judged the pairs, and how far it agrees with experts has not been "
     "measured.",
 )

@@ -185,7 +185,7 @@ def _decided(
         return _drop(case, scenario, _short(at, answer.at), f"{words} words before {answer.words[0]!r}")
     if answer.at - at > MAX_GAP:
         gap = f"{answer.at - at} sentences before {answer.words[0]!r}"
-        return _drop(case, scenario, OwnReason.REVEALED_EARLY, gap)
+        return _drop(case, scenario, Reason.REVEALED_EARLY, gap)
     told = sentences[answer.at]
     span = told.span
     targets = _targets(report, told, answer.words, meanings(names, types, report.concepts))
@@ -221,8 +221,8 @@ def _targets(
     return tuple(dict.fromkeys(inside))
 
 
-def _short(at: int, told: int) -> OwnReason | Reason:
-    return OwnReason.REVEALED_EARLY if at < told else Reason.SHORT_CASE
+def _short(at: int, told: int) -> Reason:
+    return Reason.REVEALED_EARLY if at < told else Reason.SHORT_CASE
 
 
 def _diagnosis(
@@ -242,11 +242,11 @@ def _diagnosis(
     wordings = wordings_of(report, articles, found.concept, close, whole.language, names)
     if wordings is None:
         spoken = f"{found.concept} in {whole.language}"
-        return _drop(case, "diagnosis", OwnReason.NOT_NAMED_IN_LANGUAGE, spoken)
+        return _drop(case, "diagnosis", Reason.NOT_NAMED_IN_LANGUAGE, spoken)
     hidden = hide(report, case, wordings, places_of(report, close))
     words = word_count(hidden.text.released) if hidden.text else 0
     if hidden.text is None or words < settings.min_words or hidden.revealed is None:
-        reason = OwnReason.REVEALED_EARLY if hidden.revealed else OwnReason.NO_DECISION
+        reason = Reason.REVEALED_EARLY if hidden.revealed else OwnReason.NO_DECISION
         return _drop(case, "diagnosis", reason, f"{words} words before it is told")
     cut = hidden.revealed
     sentences = list(case_sentences(report, case))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from curation.tasks.reference_qa.corpus import NAME
-from curation.tasks.reference_qa.records import AnsweredQuery, LabelledPair
+from curation.tasks.reference_qa.records import AnsweredQuery, FoundPair, LabelledPair
 from curation.tasks.reference_qa.settings import OwnReason
-from curation.tasks.shared.judging.records import AskedPair
+from curation.tasks.shared.judging.mined import mined_pairs
+from curation.tasks.shared.judging.records import AskedPair, JudgedPair
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.extracted import Source
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -30,7 +31,7 @@ _DROPS = f"""
 """A query without any label is neither kept nor released: what no model was asked may support its answer."""
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=1,
+    version=2,
     inputs={
         "asked": (f"{NAME}_pairs.queries", Query),
         "corpus": (f"{NAME}_pairs.documents", Document),
@@ -38,6 +39,8 @@ OVER_ALL = SetStage(
         "all_sources": (f"{NAME}_pairs.sources", Source),
         "pairs": (f"{NAME}_pairs.pairs", AskedPair),
         "labelled": (f"{NAME}_labels.labelled", LabelledPair),
+        "found": (f"{NAME}_pairs.found", FoundPair),
+        "judged": (f"{NAME}_judged.judged", JudgedPair),
     },
     outputs={
         "queries": Sql(_QUERIES, Query, ("id",)),
@@ -48,6 +51,7 @@ OVER_ALL = SetStage(
             "FROM all_answers WHERE query_id IN (SELECT id FROM queries)", AnsweredQuery, ("query_id",)
         ),
         "collections": Sql("FROM all_sources", Source, ("id",)),
+        "judgements": mined_pairs("pairs"),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
     accounts=(SetAccount("query", "asked", "source_id", "queries", "source_id"),),

@@ -34,6 +34,9 @@ TASK = Task(
         Grade(2, "Supports the answer", "The passage says in so many words what the answer rests on."),
         Grade(0, "Not relevant", "The passage does not support the answer, even if it shares its subject."),
     ),
+    between=Grade(
+        1, "Background", "The passage tells what the answer builds on; whether it is right could be doubted."
+    ),
     exclusions={
         OTHER_CITED: "The answer names the document's article, but not this passage, and nobody judged it.",
     },
@@ -71,7 +74,7 @@ TASK = Task(
         ),
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
-    extra_tables=("answers",),
+    extra_tables=("answers", "judgements"),
     sure_rules=(BY_ANSWER,),
     candidates_because="An answer cites documents, not passages: which passage supports it, only a judge or "
     "an expert can say.",

@@ -128,6 +128,7 @@ class World:
     withheld: list[Withheld] = field(default_factory=list)
     labels: list[RecordLabels] = field(default_factory=list)
     tasks: tuple[str, ...] = ("visual_context",)
+    citation: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, dict[str, Any]] = field(
         default_factory=lambda: {"visual_context": dict(TASKS["visual_context"].per_article.params)}
     )
@@ -229,6 +230,7 @@ class World:
                 "title": "Known release",
                 "licence_profile": self.profile,
                 "expert_minimum": 5,
+                "citation": self.citation,
                 "tasks": {name: {} for name in self.tasks},
             }
         )

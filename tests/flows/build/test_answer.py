@@ -18,10 +18,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from flows.adapters.answering import Terms
+from flows.adapters.answering import Terms, store_of
 from flows.adapters.llm_ledger import Prices, read_totals
-from flows.adapters.llm_runner import Patience
-from flows.build.answer import Request, answer, estimate, ledger_of
+from flows.adapters.llm_runner import Patience, held
+from flows.build.answer import Request, answer, describe, estimate, ledger_of, take
 from flows.build.model_stages import settle
 from flows.cli.app import run_cli
 from flows.engine.progress import SilentReporter
@@ -31,7 +31,9 @@ from flows.engine.workspace import Workspace
 from flows.inspect.status import describe as describe_status
 from flows.inspect.status import status
 from flows.specs import read_spec
-from schemas.errors import FetchError, WorkspaceError
+from schemas.errors import FetchError, UsageError, WorkspaceError
+from schemas.prompt import Prompt, prompt_sha256
+from schemas.record import from_dict, to_dict
 from schemas.spec import DatasetSpec
 from sources.sample import bucket_dir
 from tests.conftest import made_once
@@ -298,3 +300,73 @@ def test_prompts_of_other_queries_make_answers_stale(place: Workspace, spec: Dat
     assert stale["visual_context_hyde"]["next"] == "medqrels answer"
     told = estimate(request(spec, "hyde"), place.root)["stages"][0]
     assert 0 < told["not_run"] == told["calls"] < told["prompts"]
+
+
+def test_recorded_answers_stand_in_for_a_model_and_give_the_same_bytes(
+    place: Workspace, spec: DatasetSpec, tmp_path: Path
+) -> None:
+    empty = Workspace(shutil.copytree(place.root, tmp_path / "empty"))
+    with OpenAIServer(lambda text, number: "refusal" if sum(text.encode()) % 7 == 0 else None) as server:
+        answer(request(spec), place.root, server.environment)
+    asked = rows(place, "visual_context_hyde.prompts") + rows(place, "visual_context_query2doc.prompts")
+    prompts = [from_dict(Prompt, row) for row in asked]
+    by_id = {prompt.id: prompt for prompt in prompts}
+    lines = []
+    for number, item in enumerate(held(prompts, MODEL, store_of(place))):
+        row = {**to_dict(item), "subject": "told by the prompt"}
+        if number % 2:  # by the hash of what was asked, as another workspace would know it
+            prompt = by_id[row.pop("prompt_id")]
+            row["asked_sha256"] = prompt_sha256(
+                prompt.system, prompt.parts, prompt.answer_schema, prompt.max_tokens
+            )
+        lines.append(json.dumps(row))
+    file = tmp_path / "answers.jsonl"
+    file.write_text("\n".join([*lines, json.dumps({**json.loads(lines[0]), "prompt_id": "prompt:0"})]))
+    made = take(request(spec, model=""), file, empty.root)
+    assert (made["recorded"]["rows"], made["recorded"]["taken"]) == (len(lines) + 1, len(lines))
+    assert made["recorded"]["to_no_prompt"] == [f"line {len(lines) + 1}: prompt:0"]
+    assert outputs(empty) == outputs(place) and not ledger_of(empty).exists()
+    again = take(request(spec, model=""), file, empty.root)
+    assert again["recorded"] == made["recorded"] and outputs(empty) == outputs(place)
+    parquet = place.stage("visual_context_hyde_answers") / "all" / "answers.parquet"
+    assert take(request(spec, "hyde"), parquet, empty.root)["recorded"]["to_no_prompt"] == []
+
+
+def test_what_a_script_wrote_makes_a_trial_and_wrong_rows_are_named(
+    place: Workspace, spec: DatasetSpec, tmp_path: Path
+) -> None:
+    session = Session(Settings(workspace=place.root), place, SilentReporter())
+    settle(session, spec)
+    [first, second, *_] = rows(place, "visual_context_hyde.prompts")
+    file, passage = tmp_path / "written.jsonl", {"passage": "A cyst of the left kidney. " * 4}
+
+    def row(**changes: Any) -> str:
+        return json.dumps({"prompt_id": first["id"], "model": "hand", "answer": passage, **changes})
+
+    file.write_text(row() + "\n\n" + row(prompt_id=second["id"], served_model="") + "\n")
+    made = take(request(spec, "hyde", model=""), file, place.root)
+    assert made["recorded"]["scripted"] == 2 and "not publishable" in describe(made)
+    manifest = json.loads(
+        (place.stage("visual_context_hyde_answers") / "all" / "_manifest.json").read_text("utf-8")
+    )
+    assert manifest["params"]["is_trial"] is True and manifest["params"]["model"] == "hand"
+    before = outputs(place)
+    for text, message in (
+        (row() + "\n{", "line 2"),
+        (row() + "\n[]", "no JSON object"),
+        (row(answer={"passage": 3}, prompt_id=second["id"]), "passage as hyde@1 asks for"),
+        (row(answer={"passage": "another"}), "is stored already"),
+        (row() + "\n" + row(answer={"passage": "x"}), "stands in line 1"),
+        (row(model=""), "model is missing"),
+        (row() + "\n" + row(model="other", prompt_id=second["id"]), "of 'other', not of 'hand'"),
+        (row(prompt_id=None), "neither prompt_id nor asked_sha256"),
+        (row(state="perhaps"), "state 'perhaps'"),
+        (row(tokens_in=-1), "no count"),
+        (row(answer=None), "no text"),
+        ("", "no answers in this file"),
+    ):
+        file.write_text(text)
+        with pytest.raises(UsageError) as raised:
+            take(request(spec, "hyde", model=""), file, place.root)
+        assert message in str(raised.value) and raised.value.file == str(file)
+    assert outputs(place) == before

@@ -63,7 +63,7 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     expected = {"crawl", "parse", "extract", "cases", "images", "questions", "exercises"}
     expected |= {"ground", "ground_questions", "ground_exercises", "labels", "diagnoses"}
     paired = ("image_search", "summary", "case_study", "clinical_case", "reference_qa", "clinical_evidence")
-    for task in ("visual_context", *paired):
+    for task in ("visual_context", *paired, "concept_discrimination", "crosslingual_qa"):
         expected |= {task, f"{task}_all"}
         for kind in ("hyde", "query2doc"):
             expected |= {f"{task}_{kind}", f"{task}_{kind}_answers", f"{task}_{kind}_texts"}
@@ -74,4 +74,5 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     asked |= {"intent", "intent_answers", "intents", "closed_book", "closed_book_answers", "closed_answers"}
     asked |= {"difficulty", "rewrite", "rewrite_answers", "rewrites", "checked"}
     expected |= {f"clinical_evidence_{step}" for step in asked}
+    expected |= {f"crosslingual_qa_{step}" for step in ("asked", "questions")}
     assert set(VERSIONS) == expected | {"partition"}

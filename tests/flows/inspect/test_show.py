@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from flows.cli.app import run_cli
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
+from flows.inspect.decisions import describe as tell
+from flows.inspect.decisions import follow
 from flows.inspect.show import describe, trace
 from schemas.errors import UsageError
 from tests.pipeline import crawl_textbook, run_stages
@@ -50,6 +53,21 @@ def test_a_figure_or_passage_leads_to_its_article(sample: Workspace) -> None:
     article = figure.partition("#")[0]
     assert trace(sample, figure) == trace(sample, article)
     assert f"figure {figure}" in describe(trace(sample, figure))
+
+
+def test_a_case_is_followed_by_the_command_and_what_is_no_record_of_a_task_is_not(
+    sample: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = str(_rows(sample, "cases", "cases")[0]["id"])
+    assert run_cli(["show", case, "--workspace", str(sample.root), "--json"]) == 0
+    way = json.loads(capsys.readouterr().out)
+    assert way["kind"] == "case" and way["article"] == case.partition("#")[0]
+    rows = [row["row"] for row in way["decisions"]]
+    assert len(rows) > 3 and {row["case_id"] for row in rows if "case_id" in row} == {case}
+    assert {row["article_id"] for row in rows if "article_id" in row} == {way["article"]}
+    assert way["decisions"][0]["stage"] == "cases"
+    for record in (case.partition("#")[0], "pmc:PMC1.1#case1", "", "visual_context-0000"):
+        assert follow(sample, record) is None
 
 
 def test_a_dropped_article_says_why(sample: Workspace) -> None:
@@ -102,6 +120,11 @@ def test_exercises_are_shown_with_their_chapter(workspace: Workspace, tmp_path: 
     assert "\n    A the diaphragm · B a rib\n    answer: A\n" in text
     assert "dropped in exercises: question openstax:invented/m4#e2: no_key review-questions" in text
     assert "exercises.questions" not in trace(workspace, "openstax:invented/m1")["tables"]
+    way = follow(workspace, "openstax:invented/m4#e1")
+    assert way and (way["kind"], way["article"]) == ("question", "openstax:invented/m4")
+    assert [(row["stage"], row["decision"]) for row in way["decisions"]] == [("exercises", "kept")]
+    way = follow(workspace, "openstax:invented/m4#e2")
+    assert way and "exercises: dropped question\n    openstax:invented/m4#e2: no_key" in tell(way)
     before = {path: path.read_bytes() for path in workspace.stage("exercises").rglob("*.parquet")}
     shutil.rmtree(workspace.stage("exercises"))
     run_stages(workspace, ground=False, tasks=())

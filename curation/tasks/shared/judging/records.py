@@ -22,6 +22,23 @@ class AskedPair:
 
 
 @record
+class MinedPair:
+    """One pair that a judge was to be asked about: what found it, and what came of it in each order."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("document")
+    score: int | None = column("grade the judge gave, null where it gave none", default=None)
+    reason: str = column("exclusion code, not_run without a valid answer, '' where there is a grade")
+    forward: str = column("scores in the first order, one for each axis; '' when not judged")
+    reversed: str = column("scores in the other order")
+    found_by: tuple[str, ...] = column("system, view and rank of each that found it, e.g. bm25:answer:3")
+    only_reasoning: bool = column("whether no other view than a reasoning path found it")
+    model: str = column("model as it was asked for, '' when not judged")
+    served_model: str = column("model as the server named it, '' when it did not")
+    prompt_sha256: str = column("hex SHA-256 of all that the prompts have in common, '' when not judged")
+
+
+@record
 class Judgement:
     """What a model said of a pair in one order of its parts."""
 

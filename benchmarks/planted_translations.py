@@ -1,0 +1,147 @@
+"""Errors planted into translations that people made, for the checks of curation.multilingual to find.
+
+Shares no code with the checks. Most are planted into the English text, whose true translation then says
+something else: so every language gets the same errors, in its own natural words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from benchmarks.translation_pairs import Pair
+
+_DIGITS = re.compile(r"(?<![\w.,/–-])(\d{1,4})(?![\w.,/–-])")
+_UNITS = {
+    "days": "weeks",
+    "weeks": "days",
+    "hours": "minutes",
+    "minutes": "hours",
+    "months": "years",
+    "years": "months",
+    "day": "week",
+    "week": "month",
+    "hour": "minute",
+    "year": "month",
+    "month": "year",
+    "mg": "g",
+    "ml": "l",
+    "cm": "mm",
+    "mm": "cm",
+    "kg": "mg",
+    "°C": "°F",
+}
+_UNIT = re.compile(r"(?<=\d[ -])(" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")\b")
+_DENIED = re.compile(
+    r"\b(is|are|was|were|do|does|did|has|have|had|can|could|should|will|would|may|must) not\b"
+)
+_WITHOUT = re.compile(r"\b[Ww]ithout\b")
+_NO = re.compile(r"\b(there (?:is|are|was|were)|had|has|have|with|shows?|showed) no\b")
+_AFFIRMED = re.compile(r"\b(is|are|was|were|can|could|should|will)\b(?! not)(?= [a-z])")
+_OTHER_DENIAL = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|unable|lack\w*|fail\w*)\b|n't", re.IGNORECASE
+)
+_SIDE = re.compile(r"\b([Ll])eft\b|\b([Rr])ight\b")
+_FAR = ("de", "en", "es", "fr", "it", "pt", "ja", "zh", "ru")
+
+Plant = Callable[[Pair, Mapping[str, str]], Pair | None]
+
+
+def _with_source(pair: Pair, source: str | None) -> Pair | None:
+    if source is None or source == pair.source:
+        return None
+    return Pair(pair.kind, pair.language, source, pair.text)
+
+
+def number(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """Another number: one more than half as much again."""
+    found = _DIGITS.search(pair.source)
+    if found is None:
+        return None
+    changed = str(int(found[1]) * 3 // 2 + 1)
+    return _with_source(pair, pair.source[: found.start()] + changed + pair.source[found.end() :])
+
+
+def unit(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """Another unit behind the same number."""
+    return _with_source(pair, _UNIT.sub(lambda match: _UNITS[match[1]], pair.source, count=1))
+
+
+def negation(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """The one denial of a sentence lost, or one put into a sentence that had none."""
+    count = len(_OTHER_DENIAL.findall(pair.source))
+    if count == 1:
+        for form, by in ((_DENIED, r"\1"), (_WITHOUT, "with"), (_NO, r"\1 some")):
+            if form.search(pair.source):
+                return _with_source(pair, form.sub(by, pair.source, count=1))
+    return None if count else _with_source(pair, _AFFIRMED.sub(r"\1 not", pair.source, count=1))
+
+
+def side(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """Left and right exchanged, where one of them is a side of a body."""
+    if pair.kind not in ("name", "definition"):  # elsewhere 'left' and 'right' are mostly none
+        return None
+    if len({match.group().lower() for match in _SIDE.finditer(pair.source)}) != 1:
+        return None
+    swapped = _SIDE.sub(
+        lambda match: (
+            ("R" if match[1] == "L" else "r") + "ight"
+            if match[1]
+            else ("L" if match[2] == "R" else "l") + "eft"
+        ),
+        pair.source,
+    )
+    return _with_source(pair, swapped)
+
+
+def wrong_language(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """The same in a language next to the right one, in a text of a query's length."""
+    return _in_another(pair, others) if len(pair.text) >= _least(pair.language) else None
+
+
+def wrong_language_short(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """The same for what is shorter: names."""
+    return None if len(pair.text) >= _least(pair.language) else _in_another(pair, others)
+
+
+def _least(language: str) -> int:
+    """Characters of a short question."""
+    return 20 if language in ("ja", "zh") else 50
+
+
+def _in_another(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    order = [name for name in _FAR if name != pair.language and name != "en" and name in others]
+    if not order:
+        return None
+    chosen = order[len(pair.source) % len(order)]
+    if others[chosen] == pair.text:
+        return None
+    return Pair(pair.kind, pair.language, pair.source, others[chosen])
+
+
+def untranslated(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """The first half of the source left as it was."""
+    words = pair.source.split()
+    if len(words) < 8:
+        return None
+    kept = " ".join(words[: len(words) // 2])
+    return Pair(pair.kind, pair.language, pair.source, f"{kept} {pair.text[len(pair.text) // 2 :]}")
+
+
+PLANTS: Mapping[str, Plant] = {
+    "number": number,
+    "unit": unit,
+    "negation": negation,
+    "side": side,
+    "wrong_language": wrong_language,
+    "wrong_language_short": wrong_language_short,
+    "untranslated": untranslated,
+}
+
+
+def by_source(pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
+    """English text -> language -> what it is there."""
+    found: dict[str, dict[str, str]] = {}
+    for pair in pairs:
+        found.setdefault(pair.source, {})[pair.language] = pair.text
+    return found

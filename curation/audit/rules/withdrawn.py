@@ -1,0 +1,87 @@
+"""The rule on withdrawals: nothing that the release lists as withdrawn is there, nor what rests on it."""
+
+from __future__ import annotations
+
+from curation.audit.rule import Check, Defect, Rule
+from curation.audit.rules.planting import add_row, new_row
+from curation.audit.rules.text_rows import literal
+from curation.partition.keys_sql import article_key
+from curation.release.withdrawal import LISTED, of_published
+from schemas.withdrawal import REASONS
+
+_CODES = ", ".join(map(literal, REASONS))
+
+
+def _plant(id: str, unit: str, table: str, where: str = "rowid = 0") -> str:
+    """SQL: what a row rests on is put on the list."""
+    return f"""INSERT INTO withdrawn BY NAME SELECT {id} AS id, '{unit}' AS unit, 'privacy' AS reason,
+        'canary' AS notice, '' AS parent FROM {table} WHERE {where} RETURNING id"""
+
+
+def _rows(table: str, c: str, kind: str) -> Check:
+    """Rows of one side."""
+    listed = [
+        ("an article with", "split_part(article_id, '#', 1)", "article"),
+        ("the id of", "id", kind),
+        ("the patient of", "patient_id", "patient"),
+        ("the image of", "image_source_sha256", "image"),
+    ]
+    first = "id = (SELECT min(id) FROM {table} WHERE coalesce({column}, '') <> '')"
+    return Check(
+        f"the {kind} rests on {{withdrawn}}, which was withdrawn ({{reason}})",
+        f"SELECT id AS {c}, gone AS withdrawn, reason FROM ({of_published(kind)})",
+        tuple(
+            Defect(
+                f"{told} a {kind} on the list",
+                _plant(column, unit, table, first.format(table=table, column=column)),
+            )
+            for told, column, unit in listed
+        ),
+    )
+
+
+RULES = (
+    Rule(
+        "withdrawn",
+        1,
+        "What was withdrawn is gone",
+        "No query, document, source or quote of evidence is, or rests on, what provenance/withdrawn lists: "
+        "an article in any version, a figure, image, passage or patient, or a row by its own id. Every line "
+        "has a reason of the closed list, and those that went with another one name it.",
+        "error",
+        "withdrawn things",
+        checks=(
+            _rows("provenance_queries", "q", "query"),
+            _rows("provenance_corpus", "c", "document"),
+            Check(
+                "the article {withdrawn} is among the sources, and was withdrawn ({reason})",
+                f"""SELECT s.id AS sources, w.id AS withdrawn, w.reason FROM sources s
+                    JOIN ({LISTED}) AS w ON w.handle = {article_key("s.id")}""",
+                Defect("a source on the list", _plant("id", "article", "sources")),
+            ),
+            Check(
+                "the reason {reason!r} is none of the closed list",
+                f"""SELECT id AS withdrawn, reason FROM withdrawn
+                    WHERE coalesce(reason NOT IN ({_CODES}), true)""",
+                Defect(
+                    "a reason that is not on the list",
+                    new_row("withdrawn", {"id": "canary:why", "unit": "article", "reason": "canary"})
+                    + " RETURNING id",
+                ),
+            ),
+            Check(
+                "it went with {with}, which is not on the list",
+                """SELECT id AS withdrawn, parent AS "with" FROM withdrawn AS w
+                    WHERE parent <> '' AND parent NOT IN (SELECT id FROM withdrawn)""",
+                Defect(
+                    "one that went with what is not on the list",
+                    add_row("withdrawn", "'canary:lost' AS id, 'canary:gone' AS parent"),
+                ),
+            ),
+        ),
+        compared="FROM withdrawn",
+        about=("withdrawn",),
+        holds="list of what was withdrawn",
+        tables=("provenance_queries", "provenance_corpus", "provenance_qrels", "sources"),
+    ),
+)

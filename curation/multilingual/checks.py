@@ -1,0 +1,347 @@
+"""Whether a translation of an English text may stand: every check, its score, and what it was seen by.
+
+A translation is kept if no check fails. A check that could not run is `not_run` with its cause; it is neither
+passed nor failed. Nothing here asks a model or an encoder.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Literal
+
+from curation.extract.language import chances
+from curation.fidelity.sides import sides
+from curation.multilingual.numbers import Numeral, english_numerals, numerals, plain
+from curation.multilingual.words import Words, denies, words_of
+
+Status = Literal["passed", "failed", "not_run"]
+
+
+class Fault(enum.StrEnum):
+    """Why a translation is rejected, in the order in which reasons are told."""
+
+    EMPTY = "empty"
+    WRONG_SCRIPT = "wrong_script"
+    WRONG_LANGUAGE = "wrong_language"
+    UNTRANSLATED = "untranslated"
+    LENGTH_UNLIKELY = "length_unlikely"
+    NUMBER_CHANGED = "number_changed"
+    UNIT_CHANGED = "unit_changed"
+    NEGATION_CHANGED = "negation_changed"
+    SIDE_CHANGED = "side_changed"
+    CONCEPT_CHANGED = "concept_changed"
+    ANSWER_LEFT = "answer_left"
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """An English text and what is said to say the same in another language."""
+
+    source: str
+    text: str
+    language: str
+    answers: tuple[str, ...] = ()
+    """Names of the answer, in both languages, that a query may not give away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concepts:
+    """Concepts named in both texts, those of the translation found without the names that made it.
+
+    With these names a matcher only finds again what was put in.
+    """
+
+    told: Set[str]
+    retold: Set[str]
+    are_related: Callable[[str, str], bool]
+    """Whether the first is the second, above it or below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What one check found. `value` is null where it did not run; `detail` says by what, or why not."""
+
+    check: str
+    status: Status
+    value: float | None
+    detail: str = ""
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """All scores of one translation, in a fixed order."""
+
+    scores: tuple[Score, ...] = field(repr=False)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Why it is rejected; empty: it is kept."""
+        return tuple(score.fault for score in self.scores if score.fault is not None)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether no check failed."""
+        return not self.faults
+
+
+LEAST_CHANCE = 0.5
+"""Chance of its language among those known here, below which a text is of another one."""
+LEAST_LETTERS = 40
+LEAST_UNSPACED = 10
+LEAST_KANA = 15
+"""Letters from which on a language is told: two of the Romance ones share many a name of a disease."""
+MOST_FOREIGN = 0.34
+MOST_ENGLISH = 0.4
+"""Share of letters in words that stand in the source just so, for other scripts and for the Latin one."""
+LONGEST_RUN = 4
+"""Words in a row that stand in the source just so."""
+LEAST_WORDS = 4
+"""Words from which on a share of them is told: names of diseases are Latin in many languages."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LOWER = re.compile(r"(?<!\w)[a-zà-öø-ÿ]{3,}(?!\w)", re.ASCII)
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\bet al\b|#\w+")
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
+_NAME_OF_SUBSTANCE = re.compile(r"\d[\d,]*(?:-[^\W\d_]|(?=[^\W\d_]*[αβγ]))")
+_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
+_ROMAN = {
+    name: str(place)
+    for place, name in enumerate(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"], start=1)
+}
+_ANYWHERE = ("Latin", "Greek", "Micro", "Feminine", "Masculine", "Superscript", "Modifier", "")
+"""Scripts of names and signs that stand in texts of every language."""
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+_IMPLIED = {word: str(place) for words in (_MONTHS, _ORDINALS) for place, word in enumerate(words, start=1)}
+_IMPLIED |= {word[:3]: str(place) for place, word in enumerate(_MONTHS, start=1)}
+_IMPLIED |= {
+    "half": "0.5",
+    "twice": "2",
+    "double": "2",
+    "once": "1",
+    "pair": "2",
+    "both": "2",
+    "dozen": "12",
+    "decade": "10",
+}
+
+
+def check(item: Translation, concepts: Concepts | None = None) -> Checked:
+    """All checks of a translation.
+
+    Args:
+        item: texts of any form; they are compared in NFKC.
+        concepts: None: `concepts` is not run.
+
+    Raises:
+        KeyError: nothing is known of the language.
+    """
+    words = words_of(item.language)
+    source, text = plain(item.source), plain(item.text)
+    if not _WORD.search(text):
+        return Checked((Score("text", "failed", 0.0, "no letter", Fault.EMPTY),))
+    return Checked(
+        (
+            _script(text, words),
+            _language(text, words),
+            _remainder(source, text, words),
+            _length(source, text, words),
+            *_numbers(source, text, words),
+            _negation(source, text, words),
+            _sides(source, text, words),
+            _concepts(concepts),
+            _answer(source, text, item.answers),
+            Score("back_translation", "not_run", None, "no engine"),
+        )
+    )
+
+
+def _scored(name: str, fault: Fault, is_failed: bool, value: float, detail: str = "") -> Score:
+    value = round(value, 4)
+    return Score(name, "failed", value, detail, fault) if is_failed else Score(name, "passed", value, detail)
+
+
+def script_of(letter: str) -> str:
+    """Script of a letter by its Unicode name: Latin, Han, Hiragana, Katakana, Cyrillic, or another."""
+    name = unicodedata.name(letter, "")
+    if name.startswith(("CJK UNIFIED", "CJK COMPATIBILITY", "IDEOGRAPHIC ITERATION")):
+        return "Han"
+    return name.partition(" ")[0].partition("-")[0].capitalize()
+
+
+def _script(text: str, words: Words) -> Score:
+    """Share of letters in scripts that the language does not have; Latin names stand in every one."""
+    letters = [script_of(char) for char in text if char.isalpha()]
+    own = sum(script in words.scripts for script in letters)
+    lacks = bool(words.needs) and own >= LEAST_KANA and not words.needs & set(letters)
+    other = sum(script not in words.scripts and script not in _ANYWHERE for script in letters)
+    share = other / len(letters)
+    is_failed = share > 0 or own == 0 or lacks  # one letter of a third script is no short form
+    return _scored("script", Fault.WRONG_SCRIPT, is_failed, share, "no kana" if lacks else "")
+
+
+def _language(text: str, words: Words) -> Score:
+    if "Latin" not in words.scripts:
+        text = _LATIN_WORD.sub(" ", text)  # names and short forms
+    least = LEAST_UNSPACED if words.is_unspaced else LEAST_LETTERS
+    if sum(map(len, _WORD.findall(text))) < least:
+        return Score("language", "not_run", None, "too short to tell languages of one script apart")
+    if words.needs:  # kana are written in no other language; without any, `script` has looked already
+        has_own = bool(words.needs & {script_of(char) for char in text})
+        return Score("language", "passed" if has_own else "not_run", 1.0 if has_own else None, "by script")
+    found = chances(text)
+    if not found:
+        return Score("language", "not_run", None, "no letter that tells")
+    likely = max(found, key=lambda language: (found[language], language))
+    chance = found.get(words.language, 0.0)
+    return _scored("language", Fault.WRONG_LANGUAGE, chance < LEAST_CHANCE, chance, likely)
+
+
+def _remainder(source: str, text: str, words: Words) -> Score:
+    """What stands in the translation as in its source: words in a row, and the share of letters."""
+    source, text = _ADDRESS.sub(" ", source), _ADDRESS.sub(" ", text)
+    told = set(_LOWER.findall(source))
+    tokens, before = _LATIN_WORD.findall(text), f" {' '.join(_LATIN_WORD.findall(source))} "
+    run = _longest_run(tokens, before)
+    if "Latin" not in words.scripts:
+        kept = sum(len(word) for word in _LOWER.findall(text) if word in told)
+        share = kept / max(1, sum(char.isalpha() for char in text))
+        is_failed = share > MOST_FOREIGN or len(run) >= LONGEST_RUN
+        return _scored("remainder", Fault.UNTRANSLATED, is_failed, share, " ".join(run))
+    lower = [word for word in tokens if word.islower()]
+    share = sum(len(word) for word in lower if word in told) / max(1, sum(map(len, tokens)))
+    is_failed = (share > MOST_ENGLISH and len(tokens) >= LEAST_WORDS) or len(run) >= LONGEST_RUN
+    return _scored("remainder", Fault.UNTRANSLATED, is_failed, share, " ".join(run))
+
+
+def _longest_run(tokens: Sequence[str], source: str) -> Sequence[str]:
+    """The longest run of words that stands in the source, most in lower case: names are no remainder."""
+    best: Sequence[str] = ()
+    for start in range(len(tokens)):
+        end = start + len(best) + 1
+        while end <= len(tokens) and f" {' '.join(tokens[start:end])} " in source:
+            run = tokens[start:end]
+            best = run if sum(word.islower() and len(word) > 1 for word in run) > LONGEST_RUN // 2 else best
+            end += 1
+    return best
+
+
+def _length(source: str, text: str, words: Words) -> Score:
+    ratio = len(text.strip()) / max(1, len(source.strip()))
+    if words.ratio is None:
+        return Score("length", "not_run", None, "no bounds measured for this language")
+    low, high = words.ratio
+    slack = 10 / max(1, len(source.strip()))  # of a word or two everything is possible
+    return _scored("length", Fault.LENGTH_UNLIKELY, not low - slack <= ratio <= high + slack, ratio)
+
+
+def _numbers(source: str, text: str, words: Words) -> Iterator[Score]:
+    one, other = english_numerals(source), numerals(text, words)
+    ordinals = set(_ORDINAL.findall(source))
+    implied = {_IMPLIED[word] for word in _WORD.findall(source.lower()) if word in _IMPLIED}
+    implied |= {_ROMAN[word] for word in _WORD.findall(source) if word in _ROMAN}
+    names = {reading for match in _NAME_OF_SUBSTANCE.findall(text) for reading in re.findall(r"\d+", match)}
+    lost = [item for item in one if not _is_among(item, other) and not item.readings & (ordinals | {"1"})]
+    new = [
+        item
+        for item in other
+        if not item.is_article and not _is_among(item, one) and not item.readings & (implied | names | {"1"})
+    ]
+    if not any(item.is_digits for item in one):  # words for numbers are told in other ways, too: a pair, both
+        new = [item for item in new if item.is_digits]
+    listed = [*(f"lost: {_named(item)}" for item in lost), *(f"new: {_named(item)}" for item in new)]
+    yield _scored("numbers", Fault.NUMBER_CHANGED, bool(listed), len(listed), "; ".join(listed))
+    changed = sorted({now for item in one if (now := _unit_changed(item, other))})
+    yield _scored("units", Fault.UNIT_CHANGED, bool(changed), len(changed), "; ".join(changed))
+
+
+def _is_among(item: Numeral, others: Iterable[Numeral]) -> bool:
+    return any(item.readings & other.readings for other in others)
+
+
+def _named(item: Numeral) -> str:
+    return f"{'/'.join(sorted(item.readings))} {item.unit}".rstrip()
+
+
+def _unit_changed(item: Numeral, others: Sequence[Numeral]) -> str:
+    """What a number is now said of, where every place of it has another unit."""
+    units = {other.unit for other in others if other.readings & item.readings}
+    if not item.unit or not units or "" in units or item.unit in units:
+        return ""
+    return f"{_named(item)}: now {', '.join(sorted(units))}"
+
+
+def _negation(source: str, text: str, words: Words) -> Score:
+    """Whether only one of the texts denies, and the other has no more words that may stand for a denial."""
+    english, one, other = words_of("en"), source.lower(), text.lower()
+    told, retold = denies(one, english), denies(other, words)
+    if told == retold:
+        return _scored("negation", Fault.NEGATION_CHANGED, False, 0.0)
+    hints = words.hints.findall(other), english.hints.findall(one)
+    own, more = hints if told else hints[::-1]
+    is_excused = len(own) > len(more)
+    detail = f"{'lost' if told else 'new'}: {own[0]}" if is_excused else "lost" if told else "new"
+    return _scored("negation", Fault.NEGATION_CHANGED, not is_excused, 1.0, detail)
+
+
+def _sides(source: str, text: str, words: Words) -> Score:
+    named = {side for side, form in words.sides.items() if form.search(text.lower())}
+    told = set(map(str, sides(source)[""]))
+    one, other = (
+        frozenset({"left", "right"}) if "both" in found else frozenset(found) for found in (told, named)
+    )
+    detail = f"{' '.join(sorted(one)) or 'none'}: now {' '.join(sorted(other)) or 'none'}"
+    is_failed = one != other and bool(one)
+    return _scored(
+        "sides", Fault.SIDE_CHANGED, is_failed, float(one != other), detail if one != other else ""
+    )
+
+
+def _concepts(concepts: Concepts | None) -> Score:
+    """Share of what the translation names that the source names, too; kin counts as the same."""
+    if concepts is None:
+        return Score("concepts", "not_run", None, "no vocabulary")
+    if not concepts.retold:
+        return Score("concepts", "not_run", None, "nothing named but by the names that made the text")
+    strange = sorted(
+        concept
+        for concept in concepts.retold
+        if not any(concepts.are_related(concept, other) for other in concepts.told)
+    )
+    share = 1 - len(strange) / len(concepts.retold)
+    return _scored("concepts", Fault.CONCEPT_CHANGED, bool(strange), share, " ".join(strange))
+
+
+def _answer(source: str, text: str, answers: Sequence[str]) -> Score:
+    """Whether a translation says an answer that its source does not say."""
+    if not answers:
+        return Score("answer", "not_run", None, "no answer is known")
+    left = [name for name in answers if _says(text, name) and not _says(source, name)]
+    return _scored("answer", Fault.ANSWER_LEFT, bool(left), len(left), "; ".join(left))
+
+
+def _says(text: str, name: str) -> bool:
+    folded, wanted = text.casefold(), plain(name).casefold().strip()
+    if not wanted:
+        return False
+    if any(script_of(char) in ("Han", "Hiragana", "Katakana") for char in wanted if char.isalpha()):
+        return wanted in folded
+    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", folded) is not None

@@ -1,0 +1,151 @@
+"""Rows of concept discrimination: what authors linked, the concepts beside it, and why not others."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.record import column, record
+
+How = Literal["keyword", "title"]
+Kin = Literal["sibling", "cousin", "far"]
+"""How a member stands to the gold concept: child of one parent, grandchild of one grandparent, or neither."""
+
+
+@record
+class Link:
+    """A keyword or title that names something which a passage of the same article says, too."""
+
+    id: str = column("id of the keyword or title")
+    article_id: str = column("article")
+    name: str = column("what the author wrote, without a short form in brackets")
+    language: str = column("BCP-47")
+    how: How = column("where the author wrote it")
+
+
+@record
+class Anchor:
+    """The marked mention of one query."""
+
+    query_id: str = column("query")
+    link_id: str = column("id of the keyword or title it goes by")
+    article_id: str = column("article")
+    name: str = column("what the author wrote there")
+    language: str = column("BCP-47")
+    surface: str = column("the marked words as they stand in the passage")
+    start: int = column("offset of the words in the query's text, behind the opening mark")
+    end: int = column("offset after them")
+    matched: str = column("concept that grounding found at these words, '' for none", default="")
+
+
+@record
+class NamedAnchor:
+    """An anchor, and what its name means in the vocabulary."""
+
+    query_id: str = column("query")
+    link_id: str = column("id of the keyword or title it goes by")
+    article_id: str = column("article")
+    surface: str = column("the marked words")
+    matched: str = column("concept that grounding found at these words, '' for none")
+    concepts: int = column("concepts that have the name")
+    concept: str = column("the one that has it, '' where none or several have")
+
+
+@record
+class ConceptNumber:
+    """A concept as the hierarchy is searched by."""
+
+    concept: str = column("CURIE")
+    number: int = column("its place among all")
+
+
+@record
+class Edge:
+    """One step up in the hierarchy."""
+
+    child: int = column("concept")
+    parent: int = column("concept above it")
+
+
+@record
+class Definition:
+    """One concept with the definition that may be its document."""
+
+    number: int = column("concept")
+    concept: str = column("CURIE")
+    text: str = column("the definition as its source writes it")
+    folded: str = column("the same without case and punctuation, a space at both ends")
+    words: int = column("words of the text")
+    band: int = column("length band")
+    source: str = column("abbreviation of the source")
+    group: str = column("semantic group, the first of several")
+    names: int = column("names of its own in the language")
+    name_band: int = column("band of that count")
+    articles: int = column("articles of the crawl that name it")
+    fame: int = column("band of that count")
+
+
+@record
+class Gold:
+    """The concept of one query."""
+
+    query_id: str = column("query")
+    number: int = column("concept")
+    surface: str = column("the marked words without case and punctuation")
+    is_shared: bool = column("a word of the marked words stands in the concept's document")
+
+
+@record
+class Screened:
+    """A concept that could stand beside the gold one, and why it may not, as far as its own rows tell."""
+
+    query_id: str = column("query")
+    gold: int = column("the query's concept")
+    number: int = column("the other concept")
+    kin: Kin = column("how it stands to the gold concept")
+    via: int = column("the concept both are below, 0 for far ones")
+    place: int = column("order in which members are taken")
+    reason: str = column("why it may not, '' if it may")
+    detail: str = column("what was seen", default="")
+
+
+@record
+class Checked:
+    """The same after the hierarchy above and below both was looked through."""
+
+    query_id: str = column("query")
+    kin: Kin = column("how it stands to the gold concept")
+    number: int = column("the other concept")
+    concept: str = column("CURIE")
+    via: str = column("CURIE of the concept both are below, '' for far ones")
+    place: int = column("order in which members are taken; 0 where it was rejected before")
+    reason: str = column("why it may not, '' if it may")
+    detail: str = column("what was seen", default="")
+
+
+@record
+class ConfusionSet:
+    """What a query's set is made of."""
+
+    query_id: str = column("query")
+    kin: str = column("near or far")
+    is_shared: bool = column("a word of the marked words stands in the gold document")
+    tier: str = column("tier, a function of the two")
+    place: int = column("order among the sets of one passage, of which the first is asked about")
+
+
+@record
+class Confusion:
+    """One of the eight documents of a query's set."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("document")
+    concept: str = column("CURIE")
+    role: Literal["gold", "member"] = column("gold: the concept that the marked words name")
+    kin: str = column("itself, sibling, cousin or far")
+    via: str = column("CURIE of the parent or grandparent both are below, '' where there is none")
+    surface_distance: int = column("thousandths: 0 where a name of the concept is the marked words")
+    names: int = column("names of the concept in the language")
+    depth: int = column("steps from the top of the hierarchy, the shortest way")
+    articles: int = column("other articles of the crawl than the query's own that name it")
+    above: tuple[str, ...] = column("CURIEs within two steps above it, itself too, sorted")
+    below: tuple[str, ...] = column("CURIEs of all that is below it, itself too, sorted")

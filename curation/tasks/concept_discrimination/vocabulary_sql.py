@@ -1,0 +1,109 @@
+"""SQL over the whole vocabulary: what names mean, the hierarchy in numbers, definitions as documents."""
+
+from __future__ import annotations
+
+from curation.tasks.concept_discrimination.records import (
+    ConceptNumber,
+    Definition,
+    Edge,
+    Gold,
+    NamedAnchor,
+)
+from curation.vocabulary.merge_sql import OWN_NAMES, fold
+from schemas.stages import Sql
+
+LANGUAGE = "en"
+MAX_CHILDREN = 50
+"""A concept with more children is too general for an anchor or a member, or to make siblings of them."""
+MIN_WORDS = 5
+BAND_EDGES = (8, 16, 32, 64)
+"""Words from which the next length band begins."""
+NAME_EDGES = (2, 3, 5, 9)
+"""Names from which the next band of names begins."""
+ARTICLE_EDGES = (1, 2, 4, 8, 16)
+"""Articles of the crawl that name a concept, from which the next band begins."""
+ROOT = 5
+"""Letters of a word that must agree; shorter words of fewer than four letters are not compared."""
+
+
+def band(column: str, edges: tuple[int, ...]) -> str:
+    """SQL: how many of some edges a number has reached."""
+    return "(" + " + ".join(f"({column} >= {edge})::BIGINT" for edge in edges) + ")"
+
+
+ANCHORED = f"""
+    WITH asked AS (
+        FROM all_anchors QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY article_id, link_id) = 1),
+    wanted AS (SELECT DISTINCT {fold("name")} AS folded, split_part(language, '-', 1) AS language FROM asked),
+    held AS (
+        SELECT w.folded, w.language, n.concept, bool_or({OWN_NAMES}) AS is_own
+        FROM names AS n JOIN wanted AS w
+            ON w.folded = {fold("n.name")} AND w.language = split_part(n.language, '-', 1)
+        WHERE w.folded <> '' GROUP BY ALL),
+    told AS (
+        SELECT folded, language, count(*) AS concepts, min(concept) AS concept, bool_or(is_own) AS is_own
+        FROM held GROUP BY ALL)
+    SELECT a.query_id, a.link_id, a.article_id, a.surface, a.matched,
+        coalesce(t.concepts, 0) AS concepts,
+        CASE WHEN t.concepts = 1 AND t.is_own THEN t.concept ELSE '' END AS concept
+    FROM asked AS a LEFT JOIN told AS t
+        ON t.folded = {fold("a.name")} AND t.language = split_part(a.language, '-', 1)
+"""
+"""A name that any other concept has, too, broader or narrower ones included, is not unambiguous."""
+NUMBERS = """
+    SELECT concept, row_number() OVER (ORDER BY concept) AS number FROM (
+        SELECT concept FROM names UNION SELECT concept FROM relations UNION SELECT other FROM relations)
+"""
+EDGES = """
+    WITH up AS (
+        SELECT concept AS child, other AS parent FROM relations WHERE relation IN ('parent', 'broader')
+        UNION ALL
+        SELECT other, concept FROM relations WHERE relation IN ('child', 'narrower'))
+    SELECT DISTINCT c.number AS child, p.number AS parent FROM up
+    JOIN numbers AS c ON c.concept = up.child JOIN numbers AS p ON p.concept = up.parent
+    WHERE up.child <> up.parent
+"""
+_WORDS = "len(string_split(trim(text), ' '))"
+DESCRIBED = f"""
+    WITH chosen AS (
+        SELECT concept, trim(text) AS text, source FROM definitions
+        WHERE language = '{LANGUAGE}' AND tier <> 'restricted' AND {_WORDS} >= {MIN_WORDS}
+            AND concept NOT IN (SELECT concept FROM retired)
+        QUALIFY row_number() OVER (PARTITION BY concept ORDER BY source, text) = 1),
+    told AS (
+        SELECT *, ' ' || {fold("text")} || ' ' AS folded FROM chosen
+        QUALIFY count(*) OVER (PARTITION BY folded) = 1),
+    named AS (
+        SELECT concept, count(DISTINCT lower(name)) AS names FROM names
+        WHERE split_part(language, '-', 1) = '{LANGUAGE}' AND {OWN_NAMES} GROUP BY concept),
+    kinds AS (SELECT concept, min("group") AS "group" FROM types GROUP BY concept),
+    said AS (SELECT concept, count(DISTINCT article_id) AS articles FROM found_concepts GROUP BY concept)
+    SELECT n.number, t.concept, t.text, t.folded, {_WORDS} AS words, {band(_WORDS, BAND_EDGES)} AS band,
+        t.source, k."group", d.names, {band("d.names", NAME_EDGES)} AS name_band,
+        coalesce(s.articles, 0) AS articles, {band("coalesce(s.articles, 0)", ARTICLE_EDGES)} AS fame
+    FROM told AS t JOIN numbers AS n ON n.concept = t.concept JOIN named AS d ON d.concept = t.concept
+    JOIN kinds AS k ON k.concept = t.concept LEFT JOIN said AS s ON s.concept = t.concept
+"""
+"""A definition that two concepts have in the same words tells neither from the other."""
+_ROOTS = (
+    f"list_transform(list_filter(string_split(surface, ' '), lambda x: length(x) > 3), lambda x: x[1:{ROOT}])"
+)
+GOLDS = f"""
+    WITH meant AS (
+        SELECT a.query_id, d.number, {fold("a.surface")} AS surface, d.folded
+        FROM anchored AS a JOIN described AS d ON d.concept = a.concept
+        WHERE a.matched IN ('', a.concept)
+            AND (SELECT count(*) FROM edges AS e WHERE e.parent = d.number) <= {MAX_CHILDREN})
+    SELECT query_id, number, surface,
+        contains(folded, ' ' || surface || ' ')
+            OR len(list_filter({_ROOTS}, lambda x: contains(folded, ' ' || x))) > 0 AS is_shared
+    FROM meant
+"""
+VOCABULARY: dict[str, Sql] = {
+    "anchored": Sql(ANCHORED, NamedAnchor, ("query_id",)),
+    "numbers": Sql(NUMBERS, ConceptNumber, ("concept",)),
+    "edges": Sql(EDGES, Edge, ("child", "parent")),
+    "described": Sql(DESCRIBED, Definition, ("number",)),
+    "golds": Sql(GOLDS, Gold, ("query_id",)),
+}
+"""In the order in which they run."""

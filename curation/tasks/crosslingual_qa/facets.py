@@ -1,0 +1,119 @@
+"""Facets of a concept: which heading announces one, which sentence answers it, which words touch it.
+
+All that is known of them stands in facets.toml; here it is read.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from curation.tasks.crosslingual_qa.records import Facet
+
+FACETS: tuple[Facet, ...] = get_args(Facet)
+_NUMBER = re.compile(r"^\W*(?:\d+(?:\.\d+)*\.?|[IVX]+\.)?\W*")
+_EDGES = re.compile(r"^(?:(?:the|of|in|for|and|with|an?)\b\W*)+|(?:\W*\b(?:the|of|in|for|and|with|an?))+$")
+_OF_ONE_PATIENT = re.compile(
+    r"\b(?:our|this|the present|present) (?:patients?|case|study|report)\b|\b(?:he|she|we)\b"
+    r"|\bthe patient\b|\bwas (?:treated|diagnosed|referred|admitted)\b",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"(?:^|[;:] |^(?:thus|however|therefore|furthermore|moreover|in general|usually|clinically|typically), )"
+    r"(?:(?:the|an?|most|all|acute|chronic|newly diagnosed) )*$",
+    re.IGNORECASE,
+)
+"""What may stand before a name that is the subject of its clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What is known of one facet, compiled."""
+
+    neighbours: frozenset[Facet]
+    headings: re.Pattern[str]
+    after: tuple[re.Pattern[str], ...]
+    before: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
+    touches: re.Pattern[str]
+
+
+@functools.cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("facets.toml").read_text("utf-8"))
+
+
+@functools.cache
+def _rules() -> Mapping[Facet, _Rules]:
+    lists = _data()["lists"]
+
+    def compiled(text: str) -> re.Pattern[str]:
+        for _ in lists:  # a list may name one before it
+            for name, words in lists.items():
+                text = text.replace("{" + name + "}", words)
+        return re.compile(text, re.IGNORECASE)
+
+    return {
+        facet: _Rules(
+            frozenset(known["neighbours"]),
+            compiled(known["headings"]),
+            tuple(compiled(text) for text in known["after"]),
+            tuple((compiled(f"(?:{item['text']})$"), compiled(item["then"])) for item in known["before"]),
+            compiled(known["touches"]),
+        )
+        for facet, known in ((facet, _data()["facets"][facet]) for facet in FACETS)
+    }
+
+
+def neighbours(facet: Facet) -> frozenset[Facet]:
+    """Facets whose answers are near enough to another's for grade 1."""
+    return _rules()[facet].neighbours
+
+
+def facets_of_types(types: tuple[str, ...]) -> frozenset[str]:
+    """What can be asked of a concept of some UMLS semantic types."""
+    known = _data()["by_type"]
+    return frozenset().union(*(known.get(name, known["other"]) for name in types)) if types else frozenset()
+
+
+def facet_of_heading(heading: str) -> Facet | None:
+    """The facet that a heading announces and nothing else, its number and small words apart.
+
+    Args:
+        heading: the heading, with the concept's name taken out.
+    """
+    bare = _EDGES.sub("", _NUMBER.sub("", heading.lower()).strip(" .,:;–-()'’")).strip(" .,:;–-()")
+    found = [facet for facet, rules in _rules().items() if rules.headings.fullmatch(bare)]
+    return found[0] if len(found) == 1 else None
+
+
+def touched(text: str) -> tuple[Facet, ...]:
+    """Facets that have a word of theirs in a passage."""
+    return tuple(facet for facet, rules in _rules().items() if rules.touches.search(text))
+
+
+def answered(sentence: str, start: int, end: int) -> tuple[Facet, ...]:
+    """Facets of a concept that a sentence answers in so many words.
+
+    Args:
+        sentence: one sentence.
+        start: offset of the concept's name in it.
+        end: offset after it.
+
+    A sentence about one patient answers none.
+    """
+    if _OF_ONE_PATIENT.search(sentence):
+        return ()
+    before, after = sentence[:start], sentence[end:]
+    is_subject = _OPENING.search(before) is not None
+    found = []
+    for facet, rules in _rules().items():
+        goes_on = is_subject and any(one.match(after) for one in rules.after)
+        leads_up = any(one.search(before) and then.match(after) for one, then in rules.before)
+        if goes_on or leads_up:
+            found.append(facet)
+    return tuple(found)

@@ -1,0 +1,200 @@
+"""Questions on every facet that passages answer, in every language that names the concept.
+
+The questions of a concept and facet in all languages are one family. A question with a name that may not
+leave the machine is no query: what is needed to make it again is kept beside them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.tasks.crosslingual_qa.facets import facets_of_types
+from curation.tasks.crosslingual_qa.names import CANDIDATE, chosen, read_names
+from curation.tasks.crosslingual_qa.passages import NAME
+from curation.tasks.crosslingual_qa.records import AskedConcept, Facet, RestrictedQuery, StringOrigin
+from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
+from curation.tasks.crosslingual_qa.templates import CORE, Templates, languages, templates
+from schemas.benchmark import Query
+from schemas.hashing import sha256_text
+from schemas.ids import query_id
+from schemas.stages import Account, Drop, Input, RecordStage, Table
+from schemas.vocabulary import ConceptName
+
+Row = Query | StringOrigin | RestrictedQuery | Drop
+LICENCE = "CC0-1.0"
+"""Of the questions' frames; the name in one is its vocabulary's, quoted, and credited in the card."""
+RESTRICTED = "restricted"
+
+
+def build(asked: AskedConcept, settings: Settings, *, names: Path, types: Path) -> Iterator[Row]:
+    """Queries on one concept.
+
+    Args:
+        asked: the concept and the facets that passages answer.
+        settings: what they are built with.
+        names: Parquet of ConceptName rows of the vocabulary.
+        types: Parquet of its ConceptType rows.
+
+    Yields:
+        Every facet in every language as a Query with its StringOrigin, or as a Drop; beside one that is
+        dropped for a restricted name, its RestrictedQuery.
+    """
+    found = read_names(names, asked.concept)
+    allowed = facets_of_types(types_of(types, asked.concept))
+    by_language = {code: chosen(found, known) for code, known in templates().items()}
+    outside = _outside_core(by_language) if settings.parallel_core else frozenset[str]()
+    for facet in asked.facets:
+        for language, known in templates().items():
+            bar = _bar(found, by_language[language], known)
+            if facet not in allowed:
+                bar = OwnReason.FACET_NOT_OF_TYPE, ""
+            elif bar is None and language in outside:
+                bar = OwnReason.OUTSIDE_PARALLEL_CORE, ""
+            name = by_language[language]
+            if name is not None and bar and bar[0] == OwnReason.RESTRICTED_NAME:
+                yield _recipe(asked, facet, known, name)
+            if bar is not None:
+                yield _left_out(asked, facet, language, *bar)
+            elif name is not None:
+                yield from _query(asked, facet, known, name)
+
+
+def _outside_core(names: Mapping[str, ConceptName | None]) -> frozenset[str]:
+    """Languages in which a concept is not asked about when only the parallel core is wanted."""
+    complete = all(
+        (name := names[code]) is not None and name.tier != RESTRICTED and name.term_type != CANDIDATE
+        for code in CORE
+    )
+    return frozenset(languages()) - frozenset(CORE if complete else ())
+
+
+def _bar(
+    found: Mapping[str, list[ConceptName]], name: ConceptName | None, known: Templates
+) -> tuple[OwnReason, str] | None:
+    """Why a concept is not asked about in a language, or None."""
+    if name is None:
+        others = found.get(known.language, [])
+        if others:
+            return OwnReason.NAME_NOT_IN_LANGUAGE, f"{len(others)} names, none in the script of the language"
+        return OwnReason.NO_NAME_IN_LANGUAGE, ""
+    if name.tier == RESTRICTED:
+        return OwnReason.RESTRICTED_NAME, f"{name.source} {name.term_type}"
+    if name.term_type == CANDIDATE:
+        return OwnReason.ONLY_UNCONFIRMED_NAME, name.source
+    return None
+
+
+def place_of(concept: str, facet: str, language: str) -> str:
+    """What a query was made of: `MONDO:0005300/treatment/es`."""
+    return f"{concept}/{facet}/{language}"
+
+
+def _left_out(asked: AskedConcept, facet: str, language: str, reason: OwnReason, detail: str) -> Drop:
+    name = place_of(asked.concept, facet, language)
+    return Drop(unit="question", id=name, article_id=asked.article_id, reason=reason, detail=detail)
+
+
+def _id_of(language: str, text: str) -> str:
+    return query_id(NAME, language, text)
+
+
+def _query(
+    asked: AskedConcept, facet: Facet, known: Templates, name: ConceptName
+) -> Iterator[Query | StringOrigin]:
+    text, start, end = known.ask(facet, name.name)
+    made = Query(
+        id=_id_of(known.language, text),
+        task=NAME,
+        text=text,
+        language=known.language,
+        source_id=place_of(asked.concept, facet, known.language),
+        article_id=asked.article_id,
+        license=LICENCE,
+        license_evidence=f"template {known.id_of(facet)}; the name in it is quoted from {name.source}",
+        text_sha256=sha256_text(text),
+        is_synthetic=asked.is_synthetic,
+        family=f"{asked.concept}/{facet}",
+        targets=(asked.concept,),
+        tier=facet,
+    )
+    yield made
+    yield StringOrigin(
+        query_id=made.id,
+        language=known.language,
+        kind="template",
+        template=known.id_of(facet),
+        name=name.name,
+        start=start,
+        end=end,
+        concept=asked.concept,
+        source=name.source,
+        term_type=name.term_type,
+        status="candidate" if name.term_type == CANDIDATE else "official",
+        restriction=name.restriction,
+        tier=name.tier,
+    )
+
+
+def _recipe(asked: AskedConcept, facet: Facet, known: Templates, name: ConceptName) -> RestrictedQuery:
+    text, _, _ = known.ask(facet, name.name)
+    return RestrictedQuery(
+        query_id=_id_of(known.language, text),
+        language=known.language,
+        concept=asked.concept,
+        facet=facet,
+        template=known.id_of(facet),
+        frame=known.frames[facet],
+        source=name.source,
+        code=name.code or name.concept,
+        term_type=name.term_type,
+        name_sha256=sha256_text(name.name),
+        text_sha256=sha256_text(text),
+        article_id=asked.article_id,
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _all_types(path: Path) -> Mapping[str, tuple[str, ...]]:
+    """Concept -> its types of the group of disorders; the last vocabulary is kept."""
+    table = pq.read_table(path, columns=["concept", "semantic_type"], filters=pc.field("group") == "DISO")
+    found: dict[str, set[str]] = {}
+    for concept, kind in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        found.setdefault(concept, set()).add(kind)
+    return {concept: tuple(sorted(kinds)) for concept, kinds in found.items()}
+
+
+def types_of(path: Path, concept: str) -> tuple[str, ...]:
+    """Types of a concept that is a disorder, sorted.
+
+    Args:
+        path: Parquet of ConceptType rows.
+        concept: CURIE.
+    """
+    return _all_types(path).get(concept, ())
+
+
+# A named function, not a lambda: stages travel to worker processes.
+def _question_ids(asked: AskedConcept) -> list[str]:
+    return [place_of(asked.concept, facet, code) for facet in asked.facets for code in languages()]
+
+
+QUESTIONS = RecordStage(
+    name=f"{NAME}_questions",
+    version=1,
+    inputs=(Input(f"{NAME}_asked.concepts", AskedConcept, "concept"),),
+    outputs=(
+        Table("queries", Query, ("id", "source_id")),
+        Table("strings", StringOrigin, ("query_id", "concept")),
+        Table("recipes", RestrictedQuery, ("query_id", "concept")),
+    ),
+    process=build,
+    accounts=(Account("question", _question_ids, "queries", "source_id"),),
+    settings=Settings,
+    reasons=frozenset(OwnReason),
+    resources=("names", "types"),
+)

@@ -1,0 +1,93 @@
+"""Rows of cross-lingual question answering beside those that all tasks have."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.benchmark import Evidence
+from schemas.record import column, record
+from schemas.vocabulary import Tier
+
+Facet = Literal["definition", "cause", "presentation", "diagnosis", "treatment", "prognosis"]
+
+
+@record
+class FacetAnswer:
+    """One passage that answers one facet of the concept it is about."""
+
+    corpus_id: str = column("passage")
+    concept: str = column("CURIE")
+    facet: Facet = column("what of the concept it tells")
+    rule: str = column("named, versioned rule")
+    evidence: tuple[Evidence, ...] = column("the sentence that answers")
+
+
+@record
+class ConceptPassage:
+    """One concept that a passage is about, names, or names something narrower than."""
+
+    corpus_id: str = column("passage")
+    concept: str = column("CURIE")
+    how: Literal["about", "mention", "narrower"] = column(
+        "about: the passage's own subject; mention: merely named; narrower: about a concept right below it"
+    )
+    touches: tuple[str, ...] = column("facets with a word of theirs in the passage", default=())
+
+
+@record
+class FacetDistractor:
+    """A passage about the right concept on a far facet. It was not judged: hard, never a negative."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("passage, neither positive nor excluded")
+    rank: int = column("1-based, by hash: none is harder than another")
+    why: str = column("what it shares with the query")
+    shared: tuple[str, ...] = column("the concept")
+    label_status: str = column("always unjudged")
+
+
+@record
+class AskedConcept:
+    """One concept that passages answer facets of."""
+
+    concept: str = column("CURIE")
+    article_id: str = column("first of the articles that answer")
+    facets: tuple[Facet, ...] = column("facets that some passage answers, sorted")
+    is_synthetic: bool = column("made from synthetic input")
+
+
+@record
+class StringOrigin:
+    """Where the words of a query come from: the frame of the sentence, and the name that stands in it."""
+
+    query_id: str = column("query")
+    language: str = column("BCP-47")
+    kind: Literal["template", "human", "machine"] = column("how the text came about")
+    template: str = column("id and version of the template, '' where there is none", default="")
+    name: str = column("the vocabulary name as it stands in the query, unaltered", default="")
+    start: int = column("offset of the name in the query")
+    end: int = column("offset after it")
+    concept: str = column("CURIE the name is of")
+    source: str = column("source of the name, e.g. HPO_ES")
+    term_type: str = column("PT, SY, …; CAND for a translation that no one has confirmed")
+    status: Literal["official", "candidate"] = column("whether its source calls the name confirmed")
+    restriction: int = column("UMLS source restriction level, 0 elsewhere", default=0)
+    tier: Tier = column("licence tier of the name")
+
+
+@record
+class RestrictedQuery:
+    """A query with a restricted name: all that is needed to make it again from one's own vocabulary."""
+
+    query_id: str = column("id it has once it is made")
+    language: str = column("BCP-47")
+    concept: str = column("CURIE of the target")
+    facet: Facet = column("what is asked of it")
+    template: str = column("id and version of the template")
+    frame: str = column("text of the template; the name goes where {name} stands")
+    source: str = column("source of the name")
+    code: str = column("the concept's own id in that source")
+    term_type: str = column("PT, SY, … of the name")
+    name_sha256: str = column("hex SHA-256 of the name")
+    text_sha256: str = column("hex SHA-256 of the whole text")
+    article_id: str = column("article whose passages answer")

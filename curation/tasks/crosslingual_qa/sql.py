@@ -1,0 +1,105 @@
+"""Pairs of questions and passages: the facet asked 2, a neighbouring one 1; far ones are kept in view.
+
+What is about the concept without telling which facet, or merely names it, is neither positive nor negative. A
+passage on a far facet that has no word of the one asked is hard, and no label: nobody judged it.
+"""
+
+from __future__ import annotations
+
+from curation.tasks.crosslingual_qa.asked_sql import ASKED
+from curation.tasks.crosslingual_qa.facets import FACETS, neighbours
+from curation.tasks.crosslingual_qa.passages import NAME
+from curation.tasks.crosslingual_qa.questions import QUESTIONS
+from curation.tasks.crosslingual_qa.records import (
+    ConceptPassage,
+    FacetAnswer,
+    FacetDistractor,
+    RestrictedQuery,
+    StringOrigin,
+)
+from schemas.benchmark import Document, Excluded, Qrel, Query
+from schemas.stages import Drop, SetAccount, SetStage, Sql
+
+NEIGHBOUR = f"{NAME}/neighbouring-facet@1"
+OTHER_FACET = "same disorder, another facet"
+UNDECIDED, MENTION, NARROWER = "facet_undecided", "merely_named", "narrower_concept"
+_NEAR = ", ".join(f"('{facet}', '{other}')" for facet in FACETS for other in sorted(neighbours(facet)))
+_FIRST = "first AS (SELECT id, min(source_id) AS source_id FROM all_queries GROUP BY id)"
+_QUERIES = f"""
+    WITH {_FIRST}
+    SELECT q.* FROM all_queries AS q JOIN first AS f ON f.id = q.id AND f.source_id = q.source_id
+"""
+_ASKED = "asked AS (SELECT DISTINCT targets[1] AS concept, tier AS facet FROM queries)"
+_OF_CONCEPT = f"""
+    WITH {_ASKED}, near(facet, other) AS (VALUES {_NEAR}),
+    told AS (SELECT corpus_id, concept, list_sort(list(facet)) AS facets FROM answers GROUP BY ALL),
+    right_ones AS (
+        SELECT a.concept, a.facet, n.corpus_id, w.rule, w.evidence, t.facets IS NOT NULL AS is_told,
+            list_contains(n.touches, a.facet) AS is_touched,
+            (SELECT min(x.facet) FROM answers AS x JOIN near ON near.other = x.facet
+                WHERE x.corpus_id = n.corpus_id AND x.concept = n.concept AND near.facet = a.facet)
+                AS near_facet
+        FROM asked AS a JOIN named AS n ON n.concept = a.concept AND n.how = 'about'
+        LEFT JOIN answers AS w ON w.corpus_id = n.corpus_id AND w.concept = n.concept AND w.facet = a.facet
+        LEFT JOIN told AS t ON t.corpus_id = n.corpus_id AND t.concept = n.concept)
+"""
+_PAIRS = f"""
+    {_OF_CONCEPT}
+    SELECT r.concept || '/' || r.facet AS family, r.corpus_id, r.concept,
+        CASE WHEN r.rule IS NOT NULL THEN 2 WHEN r.near_facet IS NOT NULL THEN 1 END AS score,
+        r.is_told AND NOT r.is_touched AS is_far, coalesce(r.rule, '{NEIGHBOUR}') AS rule,
+        CASE WHEN r.rule IS NOT NULL THEN r.evidence ELSE coalesce(o.evidence, []) END AS evidence
+    FROM right_ones AS r LEFT JOIN (
+        SELECT corpus_id, concept, arg_min(evidence, facet) AS evidence, NULL AS facet FROM answers
+        GROUP BY corpus_id, concept) AS o ON o.corpus_id = r.corpus_id AND o.concept = r.concept
+"""
+_QRELS = f"""
+    SELECT q.id AS query_id, p.corpus_id, CAST(p.score AS BIGINT) AS score, '{NAME}' AS task, p.rule,
+        'structural' AS label_status, p.evidence, p.concept AS via
+    FROM queries AS q JOIN ({_PAIRS}) AS p ON p.family = q.family WHERE p.score IS NOT NULL
+"""
+_HARD_POOL = f"""
+    SELECT q.id AS query_id, p.corpus_id,
+        row_number() OVER (PARTITION BY q.id ORDER BY md5(p.corpus_id), p.corpus_id) AS rank,
+        '{OTHER_FACET}' AS why, [p.concept] AS shared, 'unjudged' AS label_status
+    FROM queries AS q JOIN ({_PAIRS}) AS p ON p.family = q.family WHERE p.score IS NULL AND p.is_far
+"""
+_EXCLUDED = f"""
+    SELECT q.id AS query_id, n.corpus_id, '{NAME}' AS task,
+        CASE n.how WHEN 'about' THEN '{UNDECIDED}' WHEN 'narrower' THEN '{NARROWER}' ELSE '{MENTION}' END
+            AS reason
+    FROM queries AS q JOIN named AS n ON n.concept = q.targets[1]
+    ANTI JOIN qrels AS r ON r.query_id = q.id AND r.corpus_id = n.corpus_id
+    ANTI JOIN hard_pool AS h ON h.query_id = q.id AND h.corpus_id = n.corpus_id
+"""
+_DROPS = f"""
+    WITH {_FIRST}
+    SELECT 'question' AS unit, q.source_id AS id, q.article_id, 'duplicate_query' AS reason,
+        f.source_id AS detail
+    FROM all_queries AS q JOIN first AS f ON f.id = q.id AND f.source_id <> q.source_id
+"""
+_OF_QUERIES = "SELECT s.* FROM all_strings AS s SEMI JOIN queries AS q ON q.id = s.query_id \
+AND q.targets[1] = s.concept"
+OVER_ALL = SetStage(
+    name=f"{NAME}_all",
+    version=1,
+    inputs={
+        "all_queries": (f"{QUESTIONS.name}.queries", Query),
+        "all_strings": (f"{QUESTIONS.name}.strings", StringOrigin),
+        "all_recipes": (f"{QUESTIONS.name}.recipes", RestrictedQuery),
+        "all_documents": (f"{ASKED.name}.documents", Document),
+        "answers": (f"{ASKED.name}.answers", FacetAnswer),
+        "named": (f"{ASKED.name}.named", ConceptPassage),
+    },
+    outputs={
+        "queries": Sql(_QUERIES, Query, ("id",)),
+        "documents": Sql("FROM all_documents", Document, ("id",)),
+        "qrels": Sql(_QRELS, Qrel, ("query_id", "corpus_id")),
+        "hard_pool": Sql(_HARD_POOL, FacetDistractor, ("query_id", "rank")),
+        "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
+        "strings": Sql(_OF_QUERIES, StringOrigin, ("query_id",)),
+        "recipes": Sql("FROM all_recipes", RestrictedQuery, ("query_id", "concept")),
+        "drops": Sql(_DROPS, Drop, ("unit", "id")),
+    },
+    accounts=(SetAccount("question", "all_queries", "source_id", "queries", "source_id"),),
+)

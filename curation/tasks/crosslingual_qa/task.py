@@ -1,0 +1,71 @@
+"""Cross-lingual question answering as one declaration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curation.tasks.crosslingual_qa.asked_sql import ASKED
+from curation.tasks.crosslingual_qa.passages import NAME, PER_ARTICLE
+from curation.tasks.crosslingual_qa.questions import QUESTIONS
+from curation.tasks.crosslingual_qa.sql import MENTION, NARROWER, OVER_ALL, UNDECIDED
+from schemas.task import Grade, Level, Question, Scale, Task
+
+_HERE = Path(__file__)
+
+TASK = Task(
+    name=NAME,
+    title="Cross-lingual question answering",
+    description="Given a question in one of several languages about one facet of a disorder, find the "
+    "English passages that answer it.",
+    per_article=PER_ARTICLE,
+    steps=(ASKED, QUESTIONS),
+    over_all=OVER_ALL,
+    grades=(
+        Grade(2, "Answers the question", "The passage is about the disorder and tells the facet asked."),
+        Grade(1, "Neighbouring facet", "The passage is about the disorder and tells a neighbouring facet."),
+        Grade(0, "Not relevant", "The passage tells another facet of the disorder, or is about another."),
+    ),
+    exclusions={
+        UNDECIDED: "The passage is about the disorder; which of its facets it tells was not decided.",
+        MENTION: "The passage names the disorder without being about it.",
+        NARROWER: "The passage is about a narrower disorder, right below the one asked about.",
+    },
+    question=Question(
+        text="Does the passage answer this question?",
+        left="Question",
+        right="Passage",
+        guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
+    ),
+    scale=Scale(
+        query="a question in any language about one facet of a disorder: what it is, its cause, "
+        "presentation, diagnosis, treatment or prognosis",
+        document="an English passage",
+        need="the passage is about this disorder and tells the facet that is asked",
+        levels=(
+            Level(
+                "about another disorder",
+                0,
+                "Query: wie wird Gicht behandelt? Document: how asthma is treated.",
+            ),
+            Level(
+                "about the disorder, but a facet far from the one asked",
+                0,
+                "Same query. Document: gout was known to physicians of antiquity as a disease of the foot.",
+            ),
+            Level(
+                "about the disorder, and a facet next to the one asked",
+                1,
+                "Same query. Document: untreated gout destroys joints within years.",
+            ),
+            Level(
+                "tells the facet asked of this disorder",
+                2,
+                "Same query. Document: attacks of gout are treated with colchicine.",
+            ),
+        ),
+    ),
+    card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
+    extra_tables=("strings", "recipes", "hard_pool"),
+    candidates_because="Which facet a passage tells is read off headings and single sentences, and these "
+    "rules are not yet right often enough.",
+)

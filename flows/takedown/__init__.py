@@ -1,0 +1,1 @@
+"""Takedown: what was published is withdrawn, and its absence can be proved."""

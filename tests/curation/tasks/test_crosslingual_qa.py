@@ -1,0 +1,294 @@
+"""Cross-lingual questions over a small textbook: subjects, facets, names, origins, restricted strings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from curation.tasks.crosslingual_qa.facets import (
+    FACETS,
+    answered,
+    facet_of_heading,
+    facets_of_types,
+    neighbours,
+    touched,
+)
+from curation.tasks.crosslingual_qa.records import StringOrigin
+from curation.tasks.crosslingual_qa.task import TASK
+from curation.tasks.crosslingual_qa.templates import CORE, HOLE, templates
+from flows.engine.database import run_set_stage
+from flows.engine.runner import run_records
+from schemas.article import Licence
+from schemas.benchmark import Query
+from schemas.concept import Mention
+from schemas.extracted import Passage, Source
+from schemas.hashing import sha256_text
+from schemas.record import from_table, to_table
+from schemas.stages import Drop, RecordStage
+from schemas.vocabulary import ConceptName, ConceptRelation, ConceptType, Tier
+
+BOOK = "openstax:inventions/m1"
+GOUT, FEVER, KIND = "INV:1", "INV:2", "INV:3"
+NAMES: tuple[tuple[str, str, str, str, Tier], ...] = (
+    (GOUT, "gout", "en", "PT", "open"),
+    (GOUT, "Gicht", "de", "CAND", "terms"),
+    (GOUT, "gota", "es", "PT", "terms"),
+    (GOUT, "goutte", "fr", "PT", "terms"),
+    (GOUT, "痛風", "ja", "PT", "terms"),
+    (GOUT, "gota úrica", "pt", "PT", "restricted"),
+    (GOUT, "痛风", "zh", "PT", "terms"),
+    (KIND, "podagra", "en", "PT", "open"),
+    (KIND, "足痛风", "ja", "PT", "terms"),
+    (FEVER, "marsh fever", "en", "PT", "open"),
+)
+PASSAGES = (
+    (("Gout", "Treatment"), "Attacks of gout are relieved by rest, and colchicine is given within one day."),
+    (("Gout", "Causes"), "In gout, crystals of an acid that the kidneys do not pass settle in a joint."),
+    (("Gout",), "Gout is a disease of joints that was known to physicians of antiquity long before."),
+    (("Gout",), "Statues of kings with gout were often carved with one foot upon a low cushion."),
+    (("Gout", "Podagra"), "Podagra is characterized by a hot swollen toe that wakes the sleeper at night."),
+    (
+        ("Marsh fever", "Treatment"),
+        "Marsh fever is treated with bark; those with gout need a smaller amount of it.",
+    ),
+    (
+        ("Marsh fever",),
+        "La fiebre de los pantanos se trata con corteza y reposo durante varios días seguidos.",
+    ),
+)
+
+
+def written(mention: str, text: str, place: str, concept: str) -> list[Mention]:
+    """Every place of a name in a text."""
+    found, at = [], text.lower().find(mention)
+    while at >= 0:
+        words = text[at : at + len(mention)]
+        found.append(
+            Mention(
+                article_id=BOOK,
+                text_id=place,
+                start=at,
+                end=at + len(mention),
+                text=words,
+                concept=concept,
+                name=mention,
+            )
+        )
+        at = text.lower().find(mention, at + 1)
+    return found
+
+
+def rows() -> dict[str, list[Any]]:
+    """The textbook as extracted and grounded."""
+    source = Source(
+        id=BOOK, title="Joints and fevers", language="en", is_book=True, raw_sha256="0" * 64,
+        licence=Licence(spdx="CC-BY-4.0", evidence="invented"),
+    )  # fmt: skip
+    passages, mentions = [], []
+    for number, (path, text) in enumerate(PASSAGES, 1):
+        passage = Passage(
+            id=f"{BOOK}#p{number}", article_id=BOOK, number=number, section=number, section_path=path,
+            text=text, text_sha256=sha256_text(text), language="es" if text.startswith("La ") else "en",
+        )  # fmt: skip
+        passages.append(passage)
+        for concept, name in ((GOUT, "gout"), (KIND, "podagra"), (FEVER, "marsh fever")):
+            mentions += written(name, text, passage.id, concept)
+    return {"extract.sources": [source], "extract.passages": passages, "ground.mentions": mentions}
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("vocabulary")
+    names = [
+        ConceptName(
+            concept=concept,
+            name=name,
+            language=language,
+            term_type=kind,
+            tier=tier,
+            is_preferred=True,
+            source="INVENTED",
+            restriction=3 if tier == "restricted" else 0,
+        )
+        for concept, name, language, kind, tier in sorted(NAMES)
+    ]
+    types = [ConceptType(concept=c, semantic_type="T047", group="DISO") for c in (GOUT, FEVER, KIND)]
+    above = [ConceptRelation(concept=KIND, relation="parent", other=GOUT, source="INVENTED")]
+    paths = {name: folder / f"{name}.parquet" for name in ("names", "types", "relations")}
+    pq.write_table(to_table(ConceptName, names), paths["names"])
+    pq.write_table(to_table(ConceptType, types), paths["types"])
+    pq.write_table(to_table(ConceptRelation, above), paths["relations"])
+    return paths
+
+
+def run(vocabulary: dict[str, Path], folder: Path, **params: Any) -> dict[str, list[Any]]:
+    """All stages of the task, one after the other; drops of all together."""
+    tables: dict[str, list[Any]] = rows()
+    drops: list[Drop] = []
+    for stage in TASK.stages:
+        if isinstance(stage, RecordStage):
+            given = {item.table: tables[item.table] for item in stage.inputs}
+            resources = {name: vocabulary[name] for name in stage.resources}
+            kept, lost, _ = run_records(
+                stage, given, {**stage.params, "min_document_words": 5, **params}, resources
+            )
+            drops += lost
+            tables |= {f"{stage.name}.{name}": made for name, made in kept.items()}
+            continue
+        inputs = {}
+        for view, (table, kind) in stage.inputs.items():
+            inputs[view] = [folder / f"{table}.parquet"]
+            pq.write_table(to_table(kind, tables[table]), inputs[view][0])
+        out = folder / stage.name / "all"
+        out.mkdir(parents=True, exist_ok=True)
+        made, _, _ = run_set_stage(stage, inputs, out, "1GB")
+        for name, sql in stage.outputs.items():
+            file = made["_dropped" if name == "drops" else name].file
+            tables[f"{stage.name}.{name}"] = from_table(sql.row, pq.read_table(out / file))
+    return {name.rpartition(".")[2]: found for name, found in tables.items()} | {"drops": drops}
+
+
+@pytest.fixture(scope="module")
+def made(vocabulary: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    return run(vocabulary, tmp_path_factory.mktemp("made"))
+
+
+def pairs(made: dict[str, list[Any]], source: str, table: str = "qrels") -> dict[str, Any]:
+    """Passage number -> its grade, or why it has none, of one question."""
+    (query,) = (item for item in made["queries"] if item.source_id == source)
+    said = {"qrels": "score", "excluded": "reason", "hard_pool": "why"}[table]
+    return {
+        item.corpus_id.partition("#")[2]: getattr(item, said)
+        for item in made[table]
+        if item.query_id == query.id
+    }
+
+
+def test_the_facet_asked_is_2_a_neighbour_1_and_the_rest_is_no_label(made: dict[str, list[Any]]) -> None:
+    assert pairs(made, f"{GOUT}/cause/en") == {"p2": 2, "p3": 1}
+    assert pairs(made, f"{GOUT}/cause/en", "hard_pool") == {"p1": "same disorder, another facet"}
+    left_out = {"p4": "facet_undecided", "p5": "narrower_concept", "p6": "merely_named"}
+    assert pairs(made, f"{GOUT}/cause/en", "excluded") == left_out
+    assert {item.label_status for item in made["qrels"]} == {"structural"}
+
+
+def test_a_nested_heading_that_names_another_disorder_takes_its_passages(made: dict[str, list[Any]]) -> None:
+    found = {(item.corpus_id[-2:], item.concept, item.how) for item in made["named"]}
+    assert ("p5", KIND, "about") in found and ("p5", GOUT, "narrower") in found
+    assert pairs(made, f"{KIND}/presentation/en") == {"p5": 2}
+
+
+def test_every_label_quotes_the_sentence_that_answers(made: dict[str, list[Any]]) -> None:
+    texts = {f"{BOOK}#p{number}": text for number, (_, text) in enumerate(PASSAGES, 1)}
+    for item in made["qrels"]:
+        (span,) = item.evidence
+        assert texts[span.text_id][span.start : span.end] == span.text
+
+
+def test_translations_are_one_family_and_say_where_their_words_come_from(made: dict[str, list[Any]]) -> None:
+    family: list[Query] = [item for item in made["queries"] if item.family == f"{GOUT}/treatment"]
+    assert {item.language for item in family} == {"en", "es", "fr", "ja", "zh"}
+    origins: dict[str, StringOrigin] = {item.query_id: item for item in made["strings"]}
+    for query in family:
+        origin = origins[query.id]
+        assert query.text[origin.start : origin.end] == origin.name
+        assert origin.template == f"{query.language}/treatment@1" and origin.status == "official"
+        assert len(pairs(made, query.source_id)) == len(pairs(made, f"{GOUT}/treatment/en"))
+    assert origins.keys() == {item.id for item in made["queries"]}
+
+
+def test_names_that_may_not_be_asked_by_are_left_out_with_a_reason(made: dict[str, list[Any]]) -> None:
+    why = {item.id: item.reason for item in made["drops"] if item.unit == "question"}
+    assert why[f"{GOUT}/cause/de"] == "only_unconfirmed_name"
+    assert why[f"{GOUT}/cause/pt"] == "restricted_name"
+    assert why[f"{GOUT}/cause/ru"] == "no_name_in_language"
+    assert why[f"{KIND}/presentation/ja"] == "name_not_in_language"  # a Chinese string among Japanese names
+    assert Counter(item.reason for item in made["drops"] if item.unit == "passage") == {
+        "language_not_searched": 1
+    }
+
+
+def test_a_restricted_name_leaves_a_recipe_and_no_text(made: dict[str, list[Any]]) -> None:
+    (recipe,) = (item for item in made["recipes"] if item.facet == "cause")
+    text = recipe.frame.replace(HOLE, "gota úrica")
+    assert sha256_text(text) == recipe.text_sha256 and sha256_text("gota úrica") == recipe.name_sha256
+    assert recipe.query_id not in {item.id for item in made["queries"]}
+    assert not any("gota úrica" in str(value) for value in (*made["queries"], *made["recipes"]))
+
+
+def test_the_parallel_core_alone_needs_a_name_in_each_of_its_languages(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    assert run(vocabulary, tmp_path, parallel_core=True)["queries"] == []
+    names = from_table(ConceptName, pq.read_table(vocabulary["names"]))
+    freed = [replace(item, tier="terms") for item in names]
+    whole = {**vocabulary, "names": tmp_path / "names.parquet"}
+    pq.write_table(to_table(ConceptName, freed), whole["names"])
+    families: dict[str, set[str]] = {}
+    for query in run(whole, tmp_path, parallel_core=True)["queries"]:
+        families.setdefault(query.family, set()).add(query.language)
+    assert families.keys() == {f"{GOUT}/{facet}" for facet in ("cause", "definition", "treatment")}
+    assert all(found == set(CORE) for found in families.values())
+
+
+def test_templates_quote_the_name_and_end_as_questions() -> None:
+    for language, known in templates().items():
+        assert {known.frames[facet][-1] for facet in FACETS} <= set("?？。"), language
+        assert len(set(known.frames.values())) == len(FACETS)
+        for facet in FACETS:
+            text, start, end = known.ask(facet, "X y")
+            assert text[start:end] == "X y" and not text[start - 1].isalnum() and not text[end].isalnum()
+
+
+def test_neighbours_are_symmetric_and_every_facet_can_be_asked_of_a_disease() -> None:
+    assert all(facet in neighbours(other) for facet in FACETS for other in neighbours(facet))
+    assert facets_of_types(("T047",)) == set(FACETS)
+    assert "prognosis" not in facets_of_types(("T184",)) and facets_of_types(()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("heading", "facet"),
+    [
+        ("3.2. Treatment of", "treatment"),
+        ("Signs and Symptoms", "presentation"),
+        ("Clinical presentation", "presentation"),
+        ("Laboratory Diagnosis", "diagnosis"),
+        ("Etiology", "cause"),
+        ("Diagnosis and treatment", None),
+        ("Treatment groups", None),
+        ("Differential diagnosis", None),
+        ("Methods", None),
+    ],
+)
+def test_a_heading_announces_one_facet_or_none(heading: str, facet: str | None) -> None:
+    assert facet_of_heading(heading) == facet
+
+
+@pytest.mark.parametrize(
+    ("sentence", "facets"),
+    [
+        ("Gout is an inflammatory disease of the joints.", {"definition"}),
+        ("Gout is a risk factor for heart disease.", set()),
+        ("Renal gout is a rare disease.", set()),
+        ("Gout (UAD) is most often caused by crystals.", {"cause"}),
+        ("Symptoms of gout include a hot toe.", {"presentation"}),
+        ("Drugs relieved the symptoms of gout in mice.", set()),
+        ("The diagnosis of gout requires crystals in the joint.", {"diagnosis"}),
+        ("Colchicine is used to treat gout.", {"treatment"}),
+        ("Our patient with gout is treated with colchicine.", set()),
+        ("The prognosis of gout is good.", {"prognosis"}),
+        ("Gout has a poor prognosis without care.", {"prognosis"}),
+    ],
+)
+def test_a_sentence_answers_by_the_words_around_the_name(sentence: str, facets: set[str]) -> None:
+    start = sentence.lower().index("gout")
+    assert set(answered(sentence, start, start + 4)) == facets
+
+
+def test_words_of_a_facet_are_told_where_they_stand() -> None:
+    assert touched("It resolves after surgery.") == ("treatment",)
