@@ -485,9 +485,8 @@ POOL_CHECKSUMS = _provenance(
     **_DERIVED,
 )
 TABLES: tuple[Published, ...] = (
-    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS),
-    *(EXPANSIONS, RECIPES, ANSWERS, ANNOTATIONS),
-    *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS, EXPANSIONS, RECIPES, ANSWERS),
+    *(ANNOTATIONS, TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
     *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS),
     *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
@@ -497,5 +496,4 @@ PROVENANCE = tuple(table for table in TABLES if table.is_provenance)
 DERIVED = tuple(table for table in TABLES if table.step == "derive" and not table.is_provenance)
 MAIN = tuple(table for table in TABLES if not table.is_optional and not table.is_provenance)
 EXTRA = tuple(table for table in TABLES if table not in (*PROVENANCE, *DERIVED, *MAIN))
-"""Further tables of pairs, none a part of the qrels: two that some tasks publish, texts of models, and
-readers' answers."""
+"""Further tables, none a part of the qrels: what some tasks publish, texts of models, annotators' answers."""
