@@ -62,29 +62,40 @@ def gaps(
     table = np.array(
         [[values[rows[family, language]] for language in CORE_LANGUAGES] for family in core]
     )  # (families, languages, measures)
-    flat = np.nan_to_num(table.reshape(len(core), -1))
-    generator = np.random.Generator(np.random.PCG64(seed))
-    drawn = generator.integers(0, len(core), (resamples, len(core)))
-    weights = np.stack([np.bincount(row, minlength=len(core)) for row in drawn]).astype(np.float64)
-    means = (product(weights, flat) / len(core)).reshape(resamples, *table.shape[1:])
-    spread = means.max(axis=1) - means.min(axis=1)
+    spread = _spread(table, resamples, seed)
     found = {}
     for place, name in enumerate(names):
         if np.isnan(table[:, :, place]).any():
             continue
-        by_language = dict(zip(CORE_LANGUAGES, table[:, :, place].mean(axis=0).tolist(), strict=True))
-        low, high = np.percentile(spread[:, place], [2.5, 97.5]).tolist()
-        is_known = len(core) >= FEWEST
-        found[name] = {
-            "gap": _rounded(max(by_language.values()) - min(by_language.values())),
-            "low": _rounded(low) if is_known else None,
-            "high": _rounded(high) if is_known else None,
-            "best": max(sorted(by_language), key=by_language.__getitem__),
-            "worst": min(sorted(by_language), key=by_language.__getitem__),
-            "families": len(core),
-            "languages": {language: _rounded(mean) for language, mean in by_language.items()},
-        }
+        found[name] = _gap(table[:, :, place], spread[:, place])
     return found
+
+
+def _gap(scores: Values, spread: Values) -> dict[str, Any]:
+    """The gap in one measure: `scores` by family and language, `spread` of each resample."""
+    by_language = dict(zip(CORE_LANGUAGES, scores.mean(axis=0).tolist(), strict=True))
+    low, high = np.percentile(spread, [2.5, 97.5]).tolist()
+    is_known = len(scores) >= FEWEST
+    return {
+        "gap": _rounded(max(by_language.values()) - min(by_language.values())),
+        "low": _rounded(low) if is_known else None,
+        "high": _rounded(high) if is_known else None,
+        "best": max(sorted(by_language), key=by_language.__getitem__),
+        "worst": min(sorted(by_language), key=by_language.__getitem__),
+        "families": len(scores),
+        "languages": {language: _rounded(mean) for language, mean in by_language.items()},
+    }
+
+
+def _spread(table: Values, resamples: int, seed: int) -> Values:
+    """Best minus worst language in each resample of families, (resamples, measures)."""
+    count = len(table)
+    generator = np.random.Generator(np.random.PCG64(seed))
+    drawn = generator.integers(0, count, (resamples, count))
+    weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
+    sums = product(weights, np.nan_to_num(table.reshape(count, -1)))
+    means = (sums / count).reshape(resamples, *table.shape[1:])
+    return np.asarray(means.max(axis=1) - means.min(axis=1), dtype=np.float64)
 
 
 def _rounded(value: float) -> float:
