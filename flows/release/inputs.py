@@ -34,9 +34,10 @@ from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.record import to_table
 from schemas.spec import DatasetSpec
 from schemas.stages import ModelStage, RecordStage, SetStage
-from schemas.tables import ANNOTATIONS, EXPANSIONS, WITHDRAWN
+from schemas.tables import ANNOTATIONS, EXPANSIONS
 from schemas.task import Task
 from schemas.withdrawal import Withdrawn
+from schemas.withdrawn_table import WITHDRAWN
 from sources.stage import CRAWL
 
 
