@@ -57,12 +57,13 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 	@python=$$(sh scripts/find-python.sh) && "$$python" -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(COMPILE) $(LOCK_INPUTS) --output-file requirements/core.lock.txt
-	$(COMPILE) --constraint requirements/core.lock.txt --extra faces --extra llm --extra ocr --extra quickumls --extra review --extra scispacy --extra vocabularies --extra test --extra bench \
+	$(COMPILE) --constraint requirements/core.lock.txt --extra faces --extra llm --extra ocr --extra quickumls --extra review --extra s3 --extra scispacy --extra vocabularies --extra test --extra bench \
 		$(LOCK_INPUTS) --output-file requirements/all.lock.txt
 	$(COMPILE) --constraint requirements/all.lock.txt --all-extras $(LOCK_INPUTS) --output-file requirements/models.lock.txt
 	$(COMPILE) requirements/label-studio.in --output-file requirements/label-studio.lock.txt
+	$(COMPILE) requirements/model-server.in --output-file requirements/model-server.lock.txt
 	@rm -rf .venv-lock
 
 clean: ## remove .venv and every cache; workspaces stay
-	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -34,7 +34,7 @@ ENDINGS: Mapping[Ending, str] = {
     "gone": "the release no longer has the query or the document",
     "excluded": "the release excludes the pair, and not because of this review",
     "changed": "its text or image changed: the pair is asked about anew",
-    "held_back": "it could name a patient, or was reported",
+    "held_back": "it could name a patient, was reported, or was withdrawn",
 }
 """Why an item is given to nobody any more. Answers stay, and so does the verdict they make."""
 _RESERVED, _TRIES = 0.1, 50

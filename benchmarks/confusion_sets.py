@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import ROOT, read_result, save
+from benchmarks.measure import RESULTS, ROOT, read_result, save
 from curation.tasks.concept_discrimination.records import Anchor
 from curation.tasks.concept_discrimination.task import TASK
 from flows.engine.connection import query
@@ -209,14 +209,14 @@ def _watch(pid: int, stop: threading.Event, seen: dict[str, int]) -> None:
 
 
 def main(sizes: Sequence[int]) -> None:
-    """Generate each, run the stage, save the figures, delete everything."""
-    found: dict[str, Mapping[str, Any]] = {}
+    """Generate each, run the stage, save the figures beside those of other sizes, delete everything."""
+    known = RESULTS / "confusion_sets.json"
+    found: dict[str, Mapping[str, Any]] = read_result("confusion_sets")["sizes"] if known.exists() else {}
     for concepts in sizes:
         with tempfile.TemporaryDirectory(prefix="medqrels-confusions-") as place:
             rows = generate(Path(place), concepts, ANCHORS)
             found[str(concepts)] = {"rows": rows, "anchors": ANCHORS, **measure(Path(place))}
         print(json.dumps({concepts: found[str(concepts)]}), flush=True)
-    if tuple(sizes) == SIZES:
         save("confusion_sets", {"sizes": found, "target": TARGET, "memory_limit": MEMORY_LIMIT})
 
 
@@ -241,11 +241,13 @@ def section() -> list[str]:
             f"{found['seconds']:.0f} | {found['peak_rss_bytes'] / 1e9:.2f} GB |"
         )
     target = result["target"]
+    missing = ", ".join(f"{size:,}" for size in SIZES if str(size) not in result["sizes"])
     return [
         *lines,
         "",
         f"Target for the largest: {target['sets']:,} sets, {target['seconds']} s on 2 cores of one's own, "
-        f"{target['peak_rss_bytes'] / 2**30:.0f} GiB. Seven other jobs shared the two cores meanwhile.",
+        f"{target['peak_rss_bytes'] / 2**30:.0f} GiB. Seven other jobs shared the two cores meanwhile."
+        + (f" Not measured yet: {missing} concepts." if missing else ""),
         "",
     ]
 

@@ -264,6 +264,30 @@ def _simulated(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def sweep() -> list[str]:
+    """A sweep of generated articles."""
+    found = _read("sweep")
+    total = sum(found["planted"].values())
+    return [
+        "## Sweep for retractions and notices",
+        "",
+        f"{found['articles']:,} generated articles on loopback, {total} of them changed: retracted, taken "
+        "away, under another licence, or with a notice; the bucket has an inventory. The second follows "
+        "at once. Europe PMC asked at its usual rate takes the seconds of the last column. "
+        "`python -m benchmarks.sweep [ARTICLES]`",
+        "",
+        "| sweep | requests to PMC | to Europe PMC | seconds | found | false | withdrawn | at rate, s |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {name} | {row['requests_pmc']:,} | {row['requests_europepmc']:,} | {row['seconds']} | "
+            f"{sum(row['found'].values())} | {row['false']} | {row['withdrawn']} | "
+            f"{row['seconds_at_real_rate']} |"
+            for name, row in ((name, found[name]) for name in ("first", "again"))
+        ),
+        "",
+    ]
+
+
 def review() -> list[str]:
     """Tasks sent to Label Studio beside its SDK, and planted identifiers found before anything is sent."""
     runs, phi = _read("review_sync")["runs"], _read("review_phi")
@@ -398,6 +422,7 @@ SECTIONS = (
     agreement,
     review,
     release_phi,
+    sweep,
     pipeline,
     properties,
     processors,

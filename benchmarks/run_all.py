@@ -48,6 +48,10 @@ ALL = (
     "review_phi",
     "release_phi",
     "review_intervals",
+    "answer_kills",
+    "real_model",
+    "sweep",
+    "simulated_judges",
     "pipeline_scale",
     "flow_overhead",
 )

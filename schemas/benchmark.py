@@ -14,6 +14,8 @@ from schemas.record import column, record
 LabelStatus = Literal["structural", "candidate", "judge", "expert", "adjudicated"]
 """structural: a rule says so; candidate: so does a rule that is not yet right often enough for a label."""
 Split = Literal["test", "dev"]
+CORE_LANGUAGES = ("en", "es", "fr", "ja", "pt", "zh")
+"""The parallel core: a family of translations is in it when each of these languages has a query."""
 
 
 @record

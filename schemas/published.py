@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +32,7 @@ READERS: dict[Reader, str] = {
 }
 Step = Literal["write", "derive"]
 """Which step of a release writes a table: from the workspace, or from the tables written before it."""
+_OF_LANGUAGE = re.compile(r"[a-z]+-(?P<language>[a-z]{2,3})-\d+-of-\d+\.parquet")
 _BLANKS: dict[pa.DataType, Any] = {pa.string(): "", pa.int64(): 0, pa.bool_(): False, pa.float64(): 0.0}
 
 
@@ -131,6 +133,22 @@ class Published:
     def files(self, directory: Path, split: str = "") -> list[Path]:
         """Its shards inside a task directory, in order; those of one split where it is named."""
         return sorted((directory / self.folder).glob(f"{split}-*.parquet" if split else "*.parquet"))
+
+
+def language_of(path: Path) -> str:
+    """The language that a shard holds the rows of, `test-es-00000-of-00001`; "" for one with those of all."""
+    found = _OF_LANGUAGE.fullmatch(path.name)
+    return found["language"] if found else ""
+
+
+def languages_of(files: Iterable[Path]) -> list[str]:
+    """Languages that a table is parted by, sorted; none where it is not."""
+    return sorted({language for path in files if (language := language_of(path))})
+
+
+def of_language(name: str, language: str) -> str:
+    """Name of the config with the rows of one language: `es-queries`."""
+    return f"{language}-{name}"
 
 
 @functools.cache

@@ -134,6 +134,13 @@ class Review(BaseModel):
     precision_minimum: Annotated[int, Field(ge=1)] = Field(
         default=50, description="judged pairs below which no precision of a rule is claimed"
     )
+    judge_floor: Annotated[float, Field(ge=-1, le=1)] = Field(
+        default=0.6,
+        description="least weighted κ of judge and people (lower bound); below it pairs stay candidates",
+    )
+    judge_minimum: Annotated[int, Field(ge=2)] = Field(
+        default=80, description="queries with pairs that people graded below which no judge is calibrated"
+    )
 
 
 class Withdrawals(BaseModel):

@@ -27,9 +27,10 @@ from schemas.columns import (
     number,
     text,
 )
-from schemas.judged_tables import JUDGEMENTS
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
 from schemas.string_tables import RECIPES, STRING_ORIGINS
+from schemas.withdrawn_table import WITHDRAWN
 
 _DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
 
@@ -447,19 +448,6 @@ DROPS = _provenance(
     ),
     *("stage", "unit", "id", "reason", "detail"),
 )
-WITHDRAWN = _provenance(
-    "withdrawn",
-    "What was withdrawn: no row of the release rests on it. A line stays in every later release.",
-    (
-        text("id", "article, figure, passage, patient, query or document id; of an image its SHA-256"),
-        text("unit", "what the id names", repeats=True),
-        text("reason", "closed reason code", repeats=True),
-        text("notice", "what was said of it, one line", is_prose=True),
-        text("parent", "id whose withdrawal took this one along, '' for what was named"),
-    ),
-    *("unit", "id"),
-    is_optional=True,
-)
 POOLS = _provenance(
     "pools",
     "Every document that any system found near the top, and every positive.",
@@ -485,11 +473,10 @@ POOL_CHECKSUMS = _provenance(
     **_DERIVED,
 )
 TABLES: tuple[Published, ...] = (
-    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS),
-    *(EXPANSIONS, RECIPES, ANSWERS, ANNOTATIONS),
-    *(TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS, EXPANSIONS, RECIPES, ANSWERS),
+    *(ANNOTATIONS, TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS, CALIBRATION),
     *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
@@ -497,5 +484,4 @@ PROVENANCE = tuple(table for table in TABLES if table.is_provenance)
 DERIVED = tuple(table for table in TABLES if table.step == "derive" and not table.is_provenance)
 MAIN = tuple(table for table in TABLES if not table.is_optional and not table.is_provenance)
 EXTRA = tuple(table for table in TABLES if table not in (*PROVENANCE, *DERIVED, *MAIN))
-"""Further tables of pairs, none a part of the qrels: two that some tasks publish, texts of models, and
-readers' answers."""
+"""Further tables of pairs, none a part of the qrels: some tasks', texts of models, answers of people."""

@@ -109,6 +109,8 @@ class Task:
         draws_articles: a query and all its positives lie in one article, whatever its kind: an article that
             several such tasks could use goes to one of them by lot, not to who makes most of it.
         caption_in_query: why no published words can stand in for a query's image, '' where they can.
+        by_language: asks in several languages: queries and qrels have files, and configs, per language beside
+            those of all; the corpus is one.
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
         candidates_because: why what its rules say are candidates for review and no labels yet, a sentence; ''
             where they are labels. A release of candidates is never publishable.
@@ -134,6 +136,7 @@ class Task:
     lacks: frozenset[Dimension] = frozenset()
     draws_articles: bool = False
     caption_in_query: str = ""
+    by_language: bool = False
     extra_tables: tuple[str, ...] = ()
     candidates_because: str = ""
     sure_rules: tuple[str, ...] = ()

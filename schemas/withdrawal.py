@@ -21,8 +21,6 @@ REASONS: dict[WithdrawalReason, str] = {
     "court": "a court ordered it",
 }
 """Closed codes with what they mean."""
-PURGED: tuple[WithdrawalReason, ...] = ("privacy", "licence", "court")
-"""Reasons for which stored bytes and old versions may be destroyed as well."""
 
 
 @record

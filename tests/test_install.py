@@ -25,7 +25,19 @@ LOCKS = {
     profile: ROOT / "requirements" / f"{profile}.lock.txt"
     for profile in ("core", "all", "models", "label-studio")
 }
-EXTRAS = ["bench", "faces", "llm", "models", "ocr", "quickumls", "review", "scispacy", "test", "vocabularies"]
+EXTRAS = [
+    "bench",
+    "faces",
+    "llm",
+    "models",
+    "ocr",
+    "quickumls",
+    "review",
+    "s3",
+    "scispacy",
+    "test",
+    "vocabularies",
+]
 FIND_PYTHON = ROOT / "scripts" / "find-python.sh"
 REAL_PYTHON = Path(sys.executable).resolve()
 

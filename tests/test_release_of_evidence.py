@@ -14,6 +14,9 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
+from annotation.assignment import numbered
+from annotation.layouts.data import task_data
+from annotation.verdicts import Terms
 from curation.audit import audit
 from curation.prompts.answers import is_valid
 from curation.prompts.material import read_block
@@ -31,8 +34,13 @@ from flows.engine.workspace import Workspace
 from flows.inspect.decisions import describe as describe_way
 from flows.inspect.decisions import follow
 from flows.release.versions import release_task
+from flows.review.calibration import calibration_of
+from flows.review.calibration_draw import Wanted
+from flows.review.candidates import Options, prepare
+from flows.review.verdicts import apply_verdicts, settle
 from flows.specs import DATA_CARDS, read_spec
 from schemas.prompt import Prompt
+from schemas.review import CalibrationPair, ReviewAnnotation, annotation_id
 from tests.exam_files import BROKEN, ITEMS, write_exams
 from tests.pipeline import crawl_questions, run_partition, run_stages
 from tests.releases import card_text
@@ -338,6 +346,77 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     assert {said[row["query-id"], row["corpus-id"]] for row in positives} == {True, False}
     card = card_text(folder)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
+    # nobody compared the judge with people: what it said is no label yet
+    assert stated["label"] == "candidates" and "is **not calibrated** (not_run)" in card
+    found = json.loads((folder / "provenance/calibration.json").read_text("utf-8"))
+    assert found["status"] == "not_run" and found["order"]["pairs"] and found["order"]["is_flagged"]
+    assert [row["system"] for row in found["circular"]] == ["scripted"]  # the paths are of the same model
+
+
+def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: World) -> None:
+    review = world.spec.review.model_copy(update={"judge_minimum": 2, "judge_floor": -1.0})
+    spec = world.spec.model_copy(update={"review": review})
+    workspace = world.workspace
+    first = workspace.releases / "evidence" / "1.0.0" / NAME
+    wanted = Options(people=tuple(numbered(2)), ocr=False, calibration=Wanted(60, 6))
+    made = prepare(first, workspace, wanted)
+    folder = made.folder
+    pairs, items = folder.calibration(), folder.candidates()
+    assert len(pairs) == 60 == len(items) and {item.origin for item in items} == {"calibration"}
+    assert {row.stratum for row in pairs} == set(folder.json("calibration.json")["strata"])
+    assert {"unstable", "not_judged", "unjudged", "0 0"} <= {row.stratum for row in pairs}
+    again = prepare(first, workspace, wanted)
+    assert again.new == 0 and folder.calibration() == pairs
+    # blind: what is sent holds no score, cell or rank, and two people get each item
+    sent = json.dumps([task_data(item, str) for item in items])
+    assert "unstable" not in sent and "calibration" not in sent and "bm25" not in sent
+    assert Counter(row.candidate_id for row in folder.allotments()) == {item.id: 2 for item in items}
+    drawn = {(row.query_id, row.corpus_id): row for row in pairs}
+    grades = {item.id: said_by_people(drawn[item.query_id, item.corpus_id]) for item in items}
+    folder.write_annotations(
+        ReviewAnnotation(
+            id=annotation_id(row.candidate_id, row.annotator, row.role, grades[row.candidate_id], ""),
+            candidate_id=row.candidate_id, task=NAME, annotator=row.annotator, role=row.role,
+            grade=grades[row.candidate_id], sequence=row.place,
+        )
+        for row in folder.allotments()
+    )  # fmt: skip
+    assert len(settle(folder, Terms()).verdicts) == 60
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    apply_verdicts(session, spec)
+    run_partition(workspace, spec, "1.1.0")
+    head = release_task(session, TASK, spec, world.cards, "1.1.0", {})
+    second = workspace.releases / "evidence" / "1.1.0" / NAME
+    found = json.loads((second / "provenance/calibration.json").read_text("utf-8"))
+    told = calibration_of(folder, TASK, review)
+    assert found["status"] == "calibrated" and told is not None
+    assert head.label == "silver" and not head.publishable_by_content  # a script is no judge
+    assert "is **calibrated**" in card_text(second)
+    report = audit(second, query(), plant=False)
+    wrong = {rule.rule: rule.note for rule in report.rules if rule.status in ("failed", "error")}
+    assert not wrong, wrong
+    # people's verdicts on pairs that the judge left open
+    labels = {(row["query-id"], row["corpus-id"]): row for row in published(second, "qrels")}
+    left_out = {(row["query-id"], row["corpus-id"]): row["reason"] for row in published(second, "excluded")}
+    open_pairs = [row for row in published(second, "provenance/calibration") if row["stratum"] == "unstable"]
+    assert open_pairs
+    for row in open_pairs:
+        key = (row["query-id"], row["corpus-id"])
+        assert labels[key]["label_status"] == "expert" and key not in left_out
+    middle = [row for row in published(second, "provenance/calibration") if row["people"] == 1]
+    assert middle and all(left_out[row["query-id"], row["corpus-id"]] == "middle" for row in middle)
+
+
+def said_by_people(row: CalibrationPair) -> int:
+    """People agree with the judge but for every fifth pair; what it left open is relevant."""
+    number = int(row.query_id[-1], 16) + len(row.corpus_id)
+    if row.judge is None:
+        return 2 if row.stratum == "unstable" else 0
+    return row.judge if number % 5 else {0: 1, 1: 2, 2: 1}[row.judge]
+
+
+def published(folder: Path, table: str) -> list[dict[str, Any]]:
+    return [row for path in (folder / table).glob("*.parquet") for row in pq.read_table(path).to_pylist()]
 
 
 def test_every_mined_pair_is_told_with_what_the_judge_said(world: World) -> None:

@@ -156,7 +156,7 @@ def rows() -> dict[str, list[Row]]:
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     last = max(row["id"] for row in found["queries"])
     found["cuts"] = [{"query-id": last, "start": 90, "end": 94, "text": "gout", "how": "name"}]
-    found["strings"] = [_string(last)]
+    found["strings"] = [_string(row) for row in found["queries"]]
     found["recipes"] = [{"query-id": "invented-recipe", "language": "es", "concept": "INV:0001"}]
     found["answers"] = [{"query-id": row["id"], "answer": "An invented answer."} for row in found["queries"]]
     found["expansions"] = [
@@ -227,10 +227,11 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
     found["keys"] += [{"query-id": query, "dimension": kind, "key": key} for kind, key in keys]
 
 
-def _string(query: str) -> Row:
+def _string(query: Row) -> Row:
     """Where an invented query's words would come from, were it of a template."""
-    name = {"name": "gout", "start": 90, "end": 94, "concept": "INV:0001", "source": "INVENTED"}
-    return {"query-id": query, "language": "en", "kind": "template", "status": "official", **name}
+    name = {"name": query["text"][2:9], "start": 2, "end": 9, "concept": "INV:0001", "source": "INVENTED"}
+    kind = {"kind": "template", "status": "official", "tier": "open"}
+    return {"query-id": query["id"], "language": query["language"], **kind, **name}
 
 
 def _span(name: str, text: str) -> Row:

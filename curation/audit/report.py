@@ -18,6 +18,7 @@ from curation.audit.publishable import forbids
 from curation.audit.rule import CannotRun, Context, Defect, Outcome, Rule
 from curation.audit.rules import (
     answers,
+    calibration,
     candidates,
     confusions,
     contamination,
@@ -35,6 +36,7 @@ from curation.audit.rules import (
     layouts,
     leakage,
     mteb,
+    multilingual,
     near_across_tasks,
     overlap,
     pools,
@@ -76,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     *evidence.RULES,
     *judgement.RULES,
     *candidates.RULES,
+    *calibration.RULES,
     *pools.RULES,
     *distractors.RULES,
     *diagnostics.RULES,
@@ -86,6 +89,7 @@ RULES: tuple[Rule, ...] = (
     *restricted.RULES,
     *privacy.RULES,
     *languages.RULES,
+    *multilingual.RULES,
     *statistics.RULES,
     *mteb.RULES,
     *contamination.RULES,

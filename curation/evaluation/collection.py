@@ -67,13 +67,17 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationQuery:
-    """One query of the split. `group` is the article it was made from: queries of one are not independent."""
+    """One query of the split. `group` is the article it was made from: queries of one are not independent.
+
+    `family` is shared by its translations, '' where it has none.
+    """
 
     id: str
     text: str
     language: str
     group: str
     facets: Mapping[str, str]
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +354,7 @@ def _queries(
             row["language"],
             origins.get(row["id"], {}).get("article_id") or row["id"],
             {**{name: row[name] or "" for name in facets}, "label_status": statuses.get(row["id"], "")},
+            origins.get(row["id"], {}).get("family") or "",
         )
         for row in found
     ]

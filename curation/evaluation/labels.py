@@ -60,9 +60,10 @@ def read_sets(directory: Path, corpus_ids: pa.Array, known: set[str]) -> dict[st
 
 
 def read_origins(directory: Path) -> dict[str, dict[str, str]]:
-    """Query -> article, record and patient it was made from."""
+    """Query -> article, record and patient it was made from, and family of translations it is in."""
     files = ORIGIN_QUERIES.files(directory)
-    wanted = [name for name in ("article_id", "source_id", "patient_id") if name in column_names(files)]
+    known = ("article_id", "source_id", "patient_id", "family")
+    wanted = [name for name in known if name in column_names(files)]
     return {row["id"]: row for row in rows(files, ["id", *wanted])}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.evaluation import measures, statistics
+from curation.evaluation import fairness, measures, statistics
 from curation.evaluation.collection import Collection
 from curation.evaluation.ranking import EMPTY, Run
 
@@ -70,6 +70,8 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
         facet: np.array([query.facets.get(facet, "") for query in measured], dtype=object)
         for facet in collection.facets
     }
+    families, languages = [query.family for query in measured], [query.language for query in measured]
+    shares = {name: fairness.gaps(found, names, families, languages) for name, found in values.items()}
     summary = {
         **_about(collection, k),
         "queries_measured": len(measured),
@@ -83,7 +85,10 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
             "seed": statistics.SEED,
             "articles": len(set(groups.tolist())),
         },
-        "systems": [_system(system, values.get(system.name), names, groups, labels) for system in systems],
+        "systems": [
+            {**_system(system, values.get(system.name), names, groups, labels), **_fair(shares, system.name)}
+            for system in systems
+        ],
         "comparisons": [
             _clean(dataclasses.asdict(item))
             for item in statistics.compare(list(values.items()), names, groups)
@@ -157,6 +162,11 @@ def _system(
     about["facets"] = facets
     about["macro"] = {facet: _macro(found, names) for facet, found in facets.items() if found}
     return about
+
+
+def _fair(shares: Mapping[str, Mapping[str, Any]], system: str) -> dict[str, Any]:
+    """The fairness gap of a system on the parallel core, nothing where there is none."""
+    return {"fairness": shares[system]} if shares.get(system) else {}
 
 
 def _facet(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import TypeVar
 
 from curation.extract.sentences import sentence_spans
 from curation.fidelity.denials import are_opposite, denials, denied
 from curation.fidelity.meanings import Meanings
-from curation.fidelity.quantities import implied, quantities, said_of
+from curation.fidelity.quantities import implied, measured, quantities, said_of
 from curation.fidelity.sides import Side, said_of_sides, sides
-from curation.fidelity.words import also_said, content_words, stem
+from curation.fidelity.words import Word, also_said, content_words, stem
 from schemas.concept import Mention
 
 K = TypeVar("K")
@@ -29,6 +29,8 @@ _SPECIMENS = frozenset(
 """Words that say in what something was measured; another text may leave it to the unit."""
 _KIN = 4
 """Letters of a stem with which words of one family begin alike."""
+_ENDING = 2
+"""Letters of an ending by which they may differ where they share more."""
 
 
 class Change(enum.StrEnum):
@@ -68,8 +70,8 @@ def changes(
         *_numbers(source, rewrite),
         *_sides(source, rewrite),
         *_denials(source, rewrite, told, retold, meanings),
-        *_missing(Change.CONCEPT_LOST, told, retold, rewrite, meanings),
-        *_missing(Change.CONCEPT_ADDED, retold, told, source, meanings),
+        *_missing(Change.CONCEPT_LOST, (source, told), (rewrite, retold), meanings),
+        *_missing(Change.CONCEPT_ADDED, (rewrite, retold), (source, told), meanings),
     ]
 
 
@@ -96,9 +98,13 @@ def _numbers(source: str, rewrite: str) -> Iterator[Found]:
             yield Found(Change.NUMBER_CHANGED, "exchanged: " + ", ".join(" ".join(item) for item in pair))
 
 
+_ALIKE = (frozenset({"", "year", "age"}), frozenset({"", "time"}))
+"""Units that a text may leave out: a man of 63, of 63 years, aged 63; fell twice, two falls."""
+
+
 def _ages(found: Set[Value]) -> set[Value]:
-    """The same numbers with years for no unit and the reverse: a man of 63, a man of 63 years."""
-    return {(value, "year" if not unit else "") for value, unit in found if unit in ("", "year")}
+    """The same numbers with units that say the same."""
+    return {(value, other) for value, unit in found for alike in _ALIKE if unit in alike for other in alike}
 
 
 def _exchanged(
@@ -180,25 +186,54 @@ def _pairs(
 
 def _missing(
     change: Change,
-    mentions: Sequence[Mention],
-    others: Sequence[Mention],
-    text: str,
+    told: tuple[str, Sequence[Mention]],
+    retold: tuple[str, Sequence[Mention]],
     meanings: Meanings,
 ) -> Iterator[Found]:
-    """Concepts of one text that the other neither names nor has the words of: names may be read otherwise."""
+    """Concepts of one text that the other neither names nor has the words of: names may be read otherwise.
+
+    The words of any of a concept's names do when they stand in one sentence; one text may deny them then.
+    """
+    text, (other, others) = told[0], retold
     known = {item.concept for item in others}
-    stems = {word.stem for word in (*content_words(text), *(word for word, _ in also_said(text)))}
+    stated = {item.concept for item in others if not item.is_negated}
+    stems = {word.stem for word in _all_words(other)}
     missing = {
-        item.concept: item.text
-        for item in _longest(mentions)
+        item.concept: item
+        for item in _longest(told[1])
         if item.concept not in known
         and meanings.tells(item.concept)
         and not _JOINED.search(item.text)  # "flank and neck pain" for pain of the flank: a guess
         and not _has_words(item.text, stems)
     }
-    for concept, words in sorted(missing.items()):
-        if not meanings.any_same(concept, known):
-            yield Found(change, f"{words} ({concept})")
+    for concept, item in sorted(missing.items()):
+        if meanings.any_same(concept, known) or (not item.is_negated and meanings.follows(concept, stated)):
+            continue
+        places = _in_other_words(other, meanings.wordings(concept))
+        if not places:
+            yield Found(change, f"{item.text} ({concept})")
+        elif are_opposite(set(denied(text, [(item.start, item.end)])), set(denied(other, places))):
+            yield Found(Change.NEGATION_CHANGED, item.text)
+
+
+def _all_words(text: str) -> list[Word]:
+    return [*content_words(text), *(word for word, _ in also_said(text)), *measured(text)]
+
+
+def _in_other_words(text: str, wordings: Iterable[Set[str]]) -> list[tuple[int, int]]:
+    """Where a sentence has all words of one of some names; the shortest stretch is not sought."""
+    words = _all_words(text)
+    for start, end in sentence_spans(text):
+        inside = [word for word in words if start <= word.start < end]
+        for wording in wordings:
+            wanted = wording - _SPECIMENS
+            places = {
+                stem: [(word.start, word.end) for word in inside if _are_kin(stem, word.stem)]
+                for stem in wanted
+            }
+            if places and all(places.values()):
+                return sorted({place for found in places.values() for place in found})
+    return []
 
 
 def _longest(mentions: Sequence[Mention]) -> list[Mention]:
@@ -222,8 +257,11 @@ def _has_words(name: str, stems: Set[str]) -> bool:
 
 
 def _are_kin(one: str, other: str) -> bool:
-    """Whether two stems are one, or one is the beginning of the other: injur, injuri."""
+    """Whether two stems are one, or one begins the other (injur, injuri), or endings differ (abdomen)."""
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= _KIN and long.startswith(short)
+    if len(short) >= _KIN and long.startswith(short):
+        return True
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(short, long, strict=False)))
+    return shared > _KIN and len(long) - shared <= _ENDING

@@ -33,6 +33,11 @@ _OWN_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _WITHOUT = re.compile(r"without$", re.IGNORECASE)
+_NOT_ANY = re.compile(
+    r"\b(?:not|never|n[o']t)\s+(?:\w+\s+){0,2}any(?:\s+\w+)?\s+\Z|\bnot\s+(?:from|with|of|on)\s+\Z",
+    re.IGNORECASE,
+)
+"""'Is not taking any drugs', 'but not from fever': 'any' stands in what is denied alone."""
 _PLACE = re.compile(
     r"(?P<noun>[^\W\d_]+) (?:in|on|of|at|from|to|over|under|around|between|against|with) (?:[^\W\d_]+ ){0,3}$"
 )
@@ -57,8 +62,9 @@ def denied(text: str, spans: Sequence[Span]) -> list[bool | None]:
         before = bisect_left(triggers, (start + 1, 0)) - 1
         between = text[triggers[before][0] : end] if before >= 0 else ""
         is_listed = "," in between and _WITHOUT.search(text, 0, triggers[before][0])
+        is_negated = context.is_negated or _NOT_ANY.search(text, 0, start) is not None
         is_sure = not context.is_negated or not (is_listed or _OWN_CLAUSE.search(between))
-        found.append(context.is_negated if is_sure else None)
+        found.append(is_negated if is_sure else None)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -13,10 +13,13 @@ import pyarrow.parquet as pq
 
 from curation.concepts.english import fold_english
 from curation.diagnosis.concepts import Concepts
+from curation.fidelity.words import content_words
 from schemas.hashing import normalise_text
 
 _GROUPS = ("CHEM", "DISO")
 """Semantic groups that vignettes are about: disorders with their signs, and substances."""
+_OTHER_CONCEPTS = ("BROAD", "NARROW", "RELATED")
+"""Term types of names that are no synonyms."""
 _PROCEDURES = ("T060", "T061")
 """UMLS types Diagnostic Procedure, and Therapeutic or Preventive Procedure."""
 
@@ -30,6 +33,12 @@ class Meanings(Protocol):
     def any_same(self, concept: str, others: Iterable[str]) -> bool:
         """Whether a concept shares a name with one of others: vocabularies hold some things twice."""
 
+    def follows(self, concept: str, others: Iterable[str]) -> bool:
+        """Whether one of others is a kind of a concept, so that who has it has the concept."""
+
+    def wordings(self, concept: str) -> Sequence[frozenset[str]]:
+        """Stems of the content words of each English name of a concept, broader and narrower left out."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VocabularyMeanings:
@@ -40,6 +49,7 @@ class VocabularyMeanings:
     concepts: Concepts
     names: Path
     _known: dict[str, frozenset[str]] = field(default_factory=dict)
+    _worded: dict[str, tuple[frozenset[str], ...]] = field(default_factory=dict)
 
     def tells(self, concept: str) -> bool:
         """See :class:`Meanings`."""
@@ -55,16 +65,32 @@ class VocabularyMeanings:
         self._read([concept, *listed])
         return any(self._known[concept] & self._known[other] for other in listed)
 
+    def follows(self, concept: str, others: Iterable[str]) -> bool:
+        """See :class:`Meanings`."""
+        return any(self.concepts.is_above(concept, other) for other in others)
+
+    def wordings(self, concept: str) -> Sequence[frozenset[str]]:
+        """See :class:`Meanings`."""
+        self._read([concept])
+        return self._worded[concept]
+
     def _read(self, wanted: Iterable[str]) -> None:
         missing = sorted(set(wanted) - self._known.keys())
         if not missing:
             return
         table = pq.read_table(
-            self.names, columns=["concept", "name"], filters=pc.field("concept").isin(missing)
+            self.names,
+            columns=["concept", "name", "language", "term_type"],
+            filters=pc.field("concept").isin(missing),
         )
         found: dict[str, set[str]] = {concept: set() for concept in missing}
+        worded: dict[str, set[frozenset[str]]] = {concept: set() for concept in missing}
         for row in table.to_pylist():
             found[row["concept"]].add(_folded(row["name"]))
+            if row["language"] == "en" and row["term_type"] not in _OTHER_CONCEPTS:
+                worded[row["concept"]].add(frozenset(word.stem for word in content_words(row["name"])))
+        for concept, stems in worded.items():
+            self._worded[concept] = tuple(sorted(stems - {frozenset()}, key=sorted))
         self._known.update({concept: frozenset(names) for concept, names in found.items()})
 
 

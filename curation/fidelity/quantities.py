@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from curation.cases.patient import SPELLED
-from curation.fidelity.words import Word, content_words
+from curation.fidelity.words import Word, content_words, stem
 
 _UNITS: Mapping[str, str] = {
     "time": "times?",
@@ -60,6 +60,8 @@ _UNITS: Mapping[str, str] = {
     "mm": "mm millimet(?:re|er)s?",
     "m": "m met(?:re|er)s?",
 }
+_MEASURES: Mapping[str, str] = {"kg": "weight", "c": "temperature", "f": "temperature"}
+"""Unit -> the one thing about a patient that it measures."""
 _LISTED = [(form, unit) for unit, forms in _UNITS.items() for form in re.split(r" (?![^(]*\))", forms)]
 _BY_FORM = [
     (re.compile(form, re.IGNORECASE), unit)
@@ -86,9 +88,15 @@ _ONE = re.compile(
     r"(?P<unit>year|month|week|day|hour|minute)\b",
     re.IGNORECASE,
 )
+_EACH = re.compile(
+    r"\b(?:every|each|per)\s+(?P<unit>year|month|week|day|hour|minute)\b"
+    r"|\b(?P<again>year|month|week|day|hour|minute)[\s-](?:to|by)[\s-](?P=again)\b",
+    re.IGNORECASE,
+)
+_OLD = re.compile(r"[\s\u00ad\-‐‑‒–—]*(?:old\b|of\s+age\b)", re.IGNORECASE)
 _RANGE = re.compile(r"\s*(?:[-‐‑‒–—x×]|to|or|and|by)\s*", re.IGNORECASE)
 _PAIR = re.compile(r"\s*(?:/|over)\s*", re.IGNORECASE)
-_AGED = re.compile(r"\b(?:aged?|age\s+(?:of|was|is))\s*$", re.IGNORECASE)
+_AGED = re.compile(r"\b(?:aged?|age\s+(?:of|was|is))\s*\Z", re.IGNORECASE)
 CLAUSE_END = re.compile(r"[.;,:()]\s|[;,:()]|\.$|\b(?:and|but|with|whereas|while)\b", re.IGNORECASE)
 _NEAREST = 3
 """Content words on either side of a number that may say what it measures."""
@@ -109,8 +117,10 @@ def quantities(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     for match in _NUMBER.finditer(text):
         unit = "time" if match["often"] else _unit(match["unit"] or "")
-        if not unit and _AGED.search(text[: match.start()]):
-            unit = "year"
+        if (not unit and _AGED.search(text, 0, match.start())) or (
+            unit == "year" and (_OLD.match(text, match.end()) or _AGED.search(text, 0, match.start()))
+        ):
+            unit = "age"
         value = _value(match)
         if match["spelt"] and value == "1" and not unit:
             continue
@@ -120,8 +130,18 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def implied(text: str) -> set[tuple[str, str]]:
-    """Quantities that a text gives with an article: 'a week ago'."""
-    return {("1", match["unit"].lower()) for match in _ONE.finditer(text)}
+    """Quantities that a text gives with an article, or as a rhythm: 'a week ago', 'every day'."""
+    found = {("1", match["unit"].lower()) for match in _ONE.finditer(text)}
+    return found | {("1", (match["unit"] or match["again"]).lower()) for match in _EACH.finditer(text)}
+
+
+def measured(text: str) -> list[Word]:
+    """What a unit says without a word for it: who lost 6 kg lost weight."""
+    return [
+        Word(item.start, item.end, stem(_MEASURES[item.unit]))
+        for item in quantities(text)
+        if item.unit in _MEASURES
+    ]
 
 
 def _give_unit(found: list[Quantity], text: str, start: int, unit: str) -> None:

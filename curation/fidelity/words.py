@@ -91,6 +91,8 @@ LACKING = {
     "nondiabetic": "diabetes",
 }
 """Words for one who has not."""
+_LACKS = re.compile(r"\b(?:non|never)[-‐‑]\Z", re.IGNORECASE)
+"""Beginnings that deny the word they are joined to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,8 @@ def also_said(text: str) -> Iterator[tuple[Word, bool]]:
         word = match.group().lower()
         for table, is_lacking in ((HAVING, False), (LACKING, True)):
             if word in table:
-                yield Word(match.start(), match.end(), stem(table[word])), is_lacking
+                is_prefixed = _LACKS.search(text, 0, match.start()) is not None
+                yield Word(match.start(), match.end(), stem(table[word])), is_lacking or is_prefixed
 
 
 def content_words(text: str) -> list[Word]:

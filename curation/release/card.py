@@ -29,7 +29,7 @@ from curation.release.results import FIGURE
 from curation.release.rights import hub_licence
 from curation.tasks.registry import TASKS, by_lot
 from schemas.errors import ReleaseError
-from schemas.published import IMAGE, Published
+from schemas.published import IMAGE, Published, of_language
 from schemas.spec import Citation
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
 from schemas.wording import counted
@@ -190,13 +190,19 @@ def _described(table: Published, splits: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _configs(tables: Iterable[Published], parquet: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _configs(tables: Sequence[Published], parquet: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What `load_dataset` can load: a split without rows is none to it, whatever files it has."""
     for table in tables:
         held = parquet.get(table.name, {"splits": {}})
         splits = {split: size for split, size in held["splits"].items() if size["rows"]}
         if splits:
-            yield {**held, "name": table.name, "folder": table.folder, "splits": splits}
+            yield {**held, "name": table.name, "folder": table.folder, "splits": splits, "language": ""}
+    for table in tables:
+        for name in sorted(parquet):
+            language = name.removesuffix(f"-{table.name}")
+            if language != name and name == of_language(table.name, language):
+                marks = {"name": name, "folder": table.folder, "language": f"{language}-"}
+                yield {**parquet[name], **marks}
 
 
 def drawn_with(head: ReleaseManifest) -> list[str]:

@@ -14,9 +14,10 @@ from curation.derived.pools.facts import facts as pool_facts
 from curation.derived.subsets.facts import facts as part_facts
 from curation.published.query import QueryRunner, fetch, fetch_one
 from curation.release import results
+from curation.release.calibrated import calibration_facts
 from curation.release.example import example
 from curation.release.reviewed import review_facts
-from schemas.published import card_features
+from schemas.published import card_features, language_of, languages_of, of_language
 from schemas.tables import DERIVED, TABLES
 
 Facts = Mapping[str, Any]
@@ -94,13 +95,22 @@ def funnel(query: QueryRunner, given: Mapping[str, Sequence[Path]]) -> list[dict
     return steps
 
 
+def _with_languages(given: Mapping[str, Sequence[Path]]) -> dict[str, Sequence[Path]]:
+    """The tables, and what is loaded of a parted one by language: `es-queries`."""
+    found = dict(given)
+    for name, files in given.items():
+        for language in languages_of(files):
+            found[of_language(name, language)] = [path for path in files if language_of(path) == language]
+    return found
+
+
 def _parquet(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, Any]]:
     """Table -> what its files' footers say: features as a card states them, rows and sizes.
 
     `splits` is split -> {rows, bytes uncompressed}, test first; `shards` is file name -> bytes.
     """
     found: dict[str, dict[str, Any]] = {}
-    for name, files in given.items():
+    for name, files in _with_languages(given).items():
         counted: dict[str, dict[str, int]] = {}
         for path in files:
             footer = pq.read_metadata(path)
@@ -153,6 +163,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "corpus_images": fetch_one(query, _IMAGES + "provenance_corpus", given),
         "splits": fetch(query, _SPLITS, given),
         **review_facts(directory, query, given),
+        **calibration_facts(directory),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
         "image_flags": fetch(query, _FLAGS, given) if "image_checks" in given else [],

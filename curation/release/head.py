@@ -8,6 +8,7 @@ from typing import Any
 
 from curation.published.manifest import FORMAT_VERSION, OF_CANDIDATES, BuildRecord, ReleaseManifest
 from curation.release import reviewed
+from curation.release.calibrated import CALIBRATED
 from curation.release.facts import Facts
 from curation.release.rights import combined_family
 from schemas.errors import ReleaseError
@@ -42,6 +43,7 @@ def head_of(
     """
     reasons = _not_publishable(numbers, task, build)
     used = {row["reason"] for row in numbers["exclusions"]}
+    waits = _has_candidates(numbers) or _not_calibrated(numbers) is not None
     is_silver = numbers["experts"]["queries"] < spec.expert_minimum
     return ReleaseManifest(
         format_version=FORMAT_VERSION,
@@ -53,7 +55,7 @@ def head_of(
         task_description=task.description,
         licence_profile=spec.licence_profile,
         license=_family(numbers),
-        label=OF_CANDIDATES if _has_candidates(numbers) else "silver" if is_silver else "expert",
+        label=OF_CANDIDATES if waits else "silver" if is_silver else "expert",
         expert_minimum=spec.expert_minimum,
         publishable_by_content=not reasons,
         not_publishable_because=reasons,
@@ -90,6 +92,14 @@ def _has_candidates(numbers: Facts) -> bool:
     return any(row["label_status"] == "candidate" for row in numbers["label_status"])
 
 
+def _not_calibrated(numbers: Facts) -> str | None:
+    """Why a judge's grades are candidates and no labels yet; None where they are, or there are none."""
+    if not any(row["label_status"] == "judge" for row in numbers["label_status"]):
+        return None
+    found = numbers["calibration"] or {"status": "not_run", "why": "no calibration sample was drawn"}
+    return None if found["status"] == CALIBRATED else str(found["why"])
+
+
 def _not_publishable(numbers: Facts, task: Task, build: BuildRecord) -> tuple[str, ...]:
     """What of the content forbids publishing."""
     reasons = []
@@ -101,6 +111,8 @@ def _not_publishable(numbers: Facts, task: Task, build: BuildRecord) -> tuple[st
         reasons.append("It has no query: its inputs gave none, as the retention table says.")
     if _has_candidates(numbers):
         reasons.append(f"Its pairs are candidates for review, not labels. {task.candidates_because}")
+    elif (why := _not_calibrated(numbers)) is not None:
+        reasons.append(f"A language model judged its pairs, and is not calibrated on people: {why}.")
     return tuple(reasons)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -24,6 +24,19 @@ Select = Callable[[str], Iterator[pa.Table]]
 Write = Callable[[Published, Iterator[pa.Table], str], None]
 
 
+class Share(NamedTuple):
+    """Rows that go into files of their own: those of a split, or of one language in it."""
+
+    split: str
+    language: str = ""
+
+    @property
+    def name(self) -> str:
+        """What its files begin with: `test`, `dev-es`."""
+        split = self.split or "test"
+        return f"{split}-{self.language}" if self.language else split
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A table that may have images, and the table of its origins."""
@@ -33,11 +46,11 @@ class Pair:
     by_id: bool
     """Whether image files are named by row id; else by hash, because the id is no file name."""
 
-    def rows(self, split: str = "", *, more: Sequence[str]) -> str:
+    def rows(self, split: str = "", *, more: Sequence[str], language: str = "") -> str:
         """SELECT with every column of both tables that is not made here, in key order."""
         own = {column.name: column for column in (*self.origin.columns, *self.table.columns)}
         selected = tuple(column for name, column in own.items() if name not in ("image", *_FACTS))
-        return select_rows(replace(self.table, columns=selected), split, more=more)
+        return select_rows(replace(self.table, columns=selected), split, more=more, language=language)
 
 
 def write_pair(
@@ -47,7 +60,7 @@ def write_pair(
     *,
     raw: Path,
     with_images: bool,
-    splits: Sequence[str],
+    shares: Sequence[Share],
 ) -> None:
     """Write a table and its origins from one SELECT.
 
@@ -57,17 +70,17 @@ def write_pair(
         write: writes chunks of one table and split.
         raw: the workspace's raw/ folder.
         with_images: whether any row has an image.
-        splits: splits to write, one after the other, where the table has splits.
+        shares: what to write, one after the other, where the table has splits.
     """
-    shares = splits if pair.table.has_splits else ("",)
+    shares = shares if pair.table.has_splits else (Share(""),)
     if not with_images:
         _write_plain(pair, select, write, shares)
         return
     origins: list[pa.Table] = []
     stored = [f"{value} AS {name}" for name, value in _STORED.items()]
 
-    def chunks(share: str) -> Iterator[pa.Table]:
-        for big in select(pair.rows(share, more=stored)):
+    def chunks(share: Share) -> Iterator[pa.Table]:
+        for big in select(pair.rows(share.split, more=stored, language=share.language)):
             for start in range(0, big.num_rows, GROUP):
                 rows = big.slice(start, GROUP)
                 images = _image_columns(pair, rows, raw)
@@ -78,16 +91,17 @@ def write_pair(
                 yield rows.append_column("image", image).select(pair.table.schema.names)
 
     for share in shares:
-        write(pair.table, chunks(share), share or "test")
+        write(pair.table, chunks(share), share.name)
     write(pair.origin, _in_order(origins), "test")
 
 
-def _write_plain(pair: Pair, select: Select, write: Write, shares: Sequence[str]) -> None:
+def _write_plain(pair: Pair, select: Select, write: Write, shares: Sequence[Share]) -> None:
     """Without images nothing has to be read beside the tables: rows stream through."""
     plain = pair.table.without("image")
     names = plain.schema.names
     for share in shares:
-        write(plain, (rows.select(names) for rows in select(pair.rows(share, more=()))), share or "test")
+        found = select(pair.rows(share.split, more=(), language=share.language))
+        write(plain, (rows.select(names) for rows in found), share.name)
     blank = [f"{_BLANK.get(name, 'NULL::VARCHAR')} AS {name}" for name in _FACTS]
     origin = pair.origin.schema.names
     write(pair.origin, (rows.select(origin) for rows in select(pair.rows(more=blank))), "test")

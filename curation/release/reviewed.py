@@ -77,6 +77,19 @@ class Copied:
 
 
 @record
+class CalibratedPair:
+    """One pair of the calibration sample with what people said of it; see schemas.review.CalibrationPair."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("document")
+    stratum: str = column("what it was drawn from")
+    population: int = column("pairs of the stratum that could be drawn")
+    drawn: int = column("pairs drawn of them")
+    judge: int | None = column("what the judge concluded, null for nothing", default=None)
+    people: int | None = column("verdict of two people or an adjudicator, null while none", default=None)
+
+
+@record
 class Applied:
     """One verdict that counts."""
 

@@ -19,11 +19,12 @@ from curation.published.manifest import BuildRecord, ReleaseManifest, StageRecor
 from curation.published.query import QueryRunner, fetch
 from curation.published.writer import MAX_SHARD_BYTES, write_table
 from curation.release import identified, reviewed
+from curation.release.calibrated import Calibrate, write_calibration
 from curation.release.facts import Facts, of_written
 from curation.release.funnel import retained
 from curation.release.head import head_of
 from curation.release.near_copies import write_alike
-from curation.release.pictured import Pair, write_pair
+from curation.release.pictured import Pair, Share, write_pair
 from curation.release.restricted import Strings, check_strings
 from curation.release.selects import ROWS, kept, select_rows
 from curation.release.target_names import target_names
@@ -32,7 +33,7 @@ from schemas.licences import is_allowed
 from schemas.published import Published
 from schemas.review import Reported
 from schemas.spec import DatasetSpec
-from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QUERIES, TABLES, TARGET_NAMES
+from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES, TABLES, TARGET_NAMES
 from schemas.task import Task
 
 REQUIRED = (
@@ -71,6 +72,8 @@ class Inputs:
         review: what the readers' answers say beyond the table of them, see curation.release.reviewed; written
             to provenance/review.json.
         reported: texts and images that readers reported: no row that shows one is released.
+        calibrate: measures the task's judge from the released rows, see curation.release.calibrated; None for
+            a task without one.
         max_shard_bytes: payload after which a new shard begins.
     """
 
@@ -83,6 +86,7 @@ class Inputs:
     query: QueryRunner
     review: Mapping[str, Any] | None = None
     reported: Sequence[Reported] = ()
+    calibrate: Calibrate | None = None
     max_shard_bytes: int = MAX_SHARD_BYTES
 
     def select(self, text: str) -> Iterator[pa.Table]:
@@ -164,14 +168,17 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
 
     has_dev = inputs.one("SELECT count(*) FROM kept WHERE split = 'dev'") > 0
     splits = ("test", "dev") if has_dev else ("test",)
+    shares = _shares(inputs, splits)
     for pair in _PAIRS:
         with_images = inputs.one(f"SELECT count(image) FROM {ROWS[pair.table.name]}") > 0
-        write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, splits=splits)
+        write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares)
     for table in _selected(inputs):
-        for split in splits if table.has_splits else ("",):
-            put(table, inputs.select(select_rows(table, split)), split or "test")
+        for share in _shares_of(table, shares, splits):
+            put(table, inputs.select(select_rows(table, share.split, language=share.language)), share.name)
     if inputs.review is not None:
         reviewed.write_review(directory, inputs.review)
+    if inputs.calibrate is not None:
+        write_calibration(directory, inputs.calibrate)
     targets = _targets(inputs)
     if targets and inputs.tables.get("names"):
         put(TARGET_NAMES, target_names(inputs.query, inputs.tables["names"], targets))
@@ -182,6 +189,24 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
     ):
         put(table, iter([rows]))
     return splits
+
+
+def _shares(inputs: Inputs, splits: Sequence[str]) -> tuple[Share, ...]:
+    """What queries and qrels are parted into: splits, and in a task of several languages these."""
+    found = []
+    text = "SELECT DISTINCT language FROM kept WHERE split = '{}' ORDER BY language"
+    for split in splits:
+        rows = inputs.select(text.format(split)) if inputs.task.by_language else ()
+        languages = [row["language"] for part in rows for row in part.to_pylist()]
+        found += [Share(split, language) for language in languages] or [Share(split)]
+    return tuple(found)
+
+
+def _shares_of(table: Published, shares: Sequence[Share], splits: Sequence[str]) -> Sequence[Share]:
+    """Those of one table: only the qrels follow the languages of the queries."""
+    if table.name == QRELS.name:
+        return shares
+    return [Share(split) for split in splits] if table.has_splits else [Share("")]
 
 
 def _selected(inputs: Inputs) -> Iterator[Published]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from flows.adapters.places import LocalPlace, Place, open_place
 from flows.engine.published import note
 from flows.engine.releases import task_directories
 from flows.engine.session import current_reporter
-from flows.engine.settings import load_settings
-from flows.engine.workspace import Workspace, is_workspace
-from flows.publish.ready import check_ready
+from flows.engine.settings import Settings, load_settings
+from flows.engine.workspace import Workspace, check_outside_releases, is_workspace
+from flows.publish.ready import TaskRelease, check_ready
 from schemas.errors import UsageError
 
 _SCHEME = "hf:"
@@ -19,38 +21,75 @@ _SCHEME = "hf:"
 def publish(
     release: str, to: str, *, private: bool = False, dry_run: bool = False, workspace: Path | None = None
 ) -> dict[str, Any]:
-    """Check a release, and send to the Hub what it lacks.
+    """Check a release, and send what its destination lacks.
 
     Args:
         release: NAME@VERSION or a version folder.
-        to: `hf:ORG`.
-        private: make new repositories private.
+        to: `hf:ORG`, a folder, or `s3://BUCKET/PREFIX`.
+        private: make new repositories of the Hub private.
         dry_run: read and say what would be sent.
         workspace: folder of the workspace; a release in another folder needs none.
 
     Raises:
         UsageError: the destination is not one of these.
-        ReleaseError: the release may not be published, or the Hub holds something that is not ours.
-        FetchError: the Hub cannot be reached or says no; the same command goes on.
+        ReleaseError: the release may not be published, or the destination holds something that is not ours.
+        FetchError: the destination cannot be reached or says no; the same command goes on.
     """
-    owner = to.removeprefix(_SCHEME)
-    if not to.startswith(_SCHEME) or not owner or "/" in owner:
+    owner = to.removeprefix(_SCHEME) if to.startswith(_SCHEME) else ""
+    if to.startswith(_SCHEME) and (not owner or "/" in owner):
         raise UsageError(
             f"cannot publish to {to!r}", hint="--to hf:ORG, with a user or organization of the Hub"
         )
+    if private and not owner:
+        raise UsageError("--private is of the Hub", hint="who may read a folder or bucket is set there")
     settings = load_settings(workspace=workspace)
     opened = Workspace(settings.workspace)
+    place = None if owner else _place(to, settings)
     tasks = check_ready(task_directories(release, opened), settings.worker_count)
+    first = tasks[0].manifest
+    if place is None:
+        to_note, result = _to_hub(owner, tasks, settings, private=private, dry_run=dry_run)
+    else:
+        to_note, result = _to_place(place, tasks, dry_run=dry_run)
+        to = place.address
+    if not dry_run and is_workspace(opened.root):
+        note(opened, first.dataset, first.version, to, to_note)
+    return {"dataset": first.dataset, "version": first.version, "to": to, **result}
+
+
+def _place(to: str, settings: Settings) -> Place:
+    place = open_place(
+        to, attempts=settings.http.attempts, timeout_seconds=max(60.0, settings.http.timeout_seconds)
+    )
+    if isinstance(place, LocalPlace):
+        check_outside_releases(place.root, "--to")
+    return place
+
+
+def _to_hub(
+    owner: str, tasks: Sequence[TaskRelease], settings: Settings, *, private: bool, dry_run: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What to remember, and what to tell."""
     from flows.adapters.hub import Hub
     from flows.publish.hub import Publisher
 
     hub = Hub(attempts=settings.http.attempts, timeout_seconds=max(60.0, settings.http.timeout_seconds))
     work = Publisher(hub, owner, tasks, private=private, reporter=current_reporter())
     plans, sent = (work.plan(), False) if dry_run else work.publish()
-    first = tasks[0].manifest
-    shown = [plan.shown() for plan in plans]
-    result = {"dataset": first.dataset, "version": first.version, "to": to, "endpoint": hub.endpoint}
-    if not dry_run and is_workspace(opened.root):
-        names = {plan.repository: {"commit": plan.commit, "tag": work.tag} for plan in plans}
-        note(opened, first.dataset, first.version, to, {"endpoint": hub.endpoint, "repositories": names})
-    return {**result, "sent": sent, "repositories": shown}
+    names = {plan.repository: {"commit": plan.commit, "tag": work.tag} for plan in plans}
+    told = {"endpoint": hub.endpoint, "sent": sent, "repositories": [plan.shown() for plan in plans]}
+    return {"endpoint": hub.endpoint, "repositories": names}, told
+
+
+def _to_place(
+    place: Place, tasks: Sequence[TaskRelease], *, dry_run: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What to remember, and what to tell."""
+    from flows.publish.place import MANIFEST, PlacePublisher
+
+    work = PlacePublisher(place, tasks, reporter=current_reporter())
+    plan, sent = (work.plan(), False) if dry_run else work.publish()
+    rows = work.shown(plan, is_published=plan.is_published or not dry_run)
+    hashes = {one.manifest.task: one.manifest.release_hash for one in tasks}
+    manifest = f"{work.address}/{MANIFEST}"
+    return {"release_hashes": hashes}, {"sent": sent, "manifest": manifest, "repositories": rows}

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
+from curation.release.reviewed import VERDICTS
 from curation.release.write import Inputs
 from flows.build.model_stages import stages_of
 from flows.engine.connection import query
@@ -21,18 +22,22 @@ from flows.engine.session import Session
 from flows.engine.workspace import STORAGE_VERSION, Workspace, write_atomic
 from flows.pipeline import BEFORE_TASKS, PARTITION, VERSIONS, parameters_of
 from flows.release.environment import made_with
+from flows.review.calibration import Calibrate, calibrate_release, shapers
 from flows.review.reports import reported_in
+from flows.review.store import review_folder
 from flows.review.verdicts import review_summary, source_of
 from flows.vocabulary import Vocabulary, current
 from flows.vocabulary.store import credits_of
 from schemas.errors import WorkspaceError
 from schemas.hashing import canonical_json
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.record import to_table
 from schemas.spec import DatasetSpec
 from schemas.stages import ModelStage, RecordStage, SetStage
-from schemas.tables import ANNOTATIONS, EXPANSIONS, WITHDRAWN
+from schemas.tables import ANNOTATIONS, EXPANSIONS
 from schemas.task import Task
 from schemas.withdrawal import Withdrawn
+from schemas.withdrawn_table import WITHDRAWN
 from sources.stage import CRAWL
 
 
@@ -61,6 +66,9 @@ def gather(
     given += [f"{stage.name}.documents", "labels.records", "parse.articles"]
     given += [f"{stage.name}.{name}" for name in built.extra_tables]
     given += [f"{source}.{ANNOTATIONS.name}"] if source != stage.name else []
+    is_judged = JUDGEMENTS.name in built.extra_tables
+    if is_judged and source != stage.name:
+        given += [f"{VERDICTS.format(task=built.name)}.{CALIBRATION.name}"]
     given += [f"{PARTITION}.{name}" for name in ("keys", "assignments", "withheld")]
     given += [f"extract.{name}" for name in ("sources", "passages", "figures")]
     asked = [one for one in model_stages(session, built, spec) if one not in built.model_stages]
@@ -76,6 +84,7 @@ def gather(
     of_models = tuple(name for one in asked for name in _names(one))
     for name in (*stages, *of_models, PARTITION):
         tables[f"drops/{name}"] = table_files(workspace, f"{name}._dropped")
+    record = _build_record(session, built, stages, of_models, overrides, vocabulary)
     if register := read_register(workspace):
         tables[WITHDRAWN.name] = (write_withdrawn(workspace, register),)
     return Inputs(
@@ -84,11 +93,19 @@ def gather(
         raw=workspace.raw,
         spec=spec,
         version=version,
-        build=_build_record(session, built, stages, of_models, overrides, vocabulary),
+        build=record,
         query=query(session.settings.memory_limit),
         review=review_summary(workspace, spec, built.name),
         reported=reported_in(workspace, spec.name),
+        calibrate=_calibrate(workspace, built, spec, record) if is_judged else None,
     )
+
+
+def _calibrate(workspace: Workspace, built: Task, spec: DatasetSpec, made: BuildRecord) -> Calibrate:
+    """What measures the judge of a task from the rows that are released."""
+    stages = [{"name": stage.name, "params": stage.params} for stage in made.stages]
+    shaped_by = shapers(stages, spec.baselines.systems, built.name)
+    return calibrate_release(review_folder(workspace, spec.name, built.name), spec, built.name, shaped_by)
 
 
 def write_withdrawn(workspace: Workspace, register: Sequence[Withdrawn]) -> Path:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from flows.engine.execution import new_pool
 from flows.engine.scratch import owned_folder
 from schemas.errors import ReleaseError
+from schemas.published import language_of, languages_of, of_language
 from schemas.tables import TABLES
 
 _HINT = "what was made is not in place; the release before it stands"
@@ -75,6 +76,11 @@ def first_difference(directory: Path, scratch: Path) -> str:
 
     try:
         held = {table.name: dict(_with_rows(table.files(directory))) for table in TABLES}
+        for table in TABLES:
+            files = table.files(directory)
+            for language in languages_of(files):
+                parted = _with_rows([path for path in files if language_of(path) == language])
+                held[of_language(table.name, language)] = dict(parted)
         expected = {name: files for name, files in held.items() if files}
         listed = set(datasets.get_dataset_config_names(str(directory))) if expected else set()
     except Exception as error:  # whatever a library raises is the reason

@@ -12,10 +12,10 @@ from annotation.adjudication import DISPUTES, Disputed
 from annotation.assignment import Person, read_people
 from annotation.verdicts import RULES, Terms
 from flows.engine.workspace import Workspace
+from flows.review.calibration import review_settings
 from flows.review.progress import next_step
 from flows.review.store import ReviewFolder, review_folders
 from flows.review.verdicts import Resolved, settle, terms_of
-from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import UsageError
 from schemas.review import Allotment
 from schemas.spec import Review
@@ -105,13 +105,6 @@ def adjudicate_all(
             adjudicate(folder, people, review_settings(dataset, spec), dry_run=dry_run)
             for dataset, folder in found
         ]
-
-
-def review_settings(dataset: str, spec: Path | None = None) -> Review:
-    """What the given spec says of reviews, else that of the dataset, else the defaults."""
-    own = DATA_CARDS / dataset / "spec.toml"
-    path = spec or (own if own.is_file() else None)
-    return read_spec(path).review if path else Review()
 
 
 def _adjudicators(given: Sequence[Allotment]) -> list[Person]:

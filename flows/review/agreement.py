@@ -16,6 +16,7 @@ from annotation.report.render import render
 from annotation.report.summary import summarise
 from annotation.report.words import COEFFICIENTS, figure, opening, percent
 from flows.engine.workspace import Workspace, write_atomic
+from flows.review.calibration import about_judge, judge_of
 from flows.review.store import ReviewFolder, review_folders
 from flows.review.tasks import offered
 from schemas.errors import UsageError, WorkspaceError
@@ -44,7 +45,8 @@ def summary_of(folder: ReviewFolder) -> dict[str, Any]:
     candidates = folder.candidates()
     if not candidates:
         raise WorkspaceError("the review holds no candidates", file=str(folder.path), hint=PUSH)
-    return summarise(candidates, folder.annotations(), scale_of(candidates))
+    made = summarise(candidates, folder.annotations(), scale_of(candidates))
+    return made | {"judge": judge_of(folder)}
 
 
 def report(folder: ReviewFolder, page: Path | None = None) -> tuple[dict[str, Any], Path]:
@@ -89,7 +91,8 @@ def report_all(
 
 def describe(summary: dict[str, Any], page: Path) -> str:
     """A report for the terminal: its sentences and where the page is."""
-    return "\n".join([f"{summary['dataset']}/{summary['task']}", *opening(summary), f"page: {page}"])
+    judge = [about_judge(summary["judge"])] if summary["judge"] else []
+    return "\n".join([f"{summary['dataset']}/{summary['task']}", *opening(summary), *judge, f"page: {page}"])
 
 
 @dataclass(frozen=True, slots=True)

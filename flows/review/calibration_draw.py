@@ -10,6 +10,7 @@ from typing import Any
 from annotation.candidates import Pair
 from annotation.judge.sampling import NOT_JUDGED, PER_CELL, UNJUDGED, UNSTABLE, Mined, draw_pairs
 from curation.tasks.registry import task_of
+from flows.review.calibration import facts_of, shapers
 from flows.review.release_texts import Published
 from flows.review.store import CALIBRATION, ReviewFolder
 from schemas.errors import UsageError
@@ -70,6 +71,7 @@ def draw_calibration(
         "per_cell": wanted.per_cell,
         "judge": asdict(judges[0]),
         "release": {"version": head.version, "release_hash": head.release_hash},
+        **facts_of(task.judgements, shapers(head.stages, head.shaped_by, head.task)),
         "strata": dict(sorted(Counter(pair.stratum for pair in frame).items())),
     }
 
@@ -91,7 +93,7 @@ def _frame(task: Published) -> Iterator[Mined]:
     found = {pair.key for pair in task.pool}
     asked = set()
     for row in task.judgements:
-        key = (row["q"], row["c"])
+        key = (row["query-id"], row["corpus-id"])
         asked.add(key)
         if task.ending(*key):
             continue

@@ -29,9 +29,10 @@ from curation.privacy import Hit
 from curation.privacy.images import READ_VERSION
 from curation.tasks.registry import task_of
 from flows.engine.connection import query
+from flows.engine.register import read_register
 from flows.engine.workspace import Workspace
 from flows.review.calibration_draw import Wanted, as_pair, draw_calibration
-from flows.review.privacy import hold_reported, scan
+from flows.review.privacy import hold_reported, hold_withdrawn, scan
 from flows.review.release_texts import DEPTH, Known, Published, Row, marks
 from flows.review.reports import reported_in
 from flows.review.store import CALIBRATION, ENDED, FRAME, IMAGES, SOURCES, ReviewFolder, review_folder
@@ -164,6 +165,7 @@ def prepare(
     asked = [*continued(before, shown, {name for name, _ in told}).values(), *lasting]
     found = scan(asked, task, _seen(folder), with_images=options.ocr)
     found.findings += hold_reported(asked, reported_in(workspace, head.dataset))
+    found.findings += hold_withdrawn(asked, read_register(workspace))
     whole = {item.id: item for item in (*before, *asked)}
     had = {item.id for item in before}
     for item in asked:

@@ -18,7 +18,7 @@ from curation.published.manifest import read_manifest
 from flows.engine.scratch import own_temporary
 from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
-from flows.review.adjudication import review_settings
+from flows.review.calibration import review_settings
 from flows.review.calibration_draw import Wanted
 from flows.review.candidates import Options, prepare
 from flows.review.conflicts import CHANGED, linked, of_person

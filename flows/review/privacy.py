@@ -19,7 +19,9 @@ from curation.privacy.images import read_hits
 from flows.review.release_texts import Published
 from flows.review.store import HeldBack
 from schemas.errors import UsageError
+from schemas.ids import article_of, family_key
 from schemas.review import Reported, ReviewCandidate
+from schemas.withdrawal import Withdrawn
 
 
 @dataclass(slots=True)
@@ -88,6 +90,18 @@ def hold_reported(candidates: Iterable[ReviewCandidate], reported: Iterable[Repo
         for item in row.shown
         if item.name in (*TEXTS, *IMAGES) and item.value in hidden
     ]
+
+
+def hold_withdrawn(candidates: Iterable[ReviewCandidate], register: Iterable[Withdrawn]) -> list[HeldBack]:
+    """Candidates of, or with an image of, what was withdrawn: no release that is pushed shows it."""
+    gone = {family_key(row.id) if row.unit == "article" else row.id for row in register}
+    found = []
+    for row in candidates:
+        ids = [row.query_id, row.corpus_id, family_key(article_of(row.corpus_id))]
+        ids += [item.value for item in row.shown if item.name in IMAGES]
+        if gone.intersection(ids):
+            found.append(_held(row, "document_text", "withdrawn", 0, 0))
+    return found
 
 
 def _held(row: ReviewCandidate, name: str, kind: str, start: int, end: int) -> HeldBack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.verdicts import Terms
+from flows.review.calibration import judge_of
 from flows.review.notes import people_of, read_noted
 from flows.review.store import ENDED, FRAME, ReviewFolder
 from flows.review.verdicts import settle
@@ -25,6 +26,7 @@ def standing_of(folder: ReviewFolder, terms: Terms) -> dict[str, Any]:
         "gold": sum(item.origin == "gold" for item in candidates),
         "ended": len(folder.json(FRAME).get(ENDED, {})),
         "verdicts": len(folder.verdicts()),
+        "judge": judge_of(folder),
         "next": next_step(folder, terms),
     }
 

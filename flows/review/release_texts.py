@@ -44,8 +44,7 @@ _BY_REVIEW = ("cannot_judge", "rule_under_floor")
 """Reasons for which a review itself has a pair excluded."""
 _OPEN = (*_BY_REVIEW, *UNDECIDED)
 """Reasons that people's answers can end."""
-_JUDGEMENTS = """SELECT "query-id" AS q, "corpus-id" AS c, score, reason, forward, model, served_model,
-        prompt_sha256 FROM judgements ORDER BY 1, 2"""
+_JUDGEMENTS = """SELECT * FROM judgements ORDER BY "query-id", "corpus-id" """
 _SHOWN = """SELECT t.id, {title} AS title, t.text, t.language, t.license, o.article_id, o.patient_id,
         {source} AS source_id, o.image_source_sha256 AS image, to_json(o.transforms) AS transforms
     FROM {table} t JOIN {origin} o ON o.id = t.id WHERE t.id IN ({ids}) ORDER BY t.id"""
@@ -103,7 +102,7 @@ class Published:
 
     @cached_property
     def judgements(self) -> list[dict[str, Any]]:
-        """Every pair mined for the judge with what it said; none of a task that no model judges."""
+        """Rows of the table of every pair mined for the judge; none of a task that no model judges."""
         return fetch(self._query, _JUDGEMENTS, self.views) if "judgements" in self.views else []
 
     @cached_property

@@ -9,6 +9,7 @@ from typing import Any
 from annotation.candidates import ENDINGS
 from annotation.report.words import reason_of_ungraded
 from annotation.sync.answers import QUARANTINE
+from flows.review.calibration import about_judge
 from flows.review.conflicts import CHANGED, KINDS
 from schemas.wording import counted
 
@@ -227,6 +228,8 @@ def standing(made: Mapping[str, Any]) -> str:
         for item in found["people"]:
             if item["in_conflict"]:
                 lines += [f"  {item['annotator']}", *_conflicts(item["in_conflict"])]
+        if found["judge"]:
+            lines.append(f"  {about_judge(found['judge'])}")
         lines += [*_reports(found), *_foreign(found), *_next(found)]
     return "\n".join(lines)
 

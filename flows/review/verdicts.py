@@ -20,12 +20,21 @@ from annotation.report.summary import overall
 from annotation.report.words import COEFFICIENTS, DECISIONS, REASONS, UNMEASURED
 from annotation.verdicts import ORDERED, RULES, Entry, Terms, counted, resolve
 from curation.audit.copies import copies
-from curation.release.reviewed import REVIEWED, VERDICTS, Copied, JudgedAnswer, RuleUnderFloor, reviewed_stage
+from curation.release.reviewed import (
+    REVIEWED,
+    VERDICTS,
+    CalibratedPair,
+    Copied,
+    JudgedAnswer,
+    RuleUnderFloor,
+    reviewed_stage,
+)
 from flows.engine.manifest import Manifest, Output, publish, write_parquet
 from flows.engine.runner import execute, plan, schema_hashes
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.review.agreement import scale_of
+from flows.review.calibration import people_of
 from flows.review.store import BY_DOUBT, ENDED, FRAME, PRECISION, ReviewFolder, review_folder
 from flows.review.tasks import task_for
 from schemas.benchmark import Qrel, Query
@@ -34,7 +43,7 @@ from schemas.record import to_table
 from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
 from schemas.spec import DatasetSpec, Review
 
-BROUGHT_VERSION = 2
+BROUGHT_VERSION = 3
 SHOWN_FIGURES = (Coefficient.PERCENT, Coefficient.ALPHA_ORDINAL, Coefficient.AC2_LINEAR)
 """Figures of agreement that a card tells; all others are in the report of `review agreement`."""
 _DIGITS = 4
@@ -144,6 +153,7 @@ def _bring(
         "verdicts": (Verdict, chosen),
         "answers": (JudgedAnswer, answers),
         "under_floor": (RuleUnderFloor, under),
+        "calibration": (CalibratedPair, _calibrated(folder)),
         "copies": (Copied, copies([item for item in candidates if item.id in wanted])),
     }
     outputs = {}
@@ -155,6 +165,23 @@ def _bring(
     inputs = {table: output.sha256 for table, output in outputs.items()}
     manifest = Manifest(name, BROUGHT_VERSION, "all", {}, inputs, outputs, {}, {}, columns=columns)
     publish(session.workspace.stage(name) / "all", staged, manifest, 0.0)
+
+
+def _calibrated(folder: ReviewFolder) -> list[CalibratedPair]:
+    """The calibration sample with the verdicts of people."""
+    people = people_of(folder)
+    return [
+        CalibratedPair(
+            query_id=row.query_id,
+            corpus_id=row.corpus_id,
+            stratum=row.stratum,
+            population=row.population,
+            drawn=row.drawn,
+            judge=row.judge,
+            people=people.get((row.query_id, row.corpus_id)),
+        )
+        for row in folder.calibration()
+    ]
 
 
 def _answer(row: ReviewAnnotation) -> JudgedAnswer:

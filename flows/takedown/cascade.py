@@ -63,8 +63,8 @@ class Cascade:
         return self.rows[0]
 
 
-def cascade(workspace: Workspace, name: str, reason: WithdrawalReason, notice: str, scratch: Path) -> Cascade:
-    """Find what an id means here and what rests on it.
+def resolve(workspace: Workspace, name: str, reason: WithdrawalReason, notice: str) -> Withdrawn:
+    """What an id means here.
 
     Args:
         workspace: an open workspace.
@@ -72,14 +72,24 @@ def cascade(workspace: Workspace, name: str, reason: WithdrawalReason, notice: s
             document id, or the SHA-256 of an image.
         reason: why it is withdrawn.
         notice: what was said of it, one line.
-        scratch: an existing folder for a small table.
 
     Raises:
         UsageError: nothing in the workspace or its releases has that id.
     """
-    database = query()
     named = Withdrawn(id=name, unit="document", reason=reason, notice=" ".join(notice.split()))
-    found = Cascade([_resolved(workspace, named, database)])
+    return _resolved(workspace, named, query())
+
+
+def cascade(workspace: Workspace, named: Withdrawn, scratch: Path) -> Cascade:
+    """Find what rests on something, in the workspace and its releases.
+
+    Args:
+        workspace: an open workspace.
+        named: what is withdrawn.
+        scratch: an existing folder for a small table.
+    """
+    database = query()
+    found = Cascade([named])
     found.rows += _records(workspace, found, database)
     listed = scratch / "named.parquet"
     pq.write_table(to_table(Withdrawn, found.rows), listed)

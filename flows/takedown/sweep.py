@@ -25,7 +25,7 @@ from schemas import licences
 from schemas.errors import FetchError, InputError, UsageError
 from schemas.licences import Profile
 from schemas.spec import DatasetSpec
-from schemas.withdrawal import WithdrawalReason
+from schemas.withdrawal import WithdrawalReason, Withdrawn
 from schemas.wording import counted
 from sources import pmc
 from sources.europepmc.api import EuropePmcContext
@@ -125,17 +125,24 @@ class Sweeper:
         found.findings = _one_each(rows)
         found.unanswered = sorted(set(found.unanswered))
         if not dry_run:
-            found.withdrawn = self._withdraw(found.findings)
+            found.withdrawn = self._withdraw(found.findings, {id: one.source for one, id, _ in held})
         return found
 
-    def _withdraw(self, findings: Sequence[Finding]) -> list[str]:
+    def _withdraw(self, findings: Sequence[Finding], sources: Mapping[str, str]) -> list[str]:
         """Put on the list what must go, each article for the gravest thing said of it."""
         added = []
         named = {row.id for row in read_register(self.workspace)}
         for row in findings:
             if row.act == "remove" and row.id not in named:
-                cascaded = planned(self.workspace, row.id, REASON[row.kind], row.detail)
-                if add_to_register(self.workspace, cascaded.rows):
+                gone = Withdrawn(
+                    id=row.id,
+                    unit="article",
+                    reason=REASON[row.kind],
+                    notice=row.detail,
+                    source=sources[row.id],
+                    locator=row.locator,
+                )
+                if add_to_register(self.workspace, planned(self.workspace, gone).rows):
                     added.append(row.id)
                 named.add(row.id)
         settle(self.workspace)

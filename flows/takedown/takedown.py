@@ -21,7 +21,7 @@ from flows.engine.register import add_to_register, read_register
 from flows.engine.runner import shards_of
 from flows.engine.session import read_session, write_session
 from flows.engine.workspace import Workspace
-from flows.takedown.cascade import Cascade, cascade
+from flows.takedown.cascade import Cascade, cascade, resolve
 from schemas.article import RawArticle
 from schemas.errors import UsageError
 from schemas.record import from_table, to_dict
@@ -48,13 +48,14 @@ def takedown(
     """
     code = reason_of(reason)
     if dry_run:
-        return _shown(planned(read_session(workspace).workspace, name, code, notice), [], is_plan=True)
+        opened = read_session(workspace).workspace
+        return _shown(planned(opened, resolve(opened, name, code, notice)), [], is_plan=True)
     with write_session(workspace) as session:
         known = _known(read_register(session.workspace), name)
         if known is not None:
             shards = settle(session.workspace)
             return {**_shown(Cascade([known]), shards, is_plan=False), "added": 0}
-        found = planned(session.workspace, name, code, notice)
+        found = planned(session.workspace, resolve(session.workspace, name, code, notice))
         added = add_to_register(session.workspace, found.rows)
         shards = settle(session.workspace)
         return {**_shown(found, shards, is_plan=False), "added": len(added)}
@@ -77,14 +78,10 @@ def _known(register: Sequence[Withdrawn], name: str) -> Withdrawn | None:
     return next((row for row in register if name in (row.id, row.locator) and not row.parent), None)
 
 
-def planned(workspace: Workspace, name: str, reason: WithdrawalReason, notice: str) -> Cascade:
-    """What would go with one thing; nothing is written.
-
-    Raises:
-        UsageError: nothing has that id.
-    """
+def planned(workspace: Workspace, named: Withdrawn) -> Cascade:
+    """What would go with one thing; nothing is written."""
     with tempfile.TemporaryDirectory(prefix="takedown-") as scratch:
-        return cascade(workspace, name, reason, notice, Path(scratch))
+        return cascade(workspace, named, Path(scratch))
 
 
 def settle(workspace: Workspace) -> list[str]:

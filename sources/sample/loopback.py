@@ -126,6 +126,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_POST = do_PATCH = do_PUT = do_DELETE = _answer  # noqa: N815 the library's names
 
+    def handle_expect_100(self) -> bool:
+        """Tell a client that asks first to send its body; at once, though answers are buffered."""
+        super().handle_expect_100()
+        self.wfile.flush()
+        return True
+
     def _headers(self, reply: Reply) -> dict[str, str]:
         if reply.is_chunked:
             return {**reply.headers, "Transfer-Encoding": "chunked"}

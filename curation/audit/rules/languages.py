@@ -111,7 +111,7 @@ def _many(letters: str, fewest: int = MIN_FOREIGN) -> str:
 
 
 @cache
-def _wrong_script(language: str) -> tuple[tuple[str, str], ...]:
+def wrong_script(language: str) -> tuple[tuple[str, str], ...]:
     """(what is wrong, SQL condition) for texts stated to be in a language; cheap conditions first."""
     code, own = script_of(language)
     if not code:
@@ -196,11 +196,11 @@ def _untagged(context: Context) -> Outcome:
     return dataclasses.replace(found.outcome(compared), coverage=tuple(coverage))
 
 
-def _in_wrong_script(context: Context) -> str:
+def _inwrong_script(context: Context) -> str:
     """SQL for texts that are not in the script of their language, and what is wrong."""
     parts = []
     for place, (table, language, _, _) in enumerate(_stated(context)):
-        wrong = _wrong_script(language) if _has_tag(language) else ()
+        wrong = wrong_script(language) if _has_tag(language) else ()
         if language and wrong:
             cases = " ".join(f"WHEN {test} THEN {literal(what)}" for what, test in wrong)
             sides = ", ".join(f"{'id' if name == table else 'NULL'} AS {name}" for name in _TABLES)
@@ -314,7 +314,7 @@ RULES = (
             ),
             Check(
                 "the text is stated to be in {language}; {wrong}",
-                _in_wrong_script,
+                _inwrong_script,
                 (
                     _said("a Chinese string among Japanese", "queries", "糖尿病应该怎样治疗？", "ja"),
                     _said("a long Chinese string among Japanese", "corpus", "急性心筋梗塞" * 4, "ja"),

@@ -54,6 +54,16 @@ def _other_split(context: Context) -> str:
         JOIN provenance_queries o ON o.id = q WHERE t.split IS DISTINCT FROM o.split"""
 
 
+def _said(context: Context) -> str:
+    """SQL for candidates of which something impossible is said; a query's own set is there, found or not."""
+    same = " AND ".join(f"s.{column} = pools.{column}" for column in _PAIR.split(", "))
+    is_in_set = f"EXISTS (FROM confusions s WHERE {same})" if "confusions" in context.views else "false"
+    return f"""{_POOLED} WHERE kind IS NULL OR kind NOT IN ({_KNOWN_KINDS}) OR systems IS NULL
+        OR (kind <> 'positive' AND len(systems) = 0 AND NOT {is_in_set})
+        OR len(list_distinct(list_transform(systems, lambda s: s.system))) <> len(systems)
+        OR coalesce(list_min(list_transform(systems, lambda s: s.rank)), 1) < 1"""
+
+
 _KNOWN_KINDS = ", ".join(f"'{kind}'" for kind in KINDS)
 _ONCE = " OR ".join(f"count(*) FILTER (k = {number}) <> 1" for number in (1, 2, 3))
 WHOLE = (
@@ -94,10 +104,7 @@ WHOLE = (
     ),
     Check(
         "a candidate is of no known kind, or nothing or something impossible is said of who found it",
-        f"""{_POOLED} WHERE kind IS NULL OR kind NOT IN ({_KNOWN_KINDS}) OR systems IS NULL
-            OR (kind <> 'positive' AND len(systems) = 0)
-            OR len(list_distinct(list_transform(systems, lambda s: s.system))) <> len(systems)
-            OR coalesce(list_min(list_transform(systems, lambda s: s.rank)), 1) < 1""",
+        _said,
         (
             Defect("an unknown kind", set_row("pools", "kind = 'negative'")),
             Defect("a candidate no system found", _of_kind("candidate", "systems = []")),

@@ -21,6 +21,7 @@ from curation.audit.rule import (
 from curation.audit.rules.evidence import texts_of, untraced
 from curation.audit.rules.planting import GONE, set_row, table_file
 from curation.published.manifest import FORMAT_VERSION, NAME
+from curation.published.query import Sandbox, UnknownNameError
 from curation.release.restricted import piece_hash, pieces
 from curation.vocabulary.known_sources import is_restricted
 from schemas.audit import Coverage
@@ -155,6 +156,19 @@ def _made(name: str, table: str, field: str, at: int = 0) -> Defect:
     )
 
 
+def _untaken(tables: Sandbox) -> Sequence[str] | None:
+    """Another text for the first query that is not listed as made; None where all are."""
+    try:
+        listed = {row["id"] for row in tables.run(f"""SELECT id FROM {_LIST} WHERE "table" = 'queries'""")}
+    except UnknownNameError:  # no text was made
+        listed = set()
+    rows = tables.run("SELECT rowid AS at, id FROM queries ORDER BY rowid")
+    at = next((row["at"] for row in rows if row["id"] not in listed), None)
+    if at is None:
+        return None
+    return [row["id"] for row in tables.run(set_row("queries", f"text = '{_NOBODY_S}'", at))]
+
+
 def _resting(name: str, table: str, values: str, names: str) -> Defect:
     """A concept of a restricted source, where none was in use."""
     plant = set_row(table, values, names=f"{names}, 'restricted_names'")
@@ -186,7 +200,7 @@ _CHECKS = (
         "a text or title is in no article and is not listed as made",
         _unlisted,
         (
-            Defect("a query not taken from an article", set_row("queries", f"text = '{_NOBODY_S}'")),
+            Defect("a query not taken from an article", _untaken),
             Defect("a document not taken from an article", set_row("corpus", f"text = '{_NOBODY_S}'")),
             Defect(
                 "a title not taken from an article", set_row("corpus", "title = 'A title nobody made'", 1)

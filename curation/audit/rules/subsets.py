@@ -71,7 +71,7 @@ def _of_table(whole: str, c: str) -> tuple[Check, ...]:
             _differs(small, whole, c),
             (
                 Defect(f"a {kind} with another text", set_row(small, "text = 'canary'")),
-                Defect(f"a {kind} with another licence", set_row(small, "license = 'CC0-1.0'", at=1)),
+                Defect(f"a {kind} with another licence", set_row(small, "license = 'canary'", at=1)),
                 Defect(f"a {kind} with another image", _pictured(small).format(_BYTES)),
                 Defect(f"a {kind} whose image has another name", _pictured(small).format(_PATH)),
             ),

@@ -15,6 +15,7 @@ from curation.extract.sentences import sentence_spans
 from curation.fidelity.quantities import quantities
 from curation.similarity.text.edited import copyable, edited_copies
 
+_OF_AGE = ("year", "age")
 LEAST_VALUES = 4
 """Values with a unit that two texts share from which both tell of one patient of that age and sex."""
 LEAST_WITHOUT_SEX = 6
@@ -42,9 +43,9 @@ def portrait(text: str) -> Portrait:
     found = quantities(text)
     ages = {age.years for age in introduced or ages_in(text)[:1] if age.years is not None}
     return Portrait(
-        frozenset(ages or {float(item.value) for item in found if item.unit == "year"}),
+        frozenset(ages or {float(item.value) for item in found if item.unit in _OF_AGE}),
         sex,
-        frozenset((item.value, item.unit) for item in found if item.unit and item.unit != "year"),
+        frozenset((item.value, item.unit) for item in found if item.unit and item.unit not in _OF_AGE),
     )
 
 

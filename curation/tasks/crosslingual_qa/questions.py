@@ -18,8 +18,8 @@ from curation.tasks.crosslingual_qa.names import CANDIDATE, chosen, read_names
 from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.records import AskedConcept, Facet, RestrictedQuery, StringOrigin
 from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
-from curation.tasks.crosslingual_qa.templates import CORE, Templates, languages, templates
-from schemas.benchmark import Query
+from curation.tasks.crosslingual_qa.templates import Templates, languages, templates
+from schemas.benchmark import CORE_LANGUAGES, Query
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.stages import Account, Drop, Input, RecordStage, Table
@@ -68,9 +68,9 @@ def _outside_core(names: Mapping[str, ConceptName | None]) -> frozenset[str]:
     """Languages in which a concept is not asked about when only the parallel core is wanted."""
     complete = all(
         (name := names[code]) is not None and name.tier != RESTRICTED and name.term_type != CANDIDATE
-        for code in CORE
+        for code in CORE_LANGUAGES
     )
-    return frozenset(languages()) - frozenset(CORE if complete else ())
+    return frozenset(languages()) - frozenset(CORE_LANGUAGES if complete else ())
 
 
 def _bar(

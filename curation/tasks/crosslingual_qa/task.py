@@ -65,6 +65,7 @@ TASK = Task(
         ),
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
+    by_language=True,
     extra_tables=("strings", "recipes", "hard_pool"),
     candidates_because="Which facet a passage tells is read off headings and single sentences, and these "
     "rules are not yet right often enough.",

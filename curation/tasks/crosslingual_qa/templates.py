@@ -17,8 +17,6 @@ from curation.tasks.crosslingual_qa.facets import FACETS
 from curation.tasks.crosslingual_qa.records import Facet
 from schemas.errors import MedqrelsError
 
-CORE = ("en", "es", "fr", "ja", "pt", "zh")
-"""Languages of the parallel core: a family is in it when each of them has a query."""
 HOLE = "{name}"
 _FOLDER = Path(__file__).with_name("templates")
 

@@ -20,11 +20,11 @@ from curation.tasks.crosslingual_qa.facets import (
 )
 from curation.tasks.crosslingual_qa.records import StringOrigin
 from curation.tasks.crosslingual_qa.task import TASK
-from curation.tasks.crosslingual_qa.templates import CORE, HOLE, templates
+from curation.tasks.crosslingual_qa.templates import HOLE, templates
 from flows.engine.database import run_set_stage
 from flows.engine.runner import run_records
 from schemas.article import Licence
-from schemas.benchmark import Query
+from schemas.benchmark import CORE_LANGUAGES, Query
 from schemas.concept import Mention
 from schemas.extracted import Passage, Source
 from schemas.hashing import sha256_text
@@ -233,7 +233,7 @@ def test_the_parallel_core_alone_needs_a_name_in_each_of_its_languages(
     for query in run(whole, tmp_path, parallel_core=True)["queries"]:
         families.setdefault(query.family, set()).add(query.language)
     assert families.keys() == {f"{GOUT}/{facet}" for facet in ("cause", "definition", "treatment")}
-    assert all(found == set(CORE) for found in families.values())
+    assert all(found == set(CORE_LANGUAGES) for found in families.values())
 
 
 def test_templates_quote_the_name_and_end_as_questions() -> None:

@@ -11,6 +11,7 @@ import pytest
 from flows.cli.app import run_cli
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
+from flows.inspect.confusions import describe_set, is_of_a_set, trace_set
 from flows.inspect.decisions import describe as tell
 from flows.inspect.decisions import follow
 from flows.inspect.show import describe, trace
@@ -129,3 +130,20 @@ def test_exercises_are_shown_with_their_chapter(workspace: Workspace, tmp_path: 
     shutil.rmtree(workspace.stage("exercises"))
     run_stages(workspace, ground=False, tasks=())
     assert before == {path: path.read_bytes() for path in workspace.stage("exercises").rglob("*.parquet")}
+
+
+def test_a_confusion_set_is_shown_with_its_members_and_what_was_rejected(sample: Workspace) -> None:
+    queries = _rows(sample, "concept_discrimination_all", "queries")
+    query = next(row for row in queries if row["tier"] == "3")
+    found = trace_set(sample, str(query["id"]))
+    text = describe_set(found)
+    assert is_of_a_set(str(query["id"])) and not is_of_a_set("pmc:PMC1.1")
+    assert text.startswith(f"{query['id']}\n  from {query['source_id']}, tier 3: near members")
+    assert text.count("  member ") == 7 and text.count("  gold ") == 1 and "the concept itself" in text
+    assert "ibling (up, down) by " in text or "cousin (up, up, down, down) by " in text
+    assert "  rejected, kind: " in text and "surface distance 0.000" in text
+    json.dumps(found)
+    dropped = _rows(sample, "concept_discrimination_all", "_dropped")[0]
+    assert f"dropped: {dropped['reason']}" in describe_set(trace_set(sample, str(dropped["id"])))
+    with pytest.raises(UsageError, match="no query"):
+        trace_set(sample, "concept_discrimination-0000")

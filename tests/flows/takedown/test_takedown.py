@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from curation.audit import audit
+from curation.audit.rules import files, withdrawn
 from flows.engine.register import REGISTER, read_register
 from flows.engine.workspace import Workspace
 from flows.takedown.takedown import describe, takedown
 from schemas.errors import UsageError, WorkspaceError
+from tests.curation.release.known import run_sql
 from tests.flows.release.test_release import DATASET, Maintainer
 from tests.pipeline import run_stages
+from tests.releases import card_text
 
 TASK = "visual_context"
 
@@ -61,6 +66,11 @@ def test_an_article_is_gone_from_the_next_release_which_says_why(maintainer: Mai
     listed = pq.read_table(directory / "provenance/withdrawn").to_pylist()
     assert {"article", "query"} <= {row["unit"] for row in listed} and set(own) <= {r["id"] for r in listed}
     assert f"`{own[0]}` (withdrawn)" in (directory / "CHANGELOG.md").read_text("utf-8")
+    said = json.loads((directory / "withdrawn.json").read_text("utf-8"))["withdrawn"]
+    assert said == listed and f"| article | `{article}` | retracted |" in card_text(directory)
+    proved = audit(directory, run_sql, rules=(*withdrawn.RULES, *files.RULES))
+    assert [(row.rule, row.findings) for row in proved.rules if row.status not in ("passed", "clean")] == []
+    assert all(row.is_found is not False for row in proved.canaries)
     assert maintainer.release().version == "1.0.1"
 
 

@@ -1,0 +1,197 @@
+"""Rules on questions in several languages: where each string comes from, what holds families together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from curation.audit.rule import Check, Context, Defect, Rule
+from curation.audit.rules.languages import wrong_script
+from curation.audit.rules.planting import drop_row, set_row
+from curation.audit.rules.text_rows import literal
+from schemas.benchmark import CORE_LANGUAGES
+
+_STRINGS = "strings"
+_Q = '"query-id"'
+_OF_QUERY = f"{_STRINGS} s JOIN queries q ON q.id = s.{_Q}"
+_CORE = ", ".join(literal(language) for language in CORE_LANGUAGES)
+_FAMILIES = "queries q JOIN provenance_queries p USING (id)"
+
+
+def _when(table: str, text: str) -> Any:
+    """SQL for releases that have a table."""
+    return lambda context: text if table in context.views else ""
+
+
+def _scripts(context: Context) -> str:
+    """Names that are not in the script of the language they stand for, each looked at alone."""
+    if _STRINGS not in context.views:
+        return ""
+    parts = []
+    for row in context.rows(f"SELECT DISTINCT language FROM {_STRINGS} ORDER BY language", _STRINGS):
+        wrong = wrong_script(row["language"] or "")
+        cases = " ".join(f"WHEN {test} THEN {literal(what)}" for what, test in wrong)
+        if cases:
+            parts.append(
+                f"""SELECT {_Q} AS queries, text, language, CASE {cases} END AS wrong
+                FROM (SELECT {_Q}, name AS text, language FROM {_STRINGS}
+                    WHERE language = {literal(row["language"])})"""
+            )
+    return f"SELECT * FROM ({' UNION ALL '.join(parts)}) WHERE wrong IS NOT NULL" if parts else ""
+
+
+def _incomplete(context: Context) -> str:
+    """Families that lack a language of the parallel core, where the release says that it holds only it."""
+    stated: list[Mapping[str, Any]] = [stage["params"] for stage in context.manifest.stages]
+    if not any(params.get("parallel_core") for params in stated):
+        return ""
+    return f"""SELECT min(id) AS queries, family, string_agg(DISTINCT language, ' ' ORDER BY language) AS has
+        FROM {_FAMILIES} WHERE family <> ''
+        GROUP BY family HAVING count(DISTINCT language) FILTER (language IN ({_CORE})) < {len(CORE_LANGUAGES)}
+        OR count(DISTINCT language) FILTER (language NOT IN ({_CORE})) > 0"""
+
+
+def _joined(values: str) -> str:
+    """SQL: the first two queries of the release made one family, with some other cells."""
+    return f"""UPDATE queries SET {values} WHERE rowid < 2;
+        UPDATE provenance_queries SET family = 'planted'
+            WHERE id IN (SELECT id FROM queries WHERE rowid < 2);"""
+
+
+_ONE = _joined("language = 'en'")
+_LOWEST = "SELECT min(id) FROM provenance_queries WHERE family = 'planted'"
+_RULE_STRINGS = Rule(
+    "string_origins",
+    1,
+    "Every string has its origin",
+    "Where a table `strings` is published, every query has a row in it, in its own language; the name "
+    "stands in the query at its offsets, unaltered, is in the script of the language looked at without the "
+    "template around it, and may be passed on. What stands in `recipes` is no query.",
+    "error",
+    "queries",
+    checks=(
+        Check(
+            "the name is not in the query where `strings` says it is",
+            _when(
+                _STRINGS,
+                f"""SELECT q.id AS queries FROM {_OF_QUERY}
+                WHERE substr(q.text, s.start + 1, s."end" - s.start) IS DISTINCT FROM s.name""",
+            ),
+            Defect("a name altered", set_row(_STRINGS, "name = name || 's'", names=_Q)),
+        ),
+        Check(
+            "the query has no row in `strings`",
+            _when(
+                _STRINGS,
+                f"""SELECT q.id AS queries FROM queries q ANTI JOIN {_STRINGS} s ON s.{_Q} = q.id
+                """,
+            ),
+            Defect("a query without origin", drop_row(_STRINGS, names=_Q)),
+        ),
+        Check(
+            "the string is {stated}, the query {asked}",
+            _when(
+                _STRINGS,
+                f"""SELECT q.id AS queries, s.language AS stated, q.language AS asked FROM {_OF_QUERY}
+                WHERE s.language IS DISTINCT FROM q.language""",
+            ),
+            Defect("a string of another language", set_row(_STRINGS, "language = 'xx'", names=_Q)),
+        ),
+        Check(
+            "the name of a query in {language}: {wrong}",
+            _scripts,
+            (
+                Defect(
+                    "a Chinese name among Japanese",
+                    set_row(_STRINGS, "language = 'ja', name = '糖尿病酮症酸中毒综合征'", names=_Q),
+                ),
+                Defect(
+                    "a Latin name among Chinese",
+                    set_row(
+                        _STRINGS, "language = 'zh', name = 'diabetic ketoacidosis, not otherwise'", names=_Q
+                    ),
+                ),
+            ),
+        ),
+        Check(
+            "the name in the query is {tier}, restriction level {restriction}",
+            _when(
+                _STRINGS,
+                f"""SELECT q.id AS queries, s.tier, s.restriction FROM {_OF_QUERY}
+                WHERE s.tier NOT IN ('', 'open', 'terms') OR s.restriction > 0""",
+            ),
+            (
+                Defect("a restricted string in a query", set_row(_STRINGS, "tier = 'restricted'", names=_Q)),
+                Defect("a string of restriction level 3", set_row(_STRINGS, "restriction = 3", names=_Q)),
+            ),
+        ),
+        Check(
+            "a recipe is a query as well",
+            _when("recipes", f"SELECT q.id AS queries FROM recipes r JOIN queries q ON q.id = r.{_Q}"),
+            Defect(
+                "a recipe whose text is published",
+                f"UPDATE recipes SET {_Q} = (SELECT min(id) FROM queries) WHERE rowid = 0 RETURNING {_Q}",
+            ),
+        ),
+    ),
+    compared="SELECT 1 FROM strings",
+    about=(_STRINGS,),
+    holds="queries made of a vocabulary's names",
+)
+_RULE_FAMILIES = Rule(
+    "families",
+    1,
+    "Translations stay together",
+    "Queries of one family are in one split, no two of them in one language, and where they are of different "
+    "languages they have the same labels. A release that says it holds the parallel core alone has every "
+    "family in each of its languages and in no other.",
+    "error",
+    "queries",
+    checks=(
+        Check(
+            "the family {family} is in several splits",
+            """SELECT min(id) AS queries, family FROM provenance_queries WHERE family <> ''
+            GROUP BY family HAVING count(DISTINCT split) > 1""",
+            Defect(
+                "a family over two splits",
+                f"""UPDATE provenance_queries SET family = 'planted', split = 'dev' WHERE rowid = 0;
+                UPDATE provenance_queries SET family = 'planted', split = 'test' WHERE rowid = 1;
+                {_LOWEST}""",
+            ),
+        ),
+        Check(
+            "the family {family} has {n} queries in {language}",
+            f"""SELECT min(id) AS queries, family, language, count(*) AS n FROM {_FAMILIES} WHERE family <> ''
+            GROUP BY family, language HAVING count(*) > 1""",
+            Defect("a family twice in a language", f"{_ONE} {_LOWEST}"),
+        ),
+        Check(
+            "the label of {corpus} is not that of its translation {other}",
+            f"""WITH members AS (SELECT id, family, language FROM {_FAMILIES} WHERE family <> ''),
+            firsts AS (SELECT family, min(id) AS other FROM members GROUP BY family)
+            SELECT m.id AS queries, f.other, r."corpus-id" AS corpus
+            FROM members m JOIN firsts f USING (family) JOIN qrels r ON r.{_Q} = f.other
+            ANTI JOIN qrels o ON o.{_Q} = m.id AND o."corpus-id" = r."corpus-id" AND o.score = r.score""",
+            Defect(
+                "a translation that lost its labels",
+                f"""{_ONE} UPDATE queries SET language = 'es' WHERE rowid = 1;
+                DELETE FROM qrels WHERE {_Q} = (SELECT max(id) FROM provenance_queries
+                    WHERE family = 'planted'); SELECT max(id) FROM provenance_queries
+                    WHERE family = 'planted'""",
+            ),
+        ),
+        Check(
+            "the family {family} is not in each language of the parallel core, or in another: {has}",
+            _incomplete,
+            Defect(
+                "a parallel core that is incomplete",
+                f"{_ONE} {_LOWEST}",
+                stated={"stages": ({"name": "planted", "version": 1, "params": {"parallel_core": True}},)},
+            ),
+        ),
+    ),
+    compared="SELECT 1 FROM provenance_queries WHERE family <> ''",
+    tables=("queries", "provenance_queries"),
+    holds="queries with translations",
+)
+RULES = (_RULE_STRINGS, _RULE_FAMILIES)

@@ -1,0 +1,81 @@
+"""Questions in several languages: origin of every string, families that stay together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.audit.rules.multilingual import RULES
+from tests.curation.audit.small import check, dataset, named, planted, qrels, rule_of
+
+STRINGS, FAMILIES = rule_of(RULES, "string_origins"), rule_of(RULES, "families")
+ASKED = {
+    "en": ("What is the condition “gout”?", "gout"),
+    "es": ("¿Qué es la afección «gota»?", "gota"),
+    "ja": ("「痛風」とはどのような病態ですか。", "痛風"),
+    "zh": ("“痛风”是什么病症？", "痛风"),
+}
+
+
+def tables() -> dict[str, list[dict[str, Any]]]:
+    """One question in four languages, one document that answers it."""
+    found: dict[str, list[dict[str, Any]]] = {"recipes": [{"query-id": "r1", "language": "pt"}]}
+    for language, (text, name) in ASKED.items():
+        place = {"start": text.index(name), "end": text.index(name) + len(name)}
+        string = {"query-id": language, "language": language, "name": name, "tier": "terms"}
+        found.setdefault("queries", []).append({"id": language, "text": text, "language": language})
+        found.setdefault("strings", []).append({**string, **place, "restriction": 0, "kind": "template"})
+        origin = {"id": language, "family": "gout/definition", "split": "test", "article_id": "pmc:PMC1.1"}
+        found.setdefault("provenance_queries", []).append(origin)
+        found.setdefault("qrels", []).extend(qrels((language, "d1")))
+    return found
+
+
+def result(rule: Any, tmp_path: Path, **changes: Any) -> Any:
+    rows = tables()
+    for place, values in changes.items():
+        rows[place][2] |= values  # the Japanese one
+    return check(rule, dataset(tmp_path, rows), tmp_path)
+
+
+def test_whole_families_with_known_origins_pass(tmp_path: Path) -> None:
+    for rule in RULES:
+        found = result(rule, tmp_path / rule.id)
+        assert (found.status, found.compared) == ("passed", 4), found.findings
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "糖尿病酮症酸中毒综合征"},  # Chinese among Japanese
+        {"tier": "restricted"},
+        {"restriction": 3},
+        {"language": "zh"},
+        {"start": 0},
+    ],
+)
+def test_a_string_that_may_not_stand_there_is_found(tmp_path: Path, changes: dict[str, Any]) -> None:
+    found = result(STRINGS, tmp_path, strings=changes)
+    assert found.status == "failed" and named(found) == {"ja"}
+
+
+def test_a_chinese_name_is_found_inside_a_japanese_template(tmp_path: Path) -> None:
+    name = "综合征"
+    text = f"「{name}」とはどのような病態ですか。"
+    found = result(
+        STRINGS, tmp_path, queries={"text": text}, strings={"name": name, "start": 1, "end": 1 + len(name)}
+    )
+    assert found.status == "failed" and "Chinese" in found.findings[0].message
+
+
+@pytest.mark.parametrize("changes", [{"split": "dev"}, {"family": ""}])
+def test_a_family_is_in_one_split(tmp_path: Path, changes: dict[str, Any]) -> None:
+    found = result(FAMILIES, tmp_path, provenance_queries=changes)
+    assert found.status == ("failed" if "split" in changes else "passed")
+
+
+def test_every_defect_is_found(tmp_path: Path) -> None:
+    found = planted(RULES, dataset(tmp_path, tables()), tmp_path)
+    assert not found

@@ -1,0 +1,122 @@
+"""concept_discrimination built from the sample and released: sets from building to ranking and audit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.audit import audit
+from curation.audit.rules import confusions, pools, restricted, rights, runs
+from curation.published.manifest import ReleaseManifest
+from curation.tasks.registry import TASKS
+from flows.engine.connection import query
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.workspace import Workspace
+from flows.release.versions import release_task
+from flows.specs import DATA_CARDS, read_spec
+from tests.pipeline import run_partition, run_stages
+from tests.releases import card_text
+
+NAME = "concept_discrimination"
+SPEC = f"""
+name = "sets"
+title = "Sets for a test"
+[baselines]
+systems = ["bm25"]
+nano_queries = 5
+nano_documents = 100
+[tasks.{NAME}]
+"""
+RULES = (*confusions.RULES, *pools.RULES, *runs.RULES, *rights.RULES, *restricted.RULES)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> tuple[Path, ReleaseManifest]:
+    """The task's release and its manifest."""
+    root = tmp_path_factory.mktemp("sets")
+    cards = root / "data_cards"
+    shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
+    (cards / "spec.toml").write_text(SPEC, "utf-8")
+    spec = read_spec(cards / "spec.toml")
+    workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+    run_stages(workspace, spec=spec)
+    run_partition(workspace, spec, "1.0.0")
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    manifest = release_task(session, TASKS[NAME], spec, cards, "1.0.0", {})
+    return workspace.releases / "sets" / "1.0.0" / NAME, manifest
+
+
+def rows(directory: Path, table: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(directory / table).to_pylist()
+    return found
+
+
+def said(directory: Path) -> Mapping[str, str]:
+    """What the rules on sets say of a release."""
+    return {item.rule: item.status for item in audit(directory, query(), rules=RULES, plant=False).rules}
+
+
+def test_every_query_has_its_eight_documents_and_they_are_what_is_ranked_again(
+    made: tuple[Path, ReleaseManifest],
+) -> None:
+    directory, _ = made
+    sets: dict[str, set[str]] = {}
+    for row in rows(directory, "confusions"):
+        sets.setdefault(row["query-id"], set()).add(row["corpus-id"])
+    assert len(sets) == len(rows(directory, "queries")) > 15
+    assert {len(found) for found in sets.values()} == {8}
+    assert {row["query-id"]: set(row["corpus-ids"]) for row in rows(directory, "top_ranked")} == sets
+    for row in rows(directory, "qrels"):
+        assert row["corpus-id"] in sets[row["query-id"]] and row["score"] == 2
+    assert {row["tier"] for row in rows(directory, "queries")} == {"1", "2", "3"}
+
+
+def test_documents_are_quoted_under_their_terms_and_credited(made: tuple[Path, ReleaseManifest]) -> None:
+    directory, manifest = made
+    documents = rows(directory, "corpus")
+    assert {row["license"] for row in documents} == {"LicenseRef-terms-HPO"}
+    assert not (directory / "provenance/made_texts").exists()
+    sources = {row["id"]: row for row in rows(directory, "provenance/sources")}
+    origin = rows(directory, "provenance/corpus")[0]
+    assert sources[origin["article_id"]]["title"].startswith("Human Phenotype Ontology, hp/releases/")
+    assert manifest.license
+
+
+def test_its_card_and_results_go_by_the_first_document(made: tuple[Path, ReleaseManifest]) -> None:
+    directory, _ = made
+    results = json.loads((directory / "runs/results.json").read_text("utf-8"))["test"]
+    assert results["sets"]["chance"] == 0.125 and results["sets"]["queries"] == results["queries"]
+    text = card_text(directory)
+    assert "a guess is right in 0.125 of all cases" in text and "R@1 by system" in text
+    assert "families of dense encoders are needed, 0 ran: none" in text
+
+
+def test_its_audit_holds_and_notices_a_set_that_was_changed(
+    made: tuple[Path, ReleaseManifest], tmp_path: Path
+) -> None:
+    directory, _ = made
+    found = said(directory)
+    assert {rule: status for rule, status in found.items() if status == "failed"} == {}
+    assert found["confusion_sets"] == found["confusion_tiers"] == "passed"
+    changed = Path(shutil.copytree(directory, tmp_path / NAME))
+    path = next((changed / "confusions").glob("*.parquet"))
+    table = pq.read_table(path)
+    gold = next(row for row in table.to_pylist() if row["role"] == "gold")
+    below = [
+        [gold["concept"]] if row["query-id"] == gold["query-id"] else row["below"]
+        for row in table.to_pylist()
+    ]
+    column = pa.array(below, table.schema.field("below").type)
+    pq.write_table(
+        table.set_column(table.column_names.index("below"), table.schema.field("below"), column), path
+    )
+    assert said(changed)["confusion_sets"] == "failed"
