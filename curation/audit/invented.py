@@ -167,6 +167,16 @@ def rows() -> dict[str, list[Row]]:
         {"query-id": row["query-id"], "corpus-id": row["corpus-id"], "found_by": ["bm25:answer:1"]}
         for row in found["qrels"]
     ]
+    found["calibration"] = [
+        {
+            "query-id": row["query-id"],
+            "corpus-id": row["corpus-id"],
+            "stratum": "2",
+            "population": 1,
+            "drawn": 1,
+        }
+        for row in found["qrels"][:1]
+    ]
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     found["withdrawn"] = [{"id": lost, "unit": "article", "reason": "retracted"}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
