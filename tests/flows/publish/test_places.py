@@ -125,7 +125,7 @@ class Stopped(BaseException):
 
 
 def test_stopped_anywhere_the_next_goes_on_and_a_manifest_means_all(folder: Place, version: Path) -> None:
-    """Every eighth effect; `."""
+    """At every eighth effect."""
     place, at, is_stopped = folder, 0, True
     while is_stopped:
         left = [at]
