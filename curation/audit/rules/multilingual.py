@@ -15,7 +15,7 @@ _STRINGS = "strings"
 _Q = '"query-id"'
 _OF_QUERY = f"{_STRINGS} s JOIN queries q ON q.id = s.{_Q}"
 _CORE = ", ".join(literal(language) for language in CORE_LANGUAGES)
-_FAMILIES = "queries q JOIN provenance_queries p USING (id)"
+_FAMILIES = "(SELECT id, language FROM queries) AS q JOIN provenance_queries AS p USING (id)"
 
 
 def _when(table: str, text: str) -> Any:

@@ -62,6 +62,7 @@ PLACES = (
         for name in ("answer", "explanation")
     ),
     Place("drops", "detail", "detail", "SELECT id, detail AS text FROM drops"),
+    Place("withdrawn", "notice", "notice", "SELECT id, notice AS text FROM withdrawn"),
     *(
         Place(name, "text", "quoted words", f'SELECT "query-id" AS id, text FROM {name}')
         for name in ("cuts", "gives_away")

@@ -154,6 +154,7 @@ CERTAIN: tuple[Defect, ...] = (
     _in("an answer", "answers", "answer", key="query-id"),
     _in("an explanation", "answers", "explanation", key="query-id"),
     _in("a dropped row's detail", "drops", "detail"),
+    _in("a notice of withdrawal", "withdrawn", "notice"),
     _in("the words of a cut", "cuts", "text", key="query-id"),
     _in("the words of a clue", "gives_away", "text", key="query-id"),
 )
