@@ -58,6 +58,13 @@ def _has_labels(context: Context) -> bool:
     return named and bool(context.select(f"SELECT 1 FROM ({_JUDGED}) LIMIT 1"))
 
 
+def _judged(context: Context) -> str:
+    """Labels by a judge; datasets of others do not say who gave theirs."""
+    if "qrels" not in context.views:
+        return ""
+    return _JUDGED if "label_status" in context.columns("qrels") else "SELECT * FROM qrels WHERE false"
+
+
 def _without_table(context: Context) -> Outcome:
     """Labels by a judge in files that do not tell what it said."""
     if JUDGEMENTS.name in context.views or not _has_labels(context):
@@ -268,7 +275,7 @@ RULES = (
                 ),
             ),
         ),
-        compared=_told(_JUDGED, "qrels"),
+        compared=_judged,
         tables=("qrels",),
     ),
     Rule(
@@ -321,7 +328,7 @@ RULES = (
                 _drawn("a grade that nobody gave", _EMPTY, "'unjudged' AS stratum, 2 AS people"),
             ),
         ),
-        compared=_told(_JUDGED, "qrels"),
+        compared=_judged,
         tables=("qrels",),
     ),
 )
