@@ -15,7 +15,7 @@ JUDGEMENTS = Published(
         text("reason", "exclusion code; not_run: no valid answer; '' where there is a grade", repeats=True),
         text("forward", "0 to 3 for each axis in the first order, '' when not judged", repeats=True),
         text("reversed", "the same in the other order", repeats=True),
-        Column("found_by", STRINGS, "system, view and rank of each that found it, e.g. bm25:answer:3"),
+        Column("found_by", STRINGS, "what found it: system:view:rank, as bm25:answer:3, or citation"),
         flag("only_reasoning", "no view but the reasoning path of a language model found it"),
         text("model", "model as it was asked for, '' when not judged", repeats=True),
         text("served_model", "model as the server named it, '' when it did not", repeats=True),

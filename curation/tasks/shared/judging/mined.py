@@ -9,7 +9,9 @@ _TEXT = """
     SELECT f.query_id, f.corpus_id, j.score, if(j.pair IS NULL, '{not_run}', j.reason) AS reason,
         coalesce(split_part(j.scores, '; ', 1), '') AS forward,
         coalesce(split_part(j.scores, '; ', 2), '') AS reversed,
-        f.found_by, len(list_filter(f.found_by, lambda one: split_part(one, ':', 2) <> 'reasoning')) = 0
+        if(len(f.found_by) = 0, ['citation'], f.found_by) AS found_by,
+        len(f.found_by) > 0
+            AND len(list_filter(f.found_by, lambda one: split_part(one, ':', 2) <> 'reasoning')) = 0
             AS only_reasoning, coalesce(j.model, '') AS model, coalesce(j.served_model, '') AS served_model,
         coalesce(j.prompt_sha256, '') AS prompt_sha256
     FROM {asked} AS p JOIN {found} AS f ON f.pair = p.id LEFT JOIN {judged} AS j ON j.pair = p.id
@@ -24,7 +26,7 @@ def mined_pairs(
 
     Args:
         asked: view of AskedPair rows.
-        found: view with `pair` and `found_by`, a row for each of them.
+        found: view with `pair` and `found_by`, a row for each of them; what nothing found was cited.
         judged: view of JudgedPair rows.
         queries: view of the task's queries; pairs of no other query are told.
     """

@@ -31,7 +31,7 @@ class MinedPair:
     reason: str = column("exclusion code, not_run without a valid answer, '' where there is a grade")
     forward: str = column("scores in the first order, one for each axis; '' when not judged")
     reversed: str = column("scores in the other order")
-    found_by: tuple[str, ...] = column("system, view and rank of each that found it, e.g. bm25:answer:3")
+    found_by: tuple[str, ...] = column("what found it: system:view:rank, as bm25:answer:3, or citation")
     only_reasoning: bool = column("whether no other view than a reasoning path found it")
     model: str = column("model as it was asked for, '' when not judged")
     served_model: str = column("model as the server named it, '' when it did not")
