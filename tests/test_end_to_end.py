@@ -256,6 +256,7 @@ def test_every_evidence_span_re_extracts_from_the_published_files(demo: tuple[Pa
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.timeout(600)
 def test_killed_anywhere_the_rerun_finishes_the_same_release(
     demo: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
