@@ -106,7 +106,6 @@ def task_in(demo: tuple[Path, dict[str, Any]], task: str = TASK) -> Path:
     return home / next(str(item["path"]) for item in made["releases"] if item["task"] == task)
 
 
-@pytest.mark.timeout(400)
 def test_demo_makes_a_release_of_every_task(demo: tuple[Path, dict[str, Any]], repository: Path) -> None:
     _, made = demo
     assert {item["task"]: item["audit"] for item in made["releases"]} == dict.fromkeys(LABELLED, "clean")
@@ -255,7 +254,6 @@ def test_every_evidence_span_re_extracts_from_the_published_files(demo: tuple[Pa
             assert sources[span["text_id"]][span["start"] : span["end"]] == span["text"]
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.timeout(600)
 def test_killed_anywhere_the_rerun_finishes_the_same_release(
     demo: tuple[Path, dict[str, Any]], tmp_path: Path
