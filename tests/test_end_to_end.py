@@ -254,7 +254,7 @@ def test_every_evidence_span_re_extracts_from_the_published_files(demo: tuple[Pa
             assert sources[span["text_id"]][span["start"] : span["end"]] == span["text"]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_killed_anywhere_the_rerun_finishes_the_same_release(
     demo: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
