@@ -160,8 +160,9 @@ def test_the_documented_python_runs(demo: tuple[Path, dict[str, Any]], page: str
 def test_the_first_five_minutes_of_a_role_work(
     demo: tuple[Path, dict[str, Any]], page: str, repository: Path, tmp_path: Path
 ) -> None:
-    """Every command of the page, in order, as it stands there."""
+    """Every command of the page, in order, as it stands there; none changes the release."""
     home, _ = demo
+    before = files_of(home / "ws/releases")
     (block,) = re.findall(r"```sh\n(.*?)```", (repository / f"docs/{page}.md").read_text("utf-8"), re.S)
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace/demo").symlink_to(home / "ws", target_is_directory=True)
@@ -172,6 +173,9 @@ def test_the_first_five_minutes_of_a_role_work(
         assert done.returncode == 0 and done.stdout.strip(), f"{line}: {done.stderr[-2000:]}"
     named = {"for_consumers": ["results", "beir"], "for_auditors": ["audited.html"]}
     assert all((tmp_path / name).exists() for name in named.get(page, ()))
+    assert "../visual_context/audit.html" in before["medqrels-sample/1.0.0/summary/audit.html"].decode()
+    after = files_of(home / "ws/releases")
+    assert [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)] == []
 
 
 def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, Any]]) -> None:

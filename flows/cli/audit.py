@@ -118,11 +118,11 @@ def _run(
             workers=settings.worker_count,
             reporter=current_reporter(),
         ) as machine:
-            for directory, audited in machine.audit_all(directories, links_siblings=not pages):
+            for directory, audited in machine.audit_all(directories, apart=bool(pages)):
                 if keeps:
                     write(audited, directory)
                 if directory in pages:
-                    write_atomic(pages[directory], audited.page.encode("utf-8", "surrogatepass"))
+                    write_atomic(pages[directory], audited.page_apart.encode("utf-8", "surrogatepass"))
                 done.append(audited.report)
         return done
 

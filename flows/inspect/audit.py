@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ class Audited:
 
     report: AuditReport
     page: str
+    page_apart: str = ""
+    """The page without links to those of the sibling tasks, if it was asked for: it may lie anywhere."""
 
 
 @contextlib.contextmanager
@@ -94,19 +97,19 @@ class Auditor:
     shared: dict[tuple[str, ...], Any]
     """Pictures are looked at once, however many audits ask."""
 
-    def audit(self, directory: Path, given: Sequence[Path] = (), *, links_siblings: bool = True) -> Audited:
+    def audit(self, directory: Path, given: Sequence[Path] = (), *, apart: bool = False) -> Audited:
         """Audit one task directory of ours, or another dataset, from its published files alone.
 
         Args:
             directory: a task folder, or a dataset in a layout of `curation.audit.layouts`.
             given: other directories named in the same command: those of the same release are siblings, as are
                 the task folders beside this one.
-            links_siblings: whether the page links to theirs; not when it goes elsewhere.
+            apart: whether to make the page for another place, too.
         """
-        return _ended(self._steps(directory, given, links_siblings))
+        return _ended(self._steps(directory, given, apart))
 
     def audit_all(
-        self, directories: Sequence[Path], *, links_siblings: bool = True
+        self, directories: Sequence[Path], *, apart: bool = False
     ) -> Iterator[tuple[Path, Audited]]:
         """Audit several directories, each as `audit` does.
 
@@ -116,7 +119,7 @@ class Auditor:
         with contextlib.ExitStack() as opened:
             begun = []
             for directory in directories:
-                steps = self._steps(directory, directories, links_siblings)
+                steps = self._steps(directory, directories, apart)
                 opened.callback(steps.close)
                 if self.pool is None:
                     yield directory, _ended(steps)
@@ -127,7 +130,7 @@ class Auditor:
                 yield directory, _ended(steps)
 
     def _steps(
-        self, directory: Path, given: Sequence[Path], links_siblings: bool
+        self, directory: Path, given: Sequence[Path], apart: bool
     ) -> Generator[None, None, Audited]:
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             subject = open_dataset(directory, Path(folder), "audited")
@@ -154,13 +157,10 @@ class Auditor:
                     progress=lambda rule: steps.advance(1, rule),
                     **begun,
                 )
-            page = render_page(
-                report,
-                subject.directory,
-                datasets=[subject, *siblings, *self.against],
-                links_siblings=links_siblings,
+            page = partial(
+                render_page, report, subject.directory, datasets=[subject, *siblings, *self.against]
             )
-            return Audited(report, page)
+            return Audited(report, page(), page(links_siblings=False) if apart else "")
 
 
 def _ended(steps: Generator[None, None, Audited]) -> Audited:

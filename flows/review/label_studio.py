@@ -204,11 +204,12 @@ def _end(pid: int, is_alive: Callable[[], bool] = lambda: True) -> None:
             os.kill(pid, sent)
         until = time.monotonic() + STOP_SECONDS
         while time.monotonic() < until:
-            with contextlib.suppress(ChildProcessError):  # started by this very process: it is to be reaped
+            try:  # a child of this process keeps its number until it is reaped, though its command line goes before
                 if os.waitpid(pid, os.WNOHANG)[0]:
                     return
-            if not (is_alive() and _exists(pid)):
-                return
+            except ChildProcessError:
+                if not (is_alive() and _exists(pid)):
+                    return
             time.sleep(_POLL / 5)
 
 
