@@ -9,8 +9,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +129,7 @@ class Auditor:
             for directory, steps in begun:
                 yield directory, _ended(steps)
 
-    def _steps(
-        self, directory: Path, given: Sequence[Path], apart: bool
-    ) -> Generator[None, None, Audited]:
+    def _steps(self, directory: Path, given: Sequence[Path], apart: bool) -> Generator[None, None, Audited]:
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             subject = open_dataset(directory, Path(folder), "audited")
             siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]

@@ -204,7 +204,7 @@ def _end(pid: int, is_alive: Callable[[], bool] = lambda: True) -> None:
             os.kill(pid, sent)
         until = time.monotonic() + STOP_SECONDS
         while time.monotonic() < until:
-            try:  # a child of this process keeps its number until it is reaped, though its command line goes before
+            try:  # a child keeps its number until it is reaped; its command line goes before
                 if os.waitpid(pid, os.WNOHANG)[0]:
                     return
             except ChildProcessError:
