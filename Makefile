@@ -62,8 +62,9 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 	$(COMPILE) --constraint requirements/all.lock.txt --all-extras $(LOCK_INPUTS) --output-file requirements/models.lock.txt
 	$(COMPILE) requirements/label-studio.in --output-file requirements/label-studio.lock.txt
 	$(COMPILE) requirements/model-server.in --output-file requirements/model-server.lock.txt
+	$(COMPILE) requirements/mteb.in --output-file requirements/mteb.lock.txt
 	@rm -rf .venv-lock
 
 clean: ## remove .venv and every cache; workspaces stay
-	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock .venv-mteb .venv-mteb.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

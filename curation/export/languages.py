@@ -27,7 +27,7 @@ _CODES = {
 """BCP-47 language -> ISO 639-3 code and ISO 15924 script."""
 
 
-def codes(languages: Iterable[str]) -> list[str]:
-    """The codes of some BCP-47 tags, sorted; one that is not known is left out, English stands if none is."""
+def codes(languages: Iterable[str], default: Iterable[str] = ("eng-Latn",)) -> list[str]:
+    """The codes of some BCP-47 tags, sorted; an unknown one is left out; `default` if none is known."""
     found = {_CODES[tag.split("-")[0].lower()] for tag in languages if tag.split("-")[0].lower() in _CODES}
-    return sorted(found) or ["eng-Latn"]
+    return sorted(found) or list(default)

@@ -1,6 +1,7 @@
 """MTEB: the Parquet files of four tables as they are, and a task definition that takes excluded pairs out.
 
-MTEB reranks a repository that has a config `top_ranked` without asking, so the export has none.
+MTEB reranks a repository that has a config `top_ranked` without asking, so the export has none. A task that
+asks in several languages has a subset for each: `es-queries` and `es-qrels` over the one corpus.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from curation.export.languages import codes
 from curation.export.source import TABLES, Source
 from curation.export.templating import rendered
 from curation.release.rights import hub_licence
-from schemas.published import Published
+from schemas.published import Published, languages_of
 from schemas.tables import CORPUS, QRELS, QUERIES
 
 LEFT_OUT = pa.schema([(name, pa.string()) for name in ("query-id", "corpus-id", "reason")])
@@ -41,9 +42,12 @@ def write(source: Source, out: Out) -> list[str]:
         )
     for split in source.splits:
         _left_out(source, split, out)
+    subsets = _subsets(source)
     splits = [split for split in source.splits if _has_rows(source, QRELS, split)]
-    out.text("README.md", rendered("mteb_readme.md.jinja", name=source.name, configs=configs))
-    out.text(MODULE, _definition(source, splits))
+    splits = [split for split in splits if all(split in held for held in subsets.values())]
+    readme = rendered("mteb_readme.md.jinja", name=source.name, configs=configs, subsets=subsets)
+    out.text("README.md", readme)
+    out.text(MODULE, _definition(source, splits, tuple(subsets)))
     notes = [f"the definition takes them out before it measures: {tables.LEFT_OUT.format('left_out/')}"]
     notes.append("there is no config top_ranked, which MTEB's loader would rerank by without asking")
     if not splits:
@@ -51,6 +55,29 @@ def write(source: Source, out: Out) -> list[str]:
             "the task is empty: MTEB cannot load a split of no rows, so the definition names no split"
         )
     return notes
+
+
+def _subsets(source: Source) -> dict[str, list[str]]:
+    """Language -> splits in which it has queries and labels, the test split among them; {} of a task of one.
+
+    A language without a test split makes no subset: MTEB would measure its dev split in its place.
+    """
+    found: dict[str, list[str]] = {}
+    for language in languages_of(QUERIES.files(source.directory)):
+        held = [
+            split
+            for split in source.splits
+            if all(
+                sum(
+                    pq.read_metadata(path).num_rows
+                    for path in table.files(source.directory, f"{split}-{language}")
+                )
+                for table in (QUERIES, QRELS)
+            )
+        ]
+        if "test" in held and codes([language], default=()):
+            found[language] = held
+    return found
 
 
 def _splits(source: Source, table: Published) -> Sequence[str]:
@@ -70,7 +97,7 @@ def _left_out(source: Source, split: str, out: Out) -> None:
     pq.write_table(made, out.path(f"left_out/{split}.parquet"), compression="zstd", row_group_size=100_000)
 
 
-def _definition(source: Source, splits: Sequence[str]) -> str:
+def _definition(source: Source, splits: Sequence[str], subsets: Sequence[str]) -> str:
     manifest = source.manifest
     licence = hub_licence(manifest.license).id
     languages = sorted({row["language"] for split in source.splits for row in source.rows(QUERIES, split)})
@@ -83,7 +110,7 @@ def _definition(source: Source, splits: Sequence[str]) -> str:
         version=manifest.version,
         release_hash=manifest.release_hash,
         splits=list(splits) or ["test"],
-        languages=codes(languages or ["en"]),
+        languages={one: codes([one]) for one in subsets} if subsets else codes(languages or ["en"]),
         category=_category(source),
         modalities=sorted({"text"} | ({"image"} if _pictured(source) else set()), reverse=True),
         licence=licence if licence in _LICENCES else "multiple",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ def label(name: str, number: int, score: int, split: str = "test") -> dict[str, 
     return {**pair, "label_status": "structural", "rule": "r@1", "via": ""}
 
 
-def release(folder: Path, *, is_empty: bool = False) -> Path:
-    """The task folder; `is_empty`: documents, and no query."""
+def release(folder: Path, *, is_empty: bool = False, languages: Mapping[str, str] | None = None) -> Path:
+    """The task folder; `is_empty`: without queries; `languages`: of its queries, which part their files."""
     queries = [
         query("q-1", image=image(1)),
         query("q-2"),
@@ -67,7 +68,10 @@ def release(folder: Path, *, is_empty: bool = False) -> Path:
             for row, source in zip(queries, ("pmc:PMC6.1#p1", "x", "y"), strict=True)
         ],
     }
-    write(folder, tables, splits=("test",))
+    for name, key in (("queries", "id"), ("qrels", "query-id")) if languages else ():
+        for row in tables[name]:
+            row["split"] = f"{row['split']}-{(languages or {})[row[key]]}"
+    write(folder, tables, splits=() if languages else ("test",))
     count = {name: len(tables[name]) for name in ("corpus", "queries", "qrels", "excluded")}
     seal(folder, manifest(counts=count, license="by"))
     return folder

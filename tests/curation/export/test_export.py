@@ -11,6 +11,7 @@ from typing import Any
 import ir_measures
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from curation.export import beir
 from curation.export.run import FORMATS, NAME, export, plan
@@ -300,3 +301,35 @@ def test_an_id_that_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="white space") as caught:
         export(open_source(directory), tmp_path / "out", "beir")
     assert caught.value.record == "q 3"
+
+
+def test_mteb_has_a_subset_per_language_over_one_corpus(tmp_path: Path) -> None:
+    """A language without a test split has none: MTEB would measure its dev split in its place."""
+    directory = rows.release(tmp_path / "task", languages={"q-1": "es", "q-2": "fr", "q-3": "es"})
+    made = export(open_source(directory), tmp_path / "out", "mteb")
+    head = yaml.safe_load((tmp_path / "out/README.md").read_text("utf-8").split("---")[1])
+    configs = {item["config_name"]: item["data_files"] for item in head["configs"]}
+    assert {name for name in configs if "-" in name} == {
+        f"{language}-{table}" for language in ("es", "fr") for table in ("corpus", "queries", "qrels")
+    }
+    held = {
+        (name, item["split"]): sorted(
+            row["id"]
+            for path in (tmp_path / "out").glob(item["path"])
+            for row in pq.read_table(path, columns=["id"]).to_pylist()
+        )
+        for name, files in configs.items()
+        if name.endswith("queries")
+        for item in files
+    }
+    assert held == {
+        ("queries", "test"): ["q-1", "q-2"],
+        ("queries", "dev"): ["q-3"],
+        ("es-queries", "test"): ["q-1"],
+        ("es-queries", "dev"): ["q-3"],
+        ("fr-queries", "test"): ["q-2"],
+    }
+    definition = (tmp_path / "out/mteb_tasks.py").read_text("utf-8")
+    assert "eval_langs={'es': ['spa-Latn'], 'fr': ['fra-Latn']}" in definition
+    assert "eval_splits=['test']" in definition, "fr has no dev split"
+    assert "mteb_tasks.py" in made.content["files"]
