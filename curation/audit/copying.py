@@ -279,7 +279,7 @@ def _small(path: Path) -> str:
 
 
 def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]:
-    """What of each table belongs to some queries and documents."""
+    """What of each table belongs to some queries and documents; one that is not here is left out."""
     of_queries, of_documents = f"id IN {_listed(queries)}", f"id IN {_listed(documents)}"
     pair = f'"query-id" IN {_listed(queries)} AND "corpus-id" IN {_listed(documents)}'
     return {
@@ -293,11 +293,14 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "confusions": pair,
         "excluded": pair,
         "provenance_qrels": pair,
-        "found": pair,
+        "judgements": pair,
         "keys": f'"query-id" IN {_listed(queries)}',
         "diagnostics": f'"query-id" IN {_listed(queries)}',
         "expansions": f'"query-id" IN {_listed(queries)}',
         "answers": f'"query-id" IN {_listed(queries)}',
+        "cuts": f'"query-id" IN {_listed(queries)}',
+        "gives_away": f'"query-id" IN {_listed(queries)}',
+        "strings": f'"query-id" IN {_listed(queries)}',
     }
 
 
@@ -349,17 +352,17 @@ def _settle(rows: Rows) -> None:
     for name in ("provenance_corpus", "image_checks"):
         rows[name] = [row for row in rows[name] if row["id"] in documents]
     queries = {row["id"] for row in rows["queries"]}
-    for name in ("qrels", "excluded", "provenance_qrels"):
-        rows[name] = [
-            row for row in rows[name] if row["query-id"] in queries and row["corpus-id"] in documents
-        ]
+    for name, of in rows.items():
+        if {"query-id", "corpus-id"} <= {*SECOND[name].names}:
+            rows[name] = [row for row in of if row["query-id"] in queries and row["corpus-id"] in documents]
     if not rows["qrels"]:
         return
     kept = {row["query-id"] for row in rows["qrels"] if (row["score"] or 0) > 0}
-    for name in ("queries", "provenance_queries"):
-        rows[name] = [row for row in rows[name] if row["id"] in kept]
-    for name in ("qrels", "excluded", "provenance_qrels", "keys", "diagnostics"):
-        rows[name] = [row for row in rows[name] if row["query-id"] in kept]
+    for name, of in rows.items():
+        if name in ("queries", "provenance_queries"):
+            rows[name] = [row for row in of if row["id"] in kept]
+        elif "query-id" in SECOND[name].names:
+            rows[name] = [row for row in of if row["query-id"] in kept]
 
 
 def _as_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:

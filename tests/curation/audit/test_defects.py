@@ -256,6 +256,13 @@ def test_the_cut_is_small_whole_and_in_the_same_splits(known: Path, tmp_path: Pa
     tables.close()
 
 
+def test_what_is_cut_are_published_tables() -> None:
+    """A table of another name would be left out of every cut, and nobody would notice."""
+    assert {*copying._filters(("q",), ("d",)), *copying._filters_of_rest(invented.rows())} <= {
+        *copying.SECOND
+    }
+
+
 def _multiplied(times: int, *names: str) -> Callable[[list[dict[str, Any]]], None]:
     """Every row again and again, under other ids."""
 
