@@ -27,9 +27,9 @@ def flag(name: str, meaning: str, **marks: Any) -> Column:
     return Column(name, pa.bool_(), meaning, **marks)
 
 
-def measure(name: str, meaning: str, *, may_be_null: bool = True) -> Column:
+def measure(name: str, meaning: str, *, may_be_null: bool = True, **marks: Any) -> Column:
     """A column of decimals, null where something was not run."""
-    return Column(name, pa.float64(), meaning, may_be_null=may_be_null)
+    return Column(name, pa.float64(), meaning, may_be_null=may_be_null, **marks)
 
 
 OF_QUERY = text("query-id", "id in queries", refers="queries.id")
@@ -50,10 +50,12 @@ ORIGIN = (
 )
 _SURE = "how sure that is, from 0 (undecided) to 1"
 OF_ARTICLE = (
-    text("domain", "domain of the article: single patients, studies, laboratory, …; '' when undecided"),
-    measure("domain_confidence", _SURE, may_be_null=False),
-    text("body_system", "main body system, '' when undecided or none"),
-    measure("body_system_confidence", _SURE, may_be_null=False),
+    text(
+        "domain", "domain of the article: single patients, studies, laboratory, …; '' when undecided", since=4
+    ),
+    measure("domain_confidence", _SURE, may_be_null=False, since=4),
+    text("body_system", "main body system, '' when undecided or none", since=4),
+    measure("body_system_confidence", _SURE, may_be_null=False, since=4),
 )
 """What the article, figure or case of a row was decided to be about, beside its specialty."""
 FACETS = (

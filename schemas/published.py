@@ -50,6 +50,7 @@ class Column:
         is_prose: whether people wrote it, so that it is searched for what names a patient.
         refers: `table.column` where every value must stand, '' for none.
         reader: who needs it; None for the reader of the table.
+        since: format of release.json that brought it, of those still read; older releases lack it.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Column:
     is_prose: bool = False
     refers: str = ""
     reader: Reader | None = None
+    since: int = 0
 
     def __hash__(self) -> int:
         """Of the name alone: that of an Arrow type takes its time, and schemas are looked up by columns."""
@@ -129,6 +131,11 @@ class Published:
     def without(self, *names: str) -> Published:
         """The same table without some columns."""
         return replace(self, columns=tuple(column for column in self.columns if column.name not in names))
+
+    def as_of(self, format_version: int) -> Published:
+        """The same table as releases of an older format have it."""
+        newer = [column.name for column in self.columns if column.since > format_version]
+        return self.without(*newer) if newer else self
 
     def files(self, directory: Path, split: str = "") -> list[Path]:
         """Its shards inside a task directory, in order; those of one split where it is named."""

@@ -8,6 +8,7 @@ without any, every Python found. The tests take two of them.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -106,8 +107,14 @@ def call(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-def check(root: Path, venv: Path, directory: Path) -> str:
-    """Checks the installed package from an unrelated directory.
+def check(root: Path, venv: Path, directory: Path, release: Path | None = None) -> str:
+    """Checks the installed package from an unrelated directory, without a workspace.
+
+    Args:
+        root: the checkout.
+        venv: environment that holds the wheel.
+        directory: an empty one.
+        release: task folder that must audit itself there; left as it is.
 
     Returns:
         What `medqrels --help` printed.
@@ -127,7 +134,22 @@ def check(root: Path, venv: Path, directory: Path) -> str:
         missing = sorted(files_under(root / name) - files_under(installed))
         if missing:
             raise SmokeError(f"the wheel lacks {len(missing)} files of {name}: {', '.join(missing[:5])}")
+    if release is not None:
+        audit(venv, directory, release)
     return call(venv / "bin" / "medqrels", "--help", cwd=directory)
+
+
+def audit(venv: Path, directory: Path, release: Path) -> None:
+    """Audits a published task with the installed package.
+
+    Raises:
+        SmokeError: the audit could not be made, or missed what it planted; findings are none of its faults.
+    """
+    code = "import sys; from flows.cli.app import run_cli; sys.exit(run_cli(sys.argv[1:]) > 1)"
+    (found,) = json.loads(call(python_of(venv), "-I", "-c", code, "audit", release, "--json", cwd=directory))
+    missed = [item["canary"] for item in found["canaries"] if not item["is_found"]]
+    if missed or not found["canaries"]:
+        raise SmokeError(f"the audit missed what was planted: {', '.join(missed)}")
 
 
 def files_under(directory: Path) -> set[str]:
@@ -139,8 +161,8 @@ def files_under(directory: Path) -> set[str]:
     }
 
 
-def smoke(root: Path, python: Path) -> str:
-    """Installs the core lock and medqrels under `python` and checks the result.
+def smoke(root: Path, python: Path, release: Path | None = None) -> str:
+    """Installs the core lock and medqrels under `python` and checks the result; `release` as `check` does.
 
     Returns:
         What `medqrels --help` printed.
@@ -159,7 +181,7 @@ def smoke(root: Path, python: Path) -> str:
         with tempfile.TemporaryDirectory(prefix="medqrels-wheel-") as name:
             wheel = build_wheel(root, venv, Path(name))
             pip(venv, "--no-deps", "--force-reinstall", wheel)
-            return check(root, venv, Path(name))
+            return check(root, venv, Path(name), release)
 
 
 def main(arguments: list[str] | None = None) -> int:

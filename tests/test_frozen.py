@@ -1,6 +1,6 @@
 """Releases as earlier versions wrote them, kept as they were: they stay readable, whole and auditable.
 
-`tests/frozen/format_<n>.tar.xz` is the sample's release of the last version that wrote format n.
+`tests/frozen/format_<n>.tar.xz` is a release of the sample in format n, kept when a later format came.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from curation.published.manifest import FORMAT_VERSION, OLDEST_FORMAT, hash_file
 from flows.engine.connection import query
 
 FROZEN = Path(__file__).parent / "frozen"
-FORMATS = range(OLDEST_FORMAT, FORMAT_VERSION + 1)
+FORMATS = range(OLDEST_FORMAT, FORMAT_VERSION)
 
 
 @pytest.fixture(scope="module", params=FORMATS, ids="format {}".format)
@@ -50,3 +50,6 @@ def test_every_rule_that_ran_on_it_still_runs(tasks: list[Path]) -> None:
         report = audit(task, query(), siblings=siblings, plant=False)
         assert not [rule.note for rule in report.rules if rule.status == "not_run"]
         assert sum(rule.status == "passed" for rule in report.rules) > 20
+        status = {rule.rule: rule.status for rule in report.rules}
+        assert status["schema"] == "passed", "what later formats brought is not missing"
+        assert (status["card"], status["croissant"]) == ("not_covered", "not_covered")

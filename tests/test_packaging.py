@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -79,7 +80,15 @@ def test_prefect_yaml_deploys_the_run_flow_daily() -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("version", "python"), two_pythons())
-def test_core_lock_runs_under(version: str, python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_core_lock_runs_under(
+    version: str, python: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The oldest audits a release of an older version, too, as its reader would: no workspace is there."""
     if disk := os.environ.get(DISK):  # the environment is kept for the next run
         monkeypatch.setattr(tempfile, "tempdir", disk)
-    assert "medqrels" in smoke(ROOT, python)
+    release = None
+    if version == two_pythons()[0][0]:
+        with tarfile.open(ROOT / "tests/frozen/format_3.tar.xz") as archive:
+            archive.extractall(tmp_path)  # our own; Python 3.11.2 has no filters yet
+        (release,) = tmp_path.glob("*/*/summary")
+    assert "medqrels" in smoke(ROOT, python, release)

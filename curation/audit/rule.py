@@ -48,6 +48,17 @@ class NotCovered(CannotRun):
     status = "not_covered"
 
 
+def since(format_version: int, context: Context, what: str) -> None:
+    """Go on only with a release of this format of release.json or a later one.
+
+    Raises:
+        NotCovered: it is older, so its `what` is another: the version that wrote it checks that.
+    """
+    found = context.manifest.format_version
+    if found < format_version:
+        raise NotCovered(f"a release of format {found} has another {what}, or none")
+
+
 class NotAsked(CannotRun):
     """The rule needs an input the user did not name."""
 

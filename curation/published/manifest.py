@@ -15,7 +15,7 @@ from typing import Any
 from schemas.errors import ReleaseError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 OLDEST_FORMAT = 2
 """Oldest release.json that is read: it says `publishable` where today's says `publishable_by_content`."""
 _SINCE: Mapping[int, frozenset[str]] = {

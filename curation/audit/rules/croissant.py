@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from curation.audit.rule import Check, Collector, Context, FileDefect, Outcome, Rule, side
+from curation.audit.rule import Check, Collector, Context, FileDefect, Outcome, Rule, side, since
 from curation.release.croissant_terms import DATA_TYPES, FILE, PROPERTIES, REQUIRED
 from curation.release.rights import FAMILIES, licence_link
 
@@ -26,7 +26,7 @@ _DEFINED = ("cr:FileObject", "cr:FileSet", "cr:RecordSet", "cr:Field")
 
 def _content(context: Context) -> Node | None:
     """What croissant.json says; None where there is none that can be read."""
-    _ = context.manifest  # other layouts have none of ours
+    since(4, context, "croissant.json")  # other layouts have none of ours
     try:
         content = json.loads((context.directory / FILE).read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -17,6 +17,7 @@ from curation.audit.rule import (
     Outcome,
     Rule,
     side,
+    since,
 )
 from curation.published.manifest import NAME, hash_files
 from curation.release import card, credit, example, plots
@@ -102,7 +103,7 @@ HASHES = (
 
 def _published(context: Context, name: str = card.README) -> str | None:
     """The card or a page beside it, None when there is none."""
-    _ = context.manifest  # other layouts have no card of ours
+    since(4, context, "card")  # other layouts have no card of ours
     path = context.directory / name
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
 

@@ -20,7 +20,7 @@ from curation.audit.rule import (
 )
 from curation.audit.rules.evidence import texts_of, untraced
 from curation.audit.rules.planting import GONE, set_row, table_file
-from curation.published.manifest import FORMAT_VERSION, NAME
+from curation.published.manifest import NAME
 from curation.published.query import Sandbox, UnknownNameError
 from curation.release.restricted import piece_hash, pieces
 from curation.vocabulary.known_sources import is_restricted
@@ -37,6 +37,8 @@ _MADE = """SELECT m."table" AS tab, m.id, m.field, t.id IS NOT NULL AS is_there,
         UNION ALL SELECT 'corpus', id, 'text', text FROM corpus
         UNION ALL SELECT 'corpus', id, 'title', title FROM corpus
     ) t ON t.tab = m."table" AND t.id = m.id AND t.field = m.field"""
+_LISTED_SINCE = 3
+"""Format of release.json with which made texts are listed."""
 _CONCEPTS = {
     "keys": "SELECT key AS concept, \"query-id\" AS id FROM keys WHERE dimension = 'target_concept'",
     "qrels": 'SELECT via AS concept, "query-id" AS id FROM qrels',
@@ -50,7 +52,7 @@ def _counted(context: Context) -> str:
     """Whether as many made texts are listed as release.json says."""
     stated = context.manifest.made_texts
     has_list = _LIST in context.views
-    if stated and not has_list and context.manifest.format_version < FORMAT_VERSION:
+    if stated and not has_list and context.manifest.format_version < _LISTED_SINCE:
         raise CannotRun(
             f"{stated} released texts are not an article's own, and this format does not say which"
         )
