@@ -20,6 +20,9 @@ EXCLUSIONS: dict[str, str] = {
     ),
     "middle": "Judge or annotators found the support of the pair neither clear nor absent.",
     "unstable": "The judge found otherwise when the same pair was shown in another order.",
+    "other_passage_of_cited": (
+        "The answer names the document's article, but not this passage, and nobody judged it."
+    ),
     "mentions_target": "The case names the query's diagnosis, but not as its own principal diagnosis.",
 }
 """exclusion code -> definition. Unjudged is not negative."""

@@ -1,9 +1,11 @@
-"""Published tables of where the words of made queries come from, and of queries that cannot be published."""
+"""Published tables of where the words of queries come from, and of queries that cannot be published."""
 
 from __future__ import annotations
 
-from schemas.columns import OF_QUERY, number, text
-from schemas.published import Published
+from dataclasses import replace
+
+from schemas.columns import OF_QUERY, measure, number, text
+from schemas.published import STRINGS, Column, Published
 
 STRING_ORIGINS = Published(
     "strings",
@@ -47,5 +49,50 @@ RECIPES = Published(
         text("article_id", "article whose passages answer"),
     ),
     ("query-id",),
+    is_optional=True,
+)
+TRANSLATIONS = Published(
+    "translations",
+    "provenance/translations",
+    "Every question in every language that was wanted: who wrote the words, and what became of them.",
+    (
+        replace(OF_QUERY, meaning="English query, in queries"),
+        text("language", "BCP-47 language of the text", repeats=True),
+        text("translated_id", "query that the text is, '' where it is none"),
+        text("kind", "human: of the collection; machine: a translation", repeats=True),
+        text(
+            "verdict",
+            "source; kept; rejected by a check; left_out: said twice, or the core is not whole; unusable: "
+            "`drops` says why; not_run: no answer",
+            repeats=True,
+        ),
+        Column("reasons", STRINGS, "why checks rejected it"),
+        text("prompt", "kind of prompt and its version, '' for the source", repeats=True),
+        text("prompt_sha256", "hex SHA-256 of all that these prompts have in common", repeats=True),
+        text("model", "engine or model as it was asked for, '' for the source", repeats=True),
+        text("served_model", "as it named itself, '' when it did not", repeats=True),
+        text("text_sha256", "hex SHA-256 of the text, '' where there is none"),
+        Column("names", STRINGS, "names of the vocabulary that the translator was given"),
+        Column("name_sources", STRINGS, "source of each of them, e.g. HPO_ES"),
+    ),
+    ("query-id", "language"),
+    reader="auditor",
+    is_optional=True,
+)
+TRANSLATION_CHECKS = Published(
+    "translation_checks",
+    "provenance/translation_checks",
+    "What each check found in each translation, kept or rejected.",
+    (
+        replace(OF_QUERY, meaning="English query, in queries"),
+        text("language", "BCP-47 language of the translation", repeats=True),
+        text("check", "name of the check", repeats=True),
+        text("status", "passed, failed or not_run", repeats=True),
+        measure("value", "score of the check, null where it did not run"),
+        text("detail", "what it was seen by, or why it did not run", is_prose=True),
+        text("fault", "reason of rejection, '' where it did not fail", repeats=True),
+    ),
+    ("query-id", "language", "check"),
+    reader="auditor",
     is_optional=True,
 )

@@ -29,7 +29,7 @@ from schemas.columns import (
 )
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.published import EVIDENCE, STRINGS, Column, Published
-from schemas.string_tables import RECIPES, STRING_ORIGINS
+from schemas.string_tables import RECIPES, STRING_ORIGINS, TRANSLATION_CHECKS, TRANSLATIONS
 from schemas.withdrawn_table import WITHDRAWN
 
 _DERIVED: dict[str, Any] = {"is_optional": True, "step": "derive"}
@@ -476,7 +476,8 @@ TABLES: tuple[Published, ...] = (
     *(CORPUS, QUERIES, QRELS, EXCLUDED, SAME_ARTICLE, HARD_POOL, CONFUSIONS, EXPANSIONS, RECIPES, ANSWERS),
     *(ANNOTATIONS, TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, JUDGEMENTS, CALIBRATION),
+    *(IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, TRANSLATIONS, TRANSLATION_CHECKS),
+    *(JUDGEMENTS, CALIBRATION),
     *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from schemas.grades import EXCLUSIONS
 from schemas.licences import Profile
 from schemas.overlap_policy import Dimension
-from schemas.stages import ModelStage, RecordStage, SetStage
+from schemas.stages import ModelStage, Reason, RecordStage, SetStage
 
 
 class Settings(BaseModel):
@@ -193,8 +193,9 @@ class Task:
 
     @property
     def reasons(self) -> frozenset[str]:
-        """Reasons of drops that are its own."""
-        return frozenset[str]().union(*(stage.reasons for stage in self.stages))
+        """Reasons of drops that are its own; common ones that a stage names as well are not."""
+        named = frozenset[str]().union(*(stage.reasons for stage in self.stages))
+        return named - {reason.value for reason in Reason}
 
     @property
     def all_exclusions(self) -> dict[str, str]:

@@ -17,9 +17,9 @@ import pytest
 from curation.audit import audit
 from curation.audit.rules import candidates, evidence
 from curation.prompts.material import read_block
-from curation.tasks.reference_qa.questions import why_not
 from curation.tasks.reference_qa.settings import Settings as ReferenceSettings
 from curation.tasks.registry import TASKS
+from curation.tasks.shared.support.questions import why_not
 from flows.adapters.answering import store_of
 from flows.adapters.cache import AnswerCache
 from flows.adapters.llm_runner import key_of, store_name

@@ -158,6 +158,7 @@ def rows() -> dict[str, list[Row]]:
     found["cuts"] = [{"query-id": last, "start": 90, "end": 94, "text": "gout", "how": "name"}]
     found["strings"] = [_string(row) for row in found["queries"]]
     found["recipes"] = [{"query-id": "invented-recipe", "language": "es", "concept": "INV:0001"}]
+    found["translations"], found["translation_checks"] = _translated(found["queries"])
     found["answers"] = [{"query-id": row["id"], "answer": "An invented answer."} for row in found["queries"]]
     found["expansions"] = [
         {"query-id": row["id"], "kind": "hyde@1", "text": "An invented passage.", "model": "nobody"}
@@ -235,6 +236,25 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         *(("image_family", f"sha256:{sha256_bytes(data)}") for data in (picture, shown)),
     ]
     found["keys"] += [{"query-id": query, "dimension": kind, "key": key} for kind, key in keys]
+
+
+def _translated(queries: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Each query as the source of nothing, and one translation that was rejected, with its check."""
+    rejected = {"query-id": queries[0]["id"], "language": "fr"}
+    origins: list[Row] = [
+        {
+            "query-id": row["id"],
+            "language": row["language"],
+            "translated_id": row["id"],
+            "kind": "human",
+            "verdict": "source",
+            "text_sha256": sha256_text(row["text"]),
+        }
+        for row in queries
+    ]
+    origins.append({**rejected, "kind": "machine", "verdict": "rejected", "reasons": ["untranslated"]})
+    failed = {**rejected, "check": "remainder", "status": "failed", "value": 1.0, "fault": "untranslated"}
+    return origins, [failed]
 
 
 def _string(query: Row) -> Row:

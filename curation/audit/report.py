@@ -47,6 +47,7 @@ from curation.audit.rules import (
     statistics,
     subsets,
     texts,
+    translations,
     withdrawn,
 )
 from curation.published.query import QueryRunner
@@ -90,6 +91,7 @@ RULES: tuple[Rule, ...] = (
     *privacy.RULES,
     *languages.RULES,
     *multilingual.RULES,
+    *translations.RULES,
     *statistics.RULES,
     *mteb.RULES,
     *contamination.RULES,

@@ -58,7 +58,7 @@ def words_of(language: str) -> Words:
         is_unspaced=is_unspaced,
         denies=_any_of(table["denies"], is_unspaced),
         hints=_any_of(table["hints"], is_unspaced),
-        neutral=frozenset(fitted.get("neutral", ())),
+        neutral=frozenset((*table.get("neutral", ()), *fitted.get("neutral", ()))),
         sides={side: _any_of(table[side], is_unspaced) for side in ("left", "right", "both")},
         numbers=numbers,
         articles=articles,

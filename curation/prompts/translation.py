@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curation.multilingual.checks import Checked, Concepts, Translation, check
 from curation.prompts.material import sendable
 from curation.prompts.question import QuestionKind
 from curation.prompts.texts import HOLDS_A_MARK, NotUsed
@@ -59,11 +58,7 @@ def ask(subject: str, task: str, text: str, language: str, names: Sequence[tuple
     return TRANSLATION.ask(subject, task, shown, form=language)
 
 
-def read(
-    answer: Mapping[str, Any], source: str, language: str, answers: Sequence[str], concepts: Concepts | None
-) -> tuple[str, Checked] | NotUsed:
-    """The translation, white space folded, with the scores of all checks; or why there is none to check."""
+def text_of(answer: Mapping[str, Any]) -> str | NotUsed:
+    """The translation that an answer gives, white space folded, or why it cannot be used."""
     text = " ".join(sendable(str(answer["text"])).split())
-    if HOLDS_A_MARK.search(text.casefold()):
-        return NotUsed.HOLDS_MARK
-    return text, check(Translation(source, text, language, tuple(answers)), concepts)
+    return NotUsed.HOLDS_MARK if HOLDS_A_MARK.search(text.casefold()) else text

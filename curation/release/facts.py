@@ -17,6 +17,7 @@ from curation.release import results
 from curation.release.calibrated import calibration_facts
 from curation.release.example import example
 from curation.release.reviewed import review_facts
+from curation.release.translated import translation_facts
 from schemas.published import card_features, language_of, languages_of, of_language
 from schemas.tables import DERIVED, TABLES
 
@@ -170,6 +171,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "images_with_label": fetch_one(query, _LABELLED, given)["n"],
         "experts": fetch_one(query, _EXPERTS, given),
         "example": example(query, given),
+        **translation_facts(query, given),
         "withdrawn": fetch(query, _WITHDRAWN, given) if "withdrawn" in given else [],
     }
 

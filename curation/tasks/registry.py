@@ -36,6 +36,7 @@ TASKS: Mapping[str, Task] = {
             "curation.tasks.clinical_evidence.task",
             "curation.tasks.concept_discrimination.task",
             "curation.tasks.crosslingual_qa.task",
+            "curation.tasks.multilingual_evidence.task",
         ),
     )
 }

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from flows.adapters import apertium
 from flows.adapters.answering import (
     Access,
     Terms,
@@ -23,8 +25,9 @@ from flows.adapters.answering import (
     spent,
     store_of,
 )
+from flows.adapters.cache import AnswerCache
 from flows.adapters.llm_ledger import money, read_totals
-from flows.adapters.llm_runner import Run
+from flows.adapters.llm_runner import Run, store_name
 from flows.build.model_stages import Held, chosen_model, has_own, preview, settle, settle_own, stages_of
 from flows.build.model_stages import take as held_of
 from flows.build.recorded import read_recorded, take_recorded, the_model
@@ -187,20 +190,32 @@ def _ask(session: Session, request: Request, found: Sequence[Held], reach: Acces
                 f"nobody is named to answer {mine.stage.name}",
                 hint="--model NAME, or [prompts] model in the spec",
             )
-        run = ask(
-            _asked_now(mine, chosen),
-            replace(request.terms, model=mine.model),
-            reach,
-            store=session.workspace.answers,
-            ledger=ledger_of(session.workspace),
-            reporter=session.reporter,
-            name=mine.stage.name,
-        )
+        if mine.model == apertium.NAME:
+            run = _translate(session, chosen)
+        else:
+            run = ask(
+                _asked_now(mine, chosen),
+                replace(request.terms, model=mine.model),
+                reach,
+                store=session.workspace.answers,
+                ledger=ledger_of(session.workspace),
+                reporter=session.reporter,
+                name=mine.stage.name,
+            )
         _add(whole, run)
         left = None if left is None else left - len(chosen)
         if run.stopped:
             break
     return whole
+
+
+def _translate(session: Session, chosen: Sequence[Prompt]) -> Run:
+    """Have prompts for translations answered by the engine of this machine, each batch stored at once."""
+    run = Run()
+    with AnswerCache(store_of(session.workspace), store_name(apertium.NAME)) as store:
+        for answers in apertium.Apertium().answers(chosen, run):
+            store.put(answers)
+    return run
 
 
 def _asked_now(mine: Held, chosen: Sequence[Prompt]) -> list[Prompt]:
@@ -231,13 +246,18 @@ def _estimate(request: Request, workspace: Workspace, found: Sequence[Held]) -> 
         chosen = mine.waiting[:left]
         left = None if left is None else left - len(chosen)
         stages.append(
-            {**_counts(mine), "calls": len(chosen), "costs_at_most": at_most(chosen, request.terms.prices)}
+            {**_counts(mine), "calls": len(chosen), "costs_at_most": _price(mine, chosen, request.terms)}
         )
     return {
         "stages": stages,
         "spent_before": money(read_totals(ledger_of(workspace)).spent),
         "budget": money(request.terms.budget),
     }
+
+
+def _price(mine: Held, chosen: Sequence[Prompt], terms: Terms) -> str | None:
+    """What some prompts can cost at most; an engine of this machine costs nothing."""
+    return money(Decimal(0)) if mine.model == apertium.NAME else at_most(chosen, terms.prices)
 
 
 def _priced(estimated: Mapping[str, Any]) -> list[str]:

@@ -19,7 +19,10 @@ def answer(
     ],
     spec: Annotated[Path, Parameter(help="The dataset's spec.toml; [prompts] says what is asked.")],
     overrides: Overrides = (),
-    model: Annotated[str, Parameter(help="Model, as the server calls it, where the spec names none.")] = "",
+    model: Annotated[
+        str,
+        Parameter(help="Model, as the server calls it, where the spec names none; apertium translates here."),
+    ] = "",
     budget: Annotated[
         str, Parameter(help="Limit on the cost of all runs of this workspace together.")
     ] = "5.00",

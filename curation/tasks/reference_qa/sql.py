@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from curation.tasks.reference_qa.corpus import NAME
-from curation.tasks.reference_qa.records import AnsweredQuery, FoundPair, LabelledPair
-from curation.tasks.reference_qa.settings import OwnReason
 from curation.tasks.shared.judging.mined import mined_pairs
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair
+from curation.tasks.shared.support.records import AnsweredQuery, FoundPair, LabelledPair
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.extracted import Source
-from schemas.stages import Drop, SetAccount, SetStage, Sql
+from schemas.stages import Drop, Reason, SetAccount, SetStage, Sql
 
+NAME = "reference_qa"
 _QUERIES = """
     SELECT q.* FROM asked AS q WHERE q.id IN (SELECT query_id FROM labelled WHERE score > 0)
 """
@@ -23,7 +22,7 @@ _EXCLUDED = f"""
     FROM labelled WHERE reason <> '' AND query_id IN (SELECT id FROM queries)
 """
 _DROPS = f"""
-    SELECT 'query' AS unit, q.source_id AS id, q.article_id, '{OwnReason.NO_SUPPORT}' AS reason,
+    SELECT 'query' AS unit, q.source_id AS id, q.article_id, '{Reason.NO_SUPPORT}' AS reason,
         count(l.query_id) || ' of ' || count(p.query_id) || ' pairs judged or cited' AS detail
     FROM asked AS q LEFT JOIN pairs AS p ON p.query_id = q.id LEFT JOIN labelled AS l ON l.pair = p.id
     WHERE q.id NOT IN (SELECT id FROM queries) GROUP BY q.source_id, q.article_id
@@ -55,5 +54,5 @@ OVER_ALL = SetStage(
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
     accounts=(SetAccount("query", "asked", "source_id", "queries", "source_id"),),
-    reasons=frozenset({OwnReason.NO_SUPPORT}),
+    reasons=frozenset({Reason.NO_SUPPORT}),
 )

@@ -5,29 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.prompts.support import ANSWER
-from curation.tasks.reference_qa.corpus import NAME, PER_ARTICLE
-from curation.tasks.reference_qa.labels import BY_ANSWER, LABELS, OTHER_CITED
-from curation.tasks.reference_qa.pairs_sql import PAIRS
-from curation.tasks.reference_qa.questions import EXERCISES, QUESTIONS
-from curation.tasks.reference_qa.sql import OVER_ALL
+from curation.tasks.reference_qa.settings import Settings
+from curation.tasks.reference_qa.sql import NAME, OVER_ALL
 from curation.tasks.shared.judging.stage import by_answer, concluding, judge_stage
+from curation.tasks.shared.support.corpus import corpus_stage
+from curation.tasks.shared.support.labels import BY_ANSWER, labels_stage
+from curation.tasks.shared.support.pairs_sql import pairs_stage
+from curation.tasks.shared.support.questions import question_stages
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
-_PAIRS = f"{PAIRS.name}.to_judge"
+_PAIRS = f"{NAME}_pairs.to_judge"
 
 TASK = Task(
     name=NAME,
     title="Reference question answering",
     description="Given a medical question, find the passages that support its answer.",
-    per_article=PER_ARTICLE,
+    per_article=corpus_stage(NAME, Settings),
     steps=(
-        QUESTIONS,
-        EXERCISES,
-        PAIRS,
+        *question_stages(NAME, Settings),
+        pairs_stage(NAME),
         judge_stage(NAME, _PAIRS, ANSWER),
         concluding(NAME, _PAIRS, by_answer),
-        LABELS,
+        labels_stage(NAME),
     ),
     over_all=OVER_ALL,
     grades=(
@@ -37,9 +37,6 @@ TASK = Task(
     between=Grade(
         1, "Background", "The passage tells what the answer builds on; whether it is right could be doubted."
     ),
-    exclusions={
-        OTHER_CITED: "The answer names the document's article, but not this passage, and nobody judged it.",
-    },
     question=Question(
         text="Does the passage support the answer to this question?",
         left="Question",
@@ -75,7 +72,7 @@ TASK = Task(
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     extra_tables=("answers", "judgements"),
-    sure_rules=(BY_ANSWER,),
+    sure_rules=(f"{NAME}/{BY_ANSWER}",),
     candidates_because="An answer cites documents, not passages: which passage supports it, only a judge or "
     "an expert can say.",
 )

@@ -159,11 +159,9 @@ def test_planted_errors_are_found_in_every_language(name: str) -> None:
         assert set(found) & CAUGHT_BY[name], (language, planted)
 
 
-def test_the_prompt_names_the_language_and_its_answer_is_checked() -> None:
+def test_the_prompt_names_the_language_and_its_answer_is_read() -> None:
     prompt = translation.ask("q1", "multilingual_evidence", ASKED, "es", [("femur", "fémur")])
     other = translation.ask("q1", "multilingual_evidence", ASKED, "fr")
     assert prompt.id != other.id and "Spanish" in "".join(part.value for part in prompt.parts)
-    read = translation.read({"text": f" {SAID['es']}\n"}, ASKED, "es", (), None)
-    assert isinstance(read, tuple) and read[0] == SAID["es"] and read[1].is_kept
-    marked = translation.read({"text": f"{SAID['es']} {'a1' * 16}"}, ASKED, "es", (), None)
-    assert marked == "holds_mark"
+    assert translation.text_of({"text": f" {SAID['es']}\n"}) == SAID["es"]
+    assert translation.text_of({"text": f"{SAID['es']} {'a1' * 16}"}) == "holds_mark"

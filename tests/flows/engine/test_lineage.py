@@ -63,12 +63,15 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     expected = {"crawl", "parse", "extract", "cases", "images", "questions", "exercises"}
     expected |= {"ground", "ground_questions", "ground_exercises", "labels", "diagnoses"}
     paired = ("image_search", "summary", "case_study", "clinical_case", "reference_qa", "clinical_evidence")
-    for task in ("visual_context", *paired, "concept_discrimination", "crosslingual_qa"):
+    asking = ("concept_discrimination", "crosslingual_qa", "multilingual_evidence")
+    for task in ("visual_context", *paired, *asking):
         expected |= {task, f"{task}_all"}
         for kind in ("hyde", "query2doc"):
             expected |= {f"{task}_{kind}", f"{task}_{kind}_answers", f"{task}_{kind}_texts"}
     asked = {"questions", "exercises", "pairs", "judge", "judge_answers", "judgements", "judged", "labels"}
-    expected |= {f"reference_qa_{step}" for step in asked}
+    expected |= {f"{task}_{step}" for task in ("reference_qa", "multilingual_evidence") for step in asked}
+    asked = {"wanted", "translation", "translation_answers", "translations", "checked"}
+    expected |= {f"multilingual_evidence_{step}" for step in asked}
     asked = {"cases", "reasoning_path", "reasoning_path_answers", "paths", "views", "pairs", "apart"}
     asked |= {"judge", "judge_answers", "judgements", "judged", "questions", "exams", "vignettes", "tries"}
     asked |= {"intent", "intent_answers", "intents", "closed_book", "closed_book_answers", "closed_answers"}

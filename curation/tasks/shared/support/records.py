@@ -1,4 +1,4 @@
-"""Rows of reference question answering beside those that all tasks have."""
+"""Rows of questions and the passages that support their answers."""
 
 from __future__ import annotations
 

@@ -7,30 +7,31 @@ What nobody judged and nobody cited is a drop, and neither positive nor negative
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
 from curation.extract.neutralise import restore
 from curation.extract.sentences import sentence_spans
 from curation.prompts.quotes import locate
-from curation.tasks.reference_qa.corpus import NAME
-from curation.tasks.reference_qa.records import FoundPair, LabelledPair
-from curation.tasks.reference_qa.whole import SUFFIX
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair
+from curation.tasks.shared.support.records import FoundPair, LabelledPair
+from curation.tasks.shared.support.settings import VERSION
+from curation.tasks.shared.support.whole import SUFFIX
 from schemas.benchmark import Evidence, LabelStatus
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
-JUDGED = f"{NAME}/judged-support@1"
-QUOTED = f"{NAME}/quoted-by-answer@1"
-CITED = f"{NAME}/passage-of-cited@1"
-BY_ANSWER = f"{NAME}/cited-by-answer@1"
+JUDGED = "judged-support@1"
+QUOTED = "quoted-by-answer@1"
+CITED = "passage-of-cited@1"
+BY_ANSWER = "cited-by-answer@1"
 """The author of the answer names this article: of whole articles that is all a label can say."""
 GRADE = 2
 OTHER_CITED = "other_passage_of_cited"
-"""Exclusion code of the task."""
+"""Exclusion code of schemas.grades."""
 
 
 def label(
-    pair: AskedPair, found: Sequence[FoundPair], judged: Sequence[JudgedPair]
+    pair: AskedPair, found: Sequence[FoundPair], judged: Sequence[JudgedPair], *, task: str
 ) -> Iterator[LabelledPair | Drop]:
     """The label of one pair, or why it has none.
 
@@ -38,12 +39,18 @@ def label(
         pair: query and passage.
         found: how it was found, one row.
         judged: what the judge concluded, one row or none.
+        task: whose rules they are.
     """
     how = found[0]
     if judged:
         one = judged[0]
         yield _row(
-            pair, one.score, one.reason, JUDGED if one.score is not None else "", "judge", one.evidence
+            pair,
+            one.score,
+            one.reason,
+            f"{task}/{JUDGED}" if one.score is not None else "",
+            "judge",
+            one.evidence,
         )
         return
     if not how.is_cited:
@@ -60,11 +67,20 @@ def label(
     quoted = [place for text in how.snippets if (place := locate(text, source)) is not None]
     if is_whole:
         spans = sorted(set(quoted)) or sentence_spans(source)[:1]
-        yield _row(pair, GRADE, "", BY_ANSWER, "structural", _evidence(pair, source, spans))
+        yield _row(pair, GRADE, "", f"{task}/{BY_ANSWER}", "structural", _evidence(pair, source, spans))
     elif quoted:
-        yield _row(pair, GRADE, "", QUOTED, "candidate", _evidence(pair, source, sorted(set(quoted))))
+        yield _row(
+            pair, GRADE, "", f"{task}/{QUOTED}", "candidate", _evidence(pair, source, sorted(set(quoted)))
+        )
     elif how.cited_rank == 1 and not how.snippets:
-        yield _row(pair, GRADE, "", CITED, "candidate", _evidence(pair, source, sentence_spans(source)[:1]))
+        yield _row(
+            pair,
+            GRADE,
+            "",
+            f"{task}/{CITED}",
+            "candidate",
+            _evidence(pair, source, sentence_spans(source)[:1]),
+        )
     else:
         yield _row(pair, None, OTHER_CITED, "", "candidate", ())
 
@@ -100,15 +116,17 @@ def _pair_id(pair: AskedPair, _: Sequence[FoundPair], __: Sequence[JudgedPair]) 
     return [pair.id]
 
 
-LABELS = RecordStage(
-    name=f"{NAME}_labels",
-    version=2,
-    inputs=(
-        Input(f"{NAME}_pairs.pairs", AskedPair, "id"),
-        Input(f"{NAME}_pairs.found", FoundPair, "pair"),
-        Input(f"{NAME}_judged.judged", JudgedPair, "pair"),
-    ),
-    outputs=(Table("labelled", LabelledPair, ("pair",)),),
-    process=label,
-    accounts=(Account("pair", _pair_id, "labelled", "pair"),),
-)
+def labels_stage(task: str) -> RecordStage:
+    """The stage `<task>_labels`: what each pair of a task is."""
+    return RecordStage(
+        name=f"{task}_labels",
+        version=VERSION,
+        inputs=(
+            Input(f"{task}_pairs.pairs", AskedPair, "id"),
+            Input(f"{task}_pairs.found", FoundPair, "pair"),
+            Input(f"{task}_judged.judged", JudgedPair, "pair"),
+        ),
+        outputs=(Table("labelled", LabelledPair, ("pair",)),),
+        process=functools.partial(label, task=task),
+        accounts=(Account("pair", _pair_id, "labelled", "pair"),),
+    )

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from curation.tasks.reference_qa.records import ArticleKey, DocumentPart
-from curation.tasks.reference_qa.settings import Settings
-from curation.tasks.reference_qa.whole import article_document
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.mining.index import indexed
 from curation.tasks.shared.mining.records import IndexedDocument
 from curation.tasks.shared.passages import drop_passages, passage_document
+from curation.tasks.shared.support.records import ArticleKey, DocumentPart
+from curation.tasks.shared.support.settings import VERSION, SupportSettings
+from curation.tasks.shared.support.whole import article_document
 from schemas.benchmark import Document
 from schemas.concept import Mention
 from schemas.extracted import Passage, Source
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
-NAME = "reference_qa"
 Row = Document | IndexedDocument | ArticleKey | DocumentPart | Drop
 
 
 def build(
-    source: Source, passages: Sequence[Passage], mentions: Sequence[Mention], settings: Settings
+    source: Source,
+    passages: Sequence[Passage],
+    mentions: Sequence[Mention],
+    settings: SupportSettings,
+    *,
+    task: str,
+    language: str = "",
 ) -> Iterator[Row]:
     """Documents of one article, what is searched of each, and how answers may name the article.
 
@@ -31,6 +37,8 @@ def build(
         passages: its passages; exercises and their solutions are none.
         mentions: concepts named in its texts.
         settings: what it is built with.
+        task: whose corpus it is.
+        language: primary subtag of what is searched; '' for any.
 
     Yields:
         Every passage as a part of a Document or a Drop.
@@ -40,23 +48,31 @@ def build(
     if barred is not None:
         yield from drop_passages(passages, *barred)
         return
+    foreign = [passage for passage in passages if language and primary(passage.language) != language]
+    for passage in foreign:
+        yield from drop_passages([passage], Reason.LANGUAGE_NOT_SEARCHED, passage.language)
+    passages = [passage for passage in passages if passage not in foreign]
     named: dict[str, list[Mention]] = defaultdict(list)
     for mention in mentions:
         named[mention.text_id].append(mention)
     if settings.granularity == "document":
-        yield from _whole(source, passages, mentions, settings)
+        yield from _whole(source, passages, mentions, settings, task)
     else:
-        yield from _each(source, passages, named, settings)
+        yield from _each(source, passages, named, settings, task)
     for key in _keys(source):
         yield ArticleKey(article_id=source.id, key=key)
 
 
 def _each(
-    source: Source, passages: Sequence[Passage], named: Mapping[str, Sequence[Mention]], settings: Settings
+    source: Source,
+    passages: Sequence[Passage],
+    named: Mapping[str, Sequence[Mention]],
+    settings: SupportSettings,
+    task: str,
 ) -> Iterator[Row]:
     """Every passage as a document of its own."""
     for passage in passages:
-        row = passage_document(NAME, source, passage, min_words=settings.min_document_words)
+        row = passage_document(task, source, passage, min_words=settings.min_document_words)
         yield row
         if isinstance(row, Document):
             yield indexed(row, named.get(passage.id, ()))
@@ -64,10 +80,14 @@ def _each(
 
 
 def _whole(
-    source: Source, passages: Sequence[Passage], mentions: Sequence[Mention], settings: Settings
+    source: Source,
+    passages: Sequence[Passage],
+    mentions: Sequence[Mention],
+    settings: SupportSettings,
+    task: str,
 ) -> Iterator[Row]:
     """The article as one document."""
-    made = [(passage, passage_document(NAME, source, passage, min_words=0)) for passage in passages]
+    made = [(passage, passage_document(task, source, passage, min_words=0)) for passage in passages]
     yield from (row for _, row in made if isinstance(row, Drop))
     kept = [(passage, row) for passage, row in made if isinstance(row, Document)]
     if not kept:
@@ -89,6 +109,11 @@ def _whole(
         yield DocumentPart(passage_id=passage.id, corpus_id=document.id)
 
 
+def primary(language: str) -> str:
+    """The primary subtag of a BCP-47 tag, in lower case."""
+    return language.lower().partition("-")[0]
+
+
 def _keys(source: Source) -> list[str]:
     found = [f"article:{source.id}"]
     found += [f"pmid:{source.pmid}"] if source.pmid else []
@@ -102,21 +127,29 @@ def _passage_ids(_: Source, passages: Sequence[Passage], __: Sequence[Mention]) 
     return [passage.id for passage in passages]
 
 
-PER_ARTICLE = RecordStage(
-    name=NAME,
-    version=2,
-    inputs=(
-        Input("extract.sources", Source, by="id"),
-        Input("extract.passages", Passage, by="article_id"),
-        Input("ground.mentions", Mention, by="article_id"),
-    ),
-    outputs=(
-        Table("documents", Document, ("id",)),
-        Table("indexed", IndexedDocument, ("corpus_id",)),
-        Table("parts", DocumentPart, ("passage_id",)),
-        Table("article_keys", ArticleKey, ("article_id", "key")),
-    ),
-    process=build,
-    accounts=(Account("passage", _passage_ids, "parts", "passage_id"),),
-    settings=Settings,
-)
+def corpus_stage(task: str, settings: type[SupportSettings], language: str = "") -> RecordStage:
+    """The stage that makes a task's corpus of each article.
+
+    Args:
+        task: its name, and the stage's.
+        settings: the task's.
+        language: primary subtag of what is searched; '' for any.
+    """
+    return RecordStage(
+        name=task,
+        version=VERSION,
+        inputs=(
+            Input("extract.sources", Source, by="id"),
+            Input("extract.passages", Passage, by="article_id"),
+            Input("ground.mentions", Mention, by="article_id"),
+        ),
+        outputs=(
+            Table("documents", Document, ("id",)),
+            Table("indexed", IndexedDocument, ("corpus_id",)),
+            Table("parts", DocumentPart, ("passage_id",)),
+            Table("article_keys", ArticleKey, ("article_id", "key")),
+        ),
+        process=functools.partial(build, task=task, language=language),
+        accounts=(Account("passage", _passage_ids, "parts", "passage_id"),),
+        settings=settings,
+    )

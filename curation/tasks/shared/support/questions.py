@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,13 +10,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from curation.fidelity.leaks import needs_options
-from curation.tasks.reference_qa.corpus import NAME
-from curation.tasks.reference_qa.records import AnsweredQuery, CitedSource
-from curation.tasks.reference_qa.settings import OwnReason, Settings
 from curation.tasks.shared.case_facts import read_concepts
 from curation.tasks.shared.mining.index import named, view_of
 from curation.tasks.shared.mining.records import IndexedView
 from curation.tasks.shared.questions import PREFIX, answer_of, family_of, is_file, source_of
+from curation.tasks.shared.support.corpus import primary
+from curation.tasks.shared.support.records import AnsweredQuery, CitedSource
+from curation.tasks.shared.support.settings import VERSION, SupportSettings
 from curation.tasks.shared.words import word_count
 from schemas.benchmark import Query
 from schemas.concept import Mention
@@ -40,10 +41,12 @@ def build(
     collection: QuestionCollection,
     questions: Sequence[Question],
     mentions: Sequence[Mention],
-    settings: Settings,
+    settings: SupportSettings,
     *,
     types: Path,
     relations: Path,
+    task: str,
+    language: str = "",
 ) -> Iterator[Row]:
     """Queries of one collection or module, with answers, views and the documents that answers name.
 
@@ -54,6 +57,8 @@ def build(
         settings: what they are built with.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
+        task: whose queries they are.
+        language: primary subtag of the questions that are asked; '' for any.
 
     Yields:
         Every question as a Query or a Drop.
@@ -69,6 +74,8 @@ def build(
         found = named([*asked, *told])
         targets = tuple(one for one in found if not concepts.has_kinds(one, settings.max_family + 1))
         reason = why_not(question, found, targets, settings)
+        if language and primary(question.language) != language:
+            reason = Reason.LANGUAGE_NOT_READ, question.language
         if reason is not None:
             yield Drop(
                 unit="question",
@@ -78,11 +85,11 @@ def build(
                 detail=reason[1],
             )
             continue
-        yield from _rows(question, targets, asked, told, settings)
+        yield from _rows(question, targets, asked, told, settings, task)
 
 
 def why_not(
-    question: Question, found: Sequence[str], targets: Sequence[str], settings: Settings
+    question: Question, found: Sequence[str], targets: Sequence[str], settings: SupportSettings
 ) -> tuple[StrEnum, str] | None:
     """Why a question makes no query, and what was seen.
 
@@ -96,14 +103,14 @@ def why_not(
         return Reason.LICENCE_NOT_ALLOWED, question.licence.spdx
     words = word_count(question.text)
     if words < settings.min_query_words:
-        return OwnReason.SHORT_QUESTION, f"{words} words"
+        return Reason.SHORT_QUESTION, f"{words} words"
     answer = answer_of(question).strip()
     if not answer or answer.casefold() in _TRUTH or _OF_OPTIONS.match(answer):
-        return OwnReason.NO_WORDED_ANSWER, answer
+        return Reason.NO_WORDED_ANSWER, answer
     if question.options and (leaning := needs_options(question.text)):
-        return OwnReason.ONLY_WITH_OPTIONS, str(leaning)
+        return Reason.ONLY_WITH_OPTIONS, str(leaning)
     if not targets:
-        return OwnReason.GENERAL_SUBJECT, ", ".join(found[:3])
+        return Reason.GENERAL_SUBJECT, ", ".join(found[:3])
     return None
 
 
@@ -112,14 +119,15 @@ def _rows(
     targets: tuple[str, ...],
     asked: Sequence[Mention],
     told: Sequence[Mention],
-    settings: Settings,
+    settings: SupportSettings,
+    task: str,
 ) -> Iterator[Row]:
-    query = query_id(NAME, question.text)
+    query = query_id(task, question.text)
     answer = answer_of(question)
     is_named = set(targets) & {mention.concept for mention in asked}
     yield Query(
         id=query,
-        task=NAME,
+        task=task,
         text=question.text,
         language=question.language,
         source_id=question.id,
@@ -147,7 +155,7 @@ def _of_answer(question: Question, by_text: dict[str, list[Mention]]) -> list[Me
     return [mention for place in (*places, f"{question.id}#answer") for mention in by_text[place]]
 
 
-def _cited(question: Question, settings: Settings) -> dict[str, list[str]]:
+def _cited(question: Question, settings: SupportSettings) -> dict[str, list[str]]:
     """Documents that the answer names -> texts quoted from them.
 
     The module of an exercise is named by nobody: it is where the exercise stands. So it says where to look
@@ -177,10 +185,24 @@ def _question_ids(_: QuestionCollection, questions: Sequence[Question], __: Sequ
     return [question.id for question in questions]
 
 
-def _stage(name: str, kind: str) -> RecordStage:
+def question_stages(
+    task: str, settings: type[SupportSettings], language: str = ""
+) -> tuple[RecordStage, RecordStage]:
+    """The stages that make a task's queries of collections and of exercises.
+
+    Args:
+        task: its name; the stages are `<task>_questions` and `<task>_exercises`.
+        settings: the task's.
+        language: primary subtag of the questions that are asked; '' for any.
+    """
+    questions, exercises = (_stage(task, kind, settings, language) for kind in ("questions", "exercises"))
+    return questions, exercises
+
+
+def _stage(task: str, kind: str, settings: type[SupportSettings], language: str) -> RecordStage:
     return RecordStage(
-        name=f"{NAME}_{name}",
-        version=2,
+        name=f"{task}_{kind}",
+        version=VERSION,
         inputs=(
             Input(f"{kind}.collections", QuestionCollection, by="id"),
             Input(f"{kind}.questions", Question, by="collection"),
@@ -193,13 +215,8 @@ def _stage(name: str, kind: str) -> RecordStage:
             Table("cited", CitedSource, ("query_id", "source_id", "key")),
             Table("sources", Source, ("id",)),
         ),
-        process=build,
+        process=functools.partial(build, task=task, language=language),
         accounts=(Account("question", _question_ids, "queries", "source_id"),),
-        settings=Settings,
+        settings=settings,
         resources=("types", "relations"),
-        reasons=frozenset(OwnReason),
     )
-
-
-QUESTIONS = _stage("questions", "questions")
-EXERCISES = _stage("exercises", "exercises")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from curation.tasks.reference_qa.corpus import NAME
-from curation.tasks.reference_qa.records import (
+from curation.tasks.shared.judging.records import AskedPair
+from curation.tasks.shared.merge_sql import DOCUMENTS, DROPPED_DOCUMENTS, KEPT
+from curation.tasks.shared.mining.records import IndexedDocument, IndexedView
+from curation.tasks.shared.mining.sql import mined
+from curation.tasks.shared.support.records import (
     AnsweredQuery,
     ArticleKey,
     CitedArticle,
     CitedSource,
     FoundPair,
 )
-from curation.tasks.reference_qa.whole import SUFFIX
-from curation.tasks.shared.judging.records import AskedPair
-from curation.tasks.shared.merge_sql import DOCUMENTS, DROPPED_DOCUMENTS, KEPT
-from curation.tasks.shared.mining.records import IndexedDocument, IndexedView
-from curation.tasks.shared.mining.sql import mined
+from curation.tasks.shared.support.settings import VERSION
+from curation.tasks.shared.support.whole import SUFFIX
 from schemas.benchmark import Document, Query
 from schemas.extracted import Source
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -88,45 +88,47 @@ _DROPS = f"""
 """
 
 
-def _inputs() -> dict[str, tuple[str, type]]:
+def _inputs(task: str) -> dict[str, tuple[str, type]]:
     tables = {"queries": Query, "answers": AnsweredQuery, "cited": CitedSource, "views": IndexedView,
               "sources": Source}  # fmt: skip
     return {
-        "all_documents": (f"{NAME}.documents", Document),
-        "all_indexed": (f"{NAME}.indexed", IndexedDocument),
-        "all_keys": (f"{NAME}.article_keys", ArticleKey),
+        "all_documents": (f"{task}.documents", Document),
+        "all_indexed": (f"{task}.indexed", IndexedDocument),
+        "all_keys": (f"{task}.article_keys", ArticleKey),
         **{
-            f"{kind}_{table}": (f"{NAME}_{kind}s.{table}", row)
+            f"{kind}_{table}": (f"{task}_{kind}s.{table}", row)
             for kind in _KINDS
             for table, row in tables.items()
         },
     }
 
 
-PAIRS = SetStage(
-    name=f"{NAME}_pairs",
-    version=2,
-    inputs=_inputs(),
-    outputs={
-        "asked": Sql(_both("queries"), Query, ("id", "source_id")),
-        "sources": Sql(_both("sources"), Source, ("id",)),
-        "queries": Sql(_QUERIES, Query, ("id",)),
-        "documents": Sql(DOCUMENTS, Document, ("id",)),
-        "answers": Sql(_OF_QUERIES.format(rows=_both("answers")), AnsweredQuery, ("query_id",)),
-        "views": Sql(_OF_QUERIES.format(rows=_both("views")), IndexedView, ("query_id", "view")),
-        "documents_indexed": Sql(_INDEXED, IndexedDocument, ("corpus_id",)),
-        "cited_articles": Sql(_CITED, CitedArticle, ("query_id", "article_key")),
-        "mined": mined(DEPTH),
-        "of_cited": mined(CITED_DEPTH, within="cited_articles"),
-        "found": Sql(_FOUND, FoundPair, ("pair",)),
-        "pairs": Sql(_PAIRS, AskedPair, ("id",)),
-        "to_judge": Sql(_TO_JUDGE, AskedPair, ("id",)),
-        "drops": Sql(_DROPS, Drop, ("unit", "id")),
-    },
-    accounts=(
-        SetAccount("query", "asked", "source_id", "queries", "source_id"),
-        SetAccount("document", "all_documents", "id", "documents", "id"),
-        SetAccount("pair", "found", "pair", "pairs", "id"),
-    ),
-    params={"depth": DEPTH, "cited_depth": CITED_DEPTH},
-)
+def pairs_stage(task: str) -> SetStage:
+    """The stage `<task>_pairs` over the queries and corpus of a task."""
+    return SetStage(
+        name=f"{task}_pairs",
+        version=VERSION,
+        inputs=_inputs(task),
+        outputs={
+            "asked": Sql(_both("queries"), Query, ("id", "source_id")),
+            "sources": Sql(_both("sources"), Source, ("id",)),
+            "queries": Sql(_QUERIES, Query, ("id",)),
+            "documents": Sql(DOCUMENTS, Document, ("id",)),
+            "answers": Sql(_OF_QUERIES.format(rows=_both("answers")), AnsweredQuery, ("query_id",)),
+            "views": Sql(_OF_QUERIES.format(rows=_both("views")), IndexedView, ("query_id", "view")),
+            "documents_indexed": Sql(_INDEXED, IndexedDocument, ("corpus_id",)),
+            "cited_articles": Sql(_CITED, CitedArticle, ("query_id", "article_key")),
+            "mined": mined(DEPTH),
+            "of_cited": mined(CITED_DEPTH, within="cited_articles"),
+            "found": Sql(_FOUND, FoundPair, ("pair",)),
+            "pairs": Sql(_PAIRS, AskedPair, ("id",)),
+            "to_judge": Sql(_TO_JUDGE, AskedPair, ("id",)),
+            "drops": Sql(_DROPS, Drop, ("unit", "id")),
+        },
+        accounts=(
+            SetAccount("query", "asked", "source_id", "queries", "source_id"),
+            SetAccount("document", "all_documents", "id", "documents", "id"),
+            SetAccount("pair", "found", "pair", "pairs", "id"),
+        ),
+        params={"depth": DEPTH, "cited_depth": CITED_DEPTH},
+    )

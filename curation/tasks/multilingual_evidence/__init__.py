@@ -1,0 +1,1 @@
+"""Questions in several languages by checked translation, answered by English passages."""

@@ -1,0 +1,28 @@
+"""Settings that tasks of questions and the passages that support their answers share."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from schemas import task
+
+VERSION: Final = 2
+"""Of the stages here, whatever task they are of."""
+
+
+class SupportSettings(task.Settings):
+    """Which questions are asked, and what is searched."""
+
+    granularity: Literal["passage", "document"] = Field(
+        default="passage",
+        description="what is searched: passages, or whole articles, which a citation is enough to label",
+    )
+    min_document_words: int = Field(
+        default=20, ge=0, description="a shorter passage, or article, is not in the corpus"
+    )
+    min_query_words: int = Field(default=4, ge=1, description="a shorter question makes no query")
+    max_family: int = Field(
+        default=50, ge=0, description="a concept with more below it is too general to be a target"
+    )
