@@ -104,8 +104,8 @@ RULES = (
         1,
         "No concept under two ids in two tasks",
         "No name that a query is made of is, under another id, a name of a target concept of a sibling task: "
-        "two ids for one concept would part what overlap_target_concept compares. A word with two meanings is "
-        "such a name, too, so this is to be looked at, and no error.",
+        "two ids for one concept would part what overlap_target_concept compares. A word with two meanings "
+        "is such a name, too, so this is to be looked at, and no error.",
         "warn",
         "names and targets",
         checks=(Check("targets of two tasks share a name", _two_ids, _planted()),),
