@@ -43,6 +43,7 @@ RECIPES = Published(
         text("frame", "text of the template; the name goes where {name} stands", repeats=True),
         text("source", "source of the name", repeats=True),
         text("code", "the concept's own id in that source"),
+        text("atom", "UMLS atom (AUI) of the name, '' where its source is none of UMLS"),
         text("term_type", "PT, SY, … of the name", repeats=True),
         text("name_sha256", "hex SHA-256 of the name"),
         text("text_sha256", "hex SHA-256 of the whole text"),

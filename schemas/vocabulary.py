@@ -36,6 +36,7 @@ class ConceptName:
         "the concept's label in this language (UMLS), or in this source", default=False
     )
     is_suppressed: bool = column("obsolete or suppressible in its source", default=False)
+    atom: str = column("UMLS atom (AUI) the string is of, the first of several; '' elsewhere", default="")
 
 
 @record

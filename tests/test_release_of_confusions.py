@@ -107,6 +107,8 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
     found = said(directory)
     assert {rule: status for rule, status in found.items() if status == "failed"} == {}
     assert found["confusion_sets"] == found["confusion_tiers"] == "passed"
+    planted = audit(directory, query(), rules=pools.RULES, plant=True)
+    assert all(planted_one.is_found for planted_one in planted.canaries)
     changed = Path(shutil.copytree(directory, tmp_path / NAME))
     path = next((changed / "confusions").glob("*.parquet"))
     table = pq.read_table(path)

@@ -134,7 +134,7 @@ def names(condition: str = "true") -> str:
         SELECT merged AS concept, name, language, source,
             CASE WHEN code = merged THEN '' WHEN code = '' AND merged <> concept THEN concept ELSE code END
                 AS code,
-            term_type, restriction, tier, is_preferred, is_suppressed
+            term_type, restriction, tier, is_preferred, is_suppressed, atom
         FROM ({_under("names", condition)})"""
 
 

@@ -74,6 +74,7 @@ TABLES = {
                 ("tier", STRICTEST_TIER),
                 ("is_preferred", "bool_or(is_preferred)"),
                 ("is_suppressed", "bool_and(is_suppressed)"),
+                ("atom", "coalesce(min(nullif(atom, '')), '')"),
             ),
         ),
         VocabularyTable(

@@ -34,7 +34,7 @@ LAYOUT: Mapping[str, tuple[str, ...]] = {name: tuple(text.split()) for name, tex
 """Columns of each file; every line ends with one more separator."""
 REQUIRED = ("MRCONSO", "MRSTY", "MRSAB")
 NEEDED: Mapping[str, tuple[str, ...]] = {
-    "MRCONSO": ("CUI", "LAT", "TS", "STT", "ISPREF", "SAB", "TTY", "CODE", "STR", "SRL", "SUPPRESS"),
+    "MRCONSO": ("CUI", "LAT", "TS", "STT", "ISPREF", "AUI", "SAB", "TTY", "CODE", "STR", "SRL", "SUPPRESS"),
     "MRSTY": ("CUI", "TUI"),
     "MRREL": ("CUI1", "REL", "CUI2", "RELA", "SAB", "SUPPRESS"),
     "MRDEF": ("CUI", "SAB", "DEF", "SUPPRESS"),
@@ -159,7 +159,7 @@ def names(options: UmlsOptions) -> str:
             c.SAB AS source, {_CODE} AS code, c.TTY AS term_type,
             CAST({_RESTRICTION} AS BIGINT) AS restriction, {tier} AS tier,
             c.TS = 'P' AND c.STT = 'PF' AND c.ISPREF = 'Y' AS is_preferred,
-            c.SUPPRESS IN ('O', 'Y', 'E') AS is_suppressed
+            c.SUPPRESS IN ('O', 'Y', 'E') AS is_suppressed, c.AUI AS atom
         FROM (SELECT * FROM MRCONSO WHERE {conditions}) AS c
         LEFT JOIN ({CURRENT_SOURCES}) AS s ON s.RSAB = c.SAB"""
 

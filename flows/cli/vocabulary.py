@@ -1,4 +1,4 @@
-"""`medqrels vocabulary build|add|info|diff`: they only turn options into requests."""
+"""`medqrels vocabulary build|add|info|diff|fill`: they only turn options into requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from flows.cli.common import DEFAULT, OK, Common, DryRun, emit, with_progress
+from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
 
 vocabulary_app = App(
     name="vocabulary", help="Build the vocabulary that concepts come from.", help_format="plaintext"
@@ -159,6 +159,25 @@ def vocabulary_diff(
     result = diff(common.root, old, new)
     emit(common, result, lambda: diff_text(result))
     return OK
+
+
+@vocabulary_app.command(name="fill")
+def vocabulary_fill(
+    release: Annotated[str, Parameter(help="A task or version folder, NAME@VERSION or NAME@VERSION/TASK.")],
+    out: Annotated[
+        Path, Parameter(help="Folder to make; one below it for each task where several have recipes.")
+    ],
+    /,
+    *,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Make the queries that a release holds as recipes alone, with names of the vocabulary in use."""
+    from flows.release.fill import describe, fill
+
+    made = with_progress(common, lambda: fill(common.root, release, out, dry_run=dry_run))
+    emit(common, made, lambda: describe(made))
+    return FINDING if any(item["missing"] for item in made) else OK
 
 
 def _add_embedded(kind: str, dry_run: bool, common: Common) -> int:

@@ -21,6 +21,7 @@ from curation.derived.subsets.balance import make_subsets
 from curation.derived.subsets.nano import NanoOptions, make_nano
 from curation.evaluation import bm25, dense
 from curation.evaluation.collection import Head, open_collection
+from curation.evaluation.facets import facet_report
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, write_run
 from curation.evaluation.systems import System, parse_system, parse_systems
@@ -84,6 +85,8 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
     runs = [(asked[name], run) for name, run in ran[0].runs.items()]
     if tiers := tier_report(ran[0].bench.collection, directory, runs):
         derived["tiers"] = tiers
+    if facets := facet_report(ran[0].bench.collection, directory, ran[0].runs):
+        derived["facets"] = facets
     derived["pools"] = dataclasses.asdict(pools) if pools else None
     derived["distractors"] = {"per_query": options.distractors, "pairs": pairs}
     _json(directory / RUNS / DERIVED, derived)

@@ -34,7 +34,7 @@ from schemas.record import arrow_schema
 from schemas.stages import Sql
 from schemas.wording import counted
 
-VERSION = 3
+VERSION = 4
 """Changes when the same sources would merge into other rows."""
 MEMORY = "2GB"
 _RANGED: dict[str, Callable[[str], str]] = {

@@ -22,9 +22,12 @@ from flows.engine.manifest import Output
 from flows.engine.workspace import STORAGE_VERSION, Workspace, write_atomic
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import canonical_json, sha256_file, sha256_text
+from schemas.record import arrow_schema
+from schemas.vocabulary import ConceptName
 
 MANIFEST = "manifest.json"
 _DONE = ".done.json"
+_NAMES = arrow_schema(ConceptName)
 
 
 def home(workspace: Workspace) -> Path:
@@ -85,7 +88,7 @@ def current(workspace: Workspace) -> Vocabulary | None:
     """The merged vocabulary in use, None before the first build.
 
     Raises:
-        WorkspaceError: current.json names one that is not there or not whole.
+        WorkspaceError: current.json names one that is not there or not whole, or of an earlier version.
     """
     path = home(workspace) / "current.json"
     try:
@@ -97,6 +100,12 @@ def current(workspace: Workspace) -> Vocabulary | None:
         raise WorkspaceError("current.json is damaged", file=str(path), hint=_REBUILD) from error
     if found is None:
         raise WorkspaceError(f"the vocabulary {name} is incomplete", file=str(path), hint=_REBUILD)
+    if missing := sorted(set(_NAMES.names) - set(pq.read_schema(found.table("names")).names)):
+        raise WorkspaceError(
+            f"the vocabulary {name} was read by an earlier version of medqrels: no column {missing[0]}",
+            file=str(path),
+            hint=f"delete {path}, then build the vocabulary again",
+        )
     return found
 
 

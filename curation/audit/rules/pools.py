@@ -107,7 +107,10 @@ WHOLE = (
         _said,
         (
             Defect("an unknown kind", set_row("pools", "kind = 'negative'")),
-            Defect("a candidate no system found", _of_kind("candidate", "systems = []")),
+            Defect(
+                "a candidate no system found, and in no set",
+                _of_kind("candidate", f"systems = [], \"corpus-id\" = '{GONE}'"),
+            ),
             Defect("a system twice", set_row("pools", "systems = list_concat(systems, systems)")),
             Defect("a rank of 0", set_row("pools", f"systems = [{{system: '{_STRANGER}', rank: 0}}]")),
         ),

@@ -145,7 +145,7 @@ _DROPS = f"""
 
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=1,
+    version=2,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_anchors": (f"{NAME}.anchors", Anchor),

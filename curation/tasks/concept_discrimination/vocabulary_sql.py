@@ -15,7 +15,8 @@ from schemas.stages import Sql
 LANGUAGE = "en"
 MAX_CHILDREN = 50
 """A concept with more children is too general for an anchor or a member, or to make siblings of them."""
-MIN_WORDS = 5
+MIN_WORDS, MIN_LETTERS = 5, 20
+"""A definition with fewer words, or fewer letters and digits, is a fragment and no document."""
 BAND_EDGES = (8, 16, 32, 64)
 """Words from which the next length band begins."""
 NAME_EDGES = (2, 3, 5, 9)
@@ -68,6 +69,7 @@ DESCRIBED = f"""
     WITH chosen AS (
         SELECT concept, trim(text) AS text, source FROM definitions
         WHERE language = '{LANGUAGE}' AND tier <> 'restricted' AND {_WORDS} >= {MIN_WORDS}
+            AND length(regexp_replace(text, '[^\\pL\\pN]', '', 'g')) >= {MIN_LETTERS}
             AND concept NOT IN (SELECT concept FROM retired)
         QUALIFY row_number() OVER (PARTITION BY concept ORDER BY source, text) = 1),
     told AS (

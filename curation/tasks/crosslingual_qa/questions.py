@@ -151,6 +151,7 @@ def _recipe(asked: AskedConcept, facet: Facet, known: Templates, name: ConceptNa
         frame=known.frames[facet],
         source=name.source,
         code=name.code or name.concept,
+        atom=name.atom,
         term_type=name.term_type,
         name_sha256=sha256_text(name.name),
         text_sha256=sha256_text(text),
@@ -185,7 +186,7 @@ def _question_ids(asked: AskedConcept) -> list[str]:
 
 QUESTIONS = RecordStage(
     name=f"{NAME}_questions",
-    version=1,
+    version=2,
     inputs=(Input(f"{NAME}_asked.concepts", AskedConcept, "concept"),),
     outputs=(
         Table("queries", Query, ("id", "source_id")),

@@ -87,6 +87,7 @@ class RestrictedQuery:
     frame: str = column("text of the template; the name goes where {name} stands")
     source: str = column("source of the name")
     code: str = column("the concept's own id in that source")
+    atom: str = column("UMLS atom (AUI) of the name, '' where its source is none of UMLS", default="")
     term_type: str = column("PT, SY, … of the name")
     name_sha256: str = column("hex SHA-256 of the name")
     text_sha256: str = column("hex SHA-256 of the whole text")

@@ -82,7 +82,7 @@ _OF_QUERIES = "SELECT s.* FROM all_strings AS s SEMI JOIN queries AS q ON q.id =
 AND q.targets[1] = s.concept"
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=1,
+    version=2,
     inputs={
         "all_queries": (f"{QUESTIONS.name}.queries", Query),
         "all_strings": (f"{QUESTIONS.name}.strings", StringOrigin),

@@ -112,7 +112,9 @@ def vocabulary(gold_text: str = "") -> Vocabulary:
         made.add(concept, PARENT)
     made.add("T:of_both", GOOD[0], TWIN)
     for trap in TRAPS:
-        text = {"kind": "-", "length_band": "told in only five words", "names_anchor": ""}.get(trap, "")
+        text = {"kind": "-", "length_band": "told in no more words than seven", "names_anchor": ""}.get(
+            trap, ""
+        )
         if trap == "names_anchor":
             text = definition(600, "after", "linnet", "fever")
         group = "ANAT" if trap == "semantic_group" else "DISO"
