@@ -57,7 +57,7 @@ class Results:
 
 def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Results:
     """Measure every system that ran, overall and by facet, and compare them in pairs."""
-    names = measures.names(k)
+    names = measures.names(k, knows_zeros=measures.knows_zeros(collection))
     queries = {query.id: query for query in collection.queries}
     measured = [queries[query] for query in measures.measured(collection)]
     groups = statistics.codes([query.group for query in measured])

@@ -17,7 +17,7 @@ import jinja2
 
 from curation.derived.diagnostics.conditions import CONDITIONS
 from curation.evaluation.collection import FACETS
-from curation.evaluation.measures import JUDGED, PRIMARY, primary_of
+from curation.evaluation.measures import BPREF, CONDENSED, JUDGED, PRIMARY, primary_of
 from curation.evaluation.page.render import FEW_ARTICLES
 from schemas.errors import ReleaseError
 
@@ -30,7 +30,9 @@ HEADINGS = {
     "AP@100": "MAP@100",
     "RR": "MRR",
     "R@1": "R@1",
-    "judged@10": "judged@10",
+    BPREF: "bpref",
+    CONDENSED: "condensed nDCG@10",
+    JUDGED: JUDGED,
 }
 """Measures a card shows, and how they are called there."""
 _HEADLINE = {"nDCG@10": ("nDCG@10", "Recall@100", "judged@10"), "R@1": ("R@1", "MRR")}
