@@ -78,7 +78,8 @@ class Shown:
     """One split's results as a card shows them. Names and reasons are still to be escaped.
 
     `estimates` has what each measured system has of the `primary` measure, `best` the one with the highest;
-    `settings` and `notes` have a line per system; `has_groups` says whether differences were tested and
+    `settings` and `notes` have a line per system; `mined` what systems that mined pairs score without the
+    positives that they alone found; `has_groups` says whether differences were tested and
     letters given.
     """
 
@@ -94,6 +95,7 @@ class Shown:
     not_run: tuple[tuple[str, str], ...]
     settings: tuple[tuple[str, str], ...]
     notes: tuple[tuple[str, str], ...]
+    mined: tuple[tuple[str, Summary], ...]
     has_groups: bool
     is_few: bool
 
@@ -176,6 +178,11 @@ def _shown(split: str, summary: Summary) -> Shown:
         ),
         settings=tuple((_text(system["name"]), one_line(system["config"])) for system in measured),
         notes=tuple((_text(system["name"]), _text(note)) for system in measured for note in system["notes"]),
+        mined=tuple(
+            (_text(system["name"]), system["without_own_positives"])
+            for system in measured
+            if "without_own_positives" in system
+        ),
         has_groups=bool(letters),
         is_few=_int(summary["statistics"]["articles"]) < FEW_ARTICLES,
     )

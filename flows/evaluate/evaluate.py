@@ -144,7 +144,7 @@ def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: i
 
 def _flagged(system: Measured, parts: frozenset[str], collection: Collection) -> Measured:
     """The system, marked when the release says that it, or a part of it, shaped the benchmark."""
-    return replace(system, shaped=bool(parts & set(collection.head.shaped_by)))
+    return replace(system, shaped=bool(parts & set(collection.head.shaped_by)), parts=parts)
 
 
 def _given(path: Path, collection: Collection, k: int) -> Measured:
@@ -284,6 +284,7 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
             mark = "  shaped the benchmark" if system["shaped_the_benchmark"] else ""
             lines.append(f"  {system['name']:<{width}}{cells}{mark}")
             lines += [f"    {note}" for note in system["notes"]]
+            lines += [f"    {line}" for line in _of_mining(system)]
             lines += [f"    {line}" for line in _of_models(system)]
         lines.append(f"  {item['page']}")
     return "\n".join(lines)
@@ -291,6 +292,20 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
 
 def _width(heading: str) -> int:
     return max(11, len(heading) + 2)
+
+
+def _of_mining(system: dict[str, Any]) -> Iterator[str]:
+    """What a system that mined pairs scores without the positives that it alone found."""
+    if found := system.get("without_own_positives"):
+        told = (
+            f"{found['measure']} {found['before']:.3f} becomes {found['mean']:.3f}"
+            if found["mean"] is not None
+            else f"{found['measure']} not measured"
+        )
+        yield (
+            f"mined pairs; without {counted(found['left_out'], 'positive')} that it alone found: "
+            f"{told} over {counted(found['queries'], 'query')}"
+        )
 
 
 def _of_models(system: dict[str, Any]) -> Iterator[str]:
