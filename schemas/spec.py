@@ -164,9 +164,17 @@ class Prompts(BaseModel):
     model: str = Field(
         default="", description="whose answers count; '' for those that `medqrels answer --model` asked for"
     )
+    models: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="kind of stage (judge, reasoning_path, closed_book, hyde, …) -> another model for it",
+    )
     is_trial: bool = Field(
         default=False, description="a script or a toy model answers: what rests on it is not for publication"
     )
+
+    def model_of(self, kind: str) -> str:
+        """Whose answers count in stages of a kind, '' where only a command names the model."""
+        return self.models.get(kind, self.model)
 
 
 class Citation(BaseModel):

@@ -66,35 +66,49 @@ def gain(
         queries: ids of those that have an expansion.
         apart: pairs left out of both runs and of the labels.
     """
-    counted: dict[str, Mapping[str, int]] = {}
-    left_out = 0
-    for query, grades in collection.qrels.items():
-        if query in queries:
-            kept = {name: grade for name, grade in grades.items() if (query, name) not in apart}
-            left_out += sum(grade >= RELEVANT for name, grade in grades.items() if name not in kept)
-            if max(kept.values(), default=0) >= RELEVANT:
-                counted[query] = kept
-    if not counted:
+    part, left_out = apart_from(collection, queries, apart)
+    if not part.qrels:
         return Gain(None, None, None, 0, 0, left_out)
-    part = replace(collection, qrels=counted)
-    places = {name: place for place, name in enumerate(collection.corpus_ids)}
-    cut = {
-        query: np.array(sorted(places[c] for q, c in apart if q == query and c in places), np.int32)
-        for query in {query for query, _ in apart} & counted.keys()
-    }
     column = measures.names(10).index(measures.PRIMARY)
-    before, after = (measures.evaluate(_cut(run, cut, counted.keys()), part, 10)[:, column] for run in runs)
+    before, after = (measures.evaluate(cut(run, part, apart), part, 10)[:, column] for run in runs)
     group = {query.id: query.group for query in collection.queries}
     groups = statistics.codes([group[query] for query in measures.measured(part)])
     [found] = statistics.estimates((after - before)[:, None], groups)
-    positives = sum(grade >= RELEVANT for grades in counted.values() for grade in grades.values())
-    return Gain(found.mean, found.low, found.high, len(counted), positives, left_out)
+    positives = sum(grade >= RELEVANT for grades in part.qrels.values() for grade in grades.values())
+    return Gain(found.mean, found.low, found.high, len(part.qrels), positives, left_out)
 
 
-def _cut(run: Run, cut: Mapping[str, Indices], queries: AbstractSet[str]) -> Run:
-    """The run on some queries, with some documents taken out."""
+def apart_from(
+    collection: Collection, queries: AbstractSet[str], apart: AbstractSet[tuple[str, str]]
+) -> tuple[Collection, int]:
+    """A collection with labels of some queries alone and without some pairs, and how many positives it lost.
+
+    Args:
+        collection: the split.
+        queries: ids of those whose labels stay; one that is left without a positive is not measured.
+        apart: pairs whose labels go.
+    """
+    kept: dict[str, Mapping[str, int]] = {}
+    left_out = 0
+    for query, grades in collection.qrels.items():
+        if query in queries:
+            rest = {name: grade for name, grade in grades.items() if (query, name) not in apart}
+            left_out += sum(grade >= RELEVANT for name, grade in grades.items() if name not in rest)
+            if max(rest.values(), default=0) >= RELEVANT:
+                kept[query] = rest
+    return replace(collection, qrels=kept), left_out
+
+
+def cut(run: Run, collection: Collection, apart: AbstractSet[tuple[str, str]]) -> Run:
+    """The run on the measured queries of a collection, with some pairs taken out."""
+    places = {name: place for place, name in enumerate(collection.corpus_ids)}
+    out: dict[str, list[int]] = {}
+    for query, name in sorted(apart):
+        if name in places:
+            out.setdefault(query, []).append(places[name])
+    taken: dict[str, Indices] = {query: np.array(found, np.int32) for query, found in out.items()}
     return {
-        query: without(ranking, cut.get(query), len(ranking))
+        query: without(ranking, taken.get(query), len(ranking))
         for query, ranking in run.items()
-        if query in queries
+        if query in collection.qrels
     }

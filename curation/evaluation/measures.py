@@ -1,6 +1,9 @@
 """Measures of a run per query, by ir-measures (trec_eval's conventions), and judged@10.
 
-nDCG has graded gains (the grade itself, log2 discount); the other measures count grade 1 and above.
+nDCG has graded gains (the grade itself, log2 discount); the other measures count grade 1 and above. Where a
+collection also knows pairs that were judged not relevant, two measures leave unjudged documents out of the
+rankings instead of counting them as not relevant: condensed nDCG (Sakai 2007) and bpref (Buckley and Voorhees
+2004).
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ from typing import Any
 
 import ir_measures
 import numpy as np
-from ir_measures import AP, RR, R, Success, nDCG
+from ir_measures import AP, RR, Bpref, R, Success, nDCG
 from numpy.typing import NDArray
 
 from curation.evaluation.collection import Collection
+from curation.evaluation.labels import RELEVANT
 from curation.evaluation.ranking import EMPTY, Run
 
 _BLOCK = 2_000
 _ALL = (nDCG @ 10, R @ 1, R @ 10, R @ 100, AP @ 100, RR, Success @ 1)
-JUDGED = "judged@10"
+_OF_JUDGED = (nDCG(judged_only=True) @ 10, Bpref)
+JUDGED, CONDENSED, BPREF = "judged@10", "condensed-nDCG@10", "bpref"
+_NAMES = {str(measure): name for measure, name in zip(_OF_JUDGED, (CONDENSED, BPREF), strict=True)}
 PRIMARY, OF_SETS = "nDCG@10", "R@1"
 """The measure that counts; the other one where each query is ranked among a set of its own."""
 
@@ -31,9 +37,32 @@ def primary_of(summary: Mapping[str, Any]) -> str:
     return OF_SETS if "sets" in summary else PRIMARY
 
 
-def names(k: int) -> tuple[str, ...]:
-    """Measures of rankings of depth k; those that look deeper are left out."""
-    return (*(str(measure) for measure in _ALL if _cutoff(measure) <= k), JUDGED)
+def names(k: int, *, knows_zeros: bool = False) -> tuple[str, ...]:
+    """Measures of rankings of depth k; those that look deeper are left out.
+
+    Args:
+        k: depth.
+        knows_zeros: whether the labels tell documents judged not relevant from unjudged ones.
+    """
+    return (*(_name(measure) for measure in _chosen(k, knows_zeros)), JUDGED)
+
+
+def knows_zeros(collection: Collection) -> bool:
+    """Whether a measured query has a document judged not relevant, and others that nobody judged.
+
+    Queries ranked among a set of their own have no unjudged documents.
+    """
+    return not collection.sets and any(
+        grade < RELEVANT for found in collection.qrels.values() for grade in found.values()
+    )
+
+
+def _chosen(k: int, zeros: bool) -> list[ir_measures.measures.Measure]:
+    return [measure for measure in (*_ALL, *(_OF_JUDGED if zeros else ())) if _cutoff(measure) <= k]
+
+
+def _name(measure: ir_measures.measures.Measure) -> str:
+    return _NAMES.get(str(measure), str(measure))
 
 
 def measured(collection: Collection) -> list[str]:
@@ -47,7 +76,7 @@ def evaluate(run: Run, collection: Collection, k: int) -> Values:
     `judged@10` is the share of the first ten documents that carry a label, undefined where none was found.
     Documents keep the order of the ranking: ir-measures is given ranks for scores, so it sees no ties.
     """
-    chosen = [measure for measure in _ALL if _cutoff(measure) <= k]
+    chosen = _chosen(k, knows_zeros(collection))
     columns = {str(measure): place for place, measure in enumerate(chosen)}
     queries = measured(collection)
     values = np.zeros((len(queries), len(chosen) + 1))

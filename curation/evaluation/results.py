@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.evaluation import fairness, measures, statistics
+from curation.evaluation import fairness, measures, mining, statistics
 from curation.evaluation.collection import Collection
 from curation.evaluation.ranking import EMPTY, Run
 
@@ -31,6 +31,8 @@ class Measured:
     Of a system that uses what a language model said, `models` name the model, its prompt and the prompt's
     hash; `circular` are models behind the labels that are of its family; `gain` is what it gains over the
     same system without the model (:mod:`curation.evaluation.gain`), with what makes that doubtful.
+
+    `parts` are its own name and those of the systems it is made of, by which it may have mined pairs.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Measured:
     models: tuple[Mapping[str, Any], ...] = ()
     circular: tuple[Mapping[str, Any], ...] = ()
     gain: Mapping[str, Any] | None = None
+    parts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Results:
 
 def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Results:
     """Measure every system that ran, overall and by facet, and compare them in pairs."""
-    names = measures.names(k)
+    names = measures.names(k, knows_zeros=measures.knows_zeros(collection))
     queries = {query.id: query for query in collection.queries}
     measured = [queries[query] for query in measures.measured(collection)]
     groups = statistics.codes([query.group for query in measured])
@@ -71,6 +74,7 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
         for facet in collection.facets
     }
     families, languages = [query.family for query in measured], [query.language for query in measured]
+    found_by = mining.finders(collection.directory)
     shares = {name: fairness.gaps(found, names, families, languages) for name, found in values.items()}
     summary = {
         **_about(collection, k),
@@ -86,7 +90,11 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
             "articles": len(set(groups.tolist())),
         },
         "systems": [
-            {**_system(system, values.get(system.name), names, groups, labels), **_fair(shares, system.name)}
+            {
+                **_system(system, values.get(system.name), names, groups, labels),
+                **_fair(shares, system.name),
+                **_mined(system, collection, found_by),
+            }
             for system in systems
         ],
         "comparisons": [
@@ -167,6 +175,14 @@ def _system(
 def _fair(shares: Mapping[str, Mapping[str, Any]], system: str) -> dict[str, Any]:
     """The fairness gap of a system on the parallel core, nothing where there is none."""
     return {"fairness": shares[system]} if shares.get(system) else {}
+
+
+def _mined(system: Measured, collection: Collection, found_by: mining.Finders) -> dict[str, Any]:
+    """What a system that mined scores without its own positives, nothing of another."""
+    if system.run is None or not found_by:
+        return {}
+    found = mining.without_own(collection, system.run, system.parts | {system.name}, found_by)
+    return {} if found is None else {"without_own_positives": _clean(dataclasses.asdict(found))}
 
 
 def _facet(

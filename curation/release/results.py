@@ -18,7 +18,7 @@ import jinja2
 from curation.derived.diagnostics.conditions import CONDITIONS
 from curation.evaluation.collection import FACETS
 from curation.evaluation.facets import DEPTH
-from curation.evaluation.measures import JUDGED, PRIMARY, primary_of
+from curation.evaluation.measures import BPREF, CONDENSED, JUDGED, PRIMARY, primary_of
 from curation.evaluation.page.render import FEW_ARTICLES
 from schemas.errors import ReleaseError
 
@@ -31,7 +31,9 @@ HEADINGS = {
     "AP@100": "MAP@100",
     "RR": "MRR",
     "R@1": "R@1",
-    "judged@10": "judged@10",
+    BPREF: "bpref",
+    CONDENSED: "condensed nDCG@10",
+    JUDGED: JUDGED,
 }
 """Measures a card shows, and how they are called there."""
 _HEADLINE = {"nDCG@10": ("nDCG@10", "Recall@100", "judged@10"), "R@1": ("R@1", "MRR")}
@@ -77,7 +79,8 @@ class Shown:
     """One split's results as a card shows them. Names and reasons are still to be escaped.
 
     `estimates` has what each measured system has of the `primary` measure, `best` the one with the highest;
-    `settings` and `notes` have a line per system; `has_groups` says whether differences were tested and
+    `settings` and `notes` have a line per system; `mined` what systems that mined pairs score without the
+    positives that they alone found; `has_groups` says whether differences were tested and
     letters given.
     """
 
@@ -93,6 +96,7 @@ class Shown:
     not_run: tuple[tuple[str, str], ...]
     settings: tuple[tuple[str, str], ...]
     notes: tuple[tuple[str, str], ...]
+    mined: tuple[tuple[str, Summary], ...]
     has_groups: bool
     is_few: bool
 
@@ -175,6 +179,11 @@ def _shown(split: str, summary: Summary) -> Shown:
         ),
         settings=tuple((_text(system["name"]), one_line(system["config"])) for system in measured),
         notes=tuple((_text(system["name"]), _text(note)) for system in measured for note in system["notes"]),
+        mined=tuple(
+            (_text(system["name"]), system["without_own_positives"])
+            for system in measured
+            if "without_own_positives" in system
+        ),
         has_groups=bool(letters),
         is_few=_int(summary["statistics"]["articles"]) < FEW_ARTICLES,
     )

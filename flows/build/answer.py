@@ -28,7 +28,16 @@ from flows.adapters.answering import (
 from flows.adapters.cache import AnswerCache
 from flows.adapters.llm_ledger import money, read_totals
 from flows.adapters.llm_runner import Run, store_name
-from flows.build.model_stages import Held, chosen_model, has_own, preview, settle, settle_own, stages_of
+from flows.build.model_stages import (
+    Held,
+    chosen_model,
+    has_own,
+    own_family,
+    preview,
+    settle,
+    settle_own,
+    stages_of,
+)
 from flows.build.model_stages import take as held_of
 from flows.build.recorded import read_recorded, take_recorded, the_model
 from flows.engine.progress import SilentReporter
@@ -106,6 +115,7 @@ def answer(request: Request, root: str | Path | None, environment: Mapping[str, 
     check_stopped(run, sum(len(mine.answers) for mine in found))
     return {
         "stages": [_counts(mine) for mine in found],
+        "circular": own_family(request.spec, _models(session.workspace, request)),
         "run": {**spent(run, totals, request.terms.budget), "limit": request.limit},
         "next": _next(found, run, request.spec),
     }
@@ -168,14 +178,17 @@ def ledger_of(workspace: Workspace) -> Path:
 
 
 def _check(request: Request) -> None:
-    named = request.spec.prompts.model
-    if not stages_of(request.spec, request.names):
+    stages = stages_of(request.spec, request.names)
+    if not stages:
         raise UsageError("the spec asks for no model stage", hint=_CHOOSE)
-    if named and request.terms.model not in ("", named):
-        raise UsageError(
-            f"the spec says that {named!r} answers, --model says {request.terms.model!r}",
-            hint=f"edit the spec, or --set prompts.model={request.terms.model} in answer, build and release",
-        )
+    for stage in stages:
+        named = request.spec.prompts.model_of(stage.kind)
+        if named and request.terms.model not in ("", named):
+            raise UsageError(
+                f"the spec says that {named!r} answers {stage.name}, --model says {request.terms.model!r}",
+                hint=f"edit the spec, or --set prompts.model={request.terms.model} in all commands; "
+                "or name the stages to answer",
+            )
 
 
 def _ask(session: Session, request: Request, found: Sequence[Held], reach: Access) -> Run:
@@ -250,6 +263,7 @@ def _estimate(request: Request, workspace: Workspace, found: Sequence[Held]) -> 
         )
     return {
         "stages": stages,
+        "circular": own_family(request.spec, _models(workspace, request)),
         "spent_before": money(read_totals(ledger_of(workspace)).spent),
         "budget": money(request.terms.budget),
     }
@@ -258,6 +272,17 @@ def _estimate(request: Request, workspace: Workspace, found: Sequence[Held]) -> 
 def _price(mine: Held, chosen: Sequence[Prompt], terms: Terms) -> str | None:
     """What some prompts can cost at most; an engine of this machine costs nothing."""
     return money(Decimal(0)) if mine.model == apertium.NAME else at_most(chosen, terms.prices)
+
+
+def _models(workspace: Workspace, request: Request) -> dict[str, str]:
+    """Stage name -> whose answers count, of all stages of the spec: the named ones as asked for now."""
+    asked = {stage.name for stage in stages_of(request.spec, request.names)}
+    return {
+        stage.name: chosen_model(
+            workspace, request.spec.prompts, stage, request.terms.model if stage.name in asked else ""
+        )
+        for stage in stages_of(request.spec)
+    }
 
 
 def _priced(estimated: Mapping[str, Any]) -> list[str]:
@@ -269,6 +294,7 @@ def _priced(estimated: Mapping[str, Any]) -> list[str]:
             f"{item['stage']}: {item['answered']:,} of {counted(item['prompts'], 'prompt')} answered; to ask "
             f"{item['calls']:,} of {item['model'] or 'nobody: give --model'}, cost at most {price}"
         )
+    lines += [f"circular: {line}" for line in estimated["circular"]]
     return [*lines, f"budget {estimated['budget']}, spent before {estimated['spent_before']}"]
 
 
@@ -296,6 +322,7 @@ def describe(result: Mapping[str, Any]) -> str:
             f"{item['model'] or 'nobody'}{f' (served as {served})' if served else ''}"
             f"{f'; {unusable}' if unusable else ''}; {item['not_run']:,} not_run"
         )
+    lines += [f"circular: {line}" for line in result.get("circular", ())]
     if "recorded" in result:
         lines += _of_file(result["recorded"])
         return "\n".join([*lines, f"next: {result['next']}"])

@@ -14,8 +14,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from annotation.judge.circularity import circular
+from curation.prompts.reasoning_path import REASONING_PATH
 from curation.prompts.stage import ANSWERS, model_stage
 from curation.tasks.registry import TASKS
+from curation.tasks.shared.judging.stage import KIND as JUDGE
 from flows.adapters.answering import store_of
 from flows.adapters.llm_runner import held
 from flows.build.jobs import jobs_of
@@ -75,7 +78,7 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
         names: kinds (`hyde`), tasks or stages (`visual_context_hyde`).
 
     Raises:
-        UsageError: a name is none of them.
+        UsageError: a name is none of them, or a model is named for a kind that is not asked for.
     """
     found = [
         stage for task in sorted(spec.tasks) for stage in [*TASKS[task].model_stages, *_asked(spec, task)]
@@ -84,7 +87,34 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
     if unknown:
         known = ", ".join([*sorted({one.kind for one in found}), *(one.name for one in found)]) or "none"
         raise UsageError(f"the spec asks for no model stage {unknown[0]!r}", hint=f"stages: {known}")
+    if lost := sorted(spec.prompts.models.keys() - {one.kind for one in found}):
+        known = ", ".join(sorted({one.kind for one in found})) or "none"
+        raise UsageError(
+            f"[prompts.models] names a stage that the spec does not have: {lost[0]!r}",
+            hint=f"kinds of stages: {known}",
+        )
     return [one for one in found if not names or {one.name, one.kind, one.task} & set(names)]
+
+
+def own_family(spec: DatasetSpec, models: Mapping[str, str]) -> list[str]:
+    """What is to be told where a judge is of the family of the model behind the reasoning paths it judges by.
+
+    Args:
+        spec: the dataset's spec.
+        models: stage name -> model that answers it, '' for nobody.
+    """
+    told = []
+    stages = stages_of(spec)
+    for judge in (one for one in stages if one.kind == JUDGE):
+        for path in (one for one in stages if one.task == judge.task and one.kind == REASONING_PATH.name):
+            one, other = models.get(judge.name, ""), models.get(path.name, "")
+            for item in circular(one, [other]) if one and other else ():
+                shared = f"family {', '.join(item.families)}" if item.families else "the same model"
+                told.append(
+                    f"{judge.name}: {one} judges by reasoning paths of {other} ({shared}), so labels are "
+                    f'circular; name another model: [prompts.models] {JUDGE} = "NAME"'
+                )
+    return told
 
 
 def _asked(spec: DatasetSpec, task: str) -> list[ModelStage]:
@@ -157,7 +187,7 @@ def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = 
 def chosen_model(workspace: Workspace, prompts: Prompts, stage: ModelStage, asked: str = "") -> str:
     """Whose answers count: the model asked for, the spec's, or the one whose answers count already."""
     made = shards_of(workspace, stage.answers).get(ALL)
-    return asked or prompts.model or (str(made.params["model"]) if made else "")
+    return asked or prompts.model_of(stage.kind) or (str(made.params["model"]) if made else "")
 
 
 def take(

@@ -144,7 +144,7 @@ def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: i
 
 def _flagged(system: Measured, parts: frozenset[str], collection: Collection) -> Measured:
     """The system, marked when the release says that it, or a part of it, shaped the benchmark."""
-    return replace(system, shaped=bool(parts & set(collection.head.shaped_by)))
+    return replace(system, shaped=bool(parts & set(collection.head.shaped_by)), parts=parts)
 
 
 def _given(path: Path, collection: Collection, k: int) -> Measured:
@@ -271,19 +271,41 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
         )
         width = max((len(system["name"]) for system in item["systems"]), default=0)
         shown = [name for name in item["measures"] if name not in ("R@1", "Success@1")]
-        lines.append("  " + " " * width + "".join(f"{name:>11}" for name in shown))
+        lines.append("  " + " " * width + "".join(f"{name:>{_width(name)}}" for name in shown))
         for system in item["systems"]:
             if system["status"] != "measured":
                 lines.append(f"  {system['name']:<{width}}  not run: {system['why_not']}")
                 continue
             means = [system["overall"][name]["mean"] for name in shown]
-            cells = "".join(f"{'-' if mean is None else format(mean, '.3f'):>11}" for mean in means)
+            cells = "".join(
+                f"{'-' if mean is None else format(mean, '.3f'):>{_width(name)}}"
+                for name, mean in zip(shown, means, strict=True)
+            )
             mark = "  shaped the benchmark" if system["shaped_the_benchmark"] else ""
             lines.append(f"  {system['name']:<{width}}{cells}{mark}")
             lines += [f"    {note}" for note in system["notes"]]
+            lines += [f"    {line}" for line in _of_mining(system)]
             lines += [f"    {line}" for line in _of_models(system)]
         lines.append(f"  {item['page']}")
     return "\n".join(lines)
+
+
+def _width(heading: str) -> int:
+    return max(11, len(heading) + 2)
+
+
+def _of_mining(system: dict[str, Any]) -> Iterator[str]:
+    """What a system that mined pairs scores without the positives that it alone found."""
+    if found := system.get("without_own_positives"):
+        told = (
+            f"{found['measure']} {found['before']:.3f} becomes {found['mean']:.3f}"
+            if found["mean"] is not None
+            else f"{found['measure']} not measured"
+        )
+        yield (
+            f"mined pairs; without {counted(found['left_out'], 'positive')} that it alone found: "
+            f"{told} over {counted(found['queries'], 'query')}"
+        )
 
 
 def _of_models(system: dict[str, Any]) -> Iterator[str]:

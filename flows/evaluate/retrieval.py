@@ -6,7 +6,7 @@ Systems that use what a language model said are in expanded.py and reranked.py b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +84,10 @@ class Bench:
         if system.name not in self.made:
             self.asked[system.name] = system
             lacking = self._lacking(system)
-            self.made[system.name] = (
+            made = (
                 Measured(system.name, system.kind, None, why_not=lacking) if lacking else self._make(system)
             )
+            self.made[system.name] = replace(made, parts=system.parts)
         return self.made[system.name]
 
     def _make(self, system: System) -> Measured:

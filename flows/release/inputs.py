@@ -168,7 +168,7 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
         check_current(session.workspace, stage.reading.name, finished, VERSIONS)
         (made,) = finished(stage.answers).values()
         is_trial = spec.prompts.is_trial or made.params["is_trial"]  # scripted answers make it one
-        wanted = {"model": spec.prompts.model or made.params["model"], "is_trial": is_trial}
+        wanted = {"model": spec.prompts.model_of(stage.kind) or made.params["model"], "is_trial": is_trial}
         for key, value in wanted.items():
             if made.params[key] != value:
                 raise WorkspaceError(

@@ -16,6 +16,7 @@ from typing import Any
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest, unlike
 from flows.build.extract import extract
 from flows.build.ground import ground
+from flows.build.model_stages import stages_of
 from flows.build.partition import partition_jobs
 from flows.build.tasks import build
 from flows.engine.execution import workers
@@ -245,7 +246,14 @@ def _make(scratch: Workspace, found: Release) -> Path:
 def _answered_by(spec: DatasetSpec, found: Release) -> DatasetSpec:
     """The spec with the model whose answers the release took, where only a command named it."""
     stages = [stage for manifest in found.manifests.values() for stage in manifest.stages]
-    models = sorted({stage["params"]["model"] for stage in stages if "prompt_sha256" in stage["params"]})
+    named = tuple(stage.name for stage in stages_of(spec) if stage.kind in spec.prompts.models)
+    models = sorted(
+        {
+            stage["params"]["model"]
+            for stage in stages
+            if "prompt_sha256" in stage["params"] and not stage["name"].startswith(named)
+        }
+    )
     if spec.prompts.model or not models:
         return spec
     if len(models) > 1:

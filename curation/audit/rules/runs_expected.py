@@ -11,7 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.audit.rule import Context
-from curation.audit.rules.runs_reading import Floats, Part, Split
+from curation.audit.rules.runs_reading import Part
+from curation.audit.rules.runs_tally import Floats, Split
 from curation.evaluation.collection import FACETS
 from curation.published.manifest import ReleaseManifest
 

@@ -13,7 +13,8 @@ from curation.audit.rules import runs_expected as expected
 from curation.audit.rules import runs_reading as reading
 from curation.audit.rules.runs_expected import MISSING, Difference, Json, by_pair, differences
 from curation.audit.rules.runs_made import DERIVED, RESULTS, run_name
-from curation.audit.rules.runs_reading import TABLES, Faults, Part, Split, Tally
+from curation.audit.rules.runs_reading import TABLES, Faults, Part
+from curation.audit.rules.runs_tally import Split, Tally
 from curation.evaluation.measures import names
 from curation.release.results import read as read_json
 from schemas.errors import ReleaseError
@@ -208,7 +209,7 @@ def part_of(part: str, context: Context) -> Outcome:
 def _wanted(context: Context, looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:
     """What results.json must say of one split, by part."""
     data, part = looked.splits[split]
-    measures = names(depth_of(looked.results[split]))
+    measures = names(depth_of(looked.results[split]), knows_zeros=data.knows_zeros)
     values = {
         name: looked.tallies[split, name].values(measures)
         for name in named

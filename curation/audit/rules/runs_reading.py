@@ -15,21 +15,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from pyarrow import csv
 
 from curation.audit.rule import MAX_EXAMPLES, Context
+from curation.audit.rules.runs_tally import Keys, Mask, Split, Tally, places
 from curation.published.query import Views
-from schemas.exact import log2
-
-Keys = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 _BLOCK = 1 << 26
 SPARE = 1_000_000
 """Lines a run file may have beside twice those it should have, before it is read no further."""
-_DISCOUNTS = np.array([log2(place + 2) for place in range(10)])
 _COLUMNS = {"query": pa.string(), "document": pa.string(), "rank": pa.int64(), "score": pa.float64()}
 JUDGED = 'SELECT "query-id" AS q, "corpus-id" AS c, score FROM qrels'
 _UNJUDGED = 'ANTI JOIN qrels r ON r."query-id" = q AND r."corpus-id" = c'
@@ -88,72 +82,6 @@ def parts(context: Context) -> dict[str, Part]:
     for path in queries:
         files.setdefault(path.name.split("-")[0], []).append(path)
     return {split: Part("queries", {"queries": paths}) for split, paths in files.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Queries of one split and what is known of them; a pair is the key query * documents + document.
-
-    `queries` and `corpus` are ids in order; `labels` are keys in order with their `grades`; `left_out` are
-    keys in order of the pairs no ranking may hold: excluded, and unjudged records of the query's own; of
-    queries with a set of their own (`sets`, keys in order), also all others.
-    """
-
-    queries: pa.Array
-    corpus: pa.Array
-    labels: Keys
-    grades: Keys
-    left_out: Keys
-    sets: Keys = field(default_factory=lambda: np.empty(0, np.int64))
-
-    @property
-    def count_left_out(self) -> int:
-        """Pairs no ranking may hold."""
-        outside = np.count_nonzero(self._in_sets) * len(self.corpus) - len(self.sets)
-        return int(outside) + int(np.count_nonzero(~self._is_outside(self.left_out)))
-
-    def is_left_out(self, keys: Keys) -> Mask:
-        """Whether no ranking may hold each of some pairs; -1 is of no pair."""
-        return within(keys, self.left_out)[0] | self._is_outside(keys)
-
-    @property
-    def set_sizes(self) -> Keys:
-        """(queries with a set,) documents each is ranked among."""
-        return np.unique(self.sets // max(1, len(self.corpus)), return_counts=True)[1]
-
-    @property
-    def _in_sets(self) -> Mask:
-        """(queries,) those that have a set."""
-        found = np.zeros(len(self.queries), np.bool_)
-        found[self.sets // max(1, len(self.corpus))] = True
-        return found
-
-    def _is_outside(self, keys: Keys) -> Mask:
-        """Whether each pair is of a query with a set, and not in it."""
-        if not len(self.sets):
-            return np.zeros(len(keys), np.bool_)
-        owners = np.maximum(keys, 0) // max(1, len(self.corpus))
-        outside: Mask = (keys >= 0) & self._in_sets[owners] & ~within(keys, self.sets)[0]
-        return outside
-
-    @property
-    def relevant(self) -> Keys:
-        """(queries,) documents of grade 1 or above."""
-        return np.bincount(self._owners[self.grades > 0], minlength=len(self.queries))
-
-    @property
-    def ideal(self) -> Floats:
-        """(queries,) DCG@10 of the best order there is."""
-        order = np.lexsort((-self.grades, self._owners))
-        owners, grades = self._owners[order], self.grades[order]
-        place = places(owners)
-        kept = (place < 10) & (grades > 0)
-        gains: Floats = grades[kept] / _DISCOUNTS[place[kept]]
-        return np.bincount(owners[kept], gains, minlength=len(self.queries)).astype(np.float64)
-
-    @property
-    def _owners(self) -> Keys:
-        return self.labels // max(1, len(self.corpus))
 
 
 @dataclass(slots=True)
@@ -232,72 +160,6 @@ def _keys(queries: pa.Array, documents: pa.Array, known: pa.Array, corpus: pa.Ar
     """Keys of pairs, -1 where one of the two is not known."""
     owners, found = codes(queries, known), codes(documents, corpus)
     return np.where((owners < 0) | (found < 0), -1, owners * len(corpus) + found)
-
-
-def places(owners: Keys) -> Keys:
-    """Place from 0 of each row among those of the same owner around it."""
-    row = np.arange(len(owners))
-    starts = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.empty(0, np.bool_)
-    return row - np.maximum.accumulate(np.where(starts, row, 0)) if len(owners) else row
-
-
-def within(keys: Keys, known: Keys) -> tuple[Mask, Keys]:
-    """Whether each key is among the known ones, which are in order, and where."""
-    if not len(known):
-        return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.int64)
-    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return known[at] == keys, at
-
-
-@dataclass(slots=True)
-class Tally:
-    """Sums per query while a run is read; see `values`."""
-
-    split: Split
-    sums: dict[str, Floats] = field(default_factory=dict)
-    lines: int = 0
-
-    def __post_init__(self) -> None:
-        names = ("nDCG@10", "R@1", "R@10", "R@100", "AP@100", "RR", "Success@1", "judged", "shown", "rows")
-        self.sums = {name: np.zeros(len(self.split.queries)) for name in names}
-
-    def add(self, owners: Keys, documents: Keys) -> None:
-        """Rankings of whole queries, by place; rows with an unknown id are left out of the sums."""
-        place, size = places(owners), len(self.split.queries)
-        keys = np.where((owners < 0) | (documents < 0), -1, owners * len(self.split.corpus) + documents)
-        is_labelled, at = within(keys, self.split.labels)
-        grade = np.where(is_labelled, self.split.grades[at], 0) if len(self.split.grades) else 0 * keys
-        hit = grade > 0
-        above = np.cumsum(hit)  # hits up to a row, less those before its query
-        before = (above - hit)[np.arange(len(owners)) - place] if len(owners) else above
-        gains: dict[str, Floats] = {
-            "nDCG@10": np.where(hit & (place < 10), grade, 0) / _DISCOUNTS[np.minimum(place, 9)],
-            "AP@100": np.where(hit & (place < 100), (above - before) / (place + 1), 0.0),
-            "RR": np.where(hit & (above - before == 1), 1 / (place + 1), 0.0),
-            "Success@1": (hit & (place < 1)).astype(np.float64),
-            "judged": (is_labelled & (place < 10)).astype(np.float64),
-            "shown": (place < 10).astype(np.float64),
-            "rows": np.ones(len(owners)),
-        }
-        gains |= {f"R@{cut}": (hit & (place < cut)).astype(np.float64) for cut in (1, 10, 100)}
-        known = owners >= 0
-        for name, gain in gains.items():
-            self.sums[name] += np.bincount(owners[known], gain[known], minlength=size)
-
-    def values(self, names: Sequence[str]) -> Floats:
-        """(queries that have a relevant document, measures); NaN where judged@10 is undefined."""
-        relevant = self.split.relevant
-        chosen = np.flatnonzero(relevant)
-        parts = {"nDCG@10": self.split.ideal, "RR": None, "Success@1": None}
-        found = []
-        for name in names:
-            if name == "judged@10":
-                with np.errstate(invalid="ignore"):
-                    found.append(self.sums["judged"][chosen] / self.sums["shown"][chosen])
-                continue
-            whole = parts.get(name, relevant)
-            found.append(self.sums[name][chosen] / (1.0 if whole is None else whole[chosen]))
-        return np.stack(found, axis=1) if found else np.empty((len(chosen), 0))
 
 
 def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:

@@ -20,7 +20,8 @@ from curation.audit.rules import runs_reading
 from curation.audit.rules.runs import RULES
 from curation.audit.rules.runs_made import RESULTS as RESULTS_JSON
 from curation.audit.rules.runs_made import Runs, make_runs
-from curation.audit.rules.runs_reading import Faults, Split, places, read
+from curation.audit.rules.runs_reading import Faults, read
+from curation.audit.rules.runs_tally import Split, places
 from curation.evaluation import measures
 from curation.evaluation.collection import open_collection
 from curation.evaluation.ranking import Ranking
@@ -88,7 +89,7 @@ def random_split(size: int, documents: int) -> tuple[Split, Any]:
     keys, grades = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     split = Split(pa.array(names), pa.array(corpus), keys, grades, np.empty(0, np.int64))
     judged = {name: found for name, found in qrels.items() if max(found.values(), default=0) > 0}
-    return split, SimpleNamespace(qrels=judged, corpus_ids=corpus)
+    return split, SimpleNamespace(qrels=judged, corpus_ids=corpus, sets={})
 
 
 @pytest.mark.parametrize(("k", "block"), [(100, 1 << 26), (20, 4_096), (7, 300)])
@@ -111,7 +112,9 @@ def test_measures_are_those_of_ir_measures(
     tally = read(path, split, k, faults)
     assert tally and not faults.found and tally.lines == sum(map(len, run.values()))
     expected = measures.evaluate(run, collection, k)
-    np.testing.assert_allclose(tally.values(measures.names(k)), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        tally.values(measures.names(k, knows_zeros=split.knows_zeros)), expected, atol=1e-12
+    )
     assert np.isnan(expected).any() and (np.nan_to_num(expected).max(0) > 0.1).all()
 
 

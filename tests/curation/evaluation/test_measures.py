@@ -47,6 +47,24 @@ def test_shallow_rankings_claim_no_deep_recall() -> None:
     assert "R@10" in measures.names(10)
 
 
+def test_unjudged_documents_are_left_out_where_some_are_judged_not_relevant(tmp_path: Path) -> None:
+    release = toy()
+    run = {"q1": ranking(1, 2, 4, 0), "q2": ranking(2), "q3": ranking(5, 3)}
+    plain = open_collection(release.write(tmp_path / "plain"))
+    assert not measures.knows_zeros(plain)
+    assert measures.evaluate(run, plain, 100).shape[1] == len(measures.names(100))
+    release.qrels.append(("q1", "d3", 0))
+    collection = open_collection(release.write(tmp_path / "zeros"))
+    names = measures.names(100, knows_zeros=measures.knows_zeros(collection))
+    assert set(names) - set(measures.names(100)) == {measures.CONDENSED, measures.BPREF}
+    values = dict(zip(names, measures.evaluate(run, collection, 100).T.tolist(), strict=True))
+    # q1: d2 (1), d3 (0), d5 (unjudged), d1 (2): the third of those judged. q3: d4 behind an unjudged one.
+    dcg, ideal = 1 / math.log2(2) + 2 / math.log2(4), 2 / math.log2(2) + 1 / math.log2(3)
+    assert values[measures.CONDENSED] == pytest.approx([dcg / ideal, 1.0, 1.0])
+    assert values[measures.BPREF] == pytest.approx([(1 + 0) / 2, 1.0, 1.0])
+    assert values["nDCG@10"][2] < 1.0
+
+
 def test_equal_to_trec_eval_on_the_run_file(tmp_path: Path) -> None:
     rng = np.random.Generator(np.random.PCG64(11))
     documents = [{"id": f"d{n:03}", "text": "x"} for n in range(150)]

@@ -22,7 +22,7 @@ from flows.adapters.answering import Terms, store_of
 from flows.adapters.llm_ledger import Prices, read_totals
 from flows.adapters.llm_runner import Patience, held
 from flows.build.answer import Request, answer, describe, estimate, ledger_of, take
-from flows.build.model_stages import settle
+from flows.build.model_stages import own_family, settle, stages_of
 from flows.cli.app import run_cli
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
@@ -219,6 +219,41 @@ def test_another_model_is_asked_anew_and_the_first_ones_answers_stay(
         assert kept["stages"][0]["model"] == "other"  # whose answers counted before
         answer(request(spec, "hyde"), place.root, {})
         assert outputs(place) == first and server.seen.requests == asked + 2
+
+
+def test_each_kind_of_stage_may_have_a_model_of_its_own(place: Workspace, tmp_path: Path) -> None:
+    spec = read_spec(written(tmp_path, SPEC + '[prompts.models]\nquery2doc = "second"\n'))
+    found = estimate(request(spec, model=""), place.root)
+    assert [item["model"] for item in found["stages"]] == ["", "second"] and found["circular"] == []
+    assert "nobody: give --model" in describe(found)
+    with pytest.raises(UsageError, match="'second' answers visual_context_query2doc"):
+        estimate(request(spec), place.root)
+    assert estimate(request(spec, "hyde"), place.root)["stages"][0]["model"] == MODEL
+    with OpenAIServer(lambda material, number: None) as server:
+        made = answer(request(spec, "query2doc", model="", limit=2), place.root, server.environment)
+    assert [(item["model"], item["answered"]) for item in made["stages"]] == [("second", 2)]
+    wrong = read_spec(written(tmp_path, SPEC + '[prompts.models]\njudge = "second"\n'))
+    with pytest.raises(UsageError, match="does not have: 'judge'"):
+        stages_of(wrong)
+
+
+def test_a_judge_of_the_family_of_the_reasoning_paths_is_told(tmp_path: Path) -> None:
+    text = """name = "asked"
+title = "A dataset for a test"
+[prompts]
+model = "gpt-5-mini"
+[prompts.models]
+judge = "{judge}"
+[tasks.clinical_evidence]
+"""
+    said = {}
+    for judge in ("gpt-4.1", "claude-sonnet-4", "gpt-5-mini"):
+        spec = read_spec(written(tmp_path, text.format(judge=judge)))
+        models = {stage.name: spec.prompts.model_of(stage.kind) for stage in stages_of(spec)}
+        said[judge] = own_family(spec, models)
+    assert said["claude-sonnet-4"] == []
+    assert len(said["gpt-4.1"]) == len(said["gpt-5-mini"]) == 1
+    assert "gpt-4.1 judges by reasoning paths of gpt-5-mini (family gpt)" in said["gpt-4.1"][0]
 
 
 def test_the_budget_holds_over_all_stages_and_runs(place: Workspace, spec: DatasetSpec) -> None:

@@ -23,6 +23,8 @@ from schemas.prompt import ModelAnswer, Prompt
 from schemas.stages import Account, Drop, Input, ModelStage, Reason, RecordStage, Table
 
 VERSION: Final = 1
+KIND: Final = "judge"
+"""What a judge's stage is called in commands and specs."""
 MIDDLE, UNSTABLE = "middle", "unstable"
 """Exclusion codes of schemas.grades: between the two; another conclusion in another order."""
 Conclude = Callable[[Sequence[Any]], int | str]
@@ -65,7 +67,7 @@ def judge_stage(task: str, pairs: str, axes: tuple[Axis, ...]) -> ModelStage:
         accounts=(Account("answer", _prompts, _JUDGEMENTS.name, "prompt_id"),),
         params=asked,
     )
-    return ModelStage(task=task, kind="judge", asked=asked, asking=asking, reading=reading)
+    return ModelStage(task=task, kind=KIND, asked=asked, asking=asking, reading=reading)
 
 
 def concluding(task: str, pairs: str, conclude: Conclude) -> RecordStage:

@@ -1,0 +1,73 @@
+"""What mining systems score without the positives that they alone found, worked by hand."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.evaluation.collection import Collection, open_collection
+from curation.evaluation.mining import finders
+from curation.evaluation.page.render import render
+from curation.evaluation.ranking import Ranking
+from curation.evaluation.results import Measured, summarise
+from curation.release.results import shown
+from schemas.judged_tables import JUDGEMENTS
+from tests.curation.evaluation.world import toy
+
+FOUND = {
+    ("q1", "d1"): ["bm25:answer:1", "dense:query:4"],
+    ("q1", "d2"): ["bm25:answer:2", "bm25:reasoning:1"],
+    ("q2", "d3"): ["bm25:query:1"],
+    ("q3", "d4"): ["dense:query:1", "st:some/model:answer:2"],
+    ("q3", "d1"): ["citation"],
+}
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Collection:
+    found = open_collection(toy().write(tmp_path))
+    folder = found.directory / JUDGEMENTS.folder
+    folder.mkdir(parents=True)
+    rows = [{"query-id": q, "corpus-id": c, "found_by": by} for (q, c), by in FOUND.items()]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "test-00000-of-00001.parquet")
+    return found
+
+
+def measured(name: str, *parts: str) -> Measured:
+    places = {"q1": [1, 0], "q2": [2], "q3": [5, 3]}
+    run = {
+        query: Ranking(np.array(found, np.int32), np.arange(len(found), 0, -1).astype(float))
+        for query, found in places.items()
+    }
+    return Measured(name, "run", run, parts=frozenset(parts))
+
+
+def test_positives_that_a_system_alone_found_are_left_out_of_its_score(collection: Collection) -> None:
+    assert finders(collection.directory)["q3", "d4"] == {"dense", "st:some/model"}
+    systems = [measured("bm25"), measured("dense"), measured("hybrid", "bm25", "dense"), measured("image")]
+    summary = summarise(collection, systems, 100).summary
+    bm25, dense, hybrid, image = (system.get("without_own_positives") for system in summary["systems"])
+    assert image is None  # it found nothing for the judge
+    # bm25 alone found d2 and d3: q2 has no positive left, q1 has d1 at rank 1 when d2 is gone
+    with_own = (1 / 1 + 2 / math.log2(3)) / (2 / 1 + 1 / math.log2(3))
+    at_two = 1 / math.log2(3)
+    assert (bm25["left_out"], bm25["queries"], bm25["positives"]) == (2, 2, 2)
+    assert bm25["before"] == pytest.approx((with_own + at_two) / 2, abs=1e-8)
+    assert bm25["mean"] == pytest.approx((1.0 + at_two) / 2, abs=1e-8)
+    assert bm25["low"] <= bm25["mean"] <= bm25["high"]
+    assert (dense["left_out"], dense["queries"], dense["before"]) == (0, 3, dense["mean"])
+    assert (hybrid["left_out"], hybrid["queries"], hybrid["positives"]) == (3, 1, 1)
+    page = render(summary)
+    assert "Systems that found documents for the judge" in page
+    [item] = shown({"test": summary})
+    assert [name for name, _ in item.mined] == ["bm25", "dense", "hybrid"]
+
+
+def test_a_system_that_alone_found_everything_is_not_measured(collection: Collection) -> None:
+    parts = ("bm25", "dense", "st:some/model")
+    found = summarise(collection, [measured("all", *parts)], 100).summary["systems"][0]
+    found = found["without_own_positives"]
+    assert (found["left_out"], found["queries"], found["mean"], found["before"]) == (4, 0, None, None)
