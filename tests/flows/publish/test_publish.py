@@ -13,19 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import constants
 
 from curation.audit import audit
 from curation.audit.rules import integrity, rights
 from curation.audit.verify import to_bytes
 from curation.published.manifest import AUDIT_JSON, read_manifest
-from flows.adapters.hub import Hub
-from flows.engine.progress import SilentReporter
 from flows.publish.hub import Publisher
-from flows.publish.ready import TaskRelease, check_ready
+from flows.publish.ready import check_ready
 from schemas.errors import FetchError, ReleaseError
 from tests.curation.audit.small import rule_of
 from tests.curation.release.known import make_world, run_sql
+from tests.flows.publish import hub_client as client
+from tests.flows.publish.hub_client import serving
 from tests.flows.publish.hub_server import ORGANIZATION, TOKEN, Fault, HubServer
 from tests.releases import seal
 
@@ -53,18 +52,12 @@ def version(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A Hub that this process's library talks to, over LFS."""
-    with HubServer() as running:
-        monkeypatch.setattr(constants, "ENDPOINT", running.root)
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-        monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
-        monkeypatch.setenv("HF_TOKEN", TOKEN)
+    with serving(monkeypatch) as running:
         yield running
 
 
 def publisher(version: Path, *, private: bool = False) -> Publisher:
-    tasks = [TaskRelease(version / task, read_manifest(version / task)) for task in TASKS]
-    hub = Hub(attempts=3, timeout_seconds=5.0, sleep=lambda seconds: None)
-    return Publisher(hub, ORGANIZATION, tasks, private=private, reporter=SilentReporter())
+    return client.publisher([version / task for task in TASKS], private=private)
 
 
 def newer(version: Path, root: Path) -> Path:
