@@ -308,9 +308,11 @@ class Hub:
                 status, wait, why = self._read(error)
                 if status in accepted:
                     return None
-                if status is None or (status and status not in _PASSING):
+                if status is None or (status and status not in _PASSING) or wait > _LONGEST_WAIT_SECONDS:
                     raise self._error(what, error, status, why) from None
-                if attempt == limit or wait > _LONGEST_WAIT_SECONDS:
+                if attempt == limit:
+                    if attempts == 1:  # the caller asks what it did, and may send it again at once
+                        self._sleep(wait or 1.0)
                     raise FetchError(
                         f"the Hub did not {what} after {attempt} tries: {why}",
                         file=self.endpoint,
