@@ -130,6 +130,17 @@ class Ledger:
         with self._lock:
             self._db.execute(_RECORD, (*row, self._clock()))
 
+    def paths(self, source: str) -> list[str]:
+        """Paths under raw/ of everything stored from a source, in order."""
+        query = "SELECT path FROM objects WHERE source = ? AND path IS NOT NULL ORDER BY path"
+        with self._lock:
+            return [str(row[0]) for row in self._db.execute(query, (source,))]
+
+    def forget(self, source: str, path: str) -> None:
+        """Leave out what is known of a file that was deleted."""
+        with self._lock:
+            self._db.execute("DELETE FROM objects WHERE source = ? AND path = ?", (source, path))
+
     def failed(self, source: str, key: str, error: str) -> None:
         """Note a failed attempt; what is held of the key, if anything, stays."""
         with self._lock:

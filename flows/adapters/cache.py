@@ -52,6 +52,23 @@ class AnswerCache:
             )
         return found
 
+    def keys(self) -> set[bytes]:
+        """Keys of all answers that are held."""
+        return {row[0] for row in self._connection.execute("SELECT key FROM answers")}
+
+    def delete(self, keys: Iterable[bytes]) -> int:
+        """Delete answers so that no byte of them is left in the file; how many were held."""
+        held = self.get(keys)
+        if held:
+            self._connection.execute("PRAGMA secure_delete = ON")
+            with self._connection:
+                self._connection.executemany(
+                    "DELETE FROM answers WHERE key = ?", [(key,) for key in sorted(held)]
+                )
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return len(held)
+
     def put(self, answers: Mapping[bytes, bytes]) -> None:
         """Hold answers; those held already stay."""
         with self._connection:

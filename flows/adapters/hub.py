@@ -147,7 +147,8 @@ class Hub:
         """Make a dataset repository; one that is there already stays as it is."""
         self._call(
             f"create {repository}",
-            lambda: self._api.create_repo(repository, repo_type=DATASET, private=private, exist_ok=True),
+            lambda: self._api.create_repo(repository, repo_type=DATASET, private=private),
+            accepted={409},
         )
 
     def tags(self, repository: str) -> dict[str, str]:
@@ -157,13 +158,38 @@ class Hub:
         )
         return {tag.name: tag.target_commit for tag in refs.tags}
 
-    def commits(self, repository: str) -> list[RemoteCommit]:
-        """Commits of main, the newest first."""
+    def branches(self, repository: str) -> dict[str, str]:
+        """Branch -> id of its commit."""
+        refs = self._call(
+            f"read the branches of {repository}",
+            lambda: self._api.list_repo_refs(repository, repo_type=DATASET),
+        )
+        return {one.name: one.target_commit for one in refs.branches}
+
+    def commits(self, repository: str, revision: str = MAIN) -> list[RemoteCommit]:
+        """Commits of main or another revision, the newest first."""
         found = self._call(
             f"read the commits of {repository}",
-            lambda: self._api.list_repo_commits(repository, repo_type=DATASET),
+            lambda: self._api.list_repo_commits(repository, repo_type=DATASET, revision=revision),
         )
         return [RemoteCommit(one.commit_id, f"{one.title}\n{one.message}") for one in found]
+
+    def is_served(self, repository: str, revision: str) -> bool:
+        """Whether files of a revision can still be listed and read."""
+        try:
+            return bool(self.files(repository, revision))
+        except Refused as refused:
+            if refused.status == 404:
+                return False
+            raise
+
+    def large_files(self, repository: str) -> set[str]:
+        """SHA-256 of every large file that is kept, whatever names it."""
+        found = self._call(
+            f"list the large files of {repository}",
+            lambda: list(self._api.list_lfs_files(repository, repo_type=DATASET)),
+        )
+        return {str(one.file_oid) for one in found}
 
     def files(self, repository: str, revision: str) -> dict[str, RemoteFile]:
         """Path -> file, of a revision."""
@@ -308,9 +334,11 @@ class Hub:
                 status, wait, why = self._read(error)
                 if status in accepted:
                     return None
-                if status is None or (status and status not in _PASSING):
+                if status is None or (status and status not in _PASSING) or wait > _LONGEST_WAIT_SECONDS:
                     raise self._error(what, error, status, why) from None
-                if attempt == limit or wait > _LONGEST_WAIT_SECONDS:
+                if attempt == limit:
+                    if attempts == 1:  # the caller asks what it did, and may send it again at once
+                        self._sleep(wait or 1.0)
                     raise FetchError(
                         f"the Hub did not {what} after {attempt} tries: {why}",
                         file=self.endpoint,
@@ -335,11 +363,11 @@ class Hub:
 
     def _read(self, error: BaseException) -> tuple[int | None, float, str]:
         """Status of what went wrong (0: the connection; None: no matter of the Hub), wait, and reason."""
-        while not isinstance(error, (HfHubHTTPError, httpx2.TransportError)):
+        while not isinstance(error, (HfHubHTTPError, httpx2.TransportError, ConnectionError)):
             if error.__cause__ is None:
                 return None, 0.0, ""
             error = error.__cause__
-        if isinstance(error, httpx2.TransportError):
+        if not isinstance(error, HfHubHTTPError):  # hf_xet tells any failure as a ConnectionError
             return 0, 0.0, f"{type(error).__name__}, the connection was lost"
         status = error.response.status_code
         if isinstance(error, RepositoryNotFoundError):

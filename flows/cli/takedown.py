@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, Overrides, Spec, emit, with_progress
+from schemas.errors import UsageError
 
 
 def takedown(
@@ -18,16 +20,48 @@ def takedown(
     *,
     reason: Annotated[str, Parameter(help="Reason code, see docs/takedown.md.")],
     notice: Annotated[str, Parameter(help="One line for people; it is published.")] = "",
+    purge: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Delete it for good, too: raw bytes, old versions and their history wherever they were "
+            "published.",
+        ),
+    ] = False,
+    yes: Annotated[bool, Parameter(negative="", help="Do not ask before deleting for good.")] = False,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:
     """Withdraw an article, figure, image, patient or row: no table or release holds it again."""
+    if purge:
+        return _purge(record, reason, notice, yes=yes, dry_run=dry_run, common=common)
     from flows.takedown.takedown import describe
     from flows.takedown.takedown import takedown as work
 
     done = work(record, reason, notice=notice, dry_run=dry_run, workspace=common.root)
     emit(common, done, lambda: describe(done))
     return OK
+
+
+def _purge(record: str, reason: str, notice: str, *, yes: bool, dry_run: bool, common: Common) -> int:
+    """Delete for good, after the id was typed once more."""
+    from flows.takedown.purge import describe, purge
+
+    def work(only_plan: bool) -> dict[str, Any]:
+        return purge(record, reason, notice=notice, dry_run=only_plan, workspace=common.root)
+
+    if not (dry_run or yes):
+        if not sys.stdin.isatty():
+            raise UsageError(
+                "nobody is here to confirm", record=record, hint="look at --dry-run first, then add --yes"
+            )
+        print(describe(work(True)), file=sys.stderr)
+        print(f"Nothing brings it back. Type {record} to delete it for good: ", end="", file=sys.stderr)
+        if sys.stdin.readline().strip() != record:
+            raise UsageError("not confirmed: nothing was changed", record=record)
+    done = with_progress(common, lambda: work(dry_run))
+    emit(common, done, lambda: describe(done))
+    return OK if dry_run or done["is_done"] else FINDING
 
 
 def sweep(

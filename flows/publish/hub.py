@@ -22,8 +22,8 @@ from schemas.wording import counted
 
 OF_THE_HUB = frozenset({".gitattributes"})
 """Files that the Hub itself puts into a repository."""
-_MARK = "release-hash: "
-_VERSION = "release-version: "
+MARK = "release-hash: "
+VERSION = "release-version: "
 _BATCH_BYTES = 64 * 1024 * 1024
 _LONGEST_TITLE = 59
 _ROUNDS = 4
@@ -96,7 +96,7 @@ class Publisher:
         plans = [self._plan(task) for task in self.tasks]
         for plan in plans:
             if plan.edited and not plan.commit:
-                raise self._foreign(plan)
+                raise self.foreign(plan)
             if self.private and plan.exists and not plan.is_private:
                 raise ReleaseError(
                     f"{plan.repository} is public, and --private was asked for",
@@ -154,12 +154,12 @@ class Publisher:
         commits = self.hub.commits(plan.repository)
         there = self.hub.files(plan.repository, commits[0].oid)
         plan.parent = commits[0].oid
-        ours = next((one for one in commits if _MARK in one.message), None)
+        ours = next((one for one in commits if MARK in one.message), None)
         before = {} if ours is None else self.hub.files(plan.repository, ours.oid)
         plan.edited = _difference(there, before, "" if ours is None else commits[0].oid)
         if plan.commit:
             return
-        mark = f"{_MARK}{plan.task.manifest.release_hash}"
+        mark = f"{MARK}{plan.task.manifest.release_hash}"
         mine = next((one for one in commits if mark in one.message), None)
         if mine is not None and self._holds(plan, self.hub.files(plan.repository, mine.oid)):
             plan.commit = mine.oid
@@ -172,9 +172,9 @@ class Publisher:
     def _check_order(self, plan: Plan, ours: RemoteCommit | None) -> None:
         """Main only moves to higher versions."""
         for line in "" if ours is None else ours.message.splitlines():
-            if line.startswith(_VERSION) and _is_higher(line.removeprefix(_VERSION), self.tag):
+            if line.startswith(VERSION) and _is_higher(line.removeprefix(VERSION), self.tag):
                 raise ReleaseError(
-                    f"{plan.repository} holds {line.removeprefix(_VERSION)}, which is newer than {self.tag}",
+                    f"{plan.repository} holds {line.removeprefix(VERSION)}, which is newer than {self.tag}",
                     file=f"{self.hub.endpoint}/datasets/{plan.repository}",
                     hint="publish a release of a higher version",
                 )
@@ -194,7 +194,8 @@ class Publisher:
             return there.git_oid == git_oid(path)
         return there.sha256 == (plan.task.manifest.files.get(name) or sha256_file(path))
 
-    def _foreign(self, plan: Plan) -> ReleaseError:
+    def foreign(self, plan: Plan) -> ReleaseError:
+        """Somebody changed a repository."""
         return ReleaseError(
             f"{plan.repository} was changed on the Hub since medqrels wrote it: {plan.edited}",
             file=f"{self.hub.endpoint}/datasets/{plan.repository}/commits/main",
@@ -224,7 +225,7 @@ class Publisher:
     def _commit(self, plan: Plan, additions: list[Any]) -> None:
         """One commit after the head that was compared; when a reply is lost, the Hub is asked what it did."""
         manifest = plan.task.manifest
-        message = f"{_MARK}{manifest.release_hash}\n{_VERSION}{manifest.version}"
+        message = f"{MARK}{manifest.release_hash}\n{VERSION}{manifest.version}"
         failure: FetchError | None = None
         for _ in range(_ROUNDS):
             try:
@@ -242,7 +243,7 @@ class Publisher:
                 failure = error
                 now = self._plan(plan.task)
                 if now.edited and not now.commit:
-                    raise self._foreign(now) from None
+                    raise self.foreign(now) from None
                 plan.commit, plan.parent = now.commit, now.parent
                 if not plan.commit and (now.additions, now.deletions) != (plan.additions, plan.deletions):
                     plan.additions, plan.deletions = now.additions, now.deletions
@@ -302,9 +303,15 @@ class Publisher:
                 slug = found.slug if found else None
         if slug is None:
             raise FetchError("the Hub did not make the collection", file=self.hub.endpoint)
-        missing = [name for name in repositories if name not in self.hub.collected(slug)]
+        missing = sorted(set(repositories) - self.hub.collected(slug))
         for name in missing:
             self.hub.collect(slug, name)
+        if missing and (lost := sorted(set(repositories) - self.hub.collected(slug))):
+            raise FetchError(
+                f"the Hub did not put {lost[0]} into the collection",
+                file=self.hub.endpoint,
+                hint="the same command goes on from here",
+            )
         return bool(missing)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows.adapters.places import LocalPlace, Place, open_place
 from flows.engine.published import note
@@ -15,7 +15,11 @@ from flows.engine.workspace import Workspace, check_outside_releases, is_workspa
 from flows.publish.ready import TaskRelease, check_ready
 from schemas.errors import UsageError
 
-_SCHEME = "hf:"
+if TYPE_CHECKING:  # it loads the library of the Hub, which a folder does not need
+    from flows.adapters.hub import Hub
+
+SCHEME = "hf:"
+"""What a DEST on the Hub begins with."""
 
 
 def publish(
@@ -35,8 +39,8 @@ def publish(
         ReleaseError: the release may not be published, or the destination holds something that is not ours.
         FetchError: the destination cannot be reached or says no; the same command goes on.
     """
-    owner = to.removeprefix(_SCHEME) if to.startswith(_SCHEME) else ""
-    if to.startswith(_SCHEME) and (not owner or "/" in owner):
+    owner = to.removeprefix(SCHEME) if to.startswith(SCHEME) else ""
+    if to.startswith(SCHEME) and (not owner or "/" in owner):
         raise UsageError(
             f"cannot publish to {to!r}", hint="--to hf:ORG, with a user or organization of the Hub"
         )
@@ -44,7 +48,7 @@ def publish(
         raise UsageError("--private is of the Hub", hint="who may read a folder or bucket is set there")
     settings = load_settings(workspace=workspace)
     opened = Workspace(settings.workspace)
-    place = None if owner else _place(to, settings)
+    place = None if owner else place_of(to, settings)
     tasks = check_ready(task_directories(release, opened), settings.worker_count)
     first = tasks[0].manifest
     if place is None:
@@ -57,7 +61,8 @@ def publish(
     return {"dataset": first.dataset, "version": first.version, "to": to, **result}
 
 
-def _place(to: str, settings: Settings) -> Place:
+def place_of(to: str, settings: Settings) -> Place:
+    """The folder or bucket that a DEST names."""
     place = open_place(
         to, attempts=settings.http.attempts, timeout_seconds=max(60.0, settings.http.timeout_seconds)
     )
@@ -66,14 +71,20 @@ def _place(to: str, settings: Settings) -> Place:
     return place
 
 
+def hub_of(settings: Settings) -> Hub:
+    """The Hub as the settings say how to talk to it."""
+    from flows.adapters.hub import Hub
+
+    return Hub(attempts=settings.http.attempts, timeout_seconds=max(60.0, settings.http.timeout_seconds))
+
+
 def _to_hub(
     owner: str, tasks: Sequence[TaskRelease], settings: Settings, *, private: bool, dry_run: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What to remember, and what to tell."""
-    from flows.adapters.hub import Hub
     from flows.publish.hub import Publisher
 
-    hub = Hub(attempts=settings.http.attempts, timeout_seconds=max(60.0, settings.http.timeout_seconds))
+    hub = hub_of(settings)
     work = Publisher(hub, owner, tasks, private=private, reporter=current_reporter())
     plans, sent = (work.plan(), False) if dry_run else work.publish()
     names = {plan.repository: {"commit": plan.commit, "tag": work.tag} for plan in plans}

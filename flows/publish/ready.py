@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import tempfile
 from collections.abc import Sequence
@@ -21,14 +22,14 @@ from flows.release.loading import check_loads
 from schemas.errors import ReleaseError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TaskRelease:
     """A task folder that may be published."""
 
     directory: Path
     manifest: ReleaseManifest
 
-    @property
+    @functools.cached_property
     def files(self) -> dict[str, Path]:
         """Path in the release -> file: what the hash covers, release.json, and the audit."""
         beside = {name: self.directory / name for name in (NAME, *sorted(AUDIT_FILES))}

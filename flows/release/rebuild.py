@@ -38,7 +38,8 @@ from schemas.spec import DatasetSpec
 from sources.stage import CRAWL
 
 PURGED = "purged.jsonl"
-"""What was deleted for good, a JSON object a line: id, reason, releases (NAME@VERSION)."""
+"""What was deleted for good, a JSON object a line: id, reason, releases that held it, and follows: those made
+after one of them (NAME@VERSION); flows.takedown.purge writes it."""
 _SHARED = ("raw", "vocabulary")
 """Folders of the workspace that are read as they stand: what is in them never changes under its name."""
 
@@ -136,13 +137,14 @@ def _check_purged(workspace: Workspace, label: str) -> None:
     for number, line in enumerate(path.read_text("utf-8").splitlines() if path.is_file() else (), 1):
         try:
             entry = json.loads(line)
-            gone = label in entry["releases"]
+            gone, follows = label in entry["releases"], label in entry.get("follows", ())
         except (ValueError, KeyError, TypeError) as error:
             raise MedqrelsError(f"line {number} is no record of a purge", file=str(path)) from error
-        if gone:
+        if gone or follows:
+            what = "what it held" if gone else "an earlier release, on which its partition rests,"
             raise NotRebuildable(
                 "purged",
-                f"{entry.get('reason', '')}: what it held was deleted for good".removeprefix(": "),
+                f"{entry.get('reason', '')}: {what} was deleted for good".removeprefix(": "),
                 record=str(entry.get("id", "")),
                 file=str(path),
                 hint="a later release holds what may still be shown",

@@ -51,10 +51,10 @@ def takedown(
         opened = read_session(workspace).workspace
         return _shown(planned(opened, resolve(opened, name, code, notice)), [], is_plan=True)
     with write_session(workspace) as session:
-        known = _known(read_register(session.workspace), name)
-        if known is not None:
+        listed = known(read_register(session.workspace), name)
+        if listed is not None:
             shards = settle(session.workspace)
-            return {**_shown(Cascade([known]), shards, is_plan=False), "added": 0}
+            return {**_shown(Cascade([listed]), shards, is_plan=False), "added": 0}
         found = planned(session.workspace, resolve(session.workspace, name, code, notice))
         added = add_to_register(session.workspace, found.rows)
         shards = settle(session.workspace)
@@ -73,7 +73,7 @@ def reason_of(text: str) -> WithdrawalReason:
     raise UsageError(f"no reason is called {text!r}", hint=f"reasons: {', '.join(REASONS)}")
 
 
-def _known(register: Sequence[Withdrawn], name: str) -> Withdrawn | None:
+def known(register: Sequence[Withdrawn], name: str) -> Withdrawn | None:
     """What the list says of an id by which something was named before."""
     return next((row for row in register if name in (row.id, row.locator) and not row.parent), None)
 

@@ -24,7 +24,8 @@ from schemas.errors import FetchError, ReleaseError, UsageError
 from schemas.hashing import sha256_bytes
 from tests.flows.publish.hub_server import Fault
 from tests.flows.publish.s3_server import BUCKET, SECRET, S3Proxy, environment, running_s3, storage_options
-from tests.flows.publish.test_publish import TASKS, newer, sealed, version
+from tests.flows.publish.test_publish import version
+from tests.flows.publish.two_tasks import TASKS, newer, sealed
 
 __all__ = ["version"]
 

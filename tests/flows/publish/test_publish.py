@@ -13,68 +13,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import constants
 
-from curation.audit import audit
-from curation.audit.rules import integrity, rights
-from curation.audit.verify import to_bytes
 from curation.published.manifest import AUDIT_JSON, read_manifest
-from flows.adapters.hub import Hub
-from flows.engine.progress import SilentReporter
 from flows.publish.hub import Publisher
-from flows.publish.ready import TaskRelease, check_ready
+from flows.publish.ready import check_ready
 from schemas.errors import FetchError, ReleaseError
-from tests.curation.audit.small import rule_of
-from tests.curation.release.known import make_world, run_sql
+from tests.flows.publish import hub_client as client
+from tests.flows.publish.hub_client import serving
 from tests.flows.publish.hub_server import ORGANIZATION, TOKEN, Fault, HubServer
-from tests.releases import seal
+from tests.flows.publish.two_tasks import TASKS, first, newer, sealed
 
-TASKS = ("summary", "visual_context")
 REPOSITORIES = tuple(f"{ORGANIZATION}/known-{task}" for task in TASKS)
-RULES = (rule_of(integrity.RULES, "dangling_ids"), rule_of(rights.RULES, "synthetic"))
-
-
-def sealed(folder: Path, **changes: Any) -> None:
-    """Seal a task folder anew, with its audit."""
-    seal(folder, dataclasses.replace(read_manifest(folder), **changes))
-    (folder / AUDIT_JSON).write_bytes(to_bytes(audit(folder, run_sql, rules=RULES)))
 
 
 @pytest.fixture(scope="module")
 def version(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a publishable version of two tasks; read-only."""
-    made = make_world(tmp_path_factory.mktemp("known")).release()
-    shutil.copytree(made, made.parent / "summary")
-    for task, other in (TASKS, TASKS[::-1]):
-        sealed(made.parent / task, task=task, siblings=(other,))
-    return made.parent
+    return first(tmp_path_factory.mktemp("known"))
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A Hub that this process's library talks to, over LFS."""
-    with HubServer() as running:
-        monkeypatch.setattr(constants, "ENDPOINT", running.root)
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-        monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
-        monkeypatch.setenv("HF_TOKEN", TOKEN)
+    with serving(monkeypatch) as running:
         yield running
 
 
 def publisher(version: Path, *, private: bool = False) -> Publisher:
-    tasks = [TaskRelease(version / task, read_manifest(version / task)) for task in TASKS]
-    hub = Hub(attempts=3, timeout_seconds=5.0, sleep=lambda seconds: None)
-    return Publisher(hub, ORGANIZATION, tasks, private=private, reporter=SilentReporter())
-
-
-def newer(version: Path, root: Path) -> Path:
-    """The next version, with another card and a file less."""
-    copy = Path(shutil.copytree(version, root / "1.0.1"))
-    for task in TASKS:
-        (copy / task / "README.md").open("a").write("\nMore.\n")
-        (copy / task / "ATTRIBUTION.md").unlink()
-        sealed(copy / task, version="1.0.1")
-    return copy
+    return client.publisher([version / task for task in TASKS], private=private)
 
 
 def no_half_release(server: HubServer) -> Callable[[str, str], None]:
@@ -236,6 +202,14 @@ def test_a_refusal_is_told_without_the_token(
         publisher(version).publish()
     assert TOKEN not in str(told.value) and "Signature" not in str(told.value)
     assert not any(one.tags for one in server.repositories.values())
+
+
+@pytest.mark.parametrize("endpoint", ["tag", "commit"])
+def test_a_longer_wait_than_anybody_has_ends_it(server: HubServer, version: Path, endpoint: str) -> None:
+    server.faults = lambda name, count: Fault("status", 429, "301") if name == endpoint else None
+    with pytest.raises(FetchError, match=r"would not .*: 429"):
+        publisher(version).publish()
+    assert server.asked[endpoint] == 1
 
 
 @pytest.mark.parametrize(
