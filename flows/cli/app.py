@@ -49,6 +49,7 @@ from flows.cli.rebuild import rebuild
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
+from flows.cli.serve import serve
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
@@ -90,6 +91,7 @@ app.command(vocabulary_app)
 app.command(ground)
 app.command(publish)
 app.command(rebuild)
+app.command(serve)
 app.command(sweep)
 app.command(takedown)
 _SIGINT = threading.Event()

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
-from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
+from flows.crawl.fetch import crawl_shard, dropped_of, finished, identity, shard_params
 from flows.crawl.repositories.base import CrawlRequest, Opened, Opening
 from flows.crawl.selection import Selection, select
 from flows.crawl.withdrawn import fingerprint, leaving_out, of_selection
 from flows.engine.execution import sum_up
+from flows.engine.manifest import read_run
 from flows.engine.orchestration import flow, task
 from flows.engine.register import read_register
+from flows.engine.runs import current_run, spent
 from flows.engine.session import Session, write_session
 from sources.ledger import Ledger
+from sources.stage import CRAWL
 from sources.store import RawStore
 
 
 @flow(name="crawl", validate_parameters=False)
 def crawl(request: CrawlRequest, workspace: str | None = None) -> list[dict[str, Any]]:
     """Crawl one repository; returns the stage's summary."""
-    with write_session(workspace, create=True) as session:
+    with write_session(workspace, create=True, flow="crawl") as session:
         store = RawStore(session.workspace.raw, Ledger(session.workspace.ledger))
         opened = request.open(Opening(session.settings, session.workspace, store))
         for note in opened.notes:
@@ -35,6 +39,7 @@ def _crawl(
 ) -> dict[str, Any]:
     params = shard_params(session.settings, request.profile)
     done = []
+    run, started = current_run(), time.monotonic()
     register = read_register(session.workspace)
     fetch = leaving_out(opened.fetch, register, request.source)
     total = sum(len(item.locators) for item in chosen)
@@ -52,9 +57,16 @@ def _crawl(
             else:
                 made = crawl_shard(session.workspace, selection, wanted, fetch, opened.connections, steps)
                 done.append((made, True))
+                folder = session.workspace.stage(CRAWL) / shard
+                for drop in dropped_of(folder, made):
+                    told = {"record": drop["id"], "reason": drop["reason"], "message": drop["detail"]}
+                    run.note("article_dropped", level="warning", stage=CRAWL, shard=shard, **told)
+                run.note("shard_finished", stage=CRAWL, shard=shard, **read_run(folder))
 
         for selection in chosen:
             fetch_shard(selection.shard)
-    summary = sum_up("crawl", done)
+    summary = sum_up(CRAWL, done)
+    made_now = (session.workspace.stage(CRAWL) / manifest.shard for manifest, is_new in done if is_new)
+    run.stage(summary.to_dict() | {"source": request.source}, spent(made_now, time.monotonic() - started))
     session.reporter.line(summary.line())
     return summary.to_dict()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import threading
 import time
@@ -99,6 +100,23 @@ class LiveReporter:
     def line(self, text: str) -> None:
         """Print one line."""
         self._console.print(text, highlight=False, markup=False)
+
+
+class LoggingReporter:
+    """For scheduled flows: lines that stay go to the log `medqrels.<name>`, which Prefect shows."""
+
+    def __init__(self, name: str) -> None:
+        self._log = logging.getLogger(f"medqrels.{name}")
+
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int, unit: str) -> Iterator[Steps]:
+        """Say what begins."""
+        self._log.info("%s: %d %s", name, total, unit)
+        yield _LiveNothing()
+
+    def line(self, text: str) -> None:
+        """Log one line."""
+        self._log.info("%s", text)
 
 
 class SilentReporter:
