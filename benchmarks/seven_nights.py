@@ -105,7 +105,7 @@ class Nights:
         row = self.begun("nightly", known)
         below = descendants(row["process"])
         os.kill(row["process"], signal.SIGKILL)
-        left = left_running(below)
+        left = left_running([row["process"], *below])
         (now,) = (one for one in runs_of(self.workspace()) if one["id"] == row["id"])
         self.told.append({"night": night, "flow": "nightly", "state": now["state"], "left_running": left})
         assert now["state"] == KILLED, now
@@ -208,6 +208,7 @@ def environment(world: World, home: Path) -> dict[str, str]:
         "MEDQRELS_WORKERS": "2",
         "MEDQRELS_HTTP__ATTEMPTS": "3",
         "MEDQRELS_HTTP__TIMEOUT_SECONDS": "5",
+        "MEDQRELS_HTTP__DEADLINE_SECONDS": "2",
     }
 
 

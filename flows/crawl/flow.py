@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from flows.engine.execution import sum_up
 from flows.engine.manifest import read_run
 from flows.engine.orchestration import flow, task
 from flows.engine.register import read_register
-from flows.engine.runs import current_run, spent
+from flows.engine.runs import current_run, measured, spent
 from flows.engine.session import Session, write_session
 from sources.ledger import Ledger
 from sources.stage import CRAWL
@@ -39,11 +38,11 @@ def _crawl(
 ) -> dict[str, Any]:
     params = shard_params(session.settings, request.profile)
     done = []
-    run, started = current_run(), time.monotonic()
+    run = current_run()
     register = read_register(session.workspace)
     fetch = leaving_out(opened.fetch, register, request.source)
     total = sum(len(item.locators) for item in chosen)
-    with session.reporter.stage("crawl", total, "articles") as steps:
+    with measured() as cost, session.reporter.stage("crawl", total, "articles") as steps:
 
         @task(name="crawl", task_run_name="crawl/{shard}")
         def fetch_shard(shard: str) -> None:
@@ -67,6 +66,7 @@ def _crawl(
             fetch_shard(selection.shard)
     summary = sum_up(CRAWL, done)
     made_now = (session.workspace.stage(CRAWL) / manifest.shard for manifest, is_new in done if is_new)
-    run.stage(summary.to_dict() | {"source": request.source}, spent(made_now, time.monotonic() - started))
+    written = spent(made_now, cost["seconds"])
+    run.stage(summary.to_dict() | {"source": request.source}, written | {"cpu_seconds": cost["cpu_seconds"]})
     session.reporter.line(summary.line())
     return summary.to_dict()
