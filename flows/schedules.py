@@ -33,11 +33,6 @@ class Scheduled:
     does: str
     timeout_hours: float
 
-    @property
-    def function(self) -> str:
-        """The flow in flows/schedule/flows.py."""
-        return self.name
-
 
 SCHEDULED: tuple[Scheduled, ...] = (
     Scheduled("sweep", "Ask the sources for retractions, concerns, changed licences, vanished articles.", 6),

@@ -12,7 +12,7 @@ from flows.schedules import Planned, planned
 from flows.specs import DATA_CARDS, Dataset
 
 POOL = "medqrels"
-ENTRYPOINT = "flows/schedule/flows.py"
+ENTRYPOINT = "flows/schedule/scheduled.py"
 _HEAD = """# Deployments of the scheduled flows; `prefect deploy --all` registers them with a running server.
 # One worker serves them, from this checkout: prefect worker start --pool medqrels --type process
 # Written by python -m scripts.make_docs from the specs in data_cards/: change their [schedules] instead.
@@ -69,10 +69,10 @@ def runner_deployments(items: Sequence[Planned], workspace: str | None) -> list[
     from prefect.schedules import Cron
     from prefect.types.entrypoint import EntrypointType
 
-    from flows.schedule import flows
+    from flows.schedule import scheduled
 
     return [
-        getattr(flows, item.scheduled.name).to_deployment(
+        getattr(scheduled, item.scheduled.name).to_deployment(
             name=item.dataset,
             description=described(item),
             schedules=[Cron(item.cron, timezone=item.timezone, slug=item.scheduled.name)],

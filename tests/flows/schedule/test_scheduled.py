@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,15 @@ from prefect.client.schemas.objects import State, StateType
 
 from flows.cli.app import run_cli
 from flows.crawl.repositories.pmc import PmcRequest
-from flows.schedule import flows as scheduled
-from flows.schedule.deployments import all_planned, prefect_yaml, runner_deployments
+from flows.schedule import scheduled
+from flows.schedule.deployments import ENTRYPOINT, all_planned, prefect_yaml, runner_deployments
 from flows.schedule.serve import own_server
 from flows.schedules import SCHEDULED, TIMEOUT_SECONDS, shipped
 from flows.specs import DATA_CARDS
 from schemas.errors import ConservationError, FetchError, UsageError, WorkspaceError
+from tests.conftest import ROOT
+
+NAMES = [one.name for one in SCHEDULED]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +64,7 @@ def test_served_and_written_deployments_are_the_same(tmp_path: Path) -> None:
         assert (schedule.schedule.cron, schedule.schedule.timezone) == (item.cron, item.timezone)
         assert deployment.concurrency_limit == 1 and deployment.tags == item.tags
         assert deployment.parameters == {"spec": str(item.spec), "workspace": str(tmp_path)}
-        assert f"cron: {item.cron}" in text and f"flows.py:{item.scheduled.name}" in text
+        assert f"cron: {item.cron}" in text and f"scheduled.py:{item.scheduled.name}" in text
         assert deployment.description == item_description(text, item.scheduled.name)
 
 
@@ -95,3 +100,14 @@ def test_serve_says_what_it_would_run_and_what_is_in_the_way(
         with pytest.raises(UsageError, match=f"port {port} is taken") as caught, own_server(port):
             raise AssertionError("two servers on one port")
     assert "PREFECT_API_URL" in caught.value.hint
+
+
+def test_a_worker_loads_the_flows_from_their_file() -> None:
+    """The folder of a script goes first on the path: no module beside it may bear a package's name."""
+    code = (
+        "from prefect.flows import load_flow_from_entrypoint\n"
+        f"print([load_flow_from_entrypoint('{ENTRYPOINT}:' + name).name for name in {NAMES!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == repr(NAMES)
