@@ -294,6 +294,41 @@ def campaign(folder: Path, count: int) -> dict[str, Any]:
     }
 
 
+def section() -> list[str]:
+    """What came of it, for benchmarks/README.md."""
+    found = measure.read_result(NAME)
+    runs = found["runs"]
+    (killed,) = (row for row in runs if row["state"] == KILLED)
+    (cancelled,) = (row for row in runs if "record" in row)
+    (together,) = (row for row in runs if "waited_for_the_other" in row)
+    (again,) = (
+        row["state"].lower()
+        for row in runs[runs.index(killed) + 1 :]
+        if (row["night"], row["flow"]) == (killed["night"], "nightly")
+    )
+    lines = [
+        "## Seven nights by themselves",
+        "",
+        f"{len(found['articles']['arrived_by_night'])} articles of the sample on loopback come in over seven "
+        "nights; some are revised, retracted or get an expression of concern. `medqrels serve`, a fault each "
+        "night; then one undisturbed `medqrels run` over the sources as they stand, with the same list of "
+        f"withdrawn articles. The nights took {found['seconds']:.0f} s. `python -m benchmarks.seven_nights`",
+        "",
+        "| what | seen |",
+        "|---|---|",
+        f"| files of the releases | {found['files']}, of which {len(found['differing'])} differ |",
+        f"| runs that completed | {sum(row['state'] == 'Completed' for row in runs)} of {len(runs)} |",
+        f"| kill -9 in night {killed['night']} | {len(killed['left_running'])} processes left, "
+        f"rerun {again} |",
+        f"| cancelled in night {cancelled['night']} | recorded as {cancelled['record']}, "
+        f"{len(cancelled['litter'])} files left half-written |",
+        f"| sweep and crawl at once in night {together['night']} | "
+        f"waited for the other: {', '.join(together['waited_for_the_other'])} |",
+        "",
+    ]
+    return lines
+
+
 def main() -> None:
     """Run the campaign and save what came of it."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else NIGHTS

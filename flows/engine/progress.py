@@ -16,6 +16,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 PLAIN_INTERVAL_SECONDS = 5.0
 
 
+Log = logging.Logger | logging.LoggerAdapter[logging.Logger]
+
+
 class Steps(Protocol):
     """One running piece of work with a known number of steps."""
 
@@ -103,10 +106,10 @@ class LiveReporter:
 
 
 class LoggingReporter:
-    """For scheduled flows: lines that stay go to the log `medqrels.<name>`, which Prefect shows."""
+    """For scheduled flows: what begins, and lines that stay, go to a log."""
 
-    def __init__(self, name: str) -> None:
-        self._log = logging.getLogger(f"medqrels.{name}")
+    def __init__(self, log: Log) -> None:
+        self._log = log
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int, unit: str) -> Iterator[Steps]:

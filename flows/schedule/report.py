@@ -17,6 +17,7 @@ from prefect.context import FlowRunContext
 from flows.engine.runs import Run, failure, last_of, runs_of
 from flows.engine.workspace import Workspace, write_atomic
 from flows.inspect.run_page import changes, chart, costs, page, releases, retention
+from schemas.wording import counted
 
 PAGE = "index.html"
 
@@ -72,6 +73,10 @@ def _text(told: Mapping[str, Any], path: Path) -> str:
         lines.append(f"Failed: {why['message']}")
         lines += [f"- {key}: `{why[key]}`" for key in ("record", "file") if why.get(key)]
         lines += [f"- next: `{why['hint']}`"] if why.get("hint") else []
+    made = sum(stage["shards"]["made"] for stage in told["stages"])
+    used = sum(stage["cpu_seconds"] for stage in told["stages"])
+    if told["stages"]:
+        lines.append(f"- {len(told['stages'])} stages, {counted(made, 'shard')} made, {used:.1f} CPU seconds")
     lines += [f"- {note.strip()}" for note in told["notes"]]
     lines += [
         f"- {row['task']} {row['version']}: audit {row['audit']}, "

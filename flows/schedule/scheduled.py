@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
+from prefect import get_run_logger
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from pydantic import Field
@@ -165,7 +166,7 @@ def _begun(
     with (
         recorded(_opened(workspace), name, dataset=dataset.spec.name, parameters=given) as run,
         patient(wait_minutes * 60),
-        reporting(LoggingReporter(name)),
+        reporting(LoggingReporter(get_run_logger())),
     ):
         try:
             yield run, dataset

@@ -20,7 +20,6 @@ STARTUP_SECONDS = 120.0
 _SHOWN = {
     "PREFECT_LOGGING_LEVEL": "INFO",
     "PREFECT_LOGGING_TO_API_ENABLED": "true",
-    "PREFECT_LOGGING_EXTRA_LOGGERS": "medqrels",
 }
 """Runs that nobody watches on a terminal are looked at on Prefect's pages."""
 
