@@ -51,6 +51,7 @@ ALL = (
     "answer_kills",
     "real_model",
     "sweep",
+    "seven_nights",
     "simulated_judges",
     "pipeline_scale",
     "flow_overhead",

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from cronsim import CronSim, CronSimError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from schemas.errors import UsageError
 from schemas.licences import Profile
@@ -19,6 +22,32 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", m
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$")]
 _DAY = r"^\d{4}-\d{2}-\d{2}$"
 Parameter = bool | int | float | str | tuple[str, ...]
+
+
+def _is_cron(value: str) -> str:
+    """A cron line of five fields that comes round, or '' for never."""
+    try:
+        if value and (
+            len(value.split()) != 5 or next(CronSim(value, datetime(2000, 1, 1, tzinfo=UTC)), None) is None
+        ):
+            raise ValueError
+    except (CronSimError, ValueError) as error:
+        raise ValueError(
+            f"{value!r} is no cron line; e.g. '0 3 * * *' (minute hour day month weekday)"
+        ) from error
+    return value
+
+
+def _is_zone(value: str) -> str:
+    """A time zone by its IANA name."""
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise ValueError(f"{value!r} is no time zone; e.g. 'Europe/Paris'") from error
+    return value
+
+
+Cron = Annotated[str, AfterValidator(_is_cron)]
 
 
 class Sources(BaseModel):
@@ -153,6 +182,21 @@ class Withdrawals(BaseModel):
     )
 
 
+class Schedules(BaseModel):
+    """When `medqrels serve` runs what for the dataset, as cron lines; '' for never."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    is_active: bool = Field(default=True, description="whether `medqrels serve` serves the dataset")
+    timezone: Annotated[str, AfterValidator(_is_zone)] = Field(
+        default="UTC", description="time zone of the cron lines"
+    )
+    sweep: Cron = Field(default="0 1 * * *", description="ask the sources what became of crawled articles")
+    nightly: Cron = Field(default="0 3 * * *", description="crawl what is new or changed, extract, ground")
+    weekly: Cron = Field(default="0 5 * * 0", description="build, release and audit what changed")
+    review_pull: Cron = Field(default="30 * * * *", description="fetch new answers of annotators")
+
+
 class Prompts(BaseModel):
     """What language models are asked of every task (docs/model_stages.md), and who answers."""
 
@@ -214,6 +258,7 @@ class DatasetSpec(BaseModel):
     baselines: Baselines = Baselines()
     review: Review = Review()
     withdrawals: Withdrawals = Withdrawals()
+    schedules: Schedules = Schedules()
     prompts: Prompts = Prompts()
     citation: Citation = Citation()
     tasks: dict[str, dict[str, Parameter]] = Field(min_length=1, description="task name -> its parameters")

@@ -31,6 +31,7 @@ _ROLES = {
     "release": "maintainer",
     "publish": "maintainer",
     "rebuild": "maintainer",
+    "serve": "maintainer",
     "sweep": "maintainer",
     "takedown": "maintainer",
     "status": "maintainer",

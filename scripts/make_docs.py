@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/ (commands, settings, records, tables, rules) and parts of others.
+"""Writes prefect.yaml, the generated pages of docs/ (commands, settings, records, …) and parts of others.
 
 `python -m scripts.make_docs` writes them, `--check` fails when one is out of date (a test runs it).
 """
@@ -22,6 +22,8 @@ from curation.tasks.registry import TASKS
 from flows.engine.hosts import PmcSettings
 from flows.engine.settings import HttpSettings, Settings
 from flows.inspect.audit import recipes
+from flows.schedule.deployments import all_planned, prefect_yaml
+from flows.schedules import shipped
 from schemas.grades import EXCLUSIONS
 from schemas.published import IMAGE, READERS, Published
 from schemas.record import arrow_schema, registered
@@ -241,6 +243,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/records.md": records_page(),
         ROOT / "docs/tables.md": tables_page(),
         ROOT / "docs/rules.md": rules_page(),
+        ROOT / "prefect.yaml": prefect_yaml(all_planned(shipped())),
         tasks_path: tasks_page(tasks_path.read_text("utf-8")),
         readme_path: readme(readme_path.read_text("utf-8")),
     }

@@ -15,6 +15,8 @@ import pytest
 import yaml
 from prefect.cli.deploy._models import PrefectYamlModel
 
+from flows.schedule.deployments import ENTRYPOINT
+from flows.schedules import SCHEDULED
 from scripts.setup_venv import ROOT
 from scripts.smoke import interpreters, smoke
 from tests.scratch import DISK
@@ -54,28 +56,29 @@ def test_ci_runs_what_make_test_runs() -> None:
         assert step in steps
 
 
-def test_prefect_yaml_deploys_the_run_flow_daily() -> None:
+def test_prefect_yaml_deploys_every_scheduled_flow_with_parameters_it_takes() -> None:
     content = yaml.safe_load((ROOT / "prefect.yaml").read_text())
     model = PrefectYamlModel.model_validate(content)
     # Prefect ignores keys it does not know, so a misspelt one would be lost without a word.
     known = {field.alias or name for name, field in PrefectYamlModel.model_fields.items()}
     assert set(content) <= known
-    (deployment,) = model.deployments
-    assert set(content["deployments"][0]) <= set(type(deployment).model_fields)
-    assert deployment.schedules and deployment.entrypoint
-    path, _, name = deployment.entrypoint.partition(":")
     functions = {
         node.name: node.args
-        for node in ast.parse((ROOT / path).read_text()).body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.parse((ROOT / ENTRYPOINT).read_text()).body
+        if isinstance(node, ast.FunctionDef)
     }
-    arguments = functions[name]
-    positional = [argument.arg for argument in arguments.args]
-    keyword = [argument.arg for argument in arguments.kwonlyargs]
-    required = positional[: len(positional) - len(arguments.defaults)]
-    required += [arg for arg, default in zip(keyword, arguments.kw_defaults, strict=True) if default is None]
-    assert set(required) <= set(deployment.parameters) <= {*positional, *keyword}
-    assert (ROOT / deployment.parameters["spec"]).is_file()
+    for written, deployment in zip(content["deployments"], model.deployments, strict=True):
+        assert set(written) <= set(type(deployment).model_fields)
+        assert deployment.schedules and deployment.entrypoint
+        path, _, name = deployment.entrypoint.partition(":")
+        assert path == ENTRYPOINT
+        arguments = functions[name]
+        names = [argument.arg for argument in arguments.args]
+        required = names[: len(names) - len(arguments.defaults)]
+        assert set(required) <= set(deployment.parameters) <= set(names)
+        assert (ROOT / deployment.parameters["spec"]).is_file()
+    flows = [item.entrypoint.partition(":")[2] for item in model.deployments if item.entrypoint]
+    assert flows == [one.name for one in SCHEDULED]
 
 
 @pytest.mark.timeout(600)

@@ -93,7 +93,7 @@ def answer(request: Request, root: str | Path | None, environment: Mapping[str, 
         FetchError: the server refuses every request or cannot be reached; what was answered is stored.
     """
     _check(request)
-    with write_session(root) as session, alone(store_of(session.workspace), "asking a model"):
+    with write_session(root, flow="answer") as session, alone(store_of(session.workspace), "asking a model"):
         quiet = replace(session, reporter=SilentReporter())  # what is told is what stands in the end
         run, left, before = Run(), request.limit, -1
         while True:  # answers to one stage of a task may make prompts of the next
@@ -132,7 +132,7 @@ def take(request: Request, path: Path, root: str | Path | None) -> dict[str, Any
     named = the_model(rows, request.terms.model or request.spec.prompts.model, path)
     request = replace(request, terms=replace(request.terms, model=named))
     _check(request)
-    with write_session(root) as session, alone(store_of(session.workspace), "asking a model"):
+    with write_session(root, flow="answer") as session, alone(store_of(session.workspace), "asking a model"):
         quiet = replace(session, reporter=SilentReporter())
         taken: set[str] = set()
         while True:  # answers to one stage of a task may make prompts of the next

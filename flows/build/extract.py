@@ -17,7 +17,7 @@ def extract(workspace: str | None = None, spec: DatasetSpec | None = None) -> li
     """Parse and extract all crawled shards; returns one summary per stage."""
     chosen = Choices.of(spec)
     summaries = []
-    with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
+    with write_session(workspace, flow="extract") as session, workers(session.settings.worker_count) as pool:
         for step in steps("extract"):
             jobs = jobs_of(session, step, chosen)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))

@@ -19,7 +19,7 @@ def ground(workspace: str | None = None, grounding: Grounding | None = None) -> 
     wanted = grounding or Grounding()
     chosen = Choices(grounding=wanted)
     summaries = []
-    with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
+    with write_session(workspace, flow="ground") as session, workers(session.settings.worker_count) as pool:
         index_in_use(session.workspace, wanted.backend, session.reporter)
         for step in steps("ground"):
             jobs = jobs_of(session, step, chosen)

@@ -29,7 +29,7 @@ def build(
     """
     chosen = Choices.of(spec)
     summaries = []
-    with write_session(workspace) as session, workers(session.settings.worker_count) as pool:
+    with write_session(workspace, flow="build") as session, workers(session.settings.worker_count) as pool:
         for step in steps("build", chosen_tasks(tasks, spec)):
             if step.model is not None:
                 take_in(session, spec.prompts if spec else Prompts(), step.model)

@@ -49,6 +49,8 @@ from flows.cli.rebuild import rebuild
 from flows.cli.review import review_app
 from flows.cli.review_judge import judge_app
 from flows.cli.review_results import adjudicate, agreement, plan
+from flows.cli.serve import serve
+from flows.cli.state import doctor, status
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
@@ -90,6 +92,9 @@ app.command(vocabulary_app)
 app.command(ground)
 app.command(publish)
 app.command(rebuild)
+app.command(serve)
+app.command(status)
+app.command(doctor)
 app.command(sweep)
 app.command(takedown)
 _SIGINT = threading.Event()
@@ -265,29 +270,6 @@ def show(
     found = trace(workspace, record)
     emit(common, found, lambda: describe(found))
     return OK
-
-
-@app.command
-def status(*, common: Common = DEFAULT) -> int:
-    """Show what is fresh, stale or failed, what was dropped and why, and what to run next."""
-    from flows.engine.session import read_session
-    from flows.inspect.status import describe
-    from flows.inspect.status import status as read_status
-
-    found = read_status(read_session(common.workspace).workspace)
-    emit(common, found, lambda: describe(found))
-    return OK
-
-
-@app.command
-def doctor(*, common: Common = DEFAULT) -> int:
-    """Check that this machine and workspace can do the work."""
-    from flows.engine.settings import load_settings
-    from flows.inspect.doctor import describe, examine, is_well
-
-    results = examine(load_settings(workspace=common.workspace))
-    emit(common, results, lambda: describe(results))
-    return OK if is_well(results) else FINDING
 
 
 def run_cli(arguments: list[str] | None = None) -> int:

@@ -118,6 +118,13 @@ def crawl_shard(
     return publish_shard(workspace, wanted, rows, drops, time.monotonic() - started)
 
 
+def dropped_of(folder: Path, manifest: Manifest) -> list[dict[str, Any]]:
+    """Id, reason and detail of each article that a finished shard does not keep."""
+    path = folder / manifest.outputs[DROPPED].file
+    rows: list[dict[str, Any]] = pq.read_table(path, columns=["id", "reason", "detail"]).to_pylist()
+    return rows
+
+
 def publish_shard(
     workspace: Workspace, wanted: Manifest, rows: Sequence[RawArticle], drops: Sequence[Drop], seconds: float
 ) -> Manifest:

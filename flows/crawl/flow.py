@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
+from flows.crawl.fetch import crawl_shard, dropped_of, finished, identity, shard_params
 from flows.crawl.repositories.base import CrawlRequest, Opened, Opening
 from flows.crawl.selection import Selection, select
 from flows.crawl.withdrawn import fingerprint, leaving_out, of_selection
 from flows.engine.execution import sum_up
+from flows.engine.manifest import read_run
 from flows.engine.orchestration import flow, task
 from flows.engine.register import read_register
+from flows.engine.runs import current_run, measured, spent
 from flows.engine.session import Session, write_session
 from sources.ledger import Ledger
+from sources.stage import CRAWL
 from sources.store import RawStore
 
 
 @flow(name="crawl", validate_parameters=False)
 def crawl(request: CrawlRequest, workspace: str | None = None) -> list[dict[str, Any]]:
     """Crawl one repository; returns the stage's summary."""
-    with write_session(workspace, create=True) as session:
+    with write_session(workspace, create=True, flow="crawl") as session:
         store = RawStore(session.workspace.raw, Ledger(session.workspace.ledger))
         opened = request.open(Opening(session.settings, session.workspace, store))
         for note in opened.notes:
@@ -35,10 +38,11 @@ def _crawl(
 ) -> dict[str, Any]:
     params = shard_params(session.settings, request.profile)
     done = []
+    run = current_run()
     register = read_register(session.workspace)
     fetch = leaving_out(opened.fetch, register, request.source)
     total = sum(len(item.locators) for item in chosen)
-    with session.reporter.stage("crawl", total, "articles") as steps:
+    with measured() as cost, session.reporter.stage("crawl", total, "articles") as steps:
 
         @task(name="crawl", task_run_name="crawl/{shard}")
         def fetch_shard(shard: str) -> None:
@@ -52,9 +56,17 @@ def _crawl(
             else:
                 made = crawl_shard(session.workspace, selection, wanted, fetch, opened.connections, steps)
                 done.append((made, True))
+                folder = session.workspace.stage(CRAWL) / shard
+                for drop in dropped_of(folder, made):
+                    told = {"record": drop["id"], "reason": drop["reason"], "message": drop["detail"]}
+                    run.note("article_dropped", level="warning", stage=CRAWL, shard=shard, **told)
+                run.note("shard_finished", stage=CRAWL, shard=shard, **read_run(folder))
 
         for selection in chosen:
             fetch_shard(selection.shard)
-    summary = sum_up("crawl", done)
+    summary = sum_up(CRAWL, done)
+    made_now = (session.workspace.stage(CRAWL) / manifest.shard for manifest, is_new in done if is_new)
+    written = spent(made_now, cost["seconds"])
+    run.stage(summary.to_dict() | {"source": request.source}, written | {"cpu_seconds": cost["cpu_seconds"]})
     session.reporter.line(summary.line())
     return summary.to_dict()

@@ -86,21 +86,25 @@ class SyncReport:
         )
 
 
-def sync(workspace: Workspace, context: pmc.PmcContext, *, records: bool = True) -> SyncReport:
+def sync(
+    workspace: Workspace, context: pmc.PmcContext, *, records: bool = True, until: str = ""
+) -> SyncReport:
     """Compare the crawl shards with the newest inventory and mark those that differ.
 
     Nothing but the inventory is fetched. Articles of shards that were never finished are left to their crawl.
-    Unless it `records`, nothing is marked.
+    Unless it `records`, nothing is marked. `until` is the last day the inventory may be of, '' for any.
 
     Raises:
         UsageError: the bucket has no inventory.
         FetchError, InputError: the inventory cannot be fetched or used.
         WorkspaceError: a record of the workspace is damaged.
     """
-    inventory = newest(context)
+    inventory = newest(context, until)
     if inventory is None:
         raise UsageError(
-            "this bucket has no inventory", file=context.endpoint, hint="medqrels crawl pmc --poll asks it"
+            "this bucket has no inventory" + (f" up to {until}" if until else ""),
+            file=context.endpoint,
+            hint="medqrels crawl pmc --poll asks it",
         )
     crawled = _crawled(workspace)
     now = read_state(inventory, [pmcid for item in crawled for pmcid in item.selection.locators])

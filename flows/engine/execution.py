@@ -123,6 +123,13 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
+    def kill(self) -> None:
+        """End the processes at once, in the middle of their work: a shard is finished whole or not at all."""
+        if self._pool is not None:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            self._pool.shutdown(cancel_futures=True)
+
 
 @contextlib.contextmanager
 def workers(count: int) -> Iterator[Workers]:
@@ -130,7 +137,13 @@ def workers(count: int) -> Iterator[Workers]:
     pool = Workers(count)
     try:
         yield pool
-    finally:
+    except Exception:
+        pool.close()
+        raise
+    except BaseException:  # cancelled
+        pool.kill()
+        raise
+    else:
         pool.close()
 
 

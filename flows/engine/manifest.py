@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -115,8 +117,26 @@ def write_parquet(path: Path, table: pa.Table) -> None:
     )
 
 
-def publish(folder: Path, staged: Path, manifest: Manifest, seconds: float) -> None:
-    """Move staged files into the shard folder; the manifest comes last, so a crash leaves no false 'done'."""
+def peak_mib() -> int:
+    """The most memory this process has held so far, MiB."""
+    unit = 1024 * 1024 if sys.platform == "darwin" else 1024  # what the two systems count in
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """What a shard cost when it was made; {} where that is not known."""
+    try:
+        found = json.loads((folder / RUN).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def publish(folder: Path, staged: Path, manifest: Manifest, seconds: float, cpu_seconds: float = 0.0) -> None:
+    """Move staged files into the shard folder; the manifest comes last, so a crash leaves no false 'done'.
+
+    Seconds, processor seconds and the most memory this process has held so far (MiB) go to `_run.json`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
     keep = {out.file for out in manifest.outputs.values()}
@@ -126,6 +146,13 @@ def publish(folder: Path, staged: Path, manifest: Manifest, seconds: float) -> N
     for name in sorted(keep):
         os.replace(staged / name, folder / name)
     shutil.rmtree(staged, ignore_errors=True)
-    run = {"finished_unix": round(time.time(), 3), "seconds": round(seconds, 3), "host": os.uname().nodename}
+    run = {
+        "finished_unix": round(time.time(), 3),
+        "seconds": round(seconds, 3),
+        "cpu_seconds": round(cpu_seconds, 3),
+        "peak_mib": peak_mib(),
+        "bytes": sum((folder / name).stat().st_size for name in sorted(keep)),
+        "host": os.uname().nodename,
+    }
     write_atomic(folder / RUN, (json.dumps(run) + "\n").encode())
     write_atomic(folder / MANIFEST, manifest.to_json().encode("utf-8"))

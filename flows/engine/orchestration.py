@@ -22,6 +22,7 @@ for _name, _value in {
 
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -34,9 +35,10 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.engine import worker_lifetime
 from flows.engine.execution import StageSummary, Workers, split_done, sum_up
-from flows.engine.manifest import Manifest, read_manifest
+from flows.engine.manifest import Manifest, read_manifest, read_run
 from flows.engine.progress import Reporter
 from flows.engine.runner import Job, remove_stale_shards
+from flows.engine.runs import current_run, failure, spent
 from flows.engine.workspace import Workspace
 from schemas.errors import WorkspaceError
 
@@ -76,12 +78,18 @@ if not PREFECT_API_URL.value():  # then Prefect imports this too, which takes tw
 def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter) -> StageSummary:
     """Run the jobs of one stage inside a flow, skipping shards that are up to date."""
     stage = jobs[0].stage.name
+    run, started = current_run(), time.monotonic()
     done, waiting = split_done(jobs)
     finished: list[tuple[Manifest, bool]] = [(_manifest_of(job), False) for job in done]
 
     @task(name=stage, task_run_name=stage + "/{shard}", cache_policy=NO_CACHE)
     def run_shard(shard: str) -> None:
-        finished.append((workers.run(waiting[shard]), True))
+        try:
+            finished.append((workers.run(waiting[shard]), True))
+        except Exception as error:
+            run.note("shard_failed", level="error", stage=stage, shard=shard, **failure(error))
+            raise
+        run.note("shard_finished", stage=stage, shard=shard, **read_run(waiting[shard].folder))
 
     with reporter.stage(stage, len(jobs), "shards") as steps:
         steps.advance(len(done))
@@ -91,6 +99,8 @@ def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, report
             steps.advance()
     remove_stale_shards(workspace, stage, [job.shard for job in jobs])
     summary = sum_up(stage, finished)
+    cost = spent((job.folder for job in waiting.values()), time.monotonic() - started)
+    run.stage(summary.to_dict(), cost)
     reporter.line(summary.line())
     return summary
 

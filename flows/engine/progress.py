@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import threading
 import time
@@ -13,6 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 PLAIN_INTERVAL_SECONDS = 5.0
+
+
+Log = logging.Logger | logging.LoggerAdapter[logging.Logger]
 
 
 class Steps(Protocol):
@@ -99,6 +103,23 @@ class LiveReporter:
     def line(self, text: str) -> None:
         """Print one line."""
         self._console.print(text, highlight=False, markup=False)
+
+
+class LoggingReporter:
+    """For scheduled flows: what begins, and lines that stay, go to a log."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int, unit: str) -> Iterator[Steps]:
+        """Say what begins."""
+        self._log.info("%s: %d %s", name, total, unit)
+        yield _LiveNothing()
+
+    def line(self, text: str) -> None:
+        """Log one line."""
+        self._log.info("%s", text)
 
 
 class SilentReporter:

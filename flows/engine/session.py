@@ -9,12 +9,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.engine.progress import PlainReporter, Reporter
+from flows.engine.progress import PlainReporter, Reporter, Steps
+from flows.engine.runs import Run, recorded
 from flows.engine.scratch import own_temporary
 from flows.engine.settings import Settings, load_settings
 from flows.engine.workspace import Workspace, open_workspace
 
 _REPORTER: contextvars.ContextVar[Reporter] = contextvars.ContextVar("medqrels_reporter")
+_PATIENCE: contextvars.ContextVar[float] = contextvars.ContextVar("medqrels_patience", default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Noting:
+    """Shows progress as `shown` does, and writes lines that stay into the log of a run."""
+
+    shown: Reporter
+    run: Run
+
+    def stage(self, name: str, total: int, unit: str) -> contextlib.AbstractContextManager[Steps]:
+        """Show a piece of work while the context is open."""
+        self.run.note("progress", stage=name, total=total, unit=unit)
+        return self.shown.stage(name, total, unit)
+
+    def line(self, text: str) -> None:
+        """Show one line that stays."""
+        self.run.note("told", message=text)
+        self.shown.line(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +63,32 @@ def read_session(workspace: str | Path | None) -> Session:
 
 
 @contextlib.contextmanager
-def write_session(workspace: str | Path | None, *, create: bool = False) -> Iterator[Session]:
-    """A session that holds the workspace's writer lock while open."""
+def patient(seconds: float) -> Iterator[None]:
+    """Have sessions opened inside wait that long for another process that holds the workspace."""
+    token = _PATIENCE.set(seconds)
+    try:
+        yield
+    finally:
+        _PATIENCE.reset(token)
+
+
+@contextlib.contextmanager
+def write_session(workspace: str | Path | None, *, create: bool = False, flow: str = "") -> Iterator[Session]:
+    """A session that holds the workspace's writer lock while open; as a run of that flow, if it is named."""
     settings = load_settings(workspace=workspace)
     opened = open_workspace(settings.workspace, create=create)
-    with opened.writing(), own_temporary():
+    with (
+        recorded(opened, flow) as run,
+        opened.writing(run.who, wait=_PATIENCE.get(), waits_for=run.waits_for),
+        own_temporary(),
+    ):
+        run.begins()
         shutil.rmtree(opened.temporary, ignore_errors=True)  # what a killed run left half-written
-        yield Session(settings, opened, current_reporter())
+        try:
+            yield Session(settings, opened, Noting(current_reporter(), run))
+        except BaseException:
+            shutil.rmtree(opened.temporary, ignore_errors=True)  # and what this one did
+            raise
 
 
 def current_reporter() -> Reporter:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from schemas.errors import UsageError, WorkspaceError
 
 STORAGE_VERSION = 1
+_WRITER = ".writer.json"
 RELEASE = "release.json"
 """What every published task directory holds."""
 
@@ -86,25 +87,52 @@ class Workspace:
         return self.work / name
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(
+        self, who: str = "", *, wait: float = 0.0, waits_for: Callable[[str], None] = lambda holder: None
+    ) -> Iterator[None]:
         """Hold the workspace for writing.
 
+        Args:
+            who: holds it, as others that want it are told.
+            wait: seconds to wait for another process that holds it.
+            waits_for: told who holds it, before waiting begins.
+
         Raises:
-            WorkspaceError: another medqrels process is writing to it.
+            WorkspaceError: another medqrels process is writing to it, and goes on beyond `wait`.
         """
         lock = FileLock(self.root / ".lock", is_singleton=True)  # subflows take it again
         try:
             lock.acquire(timeout=0)
+        except Timeout:
+            waits_for(self.writer())
+            self._wait(lock, wait)
+        try:
+            if lock.lock_counter == 1:
+                told = {"who": who or f"process {os.getpid()}", "process": os.getpid()}
+                write_atomic(self.root / _WRITER, (json.dumps(told) + "\n").encode())
+            yield
+        finally:
+            if lock.lock_counter == 1:
+                (self.root / _WRITER).unlink(missing_ok=True)
+            lock.release()
+
+    def writer(self) -> str:
+        """Who holds the workspace for writing, as far as that is known."""
+        try:
+            return str(json.loads((self.root / _WRITER).read_text("utf-8"))["who"])
+        except (OSError, ValueError, KeyError, TypeError):  # just taken, or just let go
+            return "a process that has not said its name"
+
+    def _wait(self, lock: BaseFileLock, seconds: float) -> None:
+        try:
+            lock.acquire(timeout=seconds, poll_interval=0.25)
         except Timeout as error:
+            waited = f"; {seconds:g} s were waited" if seconds else ""
             raise WorkspaceError(
-                "another medqrels process is writing to this workspace",
+                f"another medqrels process is writing to this workspace: {self.writer()}{waited}",
                 file=str(self.root),
                 hint="wait for it, or use another --workspace",
             ) from error
-        try:
-            yield
-        finally:
-            lock.release()
 
 
 def open_workspace(root: Path, *, create: bool = False) -> Workspace:

@@ -1,4 +1,4 @@
-"""What a workspace holds, for a person: articles, stages, tasks, drops and releases, and what to do next.
+"""What a workspace holds and what runs on it, for a person on one screen, and what to do next.
 
 Read from manifests alone; nothing is computed and nothing is written.
 """
@@ -21,9 +21,11 @@ from flows.engine.manifest import MANIFEST, Manifest
 from flows.engine.published import published
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
+from flows.inspect import running
 from flows.inspect.audit_status import NOT_AUDITED, standing
 from flows.inspect.stages import stages_in
 from flows.pipeline import PARTITION, VERSIONS
+from flows.schedules import Planned
 from schemas.errors import ReleaseError, WorkspaceError
 from schemas.stages import Reason
 from schemas.wording import counted
@@ -37,8 +39,13 @@ _WIDTH = 80
 Shards = Callable[[str], Mapping[str, Manifest]]
 
 
-def status(workspace: Workspace) -> dict[str, Any]:
-    """Articles, stages, tasks and releases of a workspace as plain values, and the command to run next."""
+def status(workspace: Workspace, planned: Sequence[Planned] = ()) -> dict[str, Any]:
+    """Articles, stages, tasks, releases and runs of a workspace as plain values, and the command to run next.
+
+    Args:
+        workspace: an open workspace.
+        planned: scheduled flows that are served on it.
+    """
     selected = selections(workspace)
     finished = functools.cache(lambda name: shards_of(workspace, name))
     wanted = {item.shard for item in selected}
@@ -50,6 +57,9 @@ def status(workspace: Workspace) -> dict[str, Any]:
         "tasks": _tasks(stages),
         "answers": _answers(stages, finished),
         "releases": _releases(workspace),
+        "runs": running.runs(workspace),
+        "scheduled": running.due(workspace, planned),
+        "disk": running.disk(workspace),
     }
     return found | {"next": _next(found)}
 
@@ -190,6 +200,9 @@ def describe(found: Mapping[str, Any]) -> str:
         _answer_lines(found["answers"]),
         _drops(found["stages"]),
         _release_lines(found["releases"]),
+        running.run_lines(found["runs"]),
+        running.due_lines(found["scheduled"]),
+        [running.disk_line(found["disk"])],
     ]
     shown = "\n\n".join("\n".join(block) for block in blocks if block)
     return f"{shown}\n\nnext: {found['next']}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from flows.build.partition import partition_jobs
 from flows.engine.connection import query
 from flows.engine.execution import workers
 from flows.engine.orchestration import flow, run_jobs
+from flows.engine.runs import current_run, measured
 from flows.engine.session import Session, write_session
 from flows.inspect.audit import PAGE, Audited, auditor, write
 from flows.inspect.audit_status import NOT_AUDITED, standing
@@ -41,17 +43,28 @@ def release(
     """
     spec = dataset.spec
     load_prose(dataset.cards, sorted(spec.tasks))
-    with write_session(workspace) as session, workers(1) as pool:
+    with write_session(workspace, flow="release") as session, workers(1) as pool:
         for name in sorted(spec.tasks):
             check_built(session, TASKS[name], spec)
 
         def partition(version: str | None) -> None:
             run_jobs(partition_jobs(session, spec, version), session.workspace, pool, session.reporter)
 
-        made = Maker(session, spec, dataset.cards, dataset.overrides, partition).make(version)
-        keep(session.workspace, dataset, made.version)
-        session.reporter.line(made.line(spec.name))
-        return _audited(session, made)
+        with measured() as cost:
+            made = Maker(session, spec, dataset.cards, dataset.overrides, partition).make(version)
+            keep(session.workspace, dataset, made.version)
+            session.reporter.line(made.line(spec.name))
+            results = _audited(session, made)
+        current_run().stage(_summary(made, results), cost)
+        current_run().set(releases=results)
+        return results
+
+
+def _summary(made: Made, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A release and its audit in the form of a stage's summary."""
+    rows = {f"{one['task']}.{table}": count for one in results for table, count in one["counts"].items()}
+    count = {"made": len(results) * made.is_new, "reused": len(results) * (not made.is_new)}
+    return {"stage": "release", "shards": count, "units": {}, "dropped": {}, "rows": rows}
 
 
 def _audited(session: Session, made: Made) -> list[dict[str, Any]]:

@@ -63,7 +63,7 @@ def push_release(
     """
     if asked.dry_run:
         return _pushed(read_session(root).workspace, asked, tell)
-    with write_session(root, create=True) as session:
+    with write_session(root, create=True, flow="review_push") as session:
         return _pushed(session.workspace, asked, tell)
 
 
@@ -225,7 +225,7 @@ def pull_reviews(
     if dry_run:
         found = review_folders(read_session(root).workspace, review)
         return [{"review": f"{dataset}/{task}", "people": [], "reports": 0} for dataset, task, _ in found]
-    with write_session(root) as session:
+    with write_session(root, flow="review_pull") as session:
         workspace = session.workspace
         reviews = list(review_folders(workspace, review))
         with connected(workspace, allow_http) as target:

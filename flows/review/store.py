@@ -155,6 +155,11 @@ def review_folder(workspace: Workspace, dataset: str, task: str) -> ReviewFolder
     return ReviewFolder(workspace.root / FOLDER / dataset / task)
 
 
+def has_review(workspace: Workspace, dataset: str) -> bool:
+    """Whether candidates of a dataset were ever drawn."""
+    return any((workspace.root / FOLDER / dataset).glob("*/candidates.parquet"))
+
+
 def review_folders(workspace: Workspace, name: str = "") -> Iterator[tuple[str, str, ReviewFolder]]:
     """(dataset, task, folder) of reviews with candidates: all, a DATASET's, or that of one DATASET/TASK.
 

@@ -98,6 +98,7 @@ class Sweeper:
         concern: what an expression of concern leads to.
         reporter: where progress goes.
         connections: articles asked about at the same time.
+        as_of: last day of an inventory that is looked at (ISO), '' for any.
     """
 
     workspace: Workspace
@@ -106,6 +107,7 @@ class Sweeper:
     concern: Literal["remove", "flag"]
     reporter: Reporter
     connections: int = 16
+    as_of: str = ""
 
     def sweep(self, *, dry_run: bool = False) -> Swept:
         """Ask, and unless it is a dry run put on the list what must go and mark what must be fetched anew.
@@ -153,7 +155,7 @@ class Sweeper:
     ) -> Iterator[Finding]:
         """What changed in the bucket, each change looked at; a key is gone only if every answer says so."""
         try:
-            report = sync(self.workspace, context, records=records)
+            report = sync(self.workspace, context, records=records, until=self.as_of)
         except UsageError:  # a bucket without an inventory
             report = repoll(self.workspace, context, self.connections, records=records)
         except FetchError:
@@ -215,13 +217,16 @@ class Sweeper:
         return "remove" if kind in REASON else "refetch"
 
 
-def sweep(spec: DatasetSpec | None, *, dry_run: bool = False, workspace: str | None = None) -> dict[str, Any]:
+def sweep(
+    spec: DatasetSpec | None, *, dry_run: bool = False, workspace: str | None = None, as_of: str = ""
+) -> dict[str, Any]:
     """Sweep a workspace with the addresses of the settings; what was found, as plain values.
 
     Args:
         spec: says what an expression of concern leads to; without one it is flagged.
         dry_run: ask, and change nothing.
         workspace: folder of the workspace.
+        as_of: last day of an inventory that is looked at (ISO), '' for any.
 
     Raises:
         UsageError: no contact address for a real server.
@@ -247,7 +252,9 @@ def sweep(spec: DatasetSpec | None, *, dry_run: bool = False, workspace: str | N
                 endpoint=other.endpoint,
             )
             concern = spec.withdrawals.concern if spec else "flag"
-            work = Sweeper(session.workspace, bucket, europepmc, concern, session.reporter, own.connections)
+            work = Sweeper(
+                session.workspace, bucket, europepmc, concern, session.reporter, own.connections, as_of
+            )
             return work.sweep(dry_run=dry_run).shown()
 
 
@@ -257,7 +264,7 @@ def _session(workspace: str | None, dry_run: bool) -> Iterator[Session]:
     if dry_run:
         yield read_session(workspace)
     else:
-        with write_session(workspace) as session:
+        with write_session(workspace, flow="sweep") as session:
             yield session
 
 

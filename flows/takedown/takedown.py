@@ -50,7 +50,7 @@ def takedown(
     if dry_run:
         opened = read_session(workspace).workspace
         return _shown(planned(opened, resolve(opened, name, code, notice)), [], is_plan=True)
-    with write_session(workspace) as session:
+    with write_session(workspace, flow="takedown") as session:
         listed = known(read_register(session.workspace), name)
         if listed is not None:
             shards = settle(session.workspace)

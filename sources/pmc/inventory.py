@@ -83,11 +83,12 @@ class InventoryDiff:
     vanished: tuple[str, ...]
 
 
-def newest(context: PmcContext) -> Inventory | None:
+def newest(context: PmcContext, until: str = "") -> Inventory | None:
     """Fetch the newest complete snapshot, unless it is on disk already.
 
     Args:
         context: client, store and endpoint of the bucket.
+        until: last day it may be of (ISO), '' for any.
 
     Returns:
         The snapshot; None when the bucket offers none.
@@ -97,7 +98,8 @@ def newest(context: PmcContext) -> Inventory | None:
         InputError: a manifest or file is not what the interface promises (`archive_invalid`), or unpacks to
             far more than it should (`archive_hostile`).
     """
-    for date in sorted(_dates(context), reverse=True)[:TRIED]:
+    dates = (date for date in _dates(context) if not until or date[: len(until)] <= until)
+    for date in sorted(dates, reverse=True)[:TRIED]:
         key = f"{PREFIX}{date}/manifest.json"
         manifest = _manifest(key, context)
         if manifest is not None:

@@ -1,6 +1,6 @@
 """The scheduled run, day after day in one process: what it releases follows from what changed.
 
-Its parameters are those of the deployment in prefect.yaml: a spec, and no version.
+Its parameters are those of a schedule: a spec, and no version.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from annotation.assignment import numbered
 from annotation.verdicts import Terms
@@ -27,7 +26,7 @@ from schemas.review import ReviewAnnotation, annotation_id
 from schemas.spec import DatasetSpec, load_spec
 from sources.sample import bucket_dir, ids_path
 from sources.sample.server import BucketServer
-from tests.conftest import ROOT, plant_fewer, share_vocabulary
+from tests.conftest import plant_fewer, share_vocabulary
 
 TASK = "visual_context"
 SPEC = """
@@ -80,11 +79,9 @@ def judge(workspace: Workspace, directory: Path) -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("bucket", "loads_in_one_process")
-def test_the_deployment_s_run_works_for_many_days(
+def test_the_run_works_for_many_days(
     tmp_path: Path, sample: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (deployment,) = yaml.safe_load((ROOT / "prefect.yaml").read_text("utf-8"))["deployments"]
-    assert set(deployment["parameters"]) == {"spec"}
     from flows.run import run
 
     plant_fewer(monkeypatch)

@@ -24,6 +24,8 @@ from sources.http import ClientSettings, PoliteClient
 from sources.store import RawStore
 
 MIB = 1024 * 1024
+Changes = Literal["inventory", "poll", "none"]
+"""How a crawl learns which of its articles changed: from a list, by asking for each, not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,15 @@ class CrawlRequest(BaseModel, ABC):
             first = error.errors()[0]
             field = str(first["loc"][0]) if first["loc"] else ""
             raise UsageError(f"{named.get(field, field)}: {first['msg']}", hint="docs/sources.md") from error
+
+    def brought_up_to_date(self, changes: Changes, as_of: str) -> Self:
+        """The request that a scheduled crawl makes in this one's place; itself where only new articles count.
+
+        Args:
+            changes: how to learn which articles changed.
+            as_of: the day it stands for (ISO), '' for now.
+        """
+        return self
 
     @property
     def root(self) -> str:

@@ -10,6 +10,7 @@ from pydantic import Field
 from flows.crawl.locators import read_ids
 from flows.crawl.pmc_selection import PmcQuery, select_query, selected_pmcids
 from flows.crawl.repositories.base import (
+    Changes,
     CrawlRequest,
     Opened,
     Opening,
@@ -51,6 +52,17 @@ class PmcRequest(CrawlRequest):
     refresh: bool = Field(default=False, description="Ask the query anew, not its record.")
     sync: bool = Field(default=False, description="Crawl again what the inventory shows changed.")
     poll: bool = Field(default=False, description="As --sync, asking the bucket for every article.")
+    as_of: str = Field(
+        default="",
+        pattern=rf"^$|{_DAY}",
+        description="Day the crawl stands for: later articles of the query and inventories do not count.",
+    )
+
+    def brought_up_to_date(self, changes: Changes, as_of: str) -> PmcRequest:
+        """The same articles, those that changed since asked for again, as things stood on a day."""
+        return self.model_copy(
+            update={"sync": changes == "inventory", "poll": changes == "poll", "as_of": as_of}
+        )
 
     def endpoints(self, settings: Settings) -> tuple[str, ...]:
         """The bucket; for a query E-utilities too."""
@@ -108,7 +120,7 @@ class PmcRequest(CrawlRequest):
         from flows.crawl.pmc_sync import repoll, sync
 
         if self.sync:
-            return [sync(opening.workspace, context).line()]
+            return [sync(opening.workspace, context, until=self.as_of).line()]
         if self.poll:
             return [repoll(opening.workspace, context, opening.settings.pmc.connections).line()]
         return []
@@ -130,5 +142,5 @@ class PmcRequest(CrawlRequest):
             raise UsageError(f"--{stray[0]} belongs to --query")
         if not self.query:
             return None
-        since, until = self.since or None, self.until or None
+        since, until = self.since or None, min(filter(None, (self.until, self.as_of)), default=None)
         return PmcQuery(self.query, since=since, until=until, limit=self.limit, profile=self.profile)

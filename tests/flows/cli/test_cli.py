@@ -123,7 +123,7 @@ def test_errors_are_json_when_asked(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_defect_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(settings: object) -> None:
+    def broken(settings: object, *, ask_servers: bool) -> None:
         raise ZeroDivisionError("planted")
 
     monkeypatch.setattr("flows.inspect.doctor.examine", broken)
@@ -153,8 +153,10 @@ def test_a_defect_inside_a_flow_is_shown_where_it_is_when_asked(level: str, buil
 def test_doctor_names_every_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run_cli(["doctor", "--json", "--workspace", str(tmp_path / "ws")])
     results = json.loads(capsys.readouterr().out)
-    assert {"python", "package prefect", "workspace"} <= {item["check"] for item in results}
-    assert code == (0 if all(item["ok"] for item in results if item["check"] != "contact") else 1)
+    assert {"python", "package prefect", "workspace", "clock", "pmc"} <= {item["check"] for item in results}
+    assert code == (
+        0 if all(item["ok"] is not False for item in results if item["check"] != "contact") else 1
+    )
 
 
 def test_dry_runs_change_nothing(built: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,13 +9,18 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flows.engine.register import read_register
+from flows.engine.runs import runs_of
+from sources.sample import bucket_dir
+from sources.sample.server import BucketServer
 from tests.pipeline import crawl_bucket, new_workspace
+from tests.sources.fakes.europepmc import FakeEuropePmc, record
 from tests.test_end_to_end import sample_ids
 
 BIN = Path(sys.executable).parent
@@ -110,3 +115,76 @@ def test_a_running_server_sees_flow_runs_and_failures(server: dict[str, str], tm
     flows = {flow["id"]: flow["name"] for flow in ask(server["PREFECT_API_URL"] + "/flows/filter", {})}
     states = [(flows[run["flow_id"]], run["state_type"]) for run in runs]
     assert states == [("extract", "COMPLETED"), ("ground", "FAILED")]
+
+
+SPEC = """
+name = "served"
+title = "What serve serves"
+[sources]
+pmc_ids = "ids.txt"
+[tasks.visual_context]
+"""
+
+
+@pytest.mark.timeout(240)
+def test_a_served_sweep_is_scheduled_runs_and_leaves_its_record(
+    server: dict[str, str], tmp_path: Path
+) -> None:
+    workspace = new_workspace(tmp_path / "ws")
+    ids = sample_ids()[:3]
+    crawl_bucket(workspace, ids)
+    (tmp_path / "ids.txt").write_text("\n".join(ids), "utf-8")
+    (tmp_path / "spec.toml").write_text(SPEC, "utf-8")
+    links = {"commentCorrection": [{"type": "Retraction in", "reference": "J Inventions", "id": "1"}]}
+    rows = [record(ids[0], commentCorrectionList=links), record(ids[1])]
+    api = server["PREFECT_API_URL"]
+    with BucketServer([bucket_dir()]) as bucket, FakeEuropePmc(records=rows) as europepmc:
+        environment = {
+            **server,
+            "MEDQRELS_PMC__ENDPOINT": bucket.endpoint,
+            "MEDQRELS_EUROPEPMC__ENDPOINT": europepmc.endpoint,
+            "PREFECT_RUNNER_POLL_FREQUENCY": "1",
+        }
+        command = ["serve", "--spec", str(tmp_path / "spec.toml"), "--workspace", str(workspace.root)]
+        with (tmp_path / "log.txt").open("wb") as log:
+            process = subprocess.Popen([BIN / "medqrels", *command], env=environment, stdout=log, stderr=log)
+        try:
+            sweep = until(lambda: next(iter(deployed(api, "sweep")), None))
+            assert sweep["concurrency_limit"] == 1 or sweep["global_concurrency_limit"]["limit"] == 1
+            assert sweep["tags"] == ["medqrels", "served", "sweep"]
+            until(lambda: runs_in(api, sweep["id"], "SCHEDULED"))  # by the server's own scheduler
+            body = {"parameters": {**sweep["parameters"], "as_of": "2026-03-02"}}
+            run = ask(f"{api}/deployments/{sweep['id']}/create_flow_run", body)
+            until(lambda: ask(f"{api}/flow_runs/{run['id']}")["state_type"] == "COMPLETED", 100)
+        finally:
+            process.terminate()
+            process.wait(60)
+    (row,) = runs_of(workspace)
+    assert (row["flow"], row["dataset"], row["state"]) == ("sweep", "served", "completed")
+    assert any(f"remove pmc:{ids[0]}.1: retraction" in note for note in row["notes"]), row["notes"]
+    assert [item.locator for item in read_register(workspace)] == [ids[0]]
+    assert ids[0] in (Path(row["folder"]) / "index.html").read_text("utf-8")
+    logged = ask(f"{api}/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"]]}}})
+    assert any("changed articles" in line["message"] for line in logged), logged
+    kept = ask(f"{api}/artifacts/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
+    assert [item["key"] for item in kept] == ["sweep-served-summary"] and ids[0] in kept[0]["data"]
+
+
+def deployed(api: str, flow: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask(f"{api}/deployments/filter", {"flows": {"name": {"any_": [flow]}}})
+    return found
+
+
+def runs_in(api: str, deployment: str, state: str) -> list[dict[str, Any]]:
+    wanted = {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": [state]}}}
+    found: list[dict[str, Any]] = ask(f"{api}/flow_runs/filter", {"flow_runs": wanted})
+    return found
+
+
+def until(ready: Callable[[], Any], seconds: float = 60) -> Any:
+    """Wait for something to be there."""
+    deadline = time.monotonic() + seconds
+    while not (found := ready()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.2)
+    return found

@@ -197,7 +197,10 @@ def test_the_manifest_says_what_was_done(workspace: Workspace) -> None:
         shard.outputs["words"].rows for shard in shards_of(workspace, "cut").values()
     )
     run_note = json.loads((workspace.stage("cut") / "s0000" / "_run.json").read_text())
-    assert set(run_note) == {"finished_unix", "seconds", "host"}
+    assert set(run_note) == {"finished_unix", "seconds", "cpu_seconds", "peak_mib", "bytes", "host"}
+    folder = workspace.stage("cut") / "s0000"
+    assert run_note["bytes"] == sum(path.stat().st_size for path in folder.glob("*.parquet"))
+    assert run_note["peak_mib"] > 10 and run_note["cpu_seconds"] <= run_note["seconds"] + 0.1
     text = (workspace.stage("cut") / "s0000" / MANIFEST).read_text("utf-8")
     assert str(workspace.root) not in text
 

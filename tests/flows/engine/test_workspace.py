@@ -92,6 +92,7 @@ def test_another_process_holds_the_lock(workspace: Workspace, repository: Path) 
         with pytest.raises(WorkspaceError, match="another medqrels process") as caught, workspace.writing():
             pass
         assert caught.value.file == str(workspace.root) and "wait" in caught.value.hint
+        assert f"process {other.pid}" in caught.value.message
         assert open_workspace(workspace.root) == workspace  # reading needs no lock
         other.stdin.write("\n")
         other.stdin.flush()

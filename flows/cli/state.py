@@ -1,0 +1,63 @@
+"""The commands `status` and `doctor`: what there is and what runs, and whether the machine can do it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from flows.cli.common import DEFAULT, FINDING, OK, Common, emit
+
+WATCH_SECONDS = 2.0
+_CLEAR = "\x1b[H\x1b[2J"
+
+
+def status(
+    *,
+    spec: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            negative="", help="A dataset's spec.toml whose schedule to show; by default all of data_cards/."
+        ),
+    ] = (),
+    watch: Annotated[
+        bool, Parameter(negative="", help="Show it again every two seconds, until Ctrl-C.")
+    ] = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Show what is fresh, stale, running or failed and why, drops, the disk, and what runs next."""
+    from flows.engine.session import read_session
+    from flows.inspect.status import describe
+    from flows.inspect.status import status as read_status
+    from flows.schedules import planned, shipped
+    from flows.specs import read_dataset
+
+    workspace = read_session(common.workspace).workspace
+    datasets = [read_dataset(path) for path in spec] or shipped()
+    items = [item for dataset in datasets for item in planned(dataset)]
+    while True:
+        found = read_status(workspace, items)
+        is_screen = watch and sys.stdout.isatty() and not common.json
+        emit(common, found, (_CLEAR if is_screen else "") + describe(found))
+        if not watch:
+            return OK
+        time.sleep(WATCH_SECONDS)
+
+
+def doctor(
+    *,
+    servers: Annotated[
+        bool, Parameter(negative="", help="Ask the servers too: Prefect, Label Studio, the Hub, the sources.")
+    ] = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Check that this machine and workspace can do the work, and say how to mend what cannot."""
+    from flows.engine.settings import load_settings
+    from flows.inspect.doctor import describe, examine, is_well
+
+    results = examine(load_settings(workspace=common.workspace), ask_servers=servers)
+    emit(common, results, lambda: describe(results))
+    return OK if is_well(results) else FINDING

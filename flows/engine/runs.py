@@ -1,0 +1,265 @@
+"""Records of runs in the workspace: what ran when, what came of it, and its log, one JSON line an event.
+
+`<workspace>/runs/<id>/` holds `run.json`, `log.jsonl`, and a lock that the system lets go when the process
+ends, so that a killed run is told from a running one. Prefect's database is not needed to know any of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import json
+import os
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from flows.engine.manifest import peak_mib, read_run
+from flows.engine.workspace import Workspace, write_atomic
+from schemas.errors import MedqrelsError
+
+RUNS = "runs"
+RECORD = "run.json"
+LOG = "log.jsonl"
+KEPT = 200
+"""Newest runs whose folders stay."""
+WAITING, RUNNING, COMPLETED, FAILED, CANCELLED, KILLED = (
+    "waiting", "running", "completed", "failed", "cancelled", "killed",
+)  # fmt: skip
+"""States of a run; `killed` is never written: it is what a record says whose process is gone."""
+_LOCK = ".lock"
+_CURRENT: contextvars.ContextVar[Run | None] = contextvars.ContextVar("medqrels_run", default=None)
+_THREADS = threading.Lock()
+
+
+@dataclass(slots=True)
+class Run:
+    """One run while it goes on.
+
+    Attributes:
+        folder: of its record and log; None for work that is not recorded.
+        record: what run.json says, see `docs/operations.md`.
+    """
+
+    folder: Path | None
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def who(self) -> str:
+        """How others are told of it."""
+        if self.folder is None:
+            return f"process {os.getpid()} on {os.uname().nodename}"
+        named = self.record["flow"] + (f" of {self.record['dataset']}" if self.record["dataset"] else "")
+        return f"{named}, run {self.record['id']}, process {os.getpid()} on {os.uname().nodename}"
+
+    def note(self, event: str, *, level: str = "info", **fields: Any) -> None:
+        """Add a line to the log; fields such as `stage`, `shard`, `record`, `message`."""
+        if self.folder is None:
+            return
+        head = {"time": now(), "level": level, "run": self.record["id"], "flow": self.record["flow"]}
+        line = json.dumps({**head, "event": event, **fields}, ensure_ascii=False, default=str)
+        with _THREADS, (self.folder / LOG).open("a", encoding="utf-8", errors="surrogateescape") as handle:
+            handle.write(line + "\n")
+
+    def set(self, **fields: Any) -> None:
+        """Change the record on disk."""
+        if self.folder is None:
+            return
+        self.record.update(fields)
+        body = json.dumps(self.record, indent=1, ensure_ascii=False, default=str) + "\n"
+        write_atomic(self.folder / RECORD, body.encode("utf-8", "surrogateescape"))
+
+    def waits_for(self, holder: str) -> None:
+        """It cannot begin yet."""
+        self.set(state=WAITING, waits_for=holder)
+        self.note("waiting", message=f"waits for {holder}")
+
+    def begins(self) -> None:
+        """It holds the workspace; what a nested piece of work says again changes nothing."""
+        if self.record.get("state") == WAITING:
+            self.set(state=RUNNING, waits_for="")
+
+    def stage(self, summary: Mapping[str, Any], spent: Mapping[str, float]) -> None:
+        """What a stage did: its summary, and time, memory and bytes of the shards made now."""
+        if self.folder is None:
+            return
+        row = {**summary, **spent}
+        self.set(stages=[*self.record["stages"], row])
+        self.note("stage_finished", **row)
+
+
+NOT_RECORDED = Run(None)
+
+
+def current_run() -> Run:
+    """The run that this code is part of; one that records nothing outside of any."""
+    return _CURRENT.get() or NOT_RECORDED
+
+
+@contextlib.contextmanager
+def recorded(
+    workspace: Workspace, flow: str, *, dataset: str = "", parameters: Mapping[str, Any] | None = None
+) -> Iterator[Run]:
+    """Record what happens inside as a run; inside another run, or without a name, as part of what is around.
+
+    Args:
+        workspace: which keeps the record.
+        flow: name of the flow or command, '' for work not worth a record.
+        dataset: it is done for, '' for none.
+        parameters: plain values it was started with.
+    """
+    if not flow or _CURRENT.get() is not None:
+        yield current_run()
+        return
+    run, lock = _new(workspace, flow, dataset, parameters or {})
+    token = _CURRENT.set(run)
+    try:
+        run.note("run_started", parameters=run.record["parameters"], dataset=dataset)
+        yield run
+        _end(run, COMPLETED, {})
+    except BaseException as error:
+        _end(run, FAILED if isinstance(error, Exception) else CANCELLED, failure(error))
+        raise
+    finally:
+        _CURRENT.reset(token)
+        lock.release()
+
+
+def failure(error: BaseException) -> dict[str, str]:
+    """What an error says: kind, message, record, file, and the command that helps."""
+    if isinstance(error, MedqrelsError):
+        return error.attrs()
+    if not isinstance(error, Exception):
+        return {
+            "error": type(error).__name__,
+            "message": "cancelled",
+            "hint": "run it again: it goes on from here",
+        }
+    return {
+        "error": type(error).__name__,
+        "message": str(error),
+        "hint": "run it again with --log-level DEBUG",
+    }
+
+
+def spent(folders: Iterable[Path], seconds: float) -> dict[str, float]:
+    """What it cost to make some shards now.
+
+    Args:
+        folders: of the shards.
+        seconds: that the stage took by the clock.
+    """
+    costs = [read_run(folder) for folder in folders]
+    return {
+        "seconds": round(seconds, 3),
+        "cpu_seconds": round(sum(cost.get("cpu_seconds", 0.0) for cost in costs), 3),
+        "peak_mib": max((cost.get("peak_mib", 0) for cost in costs), default=0),
+        "bytes": sum(cost.get("bytes", 0) for cost in costs),
+    }
+
+
+@contextlib.contextmanager
+def measured() -> Iterator[dict[str, float]]:
+    """What the work inside cost, in the form of :func:`spent`, filled in at its end."""
+    cost: dict[str, float] = {}
+    clock, before = time.monotonic(), os.times()
+    yield cost
+    after = os.times()
+    used = sum(after[:4]) - sum(before[:4])
+    seconds = round(time.monotonic() - clock, 3)
+    cost.update(seconds=seconds, cpu_seconds=round(used, 3), peak_mib=peak_mib(), bytes=0)
+
+
+def _end(run: Run, state: str, why: Mapping[str, str]) -> None:
+    run.set(state=state, finished=now(), waits_for="", why=dict(why))
+    level = {COMPLETED: "info", CANCELLED: "warning"}.get(state, "error")
+    run.note(f"run_{state}", level=level, **why)
+
+
+def _new(
+    workspace: Workspace, flow: str, dataset: str, parameters: Mapping[str, Any]
+) -> tuple[Run, FileLock]:
+    base = workspace.root / RUNS
+    base.mkdir(exist_ok=True)
+    _forget_old(base)
+    started = now()
+    id = f"{started[:19].replace('-', '').replace(':', '')}Z-{flow}-{secrets.token_hex(3)}"
+    folder = base / id
+    folder.mkdir()
+    lock = FileLock(folder / _LOCK)
+    lock.acquire()
+    run = Run(folder)
+    run.set(
+        id=id,
+        flow=flow,
+        dataset=dataset,
+        parameters=dict(parameters),
+        state=WAITING,
+        waits_for="",
+        started=started,
+        finished="",
+        process=os.getpid(),
+        host=os.uname().nodename,
+        why={},
+        stages=[],
+        releases=[],
+        notes=[],
+    )
+    return run, lock
+
+
+def _forget_old(base: Path) -> None:
+    for folder in sorted(path for path in base.iterdir() if path.is_dir())[: -(KEPT - 1)]:
+        if not _is_held(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_held(folder: Path) -> bool:
+    """Whether the process of a run lives."""
+    path = folder / _LOCK
+    if not path.is_file():
+        return False
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return True
+    lock.release()
+    return False
+
+
+def runs_of(workspace: Workspace) -> list[dict[str, Any]]:
+    """Records of the runs of a workspace, oldest first; a damaged record is left out."""
+    base = workspace.root / RUNS
+    found = []
+    for path in sorted(base.glob(f"*/{RECORD}")) if base.is_dir() else []:
+        try:
+            row = json.loads(path.read_text("utf-8", "surrogateescape"))
+            row = {**row, "folder": str(path.parent)}
+            unfinished = row["state"] in (WAITING, RUNNING)
+        except (ValueError, KeyError, TypeError, OSError):
+            continue
+        if unfinished and not _is_held(path.parent):
+            row["state"] = KILLED
+            row["why"] = {"message": "its process was killed", "hint": "run it again: it goes on from here"}
+        found.append(row)
+    return found
+
+
+def last_of(rows: Sequence[Mapping[str, Any]], flow: str, dataset: str) -> Mapping[str, Any] | None:
+    """The newest completed run of a flow for a dataset, None when there is none."""
+    mine = [row for row in rows if (row["flow"], row["dataset"], row["state"]) == (flow, dataset, COMPLETED)]
+    return mine[-1] if mine else None
+
+
+def now() -> str:
+    """The time as UTC in ISO 8601, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

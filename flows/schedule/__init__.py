@@ -1,0 +1,1 @@
+"""What runs by itself: the scheduled flows, how they are deployed and served, what they leave to look at."""

@@ -1,0 +1,110 @@
+"""`medqrels serve`: one process that runs the scheduled flows, with a Prefect server where none is set."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from flows.engine import worker_lifetime
+from flows.schedules import Planned
+from schemas.errors import MedqrelsError, UsageError
+
+STARTUP_SECONDS = 120.0
+_SHOWN = {
+    "PREFECT_LOGGING_LEVEL": "INFO",
+    "PREFECT_LOGGING_TO_API_ENABLED": "true",
+}
+"""Runs that nobody watches on a terminal are looked at on Prefect's pages."""
+
+
+def serve(items: Sequence[Planned], workspace: str | None, port: int, limit: int) -> None:
+    """Serve deployments until the process is ended (Ctrl-C, SIGTERM); runs are processes of their own.
+
+    Args:
+        items: what runs by itself.
+        workspace: folder of the workspace, None for that of the settings.
+        port: of the private server on loopback, where no PREFECT_API_URL is set.
+        limit: runs at the same time.
+
+    Raises:
+        UsageError: the port is taken.
+        MedqrelsError: the private server does not start.
+    """
+    for name, value in _SHOWN.items():
+        os.environ.setdefault(name, value)
+    from prefect import serve as serve_deployments
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    from flows.schedule.deployments import runner_deployments
+
+    set_already = PREFECT_API_URL.value()
+    with own_server(port) if not set_already else contextlib.nullcontext(set_already) as url:
+        os.environ["PREFECT_API_URL"] = url
+        with temporary_settings({PREFECT_API_URL: url}):
+            serve_deployments(*runner_deployments(items, workspace), limit=limit)
+
+
+@contextlib.contextmanager
+def own_server(port: int) -> Iterator[str]:
+    """A Prefect server on loopback with its pages, ended with this process however that ends; yields its API.
+
+    Its database is the one of $PREFECT_HOME; schedules and records of runs do not depend on it.
+
+    Raises:
+        UsageError: the port is taken.
+        MedqrelsError: it does not start.
+    """
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(
+                f"port {port} is taken",
+                hint=f"another --port; or, if a Prefect server answers there, "
+                f"PREFECT_API_URL=http://127.0.0.1:{port}/api medqrels serve",
+            ) from error
+    url = f"http://127.0.0.1:{port}/api"
+    process = _start(port, url)
+    try:
+        _wait(process, url)
+        yield url
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _start(port: int, url: str) -> subprocess.Popen[bytes]:
+    command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {port}"
+    script = str(Path(worker_lifetime.__file__))
+    return subprocess.Popen(
+        [sys.executable, "-P", script, str(os.getpid()), *command.split(), "--log-level", "error"],
+        env={
+            **os.environ,
+            "PREFECT_SERVER_UI_API_URL": url,
+            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+            "PREFECT_LOGGING_LEVEL": "ERROR",
+        },
+    )
+
+
+def _wait(process: subprocess.Popen[bytes], url: str) -> None:
+    deadline = time.monotonic() + STARTUP_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/health", timeout=2):
+            return
+        time.sleep(0.2)
+    raise MedqrelsError(
+        "the Prefect server did not start", hint="prefect server start, and PREFECT_API_URL=… medqrels serve"
+    )
