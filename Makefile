@@ -2,7 +2,7 @@
 # except the system packages of `make test`.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo lint test bench lock clean system-deps env-all review-env
+.PHONY: help setup demo lint test bench site lock clean system-deps env-all review-env site-env
 
 BIN := .venv/bin
 EXTRAS ?=
@@ -40,8 +40,16 @@ review-env: env-all
 	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
 
 test: export PYTHONDONTWRITEBYTECODE = # without bytecode every process recompiles what it imports
-test: system-deps lint review-env ## system packages, lint, the review server, then every test
+test: system-deps lint review-env site-env ## system packages, lint, the review server, then every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+
+site-env:
+	@$(INSTALL) --own site
+
+site: site-env ## build the documentation as a site in build/site, offline
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet
+	@echo "built: build/site/index.html"
+	@echo "with search: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site"
 
 bench: env-all ## full campaigns and measurements beside the peers
 	$(BIN)/python -m benchmarks.run_all
@@ -62,8 +70,9 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 	$(COMPILE) --constraint requirements/all.lock.txt --all-extras $(LOCK_INPUTS) --output-file requirements/models.lock.txt
 	$(COMPILE) requirements/label-studio.in --output-file requirements/label-studio.lock.txt
 	$(COMPILE) requirements/model-server.in --output-file requirements/model-server.lock.txt
+	$(COMPILE) requirements/site.in --output-file requirements/site.lock.txt
 	@rm -rf .venv-lock
 
 clean: ## remove .venv and every cache; workspaces stay
-	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock .venv-site .venv-site.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

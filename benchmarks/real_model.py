@@ -35,7 +35,6 @@ from sources.sample import bucket_dir
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
 
 PROFILE = "model-server"
-VENV = ROOT / f".venv-{PROFILE}"
 SPEC = """
 name = "real"
 title = "Answers of a real model"
@@ -44,18 +43,6 @@ stages = ["hyde"]
 is_trial = true
 [tasks.visual_context]
 """
-
-
-def environment() -> Path:
-    """The Python of the server's own environment, made from its lock if it is not there."""
-    with setup_venv.exclusive(ROOT / f".venv-{PROFILE}.lock"):
-        version = setup_venv.minor_version(setup_venv.python_of(VENV))
-        if version is None or not setup_venv.stamp_path(ROOT, VENV, PROFILE, version).is_file():
-            setup_venv.create(VENV, Path(sys.executable))
-            setup_venv.install_lock(ROOT, VENV, PROFILE)
-            version = str(setup_venv.minor_version(setup_venv.python_of(VENV)))
-            setup_venv.stamp_path(ROOT, VENV, PROFILE, version).write_text("")
-    return setup_venv.python_of(VENV)
 
 
 @contextlib.contextmanager
@@ -114,7 +101,8 @@ def main(limit: str = "12") -> None:
     """Measure and save the figures."""
     with tempfile.TemporaryDirectory() as scratch:
         workspace, spec = built(Path(scratch), 8)
-        with served(environment()) as reach:
+        python = setup_venv.ensure_own(ROOT, PROFILE, Path(sys.executable)) / "python"
+        with served(python) as reach:
             result = asked(workspace, spec, reach, int(limit))
         result["server_cpu_seconds"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, 1)
     print(save("real_model", {"model": NAME, "asked_at_most": int(limit), **result}))
