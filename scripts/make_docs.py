@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,12 +21,11 @@ from curation.tasks.registry import TASKS
 from flows.engine.hosts import PmcSettings
 from flows.engine.settings import HttpSettings, Settings
 from flows.inspect.audit import recipes
-from schemas.grades import EXCLUSIONS
 from schemas.published import IMAGE, READERS, Published
 from schemas.record import arrow_schema, registered
 from schemas.stages import Reason
 from schemas.tables import DERIVED, EXTRA, MAIN, NANO, PROVENANCE
-from schemas.task import Settings as TaskSettings
+from scripts import task_docs
 from scripts.command_docs import commands_page, grouped
 from scripts.command_docs import table as command_table
 
@@ -197,37 +195,16 @@ def audit_page(text: str) -> str:
     return _renewed(text, RECIPES_BEGIN, RECIPES_END, lines)
 
 
-def _task_tables() -> Iterator[str]:
-    """What every task declares: settings, grades, exclusions, reasons."""
-    yield from ("## Settings", "", "In `spec.toml` under `[tasks.<task>]`, or `--set tasks.<task>.<key>=…`;")
-    yield from ("each release records them. The licence profile is said once, for the whole dataset.", "")
-    yield from ("| task | key | default | meaning |", "|---|---|---|---|")
-    for name, task in sorted(TASKS.items()):
-        defaults = task.settings().model_dump(mode="json")
-        for key, field in task.settings.model_fields.items():
-            if key not in TaskSettings.model_fields:
-                yield f"| `{name}` | `{key}` | {json.dumps(defaults[key])} | {field.description} |"
-    yield from ("", "## What the grades mean", "", "| task | score | meaning |", "|---|---|---|")
-    for name, task in sorted(TASKS.items()):
-        yield from (f"| `{name}` | {one.score} | {one.definition} |" for one in task.grades if one.score)
-    yield from ("", "## Why a pair may be excluded", "", "| task | code | meaning |", "|---|---|---|")
-    yield from (f"| any | `{code}` | {text} |" for code, text in EXCLUSIONS.items())
-    for name, task in sorted(TASKS.items()):
-        yield from (f"| `{name}` | `{code}` | {text} |" for code, text in task.exclusions.items())
-    yield from (
-        "",
-        "## Why a task alone drops a unit",
-        "",
-        "Beside the [common reasons](records.md#reason-codes).",
-        "",
-    )
-    for name, task in sorted(TASKS.items()):
-        yield f"- `{name}`: " + ", ".join(f"`{reason}`" for reason in sorted(map(str, task.reasons)))
-
-
 def tasks_page(text: str) -> str:
-    """docs/tasks.md with what the tasks declare renewed."""
-    return _renewed(text, TASKS_BEGIN, TASKS_END, list(_task_tables()))
+    """docs/tasks.md with the list of tasks renewed."""
+    return _renewed(text, TASKS_BEGIN, TASKS_END, list(task_docs.listed()))
+
+
+def _task_texts() -> Iterator[tuple[Path, str]]:
+    """The page of each task as it stands; '' where there is none yet."""
+    for name in TASKS:
+        path = ROOT / f"docs/tasks/{name}.md"
+        yield path, path.read_text("utf-8") if path.is_file() else ""
 
 
 def pages() -> dict[Path, str]:
@@ -242,6 +219,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/tables.md": tables_page(),
         ROOT / "docs/rules.md": rules_page(),
         tasks_path: tasks_page(tasks_path.read_text("utf-8")),
+        **{path: task_docs.page(path.stem, text) for path, text in _task_texts()},
         readme_path: readme(readme_path.read_text("utf-8")),
     }
 
