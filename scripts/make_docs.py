@@ -17,7 +17,6 @@ from pydantic import BaseModel
 
 import schemas
 from curation.audit import RULES
-from curation.evaluation.results import FORMAT_VERSION as RESULTS_FORMAT
 from curation.published.manifest import FORMAT_VERSION as RELEASE_FORMAT
 from curation.published.manifest import OLDEST_FORMAT
 from curation.similarity.text.ngrams import HASH_VERSION
@@ -228,12 +227,12 @@ def upgrading_page(text: str) -> str:
 def _formats() -> Iterator[str]:
     """Each kind of file that states a version, and what becomes of an older one."""
     older = f"from {OLDEST_FORMAT} on are read" if OLDEST_FORMAT < RELEASE_FORMAT else "refused"
+    audit = AuditReport.__dataclass_fields__["version"].default
     yield f"| a workspace | {STORAGE_VERSION} | refused: crawl into a new one | `workspace.json` |"
     yield f"| a release | {RELEASE_FORMAT} | {older} | `release.json` |"
-    yield f"| results of `evaluate` | {RESULTS_FORMAT} | refused: evaluate again | `results.json` |"
-    yield f"| an audit report | {AuditReport.__dataclass_fields__['version'].default} | `--verify` refuses: audit again | `audit.json` |"
+    yield f"| an audit report | {audit} | `--verify` refuses: audit again | `audit.json` |"
     yield f"| hashes of `audit hashlist` | {HASH_VERSION} | refused: write the list again | the list |"
-    yield f"| ids of queries and documents | {ID_VERSION} | a release of other ids is a major version | the ids |"
+    yield f"| ids of queries and documents | {ID_VERSION} | other ids make a major version | `release.json` |"
 
 
 def pages() -> dict[Path, str]:

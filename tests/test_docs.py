@@ -57,7 +57,8 @@ def test_every_command_named_in_the_documentation_exists() -> None:
     known = {name.removeprefix("medqrels ") for name, _ in commands()} | groups
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         blocks = re.findall(r"```(?:\w*)\n(.*?)```|`([^`\n]+)`", path.read_text("utf-8"), re.S)
-        for block in (first or second for first, second in blocks):
+        spoken = [code for _, code in blocks if re.match(r"(?:\S+=\S+ |\S*/)?medqrels ", code)]
+        for block in [fenced for fenced, _ in blocks if fenced] + spoken:
             for found in COMMAND.findall(block):
                 words = found.split()
                 name = found if found in known else words[0]
