@@ -23,7 +23,7 @@ from scripts.smoke import TEST_ONLY
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCKS = {
     profile: ROOT / "requirements" / f"{profile}.lock.txt"
-    for profile in ("core", "all", "models", "label-studio", "site")
+    for profile in ("core", "all", "models", "label-studio", "site", "supply")
 }
 EXTRAS = [
     "bench",
