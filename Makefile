@@ -2,7 +2,7 @@
 # except the system packages of `make test`.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo lint test bench lock clean system-deps env-all review-env
+.PHONY: help setup demo lint test bench site sbom audit-dependencies lock clean system-deps env-all review-env site-env supply-env
 
 BIN := .venv/bin
 EXTRAS ?=
@@ -13,7 +13,7 @@ WORKERS ?= 2
 INSTALL = python=$$(sh scripts/find-python.sh) && "$$python" scripts/setup_venv.py
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "  PYTHON=/path/to/python chooses the interpreter (>= 3.11)."
 
 setup: ## make .venv; EXTRAS=test,bench or EXTRAS=all adds extras of pyproject.toml (models only by its name)
@@ -40,8 +40,33 @@ review-env: env-all
 	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
 
 test: export PYTHONDONTWRITEBYTECODE = # without bytecode every process recompiles what it imports
-test: system-deps lint review-env ## system packages, lint, the review server, then every test
+test: system-deps lint review-env site-env ## system packages, lint, the review server, then every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+
+site-env:
+	@$(INSTALL) --own site
+
+site: site-env ## build the documentation as a site in build/site, offline
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet
+	@echo "built: build/site/index.html"
+	@echo "with search: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site"
+
+supply-env:
+	@$(INSTALL) --own supply
+
+sbom: supply-env ## write what the locks install (CycloneDX) and the licences of .venv into build/sbom, offline
+	@mkdir -p build/sbom
+	@for lock in core all models label-studio site; do \
+		.venv-supply/bin/cyclonedx-py requirements requirements/$$lock.lock.txt --pyproject pyproject.toml --output-reproducible \
+			--of JSON -o build/sbom/$$lock.cdx.json 2> build/sbom/$$lock.log || { cat build/sbom/$$lock.log; exit 1; }; \
+	done
+	@$(BIN)/python -m scripts.licences > build/sbom/licences.md
+	@echo "written: build/sbom"
+
+audit-dependencies: supply-env ## ask an advisory service for known holes in what the locks install
+	@for lock in core all models label-studio site; do \
+		echo "$$lock"; .venv-supply/bin/pip-audit --progress-spinner off --disable-pip --require-hashes -r requirements/$$lock.lock.txt || failed=1; \
+	done; test -z "$$failed"
 
 bench: env-all ## full campaigns and measurements beside the peers
 	$(BIN)/python -m benchmarks.run_all
@@ -63,8 +88,10 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 	$(COMPILE) requirements/label-studio.in --output-file requirements/label-studio.lock.txt
 	$(COMPILE) requirements/model-server.in --output-file requirements/model-server.lock.txt
 	$(COMPILE) requirements/mteb.in --output-file requirements/mteb.lock.txt
+	$(COMPILE) requirements/site.in --output-file requirements/site.lock.txt
+	$(COMPILE) requirements/supply.in --output-file requirements/supply.lock.txt
 	@rm -rf .venv-lock
 
 clean: ## remove .venv and every cache; workspaces stay
-	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock .venv-mteb .venv-mteb.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf .venv .venv-lock .venv.lock .venv-label-studio .venv-label-studio.lock .venv-model-server .venv-model-server.lock .venv-mteb .venv-mteb.lock .venv-site .venv-site.lock .venv-supply .venv-supply.lock build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

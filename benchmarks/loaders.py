@@ -17,11 +17,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from benchmarks.environments import environment
 from benchmarks.loaders_inside import digest
 from benchmarks.measure import ROOT, read_result, save
 from schemas.published import Published, languages_of
 from schemas.tables import CORPUS, QRELS, QUERIES
+from scripts import setup_venv
 
 NAME = "loaders"
 SPLIT = "test"
@@ -145,4 +145,5 @@ def _sample(folder: Path) -> Path:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         releases = [Path(name) for name in sys.argv[1:]] or [_sample(Path(scratch))]
-        save(NAME, {"rows": [row for path in releases for row in compared(environment("mteb"), path)]})
+        python = setup_venv.ensure_own(ROOT, "mteb", Path(sys.executable)) / "python"
+        save(NAME, {"rows": [row for path in releases for row in compared(python, path)]})

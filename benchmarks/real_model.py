@@ -18,7 +18,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environments import environment
 from benchmarks.measure import ROOT, save
 from benchmarks.model_server import NAME
 from flows.adapters.answering import Terms
@@ -31,6 +30,7 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.specs import read_spec
 from schemas.spec import DatasetSpec
+from scripts import setup_venv
 from sources.sample import bucket_dir
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
 
@@ -101,7 +101,8 @@ def main(limit: str = "12") -> None:
     """Measure and save the figures."""
     with tempfile.TemporaryDirectory() as scratch:
         workspace, spec = built(Path(scratch), 8)
-        with served(environment(PROFILE)) as reach:
+        python = setup_venv.ensure_own(ROOT, PROFILE, Path(sys.executable)) / "python"
+        with served(python) as reach:
             result = asked(workspace, spec, reach, int(limit))
         result["server_cpu_seconds"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, 1)
     print(save("real_model", {"model": NAME, "asked_at_most": int(limit), **result}))

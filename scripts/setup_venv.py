@@ -192,6 +192,28 @@ def ensure(
     return True
 
 
+def ensure_own(root: Path, name: str, python: Path) -> Path:
+    """Makes `.venv-<name>` hold requirements/<name>.lock.txt: tools apart from medqrels.
+
+    Returns:
+        The environment's `bin` directory.
+
+    Raises:
+        SetupError: a step failed; the environment then has no stamp and the next call rebuilds it.
+    """
+    venv = root / f".venv-{name}"
+    with exclusive(root / f".venv-{name}.lock"):
+        version = minor_version(python_of(venv))
+        bound_to = stamp_text(root, venv, package=False)  # scripts hold absolute paths
+        stamp = stamp_path(root, venv, name, str(version))
+        if version is None or not stamp.is_file() or stamp.read_text() != bound_to:
+            create(venv, python)
+            print(f"installing {lock_path(root, name).relative_to(root)} into {venv}", flush=True)
+            install_lock(root, venv, name)
+            stamp_path(root, venv, name, str(minor_version(python_of(venv)))).write_text(bound_to)
+    return venv / "bin"
+
+
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
     """Holds a lock file, so that two `make` commands at once install one after the other."""
@@ -219,7 +241,7 @@ def profile_for(root: Path, extras: list[str]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Command line: `setup_venv.py [EXTRA…]`."""
+    """Command line: `setup_venv.py [EXTRA…]`, or `setup_venv.py --own NAME`."""
     parser = argparse.ArgumentParser(description="Make the environment from a lock.")
     parser.add_argument(
         "extras", nargs="*", metavar="EXTRA", help="extras of pyproject.toml, also comma-separated"
@@ -228,10 +250,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--python", type=Path, default=Path(sys.executable), help="interpreter of a new environment"
     )
+    parser.add_argument("--own", metavar="NAME", help="make .venv-NAME from its own lock instead")
     options = parser.parse_args(arguments)
     root: Path = options.root.resolve()
     extras = [extra for word in options.extras for extra in word.split(",") if extra]
     try:
+        if options.own:
+            ensure_own(root, options.own, options.python)
+            return 0
         profile = profile_for(root, extras)
         with exclusive(root / ".venv.lock"):
             ensure(root, root / ".venv", profile, options.python, pinned=bool(os.environ.get("PYTHON")))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from curation.tasks.registry import TASKS
-from scripts import make_docs
+from scripts import make_docs, task_docs
 from scripts.command_docs import commands, grouped
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,9 +55,10 @@ def test_tables_of_commands_are_sound_markdown() -> None:
 def test_every_command_named_in_the_documentation_exists() -> None:
     groups = {"crawl", "review", "vocabulary", "vocabulary add"}
     known = {name.removeprefix("medqrels ") for name, _ in commands()} | groups
-    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         blocks = re.findall(r"```(?:\w*)\n(.*?)```|`([^`\n]+)`", path.read_text("utf-8"), re.S)
-        for block in (first or second for first, second in blocks):
+        spoken = [code for _, code in blocks if re.match(r"(?:\S+=\S+ |\S*/)?medqrels ", code)]
+        for block in [fenced for fenced, _ in blocks if fenced] + spoken:
             for found in COMMAND.findall(block):
                 words = found.split()
                 name = found if found in known else words[0]
@@ -65,20 +66,25 @@ def test_every_command_named_in_the_documentation_exists() -> None:
 
 
 def test_every_relative_link_leads_somewhere() -> None:
-    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "benchmarks/README.md"]:
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks/README.md"]:
         for target in LINK.findall(path.read_text("utf-8")):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
 def test_the_task_pages_say_what_the_code_says() -> None:
-    own = (ROOT / "docs/visual_context.md").read_text("utf-8")
-    task = TASKS["visual_context"]
-    assert all(grade.definition in own for grade in task.grades if grade.score)
-    assert all(f"| `{code}` | {text} |" in own for code, text in task.exclusions.items())
     page = (ROOT / "docs/tasks.md").read_text("utf-8")
     for name in TASKS:
         assert re.search(rf"^\| `{name}` \| .*(Retrieval|Discrimination): ", page, re.M), (
             f"{name}: no source is stated"
+        )
+        own, _, declared = (ROOT / f"docs/tasks/{name}.md").read_text("utf-8").partition(task_docs.BEGIN)
+        assert own.startswith(f"# {name}\n\n*Given ") and len(own) > 400, f"{name}: nobody wrote what it asks"
+        task = TASKS[name]
+        assert all(f"| {grade.score} | {grade.name} |" in declared for grade in task.choices)
+        assert all(f"| `{code}` | {text} |" in declared for code, text in task.exclusions.items())
+        assert all(
+            f"`{code}`" in declared
+            for code in (*task.reasons, *task.settings.model_fields.keys() - {"licence_profile"})
         )
 
 

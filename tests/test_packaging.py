@@ -36,7 +36,18 @@ def make(*arguments: str) -> str:
 
 
 def test_make_without_a_target_explains_itself() -> None:
-    for target in ("setup", "demo", "lint", "test", "bench", "lock", "clean"):
+    for target in (
+        "setup",
+        "demo",
+        "lint",
+        "test",
+        "bench",
+        "site",
+        "sbom",
+        "audit-dependencies",
+        "lock",
+        "clean",
+    ):
         assert re.search(rf"(?m)^  make {target} +\w", make())
 
 

@@ -111,8 +111,8 @@ def test_a_judge_grades_it_by_its_scale(told: Mapping[str, Any]) -> None:
 
 
 def test_the_documentation_lists_it(told: Mapping[str, Any]) -> None:
-    assert "| `toy_search` | `min_words` | 15 | a shorter caption or passage is left out |" in told["docs"]
-    assert "- `toy_search`: `toy_uncited`" in told["docs"]
+    assert "| `min_words` | 15 | a shorter caption or passage is left out |" in told["docs"]
+    assert "some of its own: `toy_uncited`." in told["docs"]
 
 
 def test_a_reason_that_nobody_declared_is_refused() -> None:

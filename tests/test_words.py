@@ -28,7 +28,6 @@ class Allowed:
 
 EXCEPTIONS = (
     Allowed("docs/tasks.md", "or shows its picture", "text of an exclusion code, released in release.json"),
-    Allowed("docs/visual_context.md", "or shows its picture", "as in docs/tasks.md"),
     Allowed("flows/review/copies.py", "show the same picture", "detail of a drop, released"),
     Allowed("annotation/verdicts.py", "a third person gave this grade", "text of a verdict rule, released"),
     Allowed("sources/archives.py", "its directory is larger", "the central directory of a zip archive"),
@@ -57,7 +56,7 @@ def forbidden() -> dict[str, str]:
 
 def documents() -> Iterator[tuple[Path, str]]:
     """Lines of the pages that people read."""
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     for path in pages:
         if path != GLOSSARY and path.name not in GENERATED_ELSEWHERE | {"CHANGELOG.md"}:
             for line in path.read_text("utf-8").splitlines():

@@ -19,16 +19,21 @@ from flows.engine.sandbox import TableSandbox
 _HELD_BYTES, _HELD_TABLES = 1_000_000, 200
 
 
-def query(memory_limit: str = "4GB") -> Connection:
-    """A function that runs one SELECT over Parquet views, for code that may not open a database itself."""
-    return Connection(memory_limit)
+def query(memory_limit: str = "4GB", within: Sequence[Path] | None = None) -> Connection:
+    """A function that runs one SELECT over Parquet views, for code that may not open a database itself.
+
+    Args:
+        memory_limit: of DuckDB.
+        within: the only folders it may read from, for files that others made; None where all are ours.
+    """
+    return Connection(memory_limit, within)
 
 
 class Connection:
     """`curation.published.query.Database`: one for all calls, opened by the first of them."""
 
-    def __init__(self, memory_limit: str) -> None:
-        self._memory_limit = memory_limit
+    def __init__(self, memory_limit: str, within: Sequence[Path] | None = None) -> None:
+        self._memory_limit, self._within = memory_limit, within
         self._open = contextlib.ExitStack()
         self._shared: list[_Asked] = []
         self._lock = threading.Lock()
@@ -40,12 +45,13 @@ class Connection:
 
     def sandbox(self) -> TableSandbox:
         """Small tables in memory that may be damaged."""
-        return TableSandbox(self._memory_limit)
+        return TableSandbox(self._memory_limit, self._within)
 
     def _asked(self) -> _Asked:
         with self._lock:  # opening costs more than most questions
             if not self._shared:
-                self._shared.append(_Asked(self._open.enter_context(connect(self._memory_limit))))
+                opened = connect(self._memory_limit, within=self._within)
+                self._shared.append(_Asked(self._open.enter_context(opened)))
             return self._shared[0]
 
 

@@ -27,11 +27,16 @@ ROW_GROUP = 20_000
 
 @contextlib.contextmanager
 def connect(
-    memory_limit: str = "4GB", scratch_in: Path | None = None, *, threads: int = 0
+    memory_limit: str = "4GB",
+    scratch_in: Path | None = None,
+    *,
+    threads: int = 0,
+    within: Sequence[Path] | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory database that spills to a temporary folder and never reaches the network.
 
-    Without a number of threads it takes one per processor.
+    Without a number of threads it takes one per processor. With `within` it reads and writes no file
+    outside these folders, loads no extension, and nothing that it is asked can change that.
     """
     with tempfile.TemporaryDirectory(prefix="medqrels-duckdb-", dir=scratch_in) as scratch:
         try:
@@ -54,9 +59,23 @@ def connect(
             connection.create_function(
                 "normalise_text", _normalised, ["VARCHAR"], "VARCHAR", type=duckdb.func.PythonUDFType.ARROW
             )  # DuckDB itself has NFC only
+            if within is not None:
+                lock(connection, within)
             yield connection
         finally:
             connection.close()
+
+
+def lock(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) -> None:
+    """Files of some folders and no other; what spills goes to the temporary folder, which is set already.
+
+    DuckDB compares a path as it is written, which may be as a pattern, and as links make it.
+    """
+    named = {form for folder in folders for form in (folder.absolute(), folder.resolve())}
+    listed = ", ".join(sorted({form for path in named for form in (quoted(str(path)), literal(path))}))
+    connection.execute(f"SET allowed_directories = [{listed}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def _normalised(texts: pa.Array) -> pa.Array:
@@ -68,7 +87,12 @@ def _normalised(texts: pa.Array) -> pa.Array:
 
 def literal(path: Path) -> str:
     """The path as an SQL string for this one file: read_parquet takes `*`, `?` and `[` for patterns."""
-    return "'" + re.sub(r"([*?[])", r"[\1]", str(path)).replace("'", "''") + "'"
+    return quoted(re.sub(r"([*?[])", r"[\1]", str(path)))
+
+
+def quoted(text: str) -> str:
+    """A text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def add_view(
@@ -77,7 +101,10 @@ def add_view(
     """Make Parquet files visible under `name`; no files means an empty table of the row's columns."""
     if files:
         listed = ", ".join(literal(path) for path in files)
-        connection.execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])')
+        try:
+            connection.execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS FROM read_parquet([{listed}])')
+        except duckdb.Error as error:
+            raise sql_failed(error) from error
     elif row is not None:
         connection.register(name, arrow_schema(row).empty_table())
     else:

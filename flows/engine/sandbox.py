@@ -7,12 +7,13 @@ import itertools
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import duckdb  # used by its own name: another name for its classes here keeps it from ending cleanly
 import pyarrow as pa
 
 from curation.published.query import Row, Stored, UnknownNameError, Views
-from flows.engine.database import add_view, connect
+from flows.engine.database import add_view, connect, lock
 from schemas.errors import MedqrelsError
 
 _numbers = itertools.count()
@@ -23,7 +24,7 @@ warnings.filterwarnings("ignore", "Arrow output on a DB-API result")  # a few ro
 class TableSandbox:
     """`curation.published.query.Sandbox`: a database of its own, of one thread."""
 
-    def __init__(self, memory_limit: str) -> None:
+    def __init__(self, memory_limit: str, within: Sequence[Path] | None = None) -> None:
         self._open = contextlib.ExitStack()
         self._connection = self._open.enter_context(connect(memory_limit, threads=1))
         self._name = f"sandbox_{next(_numbers)}"  # what is made of one is kept by its name
@@ -33,6 +34,8 @@ class TableSandbox:
         self._run(f"ATTACH ':memory:' AS {self._name}")
         self._run("SET python_enable_replacements = false")  # a table that is not there is no Python variable
         self._run("PRAGMA disable_optimizer")  # planning costs more than reading a few rows badly
+        if within is not None:
+            lock(self._connection, within)
 
     def load(self, schema: str, tables: Mapping[str, pa.Table]) -> None:
         """Make a schema of these tables."""

@@ -18,9 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.audit import RULES, SEPARATE, plant_defects, render_page, run_rule, stepped
-from curation.audit.dataset import Dataset, open_release
+from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
+from curation.audit.layouts.links import home
 from curation.audit.pictures import begin
 from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
@@ -132,7 +133,8 @@ class Auditor:
     def _steps(self, directory: Path, given: Sequence[Path], apart: bool) -> Generator[None, None, Audited]:
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             subject = open_dataset(directory, Path(folder), "audited")
-            siblings = [open_release(path, "sibling") for path in _siblings(subject, directory, given)]
+            beside = _siblings(subject, directory, given)
+            siblings = [open_dataset(path, Path(folder), "sibling") for path in beside]
             pool = self.pool if _is_large([subject, *siblings, *self.against]) else None
             begun: dict[str, Any] = {}
             others = (siblings, self.against, Path(folder))
@@ -146,7 +148,7 @@ class Auditor:
             with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
                 report = yield from stepped(
                     subject,
-                    query(self.memory_limit),
+                    query(self.memory_limit, _folders(subject, *others)),
                     siblings=siblings,
                     against=self.against,
                     pool=pool,
@@ -175,7 +177,7 @@ def _plant(
     subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
 ) -> tuple[CanaryResult, ...]:
     """Defects, in another process."""
-    asked = query(SEPARATE_MEMORY)
+    asked = query(SEPARATE_MEMORY, _folders(subject, siblings, against, scratch))
     return plant_defects(subject, asked, siblings=siblings, against=against, scratch=scratch)
 
 
@@ -184,8 +186,17 @@ def _run_rule(
 ) -> Any:
     """One rule, in another process."""
     rule = next(rule for rule in SEPARATE if rule.id == rule_id)
-    context = Context(subject, query(SEPARATE_MEMORY), scratch, SerialExecutor(), siblings, against)
+    asked = query(SEPARATE_MEMORY, _folders(subject, siblings, against, scratch))
+    context = Context(subject, asked, scratch, SerialExecutor(), siblings, against)
     return run_rule(rule, context)
+
+
+def _folders(
+    subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
+) -> list[Path]:
+    """Where the files of an audit lie; nothing else is read, whatever a foreign release holds."""
+    datasets = (subject, *siblings, *against)  # of the others, tables were made beside this scratch folder
+    return sorted({scratch.parent, *(home(dataset.directory) for dataset in datasets)})
 
 
 def _is_large(datasets: Sequence[Dataset]) -> bool:

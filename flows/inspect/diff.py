@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from curation.audit.layouts.links import home
 from curation.changes.difference import Difference, difference
 from curation.changes.levels import largest
 from curation.changes.page import render_page
@@ -42,7 +43,7 @@ def compare(
     if not common:
         listed = " and ".join(", ".join(sorted(side)) for side in sides)
         raise UsageError(f"no task is in both releases: {listed}", hint="name two releases of one task")
-    ask = query(memory_limit)
+    ask = query(memory_limit, [home(path) for side in sides for path in side.values()])
     found = [difference(sides[0][name], sides[1][name], ask) for name in common]
     alone = [
         (name, read_manifest(side[name]).version)

@@ -34,7 +34,7 @@ from flows.review.verdicts import source_of  # noqa: E402
 from flows.specs import read_spec  # noqa: E402
 from schemas.prompt import ModelAnswer, Prompt  # noqa: E402
 from schemas.record import to_dict  # noqa: E402
-from scripts import make_docs  # noqa: E402
+from scripts import task_docs  # noqa: E402
 from tests.pipeline import run_partition, run_stages  # noqa: E402
 
 
@@ -54,10 +54,7 @@ def drive(root: Path, cards: Path) -> dict[str, Any]:
     told["audit"] = {item.rule: [item.status, item.note] for item in report.rules}
     told["rules"] = len(RULES)
     told["source"] = source_of(workspace, spec.name, TASK.name)
-    return told | review(directory, workspace) | {"docs": make_docs.tasks_page(DOCS.read_text("utf-8"))}
-
-
-DOCS = Path(make_docs.ROOT) / "docs/tasks.md"
+    return told | review(directory, workspace) | {"docs": task_docs.page(TASK.name, "")}
 
 
 def review(directory: Path, workspace: Workspace) -> dict[str, Any]:

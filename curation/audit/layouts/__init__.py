@@ -11,6 +11,7 @@ from pathlib import Path
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.layouts.canonical import Canonical
 from curation.audit.layouts.hashlist import is_hash_list, open_hash_list, write_hash_list
+from curation.audit.layouts.links import refuse_links_out
 from curation.audit.layouts.problems import NAME as PROBLEMS
 from curation.audit.layouts.problems import Problems
 from curation.audit.layouts.recipes import RECIPES, Recipe, adapted, form_of, no_form, recipe_of
@@ -44,12 +45,14 @@ def open_dataset(path: Path, scratch: Path, role: Role = "audited") -> Dataset:
         role: what it is in this audit.
 
     Raises:
-        UsageError: there is no such path, or the layout is not known.
+        UsageError: there is no such path, the layout is not known, or a link leads out of it.
         ReleaseError: it has a release.json that cannot be read.
     """
     path = Path(path)
     if not path.exists():
         raise UsageError(f"no dataset at {str(path)!r}", file=str(path), hint=LOOKED_FOR)
+    if path.is_dir():
+        refuse_links_out(path)
     if path.is_dir() and (path / NAME).is_file():
         return open_release(path, role)
     tasks = sorted(item.parent.name for item in path.glob(f"*/{NAME}")) if path.is_dir() else []

@@ -1,0 +1,38 @@
+"""Where a dataset's files may lie: in its own folder, and what its links lead to, too."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from schemas.errors import UsageError
+
+
+def home(root: Path) -> Path:
+    """The folder that links of a dataset may lead into: its own.
+
+    A snapshot in the Hub's cache is links into `blobs/` beside `snapshots/`: its home is the folder of both.
+    """
+    real = root.resolve()
+    for folder in (real, *real.parents):
+        if folder.parent.name == "snapshots" and (folder.parent.parent / "blobs").is_dir():
+            return folder.parent.parent
+    return real
+
+
+def refuse_links_out(root: Path) -> None:
+    """Look at every link below a folder that others made, before any file of it is read.
+
+    Raises:
+        UsageError: one leads out of the dataset: its content would be read, and perhaps quoted.
+    """
+    allowed = home(root)
+    for folder, folders, files in os.walk(root):
+        for name in (*folders, *files):
+            path = Path(folder, name)
+            if path.is_symlink() and not path.resolve().is_relative_to(allowed):
+                raise UsageError(
+                    f"a link leads out of the dataset: {path.relative_to(root).as_posix()!r}",
+                    file=str(root),
+                    hint="delete the link, or put the file there",
+                )

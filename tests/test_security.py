@@ -1,0 +1,168 @@
+"""docs/security.md: each promise names tests that exist; promises on the whole of the code are held here."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from flows.review.label_studio import HOST, _environment
+from scripts.command_docs import commands
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("schemas", "sources", "curation", "annotation", "flows")
+NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+RUNS_WHAT_IT_READS = {
+    "eval",
+    "exec",
+    "os.system",
+    "os.popen",
+    "pickle.load",
+    "pickle.loads",
+    "pickle.Unpickler",
+    "marshal.loads",
+    "dill.loads",
+    "joblib.load",
+    "torch.load",
+    "yaml.load",
+    "yaml.full_load",
+    "yaml.unsafe_load",
+    "shelve.open",
+}
+OF_OURS = {
+    "schemas/record.py": "makes constructors of fields that the code declares",
+    "sources/sample/bookshelf.py": "what a server of the sample answers, as LitArch writes it",
+}
+"""Where such a call reads nothing from outside, and why."""
+UNSAFE_ARGUMENTS = {"trust_remote_code", "allow_pickle", "shell"}
+WRITES_CSV = {"csv.writer", "csv.DictWriter", "csv.write_csv"}
+SECRET = re.compile(r"token(?!s)|password|secret|api.?key|credential", re.IGNORECASE)
+
+
+@cache
+def nodes() -> tuple[tuple[Path, ast.AST], ...]:
+    """Everything in the modules that are installed: calls, functions, imports and literals."""
+    wanted = (ast.Call, ast.FunctionDef, ast.ImportFrom, ast.Constant)
+    found = []
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text("utf-8"))
+            found += [(path, node) for node in ast.walk(tree) if isinstance(node, wanted)]
+    return tuple(found)
+
+
+def calls() -> Iterator[tuple[Path, ast.Call]]:
+    """Calls with their modules."""
+    for path, node in nodes():
+        if isinstance(node, ast.Call) and path.relative_to(ROOT).as_posix() not in OF_OURS:
+            yield path, node
+
+
+def dotted(node: ast.expr) -> str:
+    """A name as it is written, `` for what is more than a name."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def unsafe(call: ast.Call) -> bool:
+    """Whether a call may run what it reads."""
+    asked = [word.value for word in call.keywords if word.arg in UNSAFE_ARGUMENTS]
+    return dotted(call.func) in RUNS_WHAT_IT_READS or any(
+        not (isinstance(value, ast.Constant) and value.value is False) for value in asked
+    )
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    text = (ROOT / "docs/security.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| threat |")]
+    assert len(rows) > 25
+    for row in rows:
+        threat, promise, tests = (cell.strip() for cell in row.strip("|").split(" | "))
+        named = NAMED.findall(tests)
+        assert threat and promise and named, row
+        for file, name in named:
+            tree = ast.parse((ROOT / file).read_text("utf-8"))
+            found = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+            assert name in found, f"{file} has no {name}"
+
+
+def test_nothing_that_is_read_is_run() -> None:
+    wrong = [f"{path.relative_to(ROOT)}:{call.lineno}" for path, call in calls() if unsafe(call)]
+    assert not wrong, wrong
+    for text in ("yaml.load(text)", "np.load(path, allow_pickle=yes)", "run(line, shell=True)"):
+        call = ast.parse(text, mode="eval").body
+        assert isinstance(call, ast.Call) and unsafe(call)
+
+
+def test_no_csv_is_written() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path, call in calls()
+        if dotted(call.func) in WRITES_CSV or dotted(call.func).endswith(".to_csv")
+    ]
+    assert not wrong, wrong
+
+
+def test_no_option_takes_a_secret() -> None:
+    options = [
+        f"{name} {argument.name}"
+        for name, command in commands()
+        for argument in command.assemble_argument_collection()
+    ]
+    assert len(options) > 100 and not [option for option in options if SECRET.search(option)]
+
+
+def test_prefect_is_told_names_alone() -> None:
+    """Tasks are given the name of a shard, flows nothing that is secret, and nobody makes an artifact."""
+    tasks = 0
+    for path, node in nodes():
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("prefect"):
+            assert "artifact" not in f"{node.module} {[item.name for item in node.names]}", path
+        if isinstance(node, ast.FunctionDef) and node.decorator_list:
+            kinds = {ast.unparse(item).partition("(")[0] for item in node.decorator_list}
+            given = [(item.arg, ast.unparse(item.annotation or item)) for item in node.args.args]
+            assert "task" not in kinds or given == [("shard", "str")], f"{path}: {node.name}"
+            assert "flow" not in kinds or not SECRET.search(str(given)), f"{path}: {node.name}"
+            tasks += "task" in kinds
+    assert tasks == 2
+
+
+def test_nothing_reports_home(tmp_path: Path) -> None:
+    code = """if True:
+        import flows.engine.orchestration, flows.adapters.hub, os
+        from prefect.settings import get_current_settings
+        from huggingface_hub import constants
+        own = get_current_settings()
+        print(own.server.analytics_enabled, own.logging.to_api.enabled)
+        print(os.environ["DO_NOT_TRACK"], constants.HF_HUB_DISABLE_TELEMETRY)
+    """
+    own = {"HOME": str(tmp_path), "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": "http://127.0.0.1:1/api"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=own,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.stdout.split() == ["False", "False", "1", "True"], done.stderr
+    server = _environment(tmp_path, dict.fromkeys(("login", "password", "token"), "x"))
+    off = ("COLLECT_ANALYTICS", "LATEST_VERSION_CHECK")
+    assert {server[name] for name in off} == {"False"}
+    assert server["SENTRY_DSN"] == server["FRONTEND_SENTRY_DSN"] == ""
+
+
+def test_servers_are_started_on_loopback() -> None:
+    assert HOST == "127.0.0.1"
+    said = [
+        node.value for _, node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert not [text for text in said if text == "0.0.0.0" or "--host 0" in text]
+    served = [text for text in said if re.search(r"--host\s+\S", text)]
+    assert served and all("--host 127.0.0.1" in text for text in served), served
