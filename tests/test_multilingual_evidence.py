@@ -200,3 +200,30 @@ def test_settings_refuse_a_language_that_no_check_knows() -> None:
         Settings(languages=("es", "ko"))
     assert Settings(languages=("fr", "es", "fr")).asked == ("es", "fr")
     assert Settings(languages=("de",), parallel_core=True).asked == ("es", "fr", "ja", "pt", "zh")
+
+
+def test_a_question_that_two_tasks_ask_goes_to_one_with_all_its_translations(
+    tmp_path: Path, translated: Workspace, cards: Path
+) -> None:
+    made = Workspace(shutil.copytree(translated.root, tmp_path / "ws"))
+    folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
+    (folder / "spec.toml").write_text(f"{SPEC}[tasks.reference_qa]\n", "utf-8")
+    spec = read_spec(folder / "spec.toml")
+    run_stages(made, spec=spec, tasks=["reference_qa"])
+    run_partition(made, spec, "1.0.0")
+    families = {
+        (task, row["id"]): row["family"]
+        for task in spec.tasks
+        for row in read_tables(made, f"{task}_all.queries")
+    }
+    placed: dict[str, set[str]] = {}
+    kept: Counter[str] = Counter()
+    for row in read_tables(made, "partition.assignments"):
+        family = families[row["task"], row["query_id"]]
+        placed.setdefault(family, set()).add(row["task"])
+        kept[family] += row["task"] == NAME
+    assert all(len(tasks) == 1 for tasks in placed.values())
+    assert {task for tasks in placed.values() for task in tasks} == {NAME, "reference_qa"}
+    whole = Counter(family for (task, _), family in families.items() if task == NAME)
+    mine = {family for family, tasks in placed.items() if tasks == {NAME}}
+    assert {family: kept[family] for family in mine} == {family: whole[family] for family in mine}
