@@ -10,14 +10,14 @@ from importlib.metadata import PackageMetadata, distributions
 
 def licence(metadata: PackageMetadata) -> str:
     """The SPDX expression of a package, else its classifiers, else the first line of its licence text."""
-    if "License-Expression" in metadata:
-        return str(metadata["License-Expression"])
+    if stated := metadata.get_all("License-Expression"):
+        return str(stated[0])
     classified = [
         line.rpartition(" :: ")[2]
         for line in metadata.get_all("Classifier") or ()
         if line.startswith("License :: ") and line != "License :: OSI Approved"
     ]
-    text = str(metadata["License"]).strip() if "License" in metadata else ""
+    text = str((metadata.get_all("License") or [""])[0]).strip()
     return "; ".join(classified) or (text.splitlines()[0][:80] if text else "not stated")
 
 
