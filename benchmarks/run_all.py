@@ -50,6 +50,7 @@ ALL = (
     "review_intervals",
     "answer_kills",
     "real_model",
+    "hub_faults",
     "sweep",
     "simulated_judges",
     "pipeline_scale",
