@@ -309,8 +309,8 @@ def run(hub: Watched, version: Path) -> tuple[int, Mapping[str, Any]]:
     process, path = _started(hub, version)
     process.start()
     process.join()
-    lost = {"told": f"exit code {process.exitcode}", "waits": [], "code": _CRASHED}
-    told = json.loads(path.read_text("utf-8")) if path.is_file() else lost
+    lost: dict[str, Any] = {"told": f"exit code {process.exitcode}", "waits": [], "code": _CRASHED}
+    told: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else lost
     path.unlink(missing_ok=True)
     return int(told["code"]), told  # an exit code is lost at times when several are started at once
 
