@@ -19,7 +19,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -122,10 +121,7 @@ class Watched:
             commits = list(one.history(one.head))
             places = {commit.oid: at for at, commit in enumerate(reversed(commits))}
             repositories[name] = {
-                "commits": [
-                    [c.title, c.message, sorted((path, blob.etag) for path, blob in c.tree.items())]
-                    for c in reversed(commits)
-                ],
+                "commits": [[c.title, c.message, _files(c)] for c in reversed(commits)],
                 "tags": {tag: places.get(oid, -1) for tag, oid in sorted(one.tags.items())},
                 "objects": sorted(one.objects),
                 "private": one.is_private,
@@ -205,19 +201,16 @@ def kill(scene: Scene, seed: int, attempt: int = 0) -> dict[str, Any]:
             if (name, count) != at:
                 return None
             struck.append(name)
-            if delay:
-                threading.Timer(delay, process.kill).start()
-            else:
-                process.kill()
+            threading.Timer(delay, process.kill).start() if delay else process.kill()
             return None if has_effect else Fault("reset")
 
         hub.server.faults = strike
         process.start()
         process.join()
-        if process.exitcode != -signal.SIGKILL and attempt < _MOST_RUNS:
-            return kill(scene, seed, attempt + 1)
-        killed = process.exitcode == -signal.SIGKILL
-        told.unlink(missing_ok=True)
+        if is_over := told.is_file():
+            told.unlink()
+            if attempt < _MOST_RUNS:
+                return kill(scene, seed, attempt + 1)
         hub.server.faults = lambda name, count: None
         time.sleep(0.01)  # a request under way at the kill ends before the rerun looks
         codes, said = _to_the_end(hub, case.version)
@@ -226,7 +219,7 @@ def kill(scene: Scene, seed: int, attempt: int = 0) -> dict[str, Any]:
             "transfer": case.transfer,
             "version": case.version.name,
             "at": struck[0] if struck else "",
-            "killed": killed,
+            "killed": bool(struck) and not is_over,
             **_checked(hub, case, codes, said),
         }
 
@@ -238,14 +231,11 @@ def fault(scene: Scene, seed: int) -> dict[str, Any]:
         scene: from :func:`prepare`.
         seed: of the case, the request and the kind.
     """
-    draw = random.Random(f"fault {seed}")
-    case = scene.cases[seed % len(scene.cases)]
+    draw, case = random.Random(f"fault {seed}"), scene.cases[seed % len(scene.cases)]
     kind = KINDS[(seed // len(scene.cases)) % len(KINDS)]
     at = case.drawn(draw)
     with watched(case.transfer, case.before, scene.folder) as hub:
-        struck: list[str] = []
-        pauses: list[float] = []
-        begun = time.monotonic()
+        struck, pauses, begun = list[str](), list[float](), time.monotonic()
 
         def strike(name: str, count: int) -> Fault | None:
             nonlocal begun
@@ -259,17 +249,16 @@ def fault(scene: Scene, seed: int) -> dict[str, Any]:
 
         hub.server.faults = strike
         codes, said = _to_the_end(hub, case.version)
-        waits = [*pauses, *(one for text in said for one in text["waits"])]
-        is_own = struck == [OF_XET]
-        least = 0 if not kind.retry_after else LEAST_OF_XET if is_own else WAIT_SECONDS
+        waits, least = [one for text in said for one in text["waits"]], float(WAIT_SECONDS)
+        if struck == [OF_XET]:
+            waits, least = pauses, LEAST_OF_XET
         return {
             "seed": seed,
             "transfer": case.transfer,
             "version": case.version.name,
             "at": struck[0] if struck else "",
-            "kind": f"{kind.status} Retry-After" if kind.retry_after else str(kind.status),
-            **({} if kind.kind == "status" else {"kind": kind.kind}),
-            "waited": max(waits, default=0) >= least,
+            "kind": f"{kind.status} {kind.retry_after}".strip() if kind.kind == "status" else kind.kind,
+            "waited": not kind.retry_after or max(waits, default=0) >= least,
             "pause": round(pauses[0], 1) if pauses else 0.0,
             **_checked(hub, case, codes, said),
         }
@@ -295,6 +284,7 @@ def _checked(
         "is_finished": bool(codes) and codes[-1] == _OK and again == _OK,
         "crashed": sorted({str(one["told"])[-300:] for one in said if one["code"] == _CRASHED}),
         "refused": next((str(one["told"]) for one in said if one["code"] == _TOLD), ""),
+        "again": told["told"],
         "half": sorted(set(hub.half)),
         "doubled": hub.doubled(),
         "differing": differing,
@@ -319,10 +309,10 @@ def run(hub: Watched, version: Path) -> tuple[int, Mapping[str, Any]]:
     process, path = _started(hub, version)
     process.start()
     process.join()
-    told = json.loads(path.read_text("utf-8")) if path.is_file() else {"told": "", "waits": []}
+    lost: dict[str, Any] = {"told": f"exit code {process.exitcode}", "waits": [], "code": _CRASHED}
+    told: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else lost
     path.unlink(missing_ok=True)
-    code = _CRASHED if process.exitcode not in (_OK, _TOLD) else process.exitcode
-    return code, {**told, "code": code}
+    return int(told["code"]), told  # an exit code is lost at times when several are started at once
 
 
 def _started(hub: Watched, version: Path) -> tuple[Any, Path]:
@@ -355,8 +345,12 @@ def drive(version: Path, endpoint: str, home: str, is_xet: bool, path: Path) -> 
         code, told = _TOLD, f"{error.message} ({error.hint})"
     except BaseException as error:
         code, told = _CRASHED, f"{type(error).__name__}: {error}"
-    path.write_text(json.dumps({"told": told, "waits": waits}), "utf-8")
+    path.write_text(json.dumps({"code": code, "told": told, "waits": waits}), "utf-8")
     os._exit(code)  # threads of the transfer may still wait
+
+
+def _files(commit: Any) -> list[tuple[str, str]]:
+    return sorted((path, blob.etag) for path, blob in commit.tree.items())
 
 
 def _counted(rows: Sequence[Mapping[str, Any]], key: str) -> dict[str, int]:

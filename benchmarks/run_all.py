@@ -50,6 +50,7 @@ ALL = (
     "review_intervals",
     "answer_kills",
     "real_model",
+    "hub_faults",
     "sweep",
     "seven_nights",
     "simulated_judges",

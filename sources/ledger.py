@@ -130,12 +130,6 @@ class Ledger:
         with self._lock:
             self._db.execute(_RECORD, (*row, self._clock()))
 
-    def paths(self, source: str) -> list[str]:
-        """Paths under raw/ of everything stored from a source, in order."""
-        query = "SELECT path FROM objects WHERE source = ? AND path IS NOT NULL ORDER BY path"
-        with self._lock:
-            return [str(row[0]) for row in self._db.execute(query, (source,))]
-
     def forget(self, source: str, path: str) -> None:
         """Leave out what is known of a file that was deleted."""
         with self._lock:
@@ -158,6 +152,20 @@ def summary(path: Path) -> tuple[SourceSummary, ...]:
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
             return tuple(SourceSummary(*row) for row in db.execute(_SUMMARY))
+    except sqlite3.Error as error:
+        raise _damaged(path, error) from error
+
+
+def stored_paths(path: Path, source: str) -> list[str]:
+    """Paths under raw/ of everything stored from a source, in order, read without writing anything.
+
+    Raises:
+        WorkspaceError: the file is not a ledger.
+    """
+    query = "SELECT path FROM objects WHERE source = ? AND path IS NOT NULL ORDER BY path"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+            return [str(row[0]) for row in db.execute(query, (source,))]
     except sqlite3.Error as error:
         raise _damaged(path, error) from error
 

@@ -31,7 +31,7 @@ from schemas.hashing import sha256_file
 from schemas.ids import family_key
 from schemas.prompt import Prompt
 from schemas.withdrawal import Withdrawn
-from sources.ledger import Ledger
+from sources.ledger import Ledger, stored_paths
 from sources.stage import CRAWL
 
 _SHORTEST_TEXT = 40
@@ -47,8 +47,7 @@ def raw_paths(workspace: Workspace, named: Withdrawn) -> list[str]:
         (found if family_key(row.id) == family else kept).update(paths)
     if named.locator and workspace.ledger.is_file():
         of_it = re.compile(rf"{re.escape(named.locator)}(\.\d+)?")
-        with Ledger(workspace.ledger) as ledger:
-            listed = ledger.paths(named.source)
+        listed = stored_paths(workspace.ledger, named.source)
         found.update(path for path in listed if any(of_it.fullmatch(part) for part in path.split("/")))
     return sorted(found - kept)
 
