@@ -244,14 +244,14 @@ def runs_of(workspace: Workspace) -> list[dict[str, Any]]:
         try:
             row = json.loads(path.read_text("utf-8", "surrogateescape"))
             row = {**row, "folder": str(path.parent)}
-            unfinished = row["state"] in (WAITING, RUNNING)
+            unfinished = row["state"] in (WAITING, RUNNING) and row["started"] and row["id"]
         except (ValueError, KeyError, TypeError, OSError):
             continue
         if unfinished and not _is_held(path.parent):
             row["state"] = KILLED
             row["why"] = {"message": "its process was killed", "hint": "run it again: it goes on from here"}
         found.append(row)
-    return found
+    return sorted(found, key=lambda row: (str(row["started"]), str(row["id"])))  # ids tell seconds only
 
 
 def last_of(rows: Sequence[Mapping[str, Any]], flow: str, dataset: str) -> Mapping[str, Any] | None:
