@@ -63,6 +63,12 @@ PLACES = (
     ),
     Place("drops", "detail", "detail", "SELECT id, detail AS text FROM drops"),
     Place("withdrawn", "notice", "notice", "SELECT id, notice AS text FROM withdrawn"),
+    Place(
+        "translation_checks",
+        "detail",
+        "detail of a check",
+        'SELECT "query-id" AS id, detail AS text FROM translation_checks',
+    ),
     *(
         Place(name, "text", "quoted words", f'SELECT "query-id" AS id, text FROM {name}')
         for name in ("cuts", "gives_away")
