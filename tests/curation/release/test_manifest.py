@@ -36,7 +36,7 @@ def test_a_rebuild_under_another_claim_is_told_as_such(world: World) -> None:
     ("change", "said"),
     [
         ({"format_version": OLDEST_FORMAT}, "says it is of format 2, but change, made_with, .* unknown"),
-        ({"format_version": FORMAT_VERSION + 1}, "of format 4; this version reads 2 to 3"),
+        ({"format_version": FORMAT_VERSION + 1}, "of format 5; this version reads 2 to 4"),
         ({"format_version": "3"}, "of format '3'"),
         ({"colour": "red"}, "but colour is missing or unknown"),
     ],

@@ -101,15 +101,15 @@ def test_prose_that_is_missing_is_told_before_anything_is_fetched(
 def test_a_spec_with_a_task_that_nobody_can_build_is_refused_before_any_work(
     built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: list[str]
 ) -> None:
-    """`multilingual_evidence` is a task by name; there is no code for it yet."""
+    """There is no code for `chart_reading`."""
     spec = tmp_path / "spec.toml"
     spec.write_text(
-        'name = "a-b"\ntitle = "A title"\n[tasks.visual_context]\n[tasks.multilingual_evidence]\n', "utf-8"
+        'name = "a-b"\ntitle = "A title"\n[tasks.visual_context]\n[tasks.chart_reading]\n', "utf-8"
     )
     before = {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()}
     assert run_cli([word.format(spec=spec) for word in verb] + ["--workspace", str(built)]) == 2
     error = capsys.readouterr().err
-    assert "multilingual_evidence" in error and "next: tasks: visual_context" in error
+    assert "chart_reading" in error and "next: tasks: visual_context" in error
     assert {path: path.stat().st_mtime_ns for path in built.rglob("*") if path.is_file()} == before
 
 
