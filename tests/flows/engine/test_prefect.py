@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,10 +35,17 @@ def _free_port() -> int:
 
 
 def ask(url: str, body: dict[str, Any] | None = None) -> Any:
+    """An answer of the server; while its database is busy it says 503, and is asked again."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.loads(answer.read())
+    for waits in range(20, -1, -1):
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            if error.code != 503 or not waits:
+                raise
+            time.sleep(0.5)
 
 
 @pytest.fixture(scope="module")
