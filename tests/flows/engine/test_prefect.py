@@ -164,6 +164,8 @@ def test_a_served_sweep_is_scheduled_runs_and_leaves_its_record(
             body = {"parameters": {**sweep["parameters"], "as_of": "2026-03-02"}}
             run = ask(f"{api}/deployments/{sweep['id']}/create_flow_run", body)
             until(lambda: ask(f"{api}/flow_runs/{run['id']}")["state_type"] == "COMPLETED", 100)
+            of_run = {"logs": {"flow_run_id": {"any_": [run["id"]]}}}
+            told = until(lambda: ask(f"{api}/logs/filter", of_run))  # sent some seconds after the run
         finally:
             process.terminate()
             process.wait(60)
@@ -172,8 +174,7 @@ def test_a_served_sweep_is_scheduled_runs_and_leaves_its_record(
     assert any(f"remove pmc:{ids[0]}.1: retraction" in note for note in row["notes"]), row["notes"]
     assert [item.locator for item in read_register(workspace)] == [ids[0]]
     assert ids[0] in (Path(row["folder"]) / "index.html").read_text("utf-8")
-    logged = ask(f"{api}/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"]]}}})
-    assert any("changed articles" in line["message"] for line in logged), logged
+    assert any("changed articles" in line["message"] for line in told), told
     kept = ask(f"{api}/artifacts/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
     assert [item["key"] for item in kept] == ["sweep-served-summary"] and ids[0] in kept[0]["data"]
 
