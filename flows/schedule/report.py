@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from flows.inspect.run_page import changes, chart, costs, page, releases, retent
 from schemas.wording import counted
 
 PAGE = "index.html"
+_MARKS = re.compile(r"[!-/:-@\[-`{-~]")
+"""ASCII punctuation: a backslash before it makes it text (CommonMark 0.31, 2.4)."""
 
 
 def report(run: Run, error: Exception | None = None) -> dict[str, Any]:
@@ -70,14 +73,14 @@ def _text(told: Mapping[str, Any], path: Path) -> str:
     """A run in short: what it was told to do, what came of it, what helps, where its page is."""
     lines = [f"**{told['flow']}** of **{told['dataset']}**, run `{told['id']}`", ""]
     if why := told["why"]:
-        lines.append(f"Failed: {why['message']}")
-        lines += [f"- {key}: `{why[key]}`" for key in ("record", "file") if why.get(key)]
-        lines += [f"- next: `{why['hint']}`"] if why.get("hint") else []
+        lines.append(f"Failed: {_plain(why['message'])}")
+        lines += [f"- {key}: {_plain(why[key])}" for key in ("record", "file") if why.get(key)]
+        lines += [f"- next: {_plain(why['hint'])}"] if why.get("hint") else []
     made = sum(stage["shards"]["made"] for stage in told["stages"])
     used = sum(stage["cpu_seconds"] for stage in told["stages"])
     if told["stages"]:
         lines.append(f"- {len(told['stages'])} stages, {counted(made, 'shard')} made, {used:.1f} CPU seconds")
-    lines += [f"- {note.strip()}" for note in told["notes"]]
+    lines += [f"- {_plain(note.strip())}" for note in told["notes"]]
     lines += [
         f"- {row['task']} {row['version']}: audit {row['audit']}, "
         f"[page]({Path(row['page']).absolute().as_uri()}) `{row['page']}`"
@@ -86,3 +89,8 @@ def _text(told: Mapping[str, Any], path: Path) -> str:
     if not told["changes"] and not why:
         lines.append("- nothing changed since the last run")
     return "\n".join([*lines, "", f"The run's page: `{path}`"])
+
+
+def _plain(text: Any) -> str:
+    """A text in which Markdown and HTML see no marks: an error may quote what a source sent."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(str(text).split()))
