@@ -41,7 +41,7 @@ _SHORTEST_TEXT = 40
 def raw_paths(workspace: Workspace, named: Withdrawn) -> list[str]:
     """Paths under raw/ of every version of an article, but none that another article is read from."""
     family, kept, found = family_key(named.id), set[str](), set[str]()
-    recorded = sorted((workspace.root / RECORDED).glob(f"*/*/work/{CRAWL}/*/raw.parquet"))
+    recorded = sorted((workspace.root / RECORDED).glob(f"*/*/{workspace.work.name}/{CRAWL}/*/raw.parquet"))
     for row in read_rows(RawArticle, [*table_files(workspace, "crawl.raw"), *recorded]):
         paths = {row.path, *(part.path for part in (*row.media, *row.parts))}
         (found if family_key(row.id) == family else kept).update(paths)
