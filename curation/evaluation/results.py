@@ -58,8 +58,17 @@ class Results:
     per_query: pa.Table
 
 
-def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Results:
-    """Measure every system that ran, overall and by facet, and compare them in pairs."""
+def summarise(
+    collection: Collection, systems: Sequence[Measured], k: int, found_by: mining.Finders | None = None
+) -> Results:
+    """Measure every system that ran, overall and by facet, and compare them in pairs.
+
+    Args:
+        collection: the split.
+        systems: those that ran and those that could not.
+        k: depth of the rankings.
+        found_by: what found each mined pair; None: what the collection's files say.
+    """
     names = measures.names(k, knows_zeros=measures.knows_zeros(collection))
     queries = {query.id: query for query in collection.queries}
     measured = [queries[query] for query in measures.measured(collection)]
@@ -74,7 +83,8 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
         for facet in collection.facets
     }
     families, languages = [query.family for query in measured], [query.language for query in measured]
-    found_by = mining.finders(collection.directory)
+    if found_by is None:
+        found_by = mining.finders(collection.directory)
     shares = {name: fairness.gaps(found, names, families, languages) for name, found in values.items()}
     summary = {
         **_about(collection, k),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from operator import getitem
+from typing import Any
 
 from curation.audit.rule import Check, Defect, Rule
 from curation.audit.rules import runs_expected as expected
@@ -220,6 +221,22 @@ def _not_run(**values: object) -> Damage:
     return in_results(change, "/".join(("systems/image", *values)))
 
 
+def _mined(change: Callable[[dict[str, Any]], object], at: str = "") -> Damage:
+    """What is said of the first system without its own positives changed; `at` below it must be named."""
+
+    def damage(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
+        if _MINED not in made.ran:
+            return None
+        change(made.ran)
+        return [f"test/{_RAN}/{_MINED}{at}"]
+
+    return damage
+
+
+def _mined_nothing(made: Runs) -> None:
+    made.summary["systems"][-1][_MINED] = {"measure": "nDCG@10", "mean": 0.5, "left_out": 0}
+
+
 def _marked(made: Runs) -> None:
     made.ran["shaped_the_benchmark"] = not made.ran["shaped_the_benchmark"]
 
@@ -233,6 +250,7 @@ def _check(part: str, *defects: Defect) -> Check:
 
 
 _RAN, _COMPARED = "systems/bm25", "comparisons/bm25 dense nDCG@10"
+_MINED = "without_own_positives"
 VALUES = (
     Check(
         _BROKEN,
@@ -313,6 +331,21 @@ VALUES = (
             in_results(_stranger_compared, f"comparisons/bm25 {GONE} nDCG@10"),
         ),
     ),
+    _check(
+        expected.MINED,
+        planted(
+            "an inflated mean without own positives",
+            _mined(lambda ran: ran[_MINED].update(mean=1.5), "/mean"),
+        ),
+        planted(
+            "fewer positives of its own", _mined(lambda ran: ran[_MINED].update(left_out=-1), "/left_out")
+        ),
+        planted("nothing said of a system that mined", _mined(lambda ran: ran.pop(_MINED))),
+        planted(
+            "a system said to have mined that found nothing",
+            in_results(_mined_nothing, f"systems/image/{_MINED}"),
+        ),
+    ),
     Check(
         "what is said of the pools",
         pools_of,
@@ -338,11 +371,12 @@ RULES = (
     ),
     Rule(
         "run_results",
-        1,
+        2,
         "Results can be computed again",
         (
-            "For every split: counts, means of all measures overall and by facet, and differences between "
-            f"systems follow from labels and run files, to {TOLERANCE}; a system that did not run has a "
+            "For every split: counts, means of all measures overall and by facet, differences between "
+            "systems, and what a system that mined pairs scores without the positives that it alone found, "
+            f"follow from labels, judgements and run files, to {TOLERANCE}; a system that did not run has a "
             "reason and no numbers; the systems that shaped the benchmark are those of release.json and the "
             "pools. Intervals and p-values are not computed again."
         ),

@@ -13,12 +13,14 @@ import numpy as np
 
 from curation.audit.rule import Defect
 from curation.audit.rules.runs_expected import POSITIVES
+from curation.audit.rules.runs_mined import FINDERS
 from curation.audit.rules.runs_reading import JUDGED, OUTSIDE, PAIRS_LEFT_OUT
 from curation.evaluation.collection import FACETS, Collection, EvaluationQuery, Head
+from curation.evaluation.mining import Finders
 from curation.evaluation.ranking import Indices, Ranking
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem
-from curation.published.query import Sandbox
+from curation.published.query import Sandbox, UnknownNameError
 from schemas.hashing import sha256_bytes
 
 RESULTS, DERIVED = "runs/results.json", "runs/derived.json"
@@ -117,11 +119,14 @@ class Runs:
                 path.write_bytes(content)
 
 
-def make_runs(splits: Mapping[str, Collection], systems: Sequence[str] = SYSTEMS) -> Runs:
+def make_runs(
+    splits: Mapping[str, Collection], systems: Sequence[str] = SYSTEMS, found_by: Finders | None = None
+) -> Runs:
     """Runs of some systems, and of one that did not run.
 
     Of each query the first system finds its positives first, then other documents in the order of their ids;
-    each further system puts one more of the others before them.
+    each further system puts one more of the others before them. `found_by` says what found mined pairs;
+    without it the files of the collection are read.
     """
     results: dict[str, Any] = {}
     files: dict[str, bytes | None] = {}
@@ -139,7 +144,7 @@ def make_runs(splits: Mapping[str, Collection], systems: Sequence[str] = SYSTEMS
             measured.append(
                 Measured(name, "bm25", run, shaped=shaped, run_file=path, run_sha256=sha256_bytes(content))
             )
-        results[split] = summarise(data, [*measured, _NOT_RUN], _DEPTH).summary
+        results[split] = summarise(data, [*measured, _NOT_RUN], _DEPTH, found_by).summary
         del results[split]["release"]["release_hash"]
     head = splits["test"].head
     pools = {"shaped_by": list(head.shaped_by), "systems": sorted(systems)} if head.shaped_by else None
@@ -171,10 +176,19 @@ def _of_tables(sandbox: Sandbox) -> Runs | None:
     if schema not in _MADE:
         while len(_MADE) >= _MOST_MADE:
             _MADE.pop(next(iter(_MADE)))
-        made = make_runs(_collections(sandbox))
+        made = make_runs(_collections(sandbox), found_by=_finders(sandbox))
         _MADE[schema] = made, json.dumps(made.results)
     made, results = _MADE[schema]
     return Runs(made.data, json.loads(results), {**made.derived}, {**made.files}) if made.data.qrels else None
+
+
+def _finders(sandbox: Sandbox) -> Finders:
+    """What the tables say found each mined pair."""
+    try:
+        rows = sandbox.run(FINDERS)
+    except UnknownNameError:  # this release has no such table
+        return {}
+    return {(row["q"], row["c"]): frozenset(row["names"].split("\n")) for row in rows}
 
 
 def _collections(sandbox: Sandbox) -> dict[str, Collection]:

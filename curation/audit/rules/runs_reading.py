@@ -162,7 +162,7 @@ def _keys(queries: pa.Array, documents: pa.Array, known: pa.Array, corpus: pa.Ar
     return np.where((owners < 0) | (found < 0), -1, owners * len(corpus) + found)
 
 
-def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
+def read(path: Path, split: Split, k: int, faults: Faults, own: Keys | None = None) -> Tally | None:
     """Check and measure one run file; None when it cannot be read to its end.
 
     Args:
@@ -170,8 +170,9 @@ def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
         split: whose rankings it holds.
         k: documents a ranking has at most.
         faults: what is wrong is added here.
+        own: keys in order of positives that the system alone found.
     """
-    tally = Tally(split)
+    tally = Tally(split) if own is None else Tally(split, own=own)
     seen = np.zeros(len(split.queries), np.bool_)
     held: pa.Table | None = None
     try:
