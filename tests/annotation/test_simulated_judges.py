@@ -1,4 +1,4 @@
-"""A slice of benchmarks/simulated_judges.py with a fixed seed: known habits are told, intervals hold the truth."""
+"""A slice of benchmarks/simulated_judges.py with a fixed seed: habits are told, intervals hold the truth."""
 
 from __future__ import annotations
 
