@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 from operator import getitem
-from typing import Any
 
 from curation.audit.rule import Check, Defect, Rule
 from curation.audit.rules import runs_expected as expected
@@ -25,6 +24,7 @@ from curation.audit.rules.runs_looked import (
 )
 from curation.audit.rules.runs_made import (
     DERIVED,
+    MINED,
     RESULTS,
     Damage,
     Line,
@@ -32,6 +32,10 @@ from curation.audit.rules.runs_made import (
     in_lines,
     in_results,
     in_table,
+    mined_nothing,
+    no_people,
+    of_miner,
+    other_people,
     planted,
 )
 from curation.evaluation.runs import SUFFIX
@@ -221,22 +225,6 @@ def _not_run(**values: object) -> Damage:
     return in_results(change, "/".join(("systems/image", *values)))
 
 
-def _mined(change: Callable[[dict[str, Any]], object], at: str = "") -> Damage:
-    """What is said of the first system without its own positives changed; `at` below it must be named."""
-
-    def damage(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
-        if _MINED not in made.ran:
-            return None
-        change(made.ran)
-        return [f"test/{_RAN}/{_MINED}{at}"]
-
-    return damage
-
-
-def _mined_nothing(made: Runs) -> None:
-    made.summary["systems"][-1][_MINED] = {"measure": "nDCG@10", "mean": 0.5, "left_out": 0}
-
-
 def _marked(made: Runs) -> None:
     made.ran["shaped_the_benchmark"] = not made.ran["shaped_the_benchmark"]
 
@@ -250,7 +238,6 @@ def _check(part: str, *defects: Defect) -> Check:
 
 
 _RAN, _COMPARED = "systems/bm25", "comparisons/bm25 dense nDCG@10"
-_MINED = "without_own_positives"
 VALUES = (
     Check(
         _BROKEN,
@@ -335,16 +322,21 @@ VALUES = (
         expected.MINED,
         planted(
             "an inflated mean without own positives",
-            _mined(lambda ran: ran[_MINED].update(mean=1.5), "/mean"),
+            of_miner(lambda ran: ran[MINED].update(mean=1.5), "/mean"),
         ),
         planted(
-            "fewer positives of its own", _mined(lambda ran: ran[_MINED].update(left_out=-1), "/left_out")
+            "fewer positives of its own", of_miner(lambda ran: ran[MINED].update(left_out=-1), "/left_out")
         ),
-        planted("nothing said of a system that mined", _mined(lambda ran: ran.pop(_MINED))),
+        planted("nothing said of a system that mined", of_miner(lambda ran: ran.pop(MINED))),
         planted(
             "a system said to have mined that found nothing",
-            in_results(_mined_nothing, f"systems/image/{_MINED}"),
+            in_results(mined_nothing, f"systems/image/{MINED}"),
         ),
+    ),
+    _check(
+        expected.PEOPLE,
+        planted("another outcome of judge and people", other_people),
+        planted("nothing said of judge and people", no_people),
     ),
     Check(
         "what is said of the pools",
@@ -375,7 +367,8 @@ RULES = (
         "Results can be computed again",
         (
             "For every split: counts, means of all measures overall and by facet, differences between "
-            "systems, and what a system that mined pairs scores without the positives that it alone found, "
+            "systems, what a system that mined pairs scores without the positives that it alone found, and "
+            "how far labels of judge and people order systems alike, "
             f"follow from labels, judgements and run files, to {TOLERANCE}; a system that did not run has a "
             "reason and no numbers; the systems that shaped the benchmark are those of release.json and the "
             "pools. Intervals and p-values are not computed again."

@@ -14,6 +14,7 @@ from curation.audit.rules import runs_reading as reading
 from curation.audit.rules.runs_expected import MISSING, Difference, Json, by_pair, differences
 from curation.audit.rules.runs_made import DERIVED, RESULTS, run_name
 from curation.audit.rules.runs_mined import Mined, mined, parts_of, without_own
+from curation.audit.rules.runs_people import Sides, label_sides, of_people
 from curation.audit.rules.runs_reading import TABLES, Faults, Part
 from curation.audit.rules.runs_tally import Split, Tally
 from curation.evaluation.measures import names
@@ -23,6 +24,8 @@ from schemas.hashing import sha256_file
 
 FOLDER = "runs"
 DEEPEST = 10_000
+PEOPLE_SINCE = 2
+"""The format of results.json since which it compares systems under labels of judge and people."""
 JUDGED_SINCE = 4
 """The format of release.json since which results measure judged documents alone, and what systems mined."""
 _OTHERS = frozenset({RESULTS, DERIVED, f"{FOLDER}/diagnostics.json"})
@@ -44,6 +47,9 @@ class Looked:
     splits: dict[str, tuple[Split, Part]] = field(default_factory=dict)
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
     mined: dict[str, Mined] = field(default_factory=dict)
+    sides: dict[str, Sides] = field(default_factory=dict)
+    beside: dict[tuple[str, str], tuple[Tally, Tally]] = field(default_factory=dict)
+    """Sums of each run that could be read, under the judge's labels and under people's."""
     files: list[tuple[str, Faults]] = field(default_factory=list)
     lines: int = 0
     wanted: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -85,6 +91,8 @@ def _look(context: Context) -> Looked:
     splits = reading.splits_of(context, parts, corpus)
     if _measures_judged(context):
         looked.mined = mined(context, splits, corpus)
+    has_judge = any(found.systems for found in looked.mined.values())
+    looked.sides = label_sides(context, splits, corpus, has_judge=has_judge)
     for split, data in splits.items():
         looked.splits[split] = (data, parts[split])
         for name, system in systems_of(looked.results.get(split)).items():
@@ -123,10 +131,14 @@ def _read_run(directory: Path, split: str, system: str, looked: Looked) -> None:
         faults.add(OTHER_HASH)
     data, found = looked.splits[split][0], looked.mined.get(split)
     own = found.own(parts_of(system), data) if found else None
-    tally = reading.read(path, data, depth_of(summary) or DEEPEST, faults, own)
+    sides = looked.sides.get(split)
+    beside = (Tally(sides[0]), Tally(sides[1])) if sides else ()
+    tally = reading.read(path, data, depth_of(summary) or DEEPEST, faults, own, beside)
     if tally is not None:
         looked.lines += tally.lines
         looked.tallies[split, system] = tally
+        if beside:
+            looked.beside[split, system] = beside
 
 
 def _unnamed(directory: Path, looked: Looked) -> None:
@@ -227,7 +239,23 @@ def _wanted(context: Context, looked: Looked, split: str, named: Mapping[str, Js
     }
     facets = expected.facets_of(context, data, part)
     wanted = expected.of_split(split, context.manifest, data, facets, values, named, measures)
-    return {**wanted, expected.MINED: {"systems": _of_miners(looked, split, named)}}
+    return {
+        **wanted,
+        expected.MINED: {"systems": _of_miners(looked, split, named)},
+        expected.PEOPLE: _of_people(looked, split, named),
+    }
+
+
+def _of_people(looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:
+    """What must be said of judge and people; nothing of results that are older, or of runs not read."""
+    written = looked.results[split].get("format")
+    ran = [name for name, item in named.items() if item.get("status") == "measured"]
+    if not isinstance(written, int) or written < PEOPLE_SINCE or split not in looked.sides:
+        return {"judge_and_people": MISSING}
+    if any((split, name) not in looked.beside for name in ran):
+        return {}
+    tallies = {name: looked.beside[split, name] for name in ran}
+    return {"judge_and_people": of_people(looked.sides[split], tallies)}
 
 
 def _of_miners(looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:

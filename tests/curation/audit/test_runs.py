@@ -25,11 +25,12 @@ from curation.audit.rules.runs_reading import Faults, read
 from curation.audit.rules.runs_tally import Split, places
 from curation.evaluation import measures
 from curation.evaluation.collection import Collection, open_collection
+from curation.evaluation.judges import OfJudge, of_judge
 from curation.evaluation.ranking import Ranking
 from curation.evaluation.runs import write_run
 from curation.published.manifest import NAME
 from schemas.audit import RuleResult
-from schemas.judged_tables import JUDGEMENTS
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from tests.curation.audit.small import check, dataset, named, queries, rule_of
 from tests.curation.release.known import edit
 
@@ -307,7 +308,41 @@ def test_a_release_older_than_condensed_ndcg_is_not_held_to_it(
         rows.append({**rows[0], "corpus-id": rows[-1]["corpus-id"], "score": 0})
 
     monkeypatch.setattr(measures, "knows_zeros", lambda collection: False)
-    made = make_runs({"test": judged(made, refuse)}, SYSTEMS, found_by={})
+    made = make_runs({"test": judged(made, refuse)}, SYSTEMS, judge=OfJudge({}, {}))
     path = made.data.directory / NAME
     path.write_text(json.dumps({**json.loads(path.read_bytes()), "format_version": written}))
     assert said(made)[1].status == status
+
+
+def test_orders_under_judge_and_people_are_computed_again(
+    made: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("curation.evaluation.judges.LEAST_QUERIES", "curation.evaluation.judges.LEAST_SYSTEMS"):
+        monkeypatch.setattr(place, 2)
+    rows: list[dict[str, Any]] = []
+    edit(made.data.directory, "qrels", rows.extend)
+    documents = sorted({row["corpus-id"] for row in rows})
+    graded = [
+        {"query-id": row["query-id"], "corpus-id": name, "judge": judge, "people": 2 - judge}
+        for row in rows
+        for name, judge in zip(documents[:3], (2, 0, 1), strict=False)
+    ]
+    path = made.data.directory / CALIBRATION.folder / "test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([*graded, {**graded[0], "corpus-id": "x", "people": None}]), path)
+    judge = of_judge(made.data.directory)
+    assert len(judge.sample) == len(graded)
+    made = make_runs({"test": made.data}, SYSTEMS, judge)
+    told = made.summary["judge_and_people"]
+    assert told["status"] == "measured" and told["queries"] > 1 and len(told["systems"]) == 3
+    assert said(made)[1].status == "passed"
+    told["tau"] = 0.123
+    told["systems"]["bm25"]["people"] += 0.01
+    assert named(said(made)[1]) == {
+        "test/judge_and_people/tau",
+        "test/judge_and_people/systems/bm25/people",
+    }
+    del made.summary["judge_and_people"]
+    assert named(said(made)[1]) == {"test/judge_and_people"}
+    made.summary["format"] = 1
+    assert said(made)[1].status == "passed"
