@@ -184,7 +184,7 @@ def _unit(vignette: Vignette, *_: object) -> list[str]:
 _RESOURCES = ("vocabulary", "names", "types", "relations")
 QUESTIONS = RecordStage(
     name=f"{NAME}_questions",
-    version=1,
+    version=2,
     inputs=(
         Input("questions.collections", QuestionCollection, by="id"),
         Input("questions.questions", Question, by="collection"),
