@@ -56,6 +56,8 @@ def answer(result: Sequence[Mapping[str, Any]], grades: Collection[int] | None =
 def _fields(result: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
     for item in result:
+        if not isinstance(item, Mapping):  # as a server gives it, whatever its type says
+            raise _bad(f"a field that is {type(item).__name__}")
         name, kind, value = item.get("from_name"), item.get("type"), item.get("value")
         if not isinstance(name, str) or _TYPES.get(name) != kind or not isinstance(value, Mapping):
             raise _bad(f"unknown field {str(name)[:40]!r} of type {str(kind)[:40]!r}")
