@@ -115,6 +115,12 @@ def test_answers_of_a_server_that_are_none_are_told_apart() -> None:
     for field in ("text", 7, None, ["x"]):
         with pytest.raises(InputError, match="not an answer"):
             answer([field])  # type: ignore[list-item]
+    for item in ({"from_name": "x", "value": {}}, {"from_name": "grade", "type": "textarea", "value": {}}):
+        with pytest.raises(InputError, match="unknown field"):
+            answer([item])
+    lone = {"from_name": "comment", "type": "textarea", "value": {"text": ["a\ud800"]}}
+    grade = {"from_name": "grade", "type": "choices", "value": {"choices": ["1"]}}
+    assert answer([grade, lone]).comment == "a\ufffd\ufffd\ufffd"
     for lead in (float("nan"), float("inf"), -1, 10**400, "12", None):
         row = {"id": 1, "data": {}, "annotations": [{"id": 2, "completed_by": 3, "lead_time": lead}]}
         assert task_answers(row).answers[0].seconds == 0.0

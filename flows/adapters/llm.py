@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from curation.prompts.material import sendable
 from schemas.errors import UsageError
+from schemas.hashing import sendable
 from schemas.prompt import Mode, Prompt
 
 DEFAULT_URL: Final = "https://api.openai.com/v1"
