@@ -335,7 +335,7 @@ def several_figures() -> Article:
             f"{LONG} ([F1|Fig. 1]). Later he was seen again and imaged once more ([F2|Fig. 2]).",
             f"In the end all were compared. {LONG} ([F1|Figs 1]–[F3|3]).",
             f"Nothing is cited here. {LONG}.",
-            "Both were seen ([F1|Fig. 1]; [F2|Fig. 2]).",
+            "Both of them were seen by a radiologist and by two surgeons ([F1|Fig. 1]; [F2|Fig. 2]).",
             f"{LONG}. The specimen was stained ([F3|Fig. 3]), and {MRI} ([F2|Fig. 2]).",
         ],
         [
