@@ -33,8 +33,8 @@ def several_images(source: Source, out: Out) -> list[str]:
         return []
     out.objects(SEVERAL, _several(source, out))
     return [
-        f"a query or document stands with its first image; {SEVERAL} names the files of all images, and their "
-        "captions, of each one that has several: side, id, images in the order of the article"
+        f"a query or document stands with its first image; {SEVERAL} names the files of all images, in the "
+        "order of the article, and their captions, of each one that has several"
     ]
 
 

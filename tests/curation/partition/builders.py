@@ -141,6 +141,27 @@ def _qrel(item: Item, document: str, score: int = 2) -> Qrel:
     )
 
 
+def listed(side: Any, name: str, *images: str) -> tuple[RowImage, ...]:
+    """The images of a query or document that has several."""
+    return tuple(
+        RowImage(
+            id=name,
+            side=side,
+            source_id=name,
+            position=position,
+            figure_id=f"#F{position}",
+            figure_number=position,
+            graphic_number=1,
+            image=graphic,
+            article_id="",
+            license="CC-BY-4.0",
+            license_evidence="jats",
+        )
+        for position, image in enumerate(images, start=1)
+        if (graphic := _graphic(image)) is not None
+    )
+
+
 def _image(name: str, phash: str) -> FigureImage:
     return FigureImage(
         id=f"{name}/1",
