@@ -107,7 +107,7 @@ def _again(copy: Path, out: Path, kept: Mapping[str, str], ours: Scores) -> floa
         return None
     _asked([_MEDQRELS, "evaluate", str(copy), "--system", "bm25", "--out", str(out), "--json"], kept, 0)
     (found,) = out.rglob("results.json")
-    (system,) = json.loads(found.read_text("utf-8"))[SPLIT]["systems"]
+    (system,) = json.loads(found.read_text("utf-8"))["systems"]
     return round(abs(float(system["overall"]["nDCG@10"]["mean"]) - ours["bm25"]), _PLACES)
 
 
