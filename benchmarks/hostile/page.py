@@ -13,10 +13,11 @@ def section() -> list[str]:
     lines = [
         "## Hostile files",
         "",
-        "Small files written by us, changed by seed and by what their form is, read in a process of its own "
-        f"with {LIMIT_BYTES >> 30} GiB of address space and {SECONDS:g} processor seconds a file. An audit hook "
-        "fails on any connection, process or file outside the folder that Python asks for. Read: records were "
-        "made of it and can be written; refused: a drop or error with a reason. `python -m benchmarks.hostile`",
+        "Small files written by us, changed by seed and by what their form is, read in a process of "
+        f"its own with {LIMIT_BYTES >> 30} GiB of address space and {SECONDS:g} processor seconds a file. "
+        "An audit hook fails on any connection, process or file outside the folder that Python asks for. "
+        "Read: records were made of it and can be written; refused: a drop or error with a reason. "
+        "`python -m benchmarks.hostile`",
         "",
         "| kind | files | seed | read | refused | crash, hang or reach | slowest, CPU s | most memory, MiB |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",

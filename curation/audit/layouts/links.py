@@ -43,9 +43,10 @@ def refuse_links_out(root: Path) -> None:
 
 def _leads_inside(link: Path, allowed: Path) -> bool:
     try:
-        return link.resolve(strict=False).is_relative_to(allowed)
-    except (RuntimeError, OSError):  # it leads to itself: Python 3.13 raises the second
+        real = link.resolve()
+    except (RuntimeError, OSError):  # it leads to itself
         return False
+    return real.is_relative_to(allowed) and not real.is_symlink()  # as one does that Python 3.13 gives back
 
 
 def _refused(what: str, path: Path, root: Path, hint: str) -> UsageError:

@@ -128,5 +128,5 @@ def test_what_is_no_file_is_refused_before_it_is_opened(release: Path, kind: str
         os.mkfifo(path)  # whoever opens it waits for ever
     else:
         path.symlink_to(path.name)
-    with pytest.raises(UsageError, match="queries.jsonl"):
+    with pytest.raises(UsageError, match=r"queries\.jsonl"):
         open_dataset(release, release.parent / "scratch")
