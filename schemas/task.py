@@ -111,6 +111,8 @@ class Task:
         caption_in_query: why no published words can stand in for a query's image, '' where they can.
         by_language: asks in several languages: queries and qrels have files, and configs, per language beside
             those of all; the corpus is one.
+        tiers_apart: of such a task, tiers whose queries have files, and configs, of their own per language
+            (`parallel-es-queries`), because they ask something else than the others.
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
         candidates_because: why what its rules say are candidates for review and no labels yet, a sentence; ''
             where they are labels. A release of candidates is never publishable.
@@ -137,6 +139,7 @@ class Task:
     draws_articles: bool = False
     caption_in_query: str = ""
     by_language: bool = False
+    tiers_apart: tuple[str, ...] = ()
     extra_tables: tuple[str, ...] = ()
     candidates_because: str = ""
     sure_rules: tuple[str, ...] = ()
