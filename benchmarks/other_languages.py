@@ -77,7 +77,7 @@ def targets(vocabulary: Vocabulary) -> tuple[dict[str, set[str]], dict[str, set[
 
 
 def measure_mentions(
-    marked: Iterable[Marked], matcher: Matcher, vocabulary: Path
+    marked: Iterable[Marked], matcher: Matcher, vocabulary: Vocabulary
 ) -> dict[str, dict[str, int]]:
     """Language -> mentions, reachable ones, those found, and those where another concept was."""
     ids, named = targets(vocabulary)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from curation.audit.rules import facet_results
 from curation.audit.rules.multilingual import RULES
 from tests.curation.audit.small import check, dataset, named, planted, qrels, rule_of
 
@@ -107,5 +108,5 @@ def test_a_pair_that_people_left_open_is_no_label_that_was_lost(
 
 
 def test_every_defect_is_found(tmp_path: Path) -> None:
-    found = planted(RULES, dataset(tmp_path, tables()), tmp_path)
+    found = planted((*RULES, *facet_results.RULES), dataset(tmp_path, tables()), tmp_path)
     assert not found
