@@ -51,6 +51,7 @@ ALL = (
     "answer_kills",
     "real_model",
     "hub_faults",
+    "purge_kills",
     "sweep",
     "seven_nights",
     "simulated_judges",

@@ -116,7 +116,9 @@ class Published:
 
     @property
     def rows_per_group(self) -> int:
-        """Rows of one row group; few where each has a picture."""
+        """Rows of one row group; few where each has a picture, or several."""
+        if any(column.type == pa.list_(IMAGE) for column in self.columns):
+            return 20
         return 100 if any(column.type == IMAGE for column in self.columns) else 10_000
 
     @property

@@ -65,6 +65,8 @@ class Reason(enum.StrEnum):
     SHORT_CASE = "short_case"
     NO_CLINICAL_IMAGE = "no_clinical_image"
     FLAGGED_IMAGE = "flagged_image"
+    TOO_MANY_IMAGES = "too_many_images"
+    DUPLICATE_IMAGE = "duplicate_image"
     VAGUE_CAPTION = "vague_caption"
     DUPLICATE_QUERY = "duplicate_query"
     DUPLICATE_DOCUMENT = "duplicate_document"

@@ -28,8 +28,10 @@ from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, Share, write_pair
 from curation.release.restricted import Strings, check_strings
 from curation.release.selects import ROWS, kept, select_rows
+from curation.release.several import write_several
 from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
+from schemas.image_tables import ROW_IMAGES
 from schemas.licences import is_allowed
 from schemas.published import Published
 from schemas.review import Reported
@@ -173,6 +175,8 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
     for pair in _PAIRS:
         with_images = inputs.one(f"SELECT count(image) FROM {ROWS[pair.table.name]}") > 0
         write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares)
+    if inputs.tables.get(ROW_IMAGES.name):
+        write_several(inputs.select, put, inputs.raw)
     for table in _selected(inputs):
         for share in _shares_of(table, shares, splits):
             put(table, inputs.select(select_rows(table, share.split, queries=share.queries)), share.name)
@@ -215,7 +219,7 @@ def _shares_of(table: Published, shares: Sequence[Share], splits: Sequence[str])
 
 def _selected(inputs: Inputs) -> Iterator[Published]:
     """Tables whose rows are those of a work table, without the pictured ones."""
-    paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)]
+    paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)] + [ROW_IMAGES]
     for table in TABLES:
         is_given = bool(inputs.tables.get(table.name)) if table in OPTIONAL else table.name in ROWS
         if is_given and table not in paired:

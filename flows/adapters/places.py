@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import shutil
 import uuid
@@ -27,6 +28,10 @@ _CREDENTIALS = (
     "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to those of who may write there"
 )
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_KEPT = {"version": "list_object_versions", "upload": "list_multipart_uploads"}
+"""What a bucket may hold beside its objects, and the call that lists it."""
+_NOT_KEPT = frozenset({"NotImplemented", "MethodNotAllowed", "501", "405"})
+"""What a store answers that keeps no older versions, or no unfinished uploads, and so lists none."""
 T = TypeVar("T")
 
 
@@ -61,6 +66,12 @@ class Place(Protocol):
 
     def tidy(self, folder: str) -> None:
         """Remove what interrupted writes left below a folder, which no name shows."""
+
+    def erase(self, folder: str, first: str) -> list[str]:
+        """Delete everything below a folder for good, the file named `first` before all others.
+
+        Older versions that a bucket keeps and unfinished uploads go too; returns what is there after that.
+        """
 
 
 class LocalPlace:
@@ -108,6 +119,14 @@ class LocalPlace:
     def tidy(self, folder: str) -> None:
         """See :class:`Place`."""
         shutil.rmtree(self.root / folder / _PARTS, ignore_errors=True)
+
+    def erase(self, folder: str, first: str) -> list[str]:
+        """See :class:`Place`."""
+        base = self.root / folder
+        self.delete(f"{folder}/{first}")
+        if base.is_dir():
+            self._written("delete", folder, lambda: shutil.rmtree(base))
+        return sorted(self.listed(folder))
 
     def _place(self, name: str, fill: Callable[[Path], object]) -> bool:
         """Write beside, then link into place: a link refuses a name that is taken, a rename would not."""
@@ -187,7 +206,8 @@ class S3Place:
         """See :class:`Place`."""
         base = f"{self.bucket}/{self._key(folder)}/"
         found = self._call("list", folder, lambda: self._system.find(base, detail=True), absent={})
-        return {name.removeprefix(base): int(one["size"]) for name, one in found.items()}
+        names = {name: one for name, one in found.items() if name.startswith(base) and name != base}
+        return {name.removeprefix(base): int(one["size"]) for name, one in names.items()}
 
     def sha256(self, name: str) -> str:
         """See :class:`Place`; as stored with the content, which is read where it came another way."""
@@ -247,17 +267,45 @@ class S3Place:
     def tidy(self, folder: str) -> None:
         """See :class:`Place`; a store that cannot list its unfinished uploads keeps them."""
         with contextlib.suppress(FetchError, UsageError):
-            held = self._call(
-                "list the uploads of",
-                folder,
-                lambda: self._system.call_s3(
-                    "list_multipart_uploads", Bucket=self.bucket, Prefix=self._key(folder) + "/"
-                ),
-            )
-            for one in (held or {}).get("Uploads", ()):
-                self._system.call_s3(
-                    "abort_multipart_upload", Bucket=self.bucket, Key=one["Key"], UploadId=one["UploadId"]
-                )
+            for key, upload in self._listed_all(_KEPT["upload"], folder):
+                self._system.call_s3("abort_multipart_upload", Bucket=self.bucket, Key=key, UploadId=upload)
+
+    def erase(self, folder: str, first: str) -> list[str]:
+        """See :class:`Place`."""
+        self.delete(f"{folder}/{first}")
+        for key, version in self._listed_all(_KEPT["version"], folder):
+            given = {"Bucket": self.bucket, "Key": key, "VersionId": version}
+            self._call("delete", folder, functools.partial(self._system.call_s3, "delete_object", **given))
+        for name in self.listed(folder):  # of a store that lists no versions
+            self.delete(f"{folder}/{name}")
+        self.tidy(folder)
+        base = self._key(folder) + "/"
+        return sorted(
+            self.listed(folder).keys()
+            | {
+                f"{key.removeprefix(base)} ({told} {id})"
+                for told, listing in _KEPT.items()
+                for key, id in self._listed_all(listing, folder)
+            }
+        )
+
+    def _listed_all(self, listing: str, folder: str) -> list[tuple[str, str]]:
+        """(key, id) of every version or unfinished upload below a folder; none where a store has no such."""
+        found: list[tuple[str, str]] = []
+        marker: dict[str, str] = {"Prefix": self._key(folder) + "/"}
+        while True:
+            try:
+                page = self._system.call_s3(listing, Bucket=self.bucket, **marker)
+            except Exception as error:  # the library wraps what went wrong in many kinds
+                if _answer(error)[0] in _NOT_KEPT:
+                    return []
+                raise self._refused(listing.replace("_", " "), folder, error) from None
+            rows = [row for kind in ("Versions", "DeleteMarkers", "Uploads") for row in page.get(kind) or ()]
+            found += [(row["Key"], row.get("VersionId") or row["UploadId"]) for row in rows]
+            if not page.get("IsTruncated"):
+                return sorted(found)
+            names = ("KeyMarker", "VersionIdMarker", "UploadIdMarker")
+            marker |= {name: page[f"Next{name}"] for name in names if page.get(f"Next{name}")}
 
     def _key(self, name: str) -> str:
         return f"{self.prefix}/{name}" if self.prefix else name
@@ -280,20 +328,24 @@ class S3Place:
             return work()
         except Exception as error:  # the library wraps what went wrong in many kinds
             code, status = _answer(error)
-            if code == "NoSuchBucket":
-                raise UsageError(f"there is no bucket {self.bucket!r}", file=self.address) from None
-            if status == 404 or isinstance(error, FileNotFoundError):
+            if code != "NoSuchBucket" and (status == 404 or isinstance(error, FileNotFoundError)):
                 return instead.get("absent")
             if status in (409, 412) and "taken" in instead:
                 return instead["taken"]
-            if type(error).__name__ in ("NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"):
-                raise UsageError("no credentials for S3", file=self.address, hint=_CREDENTIALS) from None
-            refused = status in (401, 403)
-            raise FetchError(
-                f"S3 would not {what} {name}: {f'{status} {code}' if code else type(error).__name__}",
-                file=f"{self.address}/{name}",
-                hint=f"{_CREDENTIALS}; the same command goes on from here" if refused else _AGAIN,
-            ) from None
+            raise self._refused(what, name, error) from None
+
+    def _refused(self, what: str, name: str, error: Exception) -> UsageError | FetchError:
+        """What to tell of a call that failed."""
+        if type(error).__name__ in ("NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"):
+            return UsageError("no credentials for S3", file=self.address, hint=_CREDENTIALS)
+        code, status = _answer(error)
+        if code == "NoSuchBucket":
+            return UsageError(f"there is no bucket {self.bucket!r}", file=self.address)
+        return FetchError(
+            f"S3 would not {what} {name}: {f'{status} {code}' if code else type(error).__name__}",
+            file=f"{self.address}/{name}",
+            hint=f"{_CREDENTIALS}; the same command goes on from here" if status in (401, 403) else _AGAIN,
+        )
 
 
 def _answer(error: BaseException | None) -> tuple[str, int]:
