@@ -78,6 +78,7 @@ class Reason(enum.StrEnum):
     NOT_NAMED_IN_LANGUAGE = "not_named_in_language"
     ONLY_SAME_ARTICLE = "only_same_article"
     SHORT_QUESTION = "short_question"
+    GAP_TO_FILL = "gap_to_fill"
     NO_WORDED_ANSWER = "no_worded_answer"
     ONLY_WITH_OPTIONS = "only_with_options"
     GENERAL_SUBJECT = "general_subject"

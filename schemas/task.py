@@ -114,6 +114,8 @@ class Task:
         caption_in_query: why no published words can stand in for a query's image, '' where they can.
         by_language: asks in several languages: queries and qrels have files, and configs, per language beside
             those of all; the corpus is one.
+        tiers_apart: of such a task, tiers whose queries have files, and configs, of their own per language
+            (`parallel-es-queries`), because they ask something else than the others.
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
         shows_captions: of a task whose rows may have several images (extra table `images`), sides that may
             show the caption of each.
@@ -142,6 +144,7 @@ class Task:
     draws_articles: bool = False
     caption_in_query: str = ""
     by_language: bool = False
+    tiers_apart: tuple[str, ...] = ()
     extra_tables: tuple[str, ...] = ()
     shows_captions: frozenset[Side] = frozenset()
     candidates_because: str = ""

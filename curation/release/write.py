@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from curation.partition.keys_sql import literal
 from curation.published.manifest import BuildRecord, ReleaseManifest, StageRecord
 from curation.published.query import QueryRunner, fetch
 from curation.published.writer import MAX_SHARD_BYTES, write_table
@@ -178,7 +179,7 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
         write_several(inputs.select, put, inputs.raw)
     for table in _selected(inputs):
         for share in _shares_of(table, shares, splits):
-            put(table, inputs.select(select_rows(table, share.split, language=share.language)), share.name)
+            put(table, inputs.select(select_rows(table, share.split, queries=share.queries)), share.name)
     if inputs.review is not None:
         reviewed.write_review(directory, inputs.review)
     if inputs.calibrate is not None:
@@ -198,11 +199,14 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
 def _shares(inputs: Inputs, splits: Sequence[str]) -> tuple[Share, ...]:
     """What queries and qrels are parted into: splits, and in a task of several languages these."""
     found = []
-    text = "SELECT DISTINCT language FROM kept WHERE split = '{}' ORDER BY language"
+    apart = inputs.task.tiers_apart
+    named = ", ".join(map(literal, apart)) or "NULL"
+    text = f"""SELECT DISTINCT if(tier IN ({named}), tier, '') AS tier, language FROM kept
+        WHERE split = '{{}}' ORDER BY tier, language"""
     for split in splits:
         rows = inputs.select(text.format(split)) if inputs.task.by_language else ()
-        languages = [row["language"] for part in rows for row in part.to_pylist()]
-        found += [Share(split, language) for language in languages] or [Share(split)]
+        parts = [row for part in rows for row in part.to_pylist()]
+        found += [Share(split, row["language"], row["tier"], apart) for row in parts] or [Share(split)]
     return tuple(found)
 
 
