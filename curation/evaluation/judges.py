@@ -106,9 +106,9 @@ def beside_people(collection: Collection, runs: Mapping[str, Run], sample: Sampl
 def why_not(queries: int, systems: int) -> str:
     """Why the orders of systems cannot be compared, '' when they can."""
     if systems < LEAST_SYSTEMS:
-        return f"{systems} systems ran; {LEAST_SYSTEMS} are needed"
+        return f"systems that ran: {systems}; {LEAST_SYSTEMS} are needed"
     if queries < LEAST_QUERIES:
-        return f"{queries} queries have a positive by the judge and by people; {LEAST_QUERIES} are needed"
+        return f"queries with a positive by the judge and by people: {queries}; {LEAST_QUERIES} are needed"
     return ""
 
 

@@ -97,7 +97,11 @@ def test_orders_of_systems_under_labels_of_judge_and_people(
     # orders 1 2 3 and 3 1 1: two pairs of three differ, one is tied by people
     assert found["tau"] == pytest.approx(-2 / math.sqrt(3 * 2))
     assert found["low"] <= found["tau"] <= found["high"] or found["high"] is None
+    summary = summarise(collection, [measured("bm25")], 100).summary
+    assert "Not run: systems that ran: 1;" in render(summary)
+    page = render({**summary, "judge_and_people": found})
+    assert "by judge and by people" in page and "orders: -0.816<" in page
     assert tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])) == 1
     assert tau(np.array([1.0, 2.0, 3.0]), np.array([5.0, 5.0, 5.0])) is None
     del runs["third"]
-    assert beside_people(collection, runs, sample)["why_not"].startswith("2 systems ran")
+    assert beside_people(collection, runs, sample)["why_not"].startswith("systems that ran: 2")
