@@ -304,7 +304,8 @@ def test_a_case_lists_all_its_images_where_they_are_asked_for(tmp_path: Path) ->
         (side, pmc(number)): count for side in ("query", "document") for number, count in ((1, 3), (2, 6))
     }
     firsts = {row.id: row.image for row in rows if row.position == 1}
-    for row in (*built.queries, *built.documents):
+    rows_of: list[Any] = [*built.queries, *built.documents]
+    for row in rows_of:
         assert row.id not in firsts or firsts[row.id] == row.image
     assert [row.position for row in rows if row.side == "document" and row.id == f"{pmc(1)}#case1"] == [
         1,
