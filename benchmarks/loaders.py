@@ -135,7 +135,7 @@ def section() -> list[str]:
     return [*lines, ""]
 
 
-def _sample(folder: Path) -> Path:
+def sample_release(folder: Path) -> Path:
     """The release of `medqrels demo`."""
     command = [_MEDQRELS, "demo", "--workspace", str(folder / "workspace"), "--json"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
@@ -144,6 +144,6 @@ def _sample(folder: Path) -> Path:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        releases = [Path(name) for name in sys.argv[1:]] or [_sample(Path(scratch))]
+        releases = [Path(name) for name in sys.argv[1:]] or [sample_release(Path(scratch))]
         python = setup_venv.ensure_own(ROOT, "mteb", Path(sys.executable)) / "python"
         save(NAME, {"rows": [row for path in releases for row in compared(python, path)]})

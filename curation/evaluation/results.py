@@ -18,6 +18,8 @@ from curation.evaluation.collection import Collection
 from curation.evaluation.ranking import EMPTY, Run
 
 FORMAT_VERSION = 2
+FACET_NDCG = "facet_ndcg"
+"""Key of what is said of questions on facets of named concepts (curation.evaluation.facets)."""
 _TOOLS = ("bm25s", "ir-measures", "pytrec-eval-terrier", "numpy", "PyStemmer")
 
 

@@ -149,10 +149,5 @@ def _message(plan: Plan) -> str:
 
 
 def delete_version(place: Place, dataset: str, version: str) -> list[str]:
-    """Delete a version from a folder or bucket, its manifest first; names of what is left."""
-    folder = f"{dataset}/{version}"
-    names = sorted(place.listed(folder), key=lambda name: (name != MANIFEST, name))
-    for name in names:
-        place.delete(f"{folder}/{name}")
-    place.tidy(folder)
-    return sorted(place.listed(folder))
+    """Delete a version from a folder or bucket for good, its manifest first; names of what is left."""
+    return place.erase(f"{dataset}/{version}", MANIFEST)

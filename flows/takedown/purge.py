@@ -151,7 +151,7 @@ class _Purge:
         entry.source = self.named.source
         entry.raw = sorted({*entry.raw, *raw_paths(self.workspace, self.named)})
         if not entry.is_cleared:
-            found = answer_keys(self.workspace, self.named, set(self.gone))
+            found = answer_keys(self.workspace, self.named, set(self.gone), is_first=before is None)
             entry.answers = sorted({*entry.answers, *found})
         for label in entry.releases:
             dataset, _, version = label.partition("@")

@@ -52,10 +52,13 @@ def raw_paths(workspace: Workspace, named: Withdrawn) -> list[str]:
     return sorted(found - kept)
 
 
-def answer_keys(workspace: Workspace, named: Withdrawn, gone: Collection[str]) -> list[str]:
+def answer_keys(
+    workspace: Workspace, named: Withdrawn, gone: Collection[str], *, is_first: bool
+) -> list[str]:
     """Keys, hex, of stored answers to prompts that show the article.
 
     Once the stages were run again without it no prompt does: then of every answer that no prompt asks for.
+    Not so after a purge that was killed: it may have taken prompts away, and has noted its keys before.
     """
     texts = [
         row["text"]
@@ -72,7 +75,7 @@ def answer_keys(workspace: Workspace, named: Withdrawn, gone: Collection[str]) -
         is_named = prompt.subject in gone or any(value in gone for value in values)
         if is_named or any(text in value for text in texts for value in values):
             showing.add(key)
-    if texts:
+    if texts or not is_first:
         return sorted(showing)
     held = {key.hex() for path in _stores(workspace.answers) for key in _keys(path)}
     return sorted(showing | (held - asked))

@@ -5,6 +5,7 @@ The list is written first: a killed takedown finishes when it is run again, and 
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,11 +17,11 @@ import pyarrow.parquet as pq
 from flows.crawl.fetch import WITHDRAWN, publish_shard
 from flows.crawl.selection import selections
 from flows.crawl.withdrawn import dropped, fingerprint, of_selection
-from flows.engine.manifest import DROPPED
+from flows.engine.manifest import DROPPED, MANIFEST, Manifest, read_manifest
 from flows.engine.register import add_to_register, read_register
 from flows.engine.runner import shards_of
 from flows.engine.session import read_session, write_session
-from flows.engine.workspace import Workspace
+from flows.engine.workspace import Workspace, write_atomic
 from flows.takedown.cascade import Cascade, cascade, resolve
 from schemas.article import RawArticle
 from schemas.errors import UsageError
@@ -29,6 +30,9 @@ from schemas.stages import Drop, Reason
 from schemas.withdrawal import REASONS, WithdrawalReason, Withdrawn
 from schemas.wording import counted
 from sources.stage import CRAWL
+
+SETTLING = "settling"
+"""Folder of the workspace with manifests of crawl shards that are being made anew."""
 
 
 def takedown(
@@ -90,7 +94,8 @@ def settle(workspace: Workspace) -> list[str]:
     Nothing is fetched: the shard is what a crawl would make of the same answers without the article.
     """
     register = read_register(workspace)
-    finished = shards_of(workspace, CRAWL)
+    begun = workspace.root / SETTLING
+    finished = {**_begun(begun), **shards_of(workspace, CRAWL)}
     changed = []
     for selection in selections(workspace):
         manifest = finished.get(selection.shard)
@@ -106,9 +111,17 @@ def settle(workspace: Workspace) -> list[str]:
         drops = [Drop(**{**row, "reason": Reason(row["reason"])}) for row in held if row["id"] not in gone]
         rows = [row for row in kept if row.locator not in gone]
         drops += [dropped(gone[locator]) for locator in sorted(gone)]
+        write_atomic(begun / selection.shard / MANIFEST, manifest.to_json().encode())
         publish_shard(workspace, replace(manifest, inputs=inputs), rows, drops, 0.0)
         changed.append(selection.shard)
+    shutil.rmtree(begun, ignore_errors=True)
     return changed
+
+
+def _begun(folder: Path) -> dict[str, Manifest]:
+    """Manifests of shards that a killed takedown was making anew; the shard may have no other."""
+    found = {path.name: read_manifest(path) for path in (folder.iterdir() if folder.is_dir() else ())}
+    return {shard: manifest for shard, manifest in found.items() if manifest is not None}
 
 
 def _shown(found: Cascade, shards: Sequence[str], *, is_plan: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.published.manifest import AUDIT_JSON, read_manifest
-from flows.adapters.places import LocalPlace, Place, S3Place, open_place
+from flows.adapters.places import LocalPlace, Place, open_place
+from flows.adapters.s3_place import S3Place
 from flows.engine.progress import SilentReporter
 from flows.publish.place import CLAIM, MANIFEST, PlacePublisher
 from flows.publish.ready import TaskRelease
 from schemas.errors import FetchError, ReleaseError, UsageError
 from schemas.hashing import sha256_bytes
+from sources.sample.loopback import Reply, Request
 from tests.flows.publish.hub_server import Fault
 from tests.flows.publish.s3_server import BUCKET, SECRET, S3Proxy, environment, running_s3, storage_options
 from tests.flows.publish.test_publish import version
@@ -238,6 +241,62 @@ def test_refusals_say_what_helps(s3: str, monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "EXTRAS=s3" in missing.value.hint
 
 
+@pytest.mark.parametrize("keeps_versions", [False, True])
+def test_a_version_is_erased_with_all_that_a_bucket_keeps(
+    s3: str, monkeypatch: pytest.MonkeyPatch, keeps_versions: bool
+) -> None:
+    place = s3_place(s3, monkeypatch)
+    if keeps_versions:
+        place.bucket = uuid.uuid4().hex
+        place._system.call_s3("create_bucket", Bucket=place.bucket)
+        keeps = {"Status": "Enabled"}
+        place._system.call_s3("put_bucket_versioning", Bucket=place.bucket, VersioningConfiguration=keeps)
+    for content in (b"first", b"second"):
+        place.create(f"known/1.0.0/{MANIFEST}", content)
+        place.create("known/1.0.0/summary/README.md", content)
+        if content == b"first":
+            place.delete("known/1.0.0/summary/README.md")
+    place.create("known/1.0.01/kept", b"of another version")
+    large = {"Bucket": place.bucket, "Key": place._key("known/1.0.0/large")}
+    place._system.call_s3("create_multipart_upload", **large)
+
+    def held(listing: str) -> list[str]:
+        return [key.removeprefix(place._key("known/")) for key, _ in place._listed_all(listing, "known")]
+
+    old = ["1.0.0/summary/README.md"] * (3 if keeps_versions else 1)  # two, and what marks one as deleted
+    wanted = [f"1.0.0/{MANIFEST}", *old, "1.0.01/kept"]
+    assert held("list_object_versions") == wanted and held("list_multipart_uploads") == ["1.0.0/large"]
+    assert place.erase("known/1.0.0", MANIFEST) == [] and place.listed("known/1.0.0") == {}
+    assert held("list_object_versions") == ["1.0.01/kept"] and held("list_multipart_uploads") == []
+    assert place.erase("known/1.0.0", MANIFEST) == []
+
+
+def test_what_cannot_be_erased_is_told(s3: str, version: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store without versions; one that will not list them; one that says it deleted and did not."""
+    with S3Proxy(s3) as proxy:
+        place = s3_place(proxy.root, monkeypatch)
+        place.create("known/1.0.0/file", b"x")
+        asked = proxy.answer
+        answers: list[tuple[str, int, bytes]] = []
+
+        def answer(request: Request) -> Reply:
+            for part, status, body in answers:
+                if part in f"{request.method} {request.target}":
+                    return Reply(status, body)
+            return asked(request)
+
+        monkeypatch.setattr(proxy, "answer", answer)
+        refused = b"<Error><Code>%s</Code><Message>no</Message></Error>"
+        answers.append(("versions", 403, refused % b"AccessDenied"))
+        with pytest.raises(FetchError, match=r"S3 would not list object versions known/1\.0\.0: 403") as told:
+            place.erase("known/1.0.0", MANIFEST)
+        assert "AWS_PROFILE" in told.value.hint
+        answers[:] = [("versions", 501, refused % b"NotImplemented"), ("DELETE ", 204, b"")]
+        assert place.erase("known/1.0.0", MANIFEST) == ["file"]
+        answers.pop()
+        assert place.erase("known/1.0.0", MANIFEST) == [] == list(place.listed("known"))
+
+
 _LOAD = """
 import json, sys, datasets
 where, options = sys.argv[1], json.loads(sys.argv[2])
@@ -267,3 +326,19 @@ def test_the_command_and_its_consumers(s3: str, version: Path, tmp_path: Path, k
     options = storage_options(s3) if kind == "s3" else {}
     loaded = json.loads(run(sys.executable, "-c", _LOAD, f"{to}/known/1.0.0/summary", json.dumps(options)))
     assert loaded == pq.read_table(version / "summary" / "queries").column("id").to_pylist() != []
+
+
+def test_of_many_that_swap_a_file_one_does(place: Place, tmp_path: Path) -> None:
+    """A pointer between machines: read with its tag, replaced only by who saw the last."""
+    assert place.tagged("shards/a/current") is None and not place.has("shards/a/current")
+    assert not place.swap("shards/a/current", b"never there", "tag")
+    assert place.create("shards/a/current", b"first")
+    found = place.tagged("shards/a/current")
+    assert found is not None and found[0] == b"first"
+    with ThreadPoolExecutor(8) as pool:
+        new = [f"writer {number}".encode() for number in range(8)]
+        won = list(pool.map(lambda content: place.swap("shards/a/current", content, found[1]), new))
+    assert won.count(True) == 1
+    assert place.fetch("shards/a/current", tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == new[won.index(True)]
+    assert not place.fetch("shards/b/current", tmp_path / "none") and not (tmp_path / "none").exists()
