@@ -29,6 +29,7 @@ _TYPES: Mapping[pa.DataType, str] = {
     pa.int64(): "cr:Int64",
     pa.bool_(): "sc:Boolean",
     pa.float64(): "cr:Float64",
+    pa.binary(): "sc:Text",  # of a list of images: mlcroissant decodes none, and gives text as bytes
 }
 _KEYS = frozenset(f"{table.name}.{table.key[0]}" for table in TABLES if len(table.key) == 1)
 """Columns that are unique in their table: only such a one can be referred to without repeating rows."""
@@ -165,9 +166,6 @@ def _field(table: Published, column: Column) -> dict[str, Any]:
         return {**found, **_plain(table, column)}
     repeated = {"isArray": True, "arrayShape": "-1"}
     kind = column.type.value_type
-    if kind.equals(IMAGE):
-        source = _source(table, column.name, "[*].bytes")
-        return {**found, "dataType": "sc:ImageObject", **repeated, "source": source}
     if not pa.types.is_struct(kind):
         return {**found, "dataType": _TYPES[kind], **repeated, "source": _source(table, column.name)}
     parts = [
