@@ -1,11 +1,5 @@
 """What machines that work on one workspace share: files by content, sealed manifests, a pointer per shard.
 
-    objects/<2 digits>/<sha256>            a table of a shard
-    raw/<shard>/<hash>.tar                 fetched files of a crawl shard; the hash is of the list of files
-    resources/<hash>.tar                   a file or folder that stages are given; of name and fingerprint
-    shards/<stage>/<shard>/<hash>.json     a sealed manifest; of all that the shard is made from
-    shards/<stage>/<shard>/current         the hash of the manifest that counts
-
 Everything but pointers is created under a name that says what it holds, and never over one that is there
 (If-None-Match). A pointer moves only from what was seen when the work began (If-Match).
 """
@@ -31,7 +25,14 @@ def claim_of(identity: Manifest) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShardStore:
-    """A place as the store of a workspace's shards."""
+    """A place as the store of a workspace's shards.
+
+    objects/<2 digits>/<sha256>            a table of a shard
+    raw/<shard>/<hash>.tar                 fetched files of a crawl shard; the hash is of the list of files
+    resources/<hash>.tar                   a file or folder that stages are given; of name and fingerprint
+    shards/<stage>/<shard>/<hash>.json     a sealed manifest; of all that the shard is made from
+    shards/<stage>/<shard>/current         the hash of the manifest that counts
+    """
 
     place: Place
 
