@@ -82,7 +82,7 @@ lock: ## remake requirements/*.lock.txt; UPGRADE=1 takes newer releases
 	@python=$$(sh scripts/find-python.sh) && "$$python" -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(COMPILE) $(LOCK_INPUTS) --output-file requirements/core.lock.txt
-	$(COMPILE) --constraint requirements/core.lock.txt --extra faces --extra llm --extra ocr --extra quickumls --extra review --extra s3 --extra scispacy --extra vocabularies --extra test --extra bench \
+	$(COMPILE) --constraint requirements/core.lock.txt --extra dask --extra faces --extra llm --extra ocr --extra quickumls --extra review --extra s3 --extra scispacy --extra vocabularies --extra test --extra bench \
 		$(LOCK_INPUTS) --output-file requirements/all.lock.txt
 	$(COMPILE) --constraint requirements/all.lock.txt --all-extras $(LOCK_INPUTS) --output-file requirements/models.lock.txt
 	$(COMPILE) requirements/label-studio.in --output-file requirements/label-studio.lock.txt

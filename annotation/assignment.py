@@ -68,7 +68,7 @@ def read_people(text: str, file: str = "") -> list[Person]:
     """
     try:
         body = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"the list of annotators is not TOML: {error}", file=file) from error
     rows = body.get("annotator", [])
     if set(body) != {"annotator"} or not isinstance(rows, list):

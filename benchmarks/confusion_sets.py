@@ -62,7 +62,7 @@ def statements(concepts: int) -> dict[str, tuple[str, type]]:
     more = " || ' ' || ".join(_WORD.format(f"i * 31 + {k}") for k in range(9, 15))
     plain = "'en' AS language, 'GEN' AS source"
     names = f"""SELECT {own} AS concept, {_NAME.format(k="k")} AS name,
-            if(k < 3, 'en', 'es') AS language, 'GEN' AS source, '' AS code,
+            if(k < 3, 'en', 'es') AS language, 'GEN' AS source, '' AS code, '' AS atom,
             if(k = 0, 'PT', 'SY') AS term_type,
             0 AS restriction, 'open' AS tier, k = 0 AS is_preferred, false AS is_suppressed
         FROM range({concepts}) AS r(i), range(5) AS s(k) WHERE k < 4 OR i % 4 = 0"""

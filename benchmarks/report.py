@@ -19,6 +19,7 @@ from benchmarks import (
     loaded_back,
     loaders,
     medline_diagnoses,
+    other_languages,
     overlap_audit,
     principal_diagnosis,
     purge_kills,
@@ -31,6 +32,7 @@ from benchmarks import (
 )
 from benchmarks.developer_checks.sample import lower_bound
 from benchmarks.grounding import page as grounding
+from benchmarks.hostile import page as hostile_page
 from benchmarks.measure import RESULTS, ROOT
 
 TARGET_FILES_PER_SECOND = 300
@@ -155,27 +157,6 @@ def _crawl_kills() -> list[str]:
         before, stored = moment["requests_before"], moment["objects_stored_before"]
         good = "yes" if moment["good"] else "**no**"
         lines.append(f"| {moment['seed']} | {before} | {stored} | {moment['requests_after']} | {good} |")
-    return [*lines, ""]
-
-
-def _formats() -> list[str]:
-    result = _read("format_mutations")
-    lines = [
-        "## Damaged files of other formats",
-        "",
-        f"Seed {result['seed']}. Read: records were made of it; quarantined: a drop with a reason. "
-        "`python -m benchmarks.format_mutations`",
-        "",
-        "| format | mutants | read | quarantined | crashes or hangs | slowest, s |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for name, made in result["formats"].items():
-        counts: collections.Counter[str] = collections.Counter()
-        for outcomes in made["outcomes"].values():
-            for outcome, count in outcomes.items():
-                counts[outcome.partition(":")[0]] += count
-        shown = f"{counts['read']:,} | {counts['quarantined']:,} | {len(made['failures'])}"
-        lines.append(f"| {name} | {made['mutants']:,} | {shown} | {made['slowest_seconds']} |")
     return [*lines, ""]
 
 
@@ -328,7 +309,7 @@ def text() -> str:
     parts = (
         _speed,
         _mutations,
-        _formats,
+        hostile_page.section,
         _crawl_speed,
         _crawl_kills,
         hub_page.section,
@@ -347,6 +328,7 @@ def text() -> str:
         scope.section,
         simulated_judges.section,
         languages.section,
+        other_languages.section,
         edits.section,
         _vocabulary,
         confusion_sets.section,

@@ -13,7 +13,7 @@ ALL = (
     "languages",
     "jats_speed",
     "jats_mutations",
-    "format_mutations",
+    "hostile",
     "properties",
     "processors",
     "crawl_speed",

@@ -84,6 +84,26 @@ class Document:
 
 
 @record
+class RowImage:
+    """One of the several images of a query or document, in the order of its article."""
+
+    id: str = column("query or document id")
+    side: Literal["query", "document"] = column("which of the two")
+    source_id: str = column("record that the query or document was made from")
+    position: int = column("1-based; the first is the image of the row itself")
+    figure_id: str = column("figure it is of")
+    figure_number: int = column("of that figure in its article, 1-based")
+    graphic_number: int = column("of the image in its figure, 1-based")
+    image: Graphic = column("the image")
+    caption: str = column("caption as released, '' where this side may not show it", default="")
+    caption_sha256: str = column("hex SHA-256 of the source caption, '' where it is not shown", default="")
+    caption_transforms: tuple[Transform, ...] = column("from source caption to caption", default=())
+    article_id: str = column("article it is of")
+    license: str = column("SPDX id of the figure's licence")
+    license_evidence: str = column("where the licence was read")
+
+
+@record
 class Evidence:
     """Where a relevance label comes from."""
 

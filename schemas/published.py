@@ -32,7 +32,7 @@ READERS: dict[Reader, str] = {
 }
 Step = Literal["write", "derive"]
 """Which step of a release writes a table: from the workspace, or from the tables written before it."""
-_OF_LANGUAGE = re.compile(r"[a-z]+-(?P<language>[a-z]{2,3})-\d+-of-\d+\.parquet")
+_OF_LANGUAGE = re.compile(r"[a-z]+-(?P<language>(?:[a-z]{4,}-)?[a-z]{2,3})-\d+-of-\d+\.parquet")
 _BLANKS: dict[pa.DataType, Any] = {pa.string(): "", pa.int64(): 0, pa.bool_(): False, pa.float64(): 0.0}
 
 
@@ -116,7 +116,9 @@ class Published:
 
     @property
     def rows_per_group(self) -> int:
-        """Rows of one row group; few where each has a picture."""
+        """Rows of one row group; few where each has a picture, or several."""
+        if any(column.type == pa.list_(IMAGE) for column in self.columns):
+            return 20
         return 100 if any(column.type == IMAGE for column in self.columns) else 10_000
 
     @property
@@ -143,7 +145,10 @@ class Published:
 
 
 def language_of(path: Path) -> str:
-    """The language that a shard holds the rows of, `test-es-00000-of-00001`; "" for one with those of all."""
+    """The language that a shard holds the rows of, `test-es-00000-of-00001`; "" for one with those of all.
+
+    With the tier before it where that is apart: `parallel-es` of `test-parallel-es-00000-of-00001`.
+    """
     found = _OF_LANGUAGE.fullmatch(path.name)
     return found["language"] if found else ""
 
@@ -154,7 +159,7 @@ def languages_of(files: Iterable[Path]) -> list[str]:
 
 
 def of_language(name: str, language: str) -> str:
-    """Name of the config with the rows of one language: `es-queries`."""
+    """Name of the config with the rows of one language: `es-queries`, `parallel-es-queries`."""
     return f"{language}-{name}"
 
 

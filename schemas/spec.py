@@ -276,7 +276,7 @@ def load_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
         raise UsageError(
             "the spec cannot be read", file=str(path), hint="check the path given to --spec"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"the spec is not TOML: {error}", file=str(path)) from error
     for key, value in sorted((overrides or {}).items()):
         _override(content, key, value)
@@ -300,5 +300,5 @@ def _override(content: dict[str, Any], key: str, value: str) -> None:
             raise UsageError(f"--set {key}: {part} is not a table")
     try:
         node[last] = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         node[last] = value

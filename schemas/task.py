@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,6 +12,8 @@ from schemas.grades import EXCLUSIONS
 from schemas.licences import Profile
 from schemas.overlap_policy import Dimension
 from schemas.stages import ModelStage, Reason, RecordStage, SetStage
+
+Side = Literal["query", "document"]
 
 
 class Settings(BaseModel):
@@ -111,7 +114,11 @@ class Task:
         caption_in_query: why no published words can stand in for a query's image, '' where they can.
         by_language: asks in several languages: queries and qrels have files, and configs, per language beside
             those of all; the corpus is one.
+        tiers_apart: of such a task, tiers whose queries have files, and configs, of their own per language
+            (`parallel-es-queries`), because they ask something else than the others.
         extra_tables: outputs of `over_all` that are published beside the usual ones (schemas.tables).
+        shows_captions: of a task whose rows may have several images (extra table `images`), sides that may
+            show the caption of each.
         candidates_because: why what its rules say are candidates for review and no labels yet, a sentence; ''
             where they are labels. A release of candidates is never publishable.
         sure_rules: of a task of candidates, rules whose pairs are labels all the same.
@@ -137,7 +144,9 @@ class Task:
     draws_articles: bool = False
     caption_in_query: str = ""
     by_language: bool = False
+    tiers_apart: tuple[str, ...] = ()
     extra_tables: tuple[str, ...] = ()
+    shows_captions: frozenset[Side] = frozenset()
     candidates_because: str = ""
     sure_rules: tuple[str, ...] = ()
 
@@ -160,6 +169,7 @@ class Task:
             "its model stages are of it": all(stage.task == self.name for stage in self.model_stages),
             "only target_concept may be lacked": self.lacks <= {"target_concept"},
             "extra tables are made": self.over_all.outputs.keys() >= set(self.extra_tables),
+            "captions belong to images": not self.shows_captions or self.lists_images,
         }
         for what, holds in faults.items():
             if not holds:
@@ -177,6 +187,11 @@ class Task:
         made = self.per_article.settings
         assert made is not None and issubclass(made, Settings), self.name
         return made
+
+    @property
+    def lists_images(self) -> bool:
+        """Whether its queries or documents may have several images."""
+        return "images" in self.extra_tables
 
     @property
     def model_stages(self) -> tuple[ModelStage, ...]:

@@ -122,8 +122,9 @@ SEVERAL_TASKS = (
 def run_jobs(jobs: Sequence[Job], pool: Workers) -> int:
     """Run what is not done; how many shards were made."""
     _, waiting = split_done(jobs)
-    for job in waiting.values():
-        pool.run(job)
+    for group in pool.groups(list(waiting.values())):
+        for _ in pool.run_group(group):
+            pass
     return len(waiting)
 
 

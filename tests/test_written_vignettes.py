@@ -32,7 +32,7 @@ LOST = {"thyroid"}
 def resources(sample: Workspace) -> Mapping[str, Path]:
     """Files of the default vocabulary by name."""
     index = index_in_use(sample, "native", SilentReporter())
-    tables = {name: index.vocabulary.table(name) for name in ("names", "types", "relations")}
+    tables = {name: index.vocabulary.table(name) for name in ("names", "types", "relations", "definitions")}
     return {"vocabulary": index.path, **tables}
 
 
@@ -63,7 +63,8 @@ def read(resources: Mapping[str, Path], *questions: Question) -> tuple[list[Vign
         "questions.collections": [collection],
         "questions.questions": list(questions),
     }
-    kept, drops, _ = run_records(QUESTIONS, tables, {**QUESTIONS.params, "min_words": 25}, resources)
+    given = {name: resources[name] for name in QUESTIONS.resources}
+    kept, drops, _ = run_records(QUESTIONS, tables, {**QUESTIONS.params, "min_words": 25}, given)
     return kept["vignettes"], {drop.id.rpartition("/")[2]: str(drop.reason) for drop in drops}
 
 

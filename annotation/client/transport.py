@@ -31,6 +31,16 @@ _BROKEN = frozenset({500, 502, 504})
 _DETAIL = 300
 _REFUSALS = 3
 """Connections this machine may refuse: a server on it that is down does not come back while one waits."""
+_NO_REPLY = (
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading a reply raises that is not of the form Label Studio's have."""
 _NOT_ITS_JSON = "answers with something else than Label Studio's JSON"
 
 
@@ -130,7 +140,7 @@ class Transport:
                 problem = self._judged(code, error.body)
                 may_be_done = code not in _BUSY
                 asked = (error.headers or {}).get("retry-after", "")
-            except (ParsingError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+            except (ParsingError, *_NO_REPLY):
                 problem, may_be_done = self._problem(_NOT_ITS_JSON), True
             if may_be_done and not repeat:
                 raise self._unconfirmed(problem) from None

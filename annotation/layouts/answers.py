@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas.errors import InputError
+from schemas.hashing import sendable
 from schemas.review import CANNOT_JUDGE
 
 CANNOT = "cannot_judge"
@@ -56,8 +57,15 @@ def answer(result: Sequence[Mapping[str, Any]], grades: Collection[int] | None =
 def _fields(result: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
     for item in result:
+        if not isinstance(item, Mapping):  # as a server gives it, whatever its type says
+            raise _bad(f"a field that is {type(item).__name__}")
         name, kind, value = item.get("from_name"), item.get("type"), item.get("value")
-        if not isinstance(name, str) or _TYPES.get(name) != kind or not isinstance(value, Mapping):
+        if (
+            not isinstance(name, str)
+            or name not in _TYPES
+            or _TYPES[name] != kind
+            or not isinstance(value, Mapping)
+        ):
             raise _bad(f"unknown field {str(name)[:40]!r} of type {str(kind)[:40]!r}")
         if name in fields:
             raise _bad(f"the field {name!r} is there twice")
@@ -65,7 +73,7 @@ def _fields(result: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
         texts = [given] if isinstance(given, str) else given
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise _bad(f"the field {name!r} holds no text")
-        fields[name] = [text.strip() for text in texts]
+        fields[name] = [sendable(text).strip() for text in texts]
     return fields
 
 

@@ -21,6 +21,8 @@ QUARANTINE: dict[SetAside, str] = {
     "unreadable": "The answer does not fit the layout.",
 }
 """Why an answer on the server is not taken."""
+_LONGEST_SECONDS = 1e9
+"""What a server states beyond it, infinity too, is no time."""
 
 
 class Answered(Protocol):
@@ -182,9 +184,15 @@ def _answer(item: Mapping[str, Any]) -> ServerAnswer:
         account=account if isinstance(account, int) else 0,
         result=result if isinstance(result, list) else [],
         is_skipped=bool(item.get("was_cancelled")),
-        seconds=round(float(lead), 1) if isinstance(lead, (int, float)) else 0.0,
+        seconds=_seconds(lead),
         at=str(item.get("updated_at") or ""),
     )
+
+
+def _seconds(lead: Any) -> float:
+    """Time as the server measured it, rounded to 0.1; 0 for what is no time."""
+    is_time = isinstance(lead, (int, float)) and 0 <= lead < _LONGEST_SECONDS  # false for NaN, too
+    return round(float(lead), 1) if is_time else 0.0
 
 
 def merge(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.hashing import canonical_json, sha256_text
+from schemas.hashing import canonical_json, sendable, sha256_text
 
 META = "medqrels"
 """Key of a task's `meta` under which its candidate and hash stand; the labelling page does not change it."""
@@ -89,7 +89,7 @@ def held_task(row: Mapping[str, Any], *, has_draft: bool = False) -> HeldTask:
     ours = meta.get(META) if isinstance(meta, Mapping) else None
     candidate, noted = ("", "")
     if isinstance(ours, Mapping):
-        candidate, noted = str(ours.get("candidate_id", "")), str(ours.get("sha256", ""))
+        candidate, noted = sendable(str(ours.get("candidate_id", ""))), str(ours.get("sha256", ""))
     return HeldTask(
         id=row["id"],
         candidate_id=candidate,

@@ -288,6 +288,8 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "provenance_queries": of_queries,
         "provenance_corpus": of_documents,
         "image_checks": of_documents,
+        "images": f"{of_queries} OR {of_documents}",
+        "provenance_images": f"{of_queries} OR {of_documents}",
         "made_texts": f"{of_queries} OR {of_documents}",
         "qrels": pair,
         "confusions": pair,

@@ -19,6 +19,7 @@ from curation.release.restricted import piece_hash
 from curation.release.target_names import names_rows
 from schemas.hashing import normalise_text, sha256_bytes, sha256_text
 from schemas.ids import family_key
+from schemas.image_tables import ORIGIN_IMAGES
 from schemas.tables import TABLES
 
 Row = dict[str, Any]
@@ -65,6 +66,8 @@ _CASES = (
     ),
 )
 _DEV = frozenset({4, 5})
+_FINDERS = (["bm25:answer:1"], ["bm25:answer:1", "dense:query:2"])
+_OF_IMAGES = frozenset(ORIGIN_IMAGES.schema.names)
 _CLUES = frozenset({0})
 """Cases whose query names a test of its diagnosis."""
 
@@ -165,8 +168,8 @@ def rows() -> dict[str, list[Row]]:
         for row in found["queries"]
     ]
     found["judgements"] = [
-        {"query-id": row["query-id"], "corpus-id": row["corpus-id"], "found_by": ["bm25:answer:1"]}
-        for row in found["qrels"]
+        {"query-id": row["query-id"], "corpus-id": row["corpus-id"], "found_by": _FINDERS[place % 2]}
+        for place, row in enumerate(found["qrels"])
     ]
     found["calibration"] = [
         {
@@ -224,6 +227,8 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         found["provenance_corpus"].append({"id": name, **origin})
         if drawn:
             found["image_checks"].append({"id": name, "kind": "", "text_check": "passed", "flags": []})
+    for side, name, first in (("query", query, picture), ("document", documents[0][0], shown)):
+        _add_images(found, side, name, own if side == "query" else other, (first, _picture(2 * number + 101)))
     spans = (_span(documents[0][0], answer), _span(f"{own}#case1", text))
     _judge(found, query, documents[0][0], documents[1][0], spans)
     found["sources"] += [_source(own, f"Invented history {number}"), _source(other, title)]
@@ -233,9 +238,28 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         ("query", sha256_text(normalise_text(text))),
         *(("article", family_key(article)) for article in (own, other)),
         *(("patient", f"{family_key(article)}#case1") for article in (own, other)),
-        *(("image_family", f"sha256:{sha256_bytes(data)}") for data in (picture, shown)),
+        *(
+            ("image_family", f"sha256:{sha256_bytes(data)}")
+            for data in (picture, shown, _picture(2 * number + 101))
+        ),
     ]
     found["keys"] += [{"query-id": query, "dimension": kind, "key": key} for kind, key in keys]
+
+
+def _add_images(
+    found: dict[str, list[Row]], side: str, name: str, article: str, pictures: Sequence[bytes]
+) -> None:
+    """Several images of a query or document, without captions."""
+    listed = [_image(picture) for picture in pictures]
+    found["images"].append(
+        {"id": name, "side": side, "images": listed, "license": "CC-BY-4.0", "is_synthetic": False}
+    )
+    for position, picture in enumerate(pictures, start=1):
+        place = {"id": name, "side": side, "position": position, "article_id": article, "graphic_number": 1}
+        figure = {"figure_id": f"{article}#F{position}", "figure_number": position, "license": "CC-BY-4.0"}
+        origin = _origin("", article, "", picture)
+        shared = {key: value for key, value in origin.items() if key in _OF_IMAGES}
+        found["provenance_images"].append({**place, **figure, **shared})
 
 
 def _translated(queries: list[Row]) -> tuple[list[Row], list[Row]]:

@@ -46,6 +46,7 @@ def facet_report(collection: Collection, directory: Path, runs: Mapping[str, Run
     """
     if not STRING_ORIGINS.files(directory):
         return None
+    collection = _questions(collection, directory)
     names = _names(directory, collection)
     about = _about(collection, directory)
     chosen = [
@@ -67,6 +68,19 @@ def facet_report(collection: Collection, directory: Path, runs: Mapping[str, Run
         "passages": round(float(np.mean([len(about[query]) for query in chosen])), 3) if chosen else 0.0,
         "systems": {**found, LOT: {"facet": _lot(part, about), "languages": {}}},
     }
+
+
+def _questions(collection: Collection, directory: Path) -> Collection:
+    """Without what is no question on a named concept: human text that has to find its translation."""
+    others = {
+        row["query-id"]
+        for path in STRING_ORIGINS.files(directory)
+        for row in pq.read_table(path, columns=["query-id", "kind"]).to_pylist()
+        if row["kind"] == "human"
+    }
+    kept = tuple(query for query in collection.queries if query.id not in others)
+    qrels = {query: grades for query, grades in collection.qrels.items() if query not in others}
+    return replace(collection, queries=kept, qrels=qrels)
 
 
 def _names(directory: Path, collection: Collection) -> dict[str, str]:

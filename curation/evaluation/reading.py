@@ -28,7 +28,7 @@ def column_names(files: list[Path]) -> list[str]:
 
 def rows(files: list[Path], names: list[str]) -> Iterator[dict[str, Any]]:
     """Rows of some columns, in file order."""
-    size = _IMAGE_BATCH if "image" in names else _BATCH
+    size = _IMAGE_BATCH if {"image", "images"} & set(names) else _BATCH
     for path in files:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=size, columns=names):

@@ -13,11 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.evaluation import fairness, measures, mining, statistics
+from curation.evaluation import fairness, judges, measures, mining, statistics
 from curation.evaluation.collection import Collection
 from curation.evaluation.ranking import EMPTY, Run
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+FACET_NDCG = "facet_ndcg"
+"""Key of what is said of questions on facets of named concepts (curation.evaluation.facets)."""
 _TOOLS = ("bm25s", "ir-measures", "pytrec-eval-terrier", "numpy", "PyStemmer")
 
 
@@ -58,8 +60,17 @@ class Results:
     per_query: pa.Table
 
 
-def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Results:
-    """Measure every system that ran, overall and by facet, and compare them in pairs."""
+def summarise(
+    collection: Collection, systems: Sequence[Measured], k: int, judge: judges.OfJudge | None = None
+) -> Results:
+    """Measure every system that ran, overall and by facet, and compare them in pairs.
+
+    Args:
+        collection: the split.
+        systems: those that ran and those that could not.
+        k: depth of the rankings.
+        judge: what is known of the judge behind the labels; None: what the collection's files say.
+    """
     names = measures.names(k, knows_zeros=measures.knows_zeros(collection))
     queries = {query.id: query for query in collection.queries}
     measured = [queries[query] for query in measures.measured(collection)]
@@ -74,7 +85,7 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
         for facet in collection.facets
     }
     families, languages = [query.family for query in measured], [query.language for query in measured]
-    found_by = mining.finders(collection.directory)
+    judge = judges.of_judge(collection.directory) if judge is None else judge
     shares = {name: fairness.gaps(found, names, families, languages) for name, found in values.items()}
     summary = {
         **_about(collection, k),
@@ -93,7 +104,7 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
             {
                 **_system(system, values.get(system.name), names, groups, labels),
                 **_fair(shares, system.name),
-                **_mined(system, collection, found_by),
+                **_mined(system, collection, judge.found_by),
             }
             for system in systems
         ],
@@ -102,6 +113,9 @@ def summarise(collection: Collection, systems: Sequence[Measured], k: int) -> Re
             for item in statistics.compare(list(values.items()), names, groups)
         ],
     }
+    if judge.is_there:
+        runs = {system.name: system.run for system in systems if system.run is not None}
+        summary["judge_and_people"] = judges.beside_people(collection, runs, judge.sample)
     return Results(summary, _rows(collection, systems, values, names, measured))
 
 

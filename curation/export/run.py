@@ -81,7 +81,8 @@ def export(source: Source, target: Path, form: str, told: Told = lambda _: None)
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     with aside(target) as folder:
-        notes = FORMATS[form](source, Out(folder, told))
+        out = Out(folder, told)
+        notes = FORMATS[form](source, out) + tables.several_images(source, out)
         content = {**planned, "notes": notes, "files": _hashes(folder)}
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
         (folder / NAME).write_text(text + "\n", encoding="utf-8", newline="\n")

@@ -10,7 +10,7 @@ from itertools import combinations, takewhile
 from typing import TypeVar
 
 from curation.extract.sentences import sentence_spans
-from curation.fidelity.denials import are_opposite, denials, denied
+from curation.fidelity.denials import are_opposite, denials, denied, names_kin
 from curation.fidelity.meanings import Meanings
 from curation.fidelity.quantities import implied, measured, quantities, said_of
 from curation.fidelity.sides import Side, said_of_sides, sides
@@ -160,13 +160,21 @@ def _denials(
         words = ", ".join(sorted({item.text for item in (*one, *other)}))
         if are_opposite(set(denied(source, _spans(one))), set(denied(rewrite, _spans(other)))):
             yield Found(Change.NEGATION_CHANGED, words)
-        if not {item.is_family for item in one} & {item.is_family for item in other}:
+        if _are_of_others(source, one, rewrite, other):
             yield Found(Change.PERSON_CHANGED, words)
     before = denials(source, [span for one, _ in pairs for span in _spans(one)])
     after = denials(rewrite, [span for _, other in pairs for span in _spans(other)])
     for word in sorted(before.keys() & after.keys()):
         if are_opposite(before[word], after[word]):
             yield Found(Change.NEGATION_CHANGED, word)
+
+
+def _are_of_others(source: str, one: Sequence[Mention], rewrite: str, other: Sequence[Mention]) -> bool:
+    """Whether one text says of the patient alone what the other says of kin alone."""
+    if {item.is_family for item in one} & {item.is_family for item in other}:
+        return False
+    text, plain = (source, one) if other[0].is_family else (rewrite, other)
+    return not any(names_kin(text, item.start) for item in plain)
 
 
 def _spans(mentions: Sequence[Mention]) -> list[tuple[int, int]]:
@@ -211,7 +219,8 @@ def _missing(
             continue
         places = _in_other_words(other, meanings.wordings(concept))
         if not places:
-            yield Found(change, f"{item.text} ({concept})")
+            if not _is_reworded(text, other, meanings.gloss(concept)):
+                yield Found(change, f"{item.text} ({concept})")
         elif are_opposite(set(denied(text, [(item.start, item.end)])), set(denied(other, places))):
             yield Found(Change.NEGATION_CHANGED, item.text)
 
@@ -234,6 +243,27 @@ def _in_other_words(text: str, wordings: Iterable[Set[str]]) -> list[tuple[int, 
             if places and all(places.values()):
                 return sorted({place for found in places.values() for place in found})
     return []
+
+
+_CLAUSE = re.compile(r"[^;:,.?!]+")
+
+
+def _is_reworded(text: str, other: str, gloss: Set[str]) -> bool:
+    """Whether a clause of the other text has words that this one lacks, and words of a concept's definition.
+
+    "Burning when she urinates" says dysuria, "painful or difficult urination"; words of the definition alone
+    may be there for something else that both texts say.
+    """
+    stems = {word.stem for word in (*content_words(text), *(word for word, _ in also_said(text)))}
+    for first, last in sentence_spans(other):
+        if other[first:last].endswith("?"):
+            continue
+        for clause in _CLAUSE.finditer(other, first, last):
+            words = {word.stem for word in content_words(clause.group())}
+            fresh = {word for word in words if not any(_are_kin(word, one) for one in stems)}
+            if fresh and any(_are_kin(word, one) for word in words for one in gloss):
+                return True
+    return False
 
 
 def _longest(mentions: Sequence[Mention]) -> list[Mention]:

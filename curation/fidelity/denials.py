@@ -1,8 +1,9 @@
 """What a text denies, by the project's context rules (curation.concepts.context), and how surely.
 
 The scope of a denial runs to the end of its clause, and rules that look at words alone may take the next
-clause for a part of it: "takes no drugs and suddenly had chest pain". What stands behind a verb or article of
-its own, or behind a comma after "without", is therefore neither denied nor affirmed.
+clause for a part of it: "takes no drugs and suddenly had chest pain". What stands behind a verb or article
+of its own, or behind a comma after "without", is therefore neither denied nor affirmed. Nor is what stands
+outside the scope of a denial in its clause: what is denied is said of it ("is not allergic to penicillin").
 """
 
 from __future__ import annotations
@@ -38,6 +39,15 @@ _NOT_ANY = re.compile(
     re.IGNORECASE,
 )
 """'Is not taking any drugs', 'but not from fever': 'any' stands in what is denied alone."""
+_IN_CLAUSE = re.compile(
+    r"\b(?:no|not|none|never|nor|neither|without|cannot|unable|absen\w+|lack\w*|los[st]\w*|lose\w?|free of"
+    r"|miss\w*|refus\w+|fail\w*|den(?:y|ies|ied|ying)|stop\w*|ceas\w+|remov\w+|negative|hardly|barely"
+    r"|yet to|non\w+)\b|n[o']t\b",
+    re.IGNORECASE,
+)
+"""Words that deny what their clause tells, some of them by what they mean (Karttunen 1971)."""
+_CLAUSE_ENDS = re.compile(r"[;:,.]|\b(?:but|and|while|whereas|although|who|whose|which)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.?!]\s")
 _PLACE = re.compile(
     r"(?P<noun>[^\W\d_]+) (?:in|on|of|at|from|to|over|under|around|between|against|with) (?:[^\W\d_]+ ){0,3}$"
 )
@@ -59,13 +69,43 @@ def denied(text: str, spans: Sequence[Span]) -> list[bool | None]:
     )
     found: list[bool | None] = []
     for (start, end), context in zip(spans, assign(text, spans), strict=True):
-        before = bisect_left(triggers, (start + 1, 0)) - 1
-        between = text[triggers[before][0] : end] if before >= 0 else ""
-        is_listed = "," in between and _WITHOUT.search(text, 0, triggers[before][0])
-        is_negated = context.is_negated or _NOT_ANY.search(text, 0, start) is not None
-        is_sure = not context.is_negated or not (is_listed or _OWN_CLAUSE.search(between))
-        found.append(is_negated if is_sure else None)
+        if not (context.is_negated or _NOT_ANY.search(text, 0, start)):
+            found.append(None if _IN_CLAUSE.search(_clause(text, start, end)) else False)
+        else:
+            is_sure = not context.is_negated or _is_reached(text, (start, end), triggers)
+            found.append(True if is_sure else None)
     return found
+
+
+def _is_reached(text: str, span: Span, triggers: Sequence[Span]) -> bool:
+    """Whether no clause begins between a stretch and its trigger; triggers are (end, start), in order."""
+    start, end = span
+    before = bisect_left(triggers, (start + 1, 0)) - 1
+    between = text[triggers[before][0] : end] if before >= 0 else ""
+    if (before < 0 or _SENTENCE.search(between)) and before + 1 < len(triggers):
+        return not _CLAUSE_ENDS.search(
+            text, end, triggers[before + 1][1]
+        )  # lies high, and a reflex is absent
+    is_listed = "," in between and _WITHOUT.search(text, 0, triggers[before][0])
+    return not (is_listed or _OWN_CLAUSE.search(between))
+
+
+def _clause(text: str, start: int, end: int) -> str:
+    """The words around a stretch, to the ends of its clause."""
+    before = [match.end() for match in _CLAUSE_ENDS.finditer(text, 0, start)]
+    after = _CLAUSE_ENDS.search(text, end)
+    return text[before[-1] if before else 0 : after.start() if after else len(text)]
+
+
+def names_kin(text: str, at: int) -> bool:
+    """Whether the sentence at a place names a relative, wherever the scope of that word ends."""
+    return any(
+        flag == "family"
+        for first, last in sentence_spans(text)
+        if first <= at < last
+        for _, _, phrase in _lexicon().hits(text.lower(), first, last)
+        for flag, _ in phrase.sets
+    )
 
 
 def denials(text: str, aside: Sequence[Span] = ()) -> dict[str, set[bool | None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ _GROUPS = ("CHEM", "DISO")
 """Semantic groups that vignettes are about: disorders with their signs, and substances."""
 _OTHER_CONCEPTS = ("BROAD", "NARROW", "RELATED")
 """Term types of names that are no synonyms."""
+_COMMON = 0.04
+"""Share of all definitions from which a word tells nothing of the one it stands in."""
 _PROCEDURES = ("T060", "T061")
 """UMLS types Diagnostic Procedure, and Therapeutic or Preventive Procedure."""
 
@@ -39,6 +42,9 @@ class Meanings(Protocol):
     def wordings(self, concept: str) -> Sequence[frozenset[str]]:
         """Stems of the content words of each English name of a concept, broader and narrower left out."""
 
+    def gloss(self, concept: str) -> frozenset[str]:
+        """Stems of the telling words of a concept's names and of its definition."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VocabularyMeanings:
@@ -48,8 +54,11 @@ class VocabularyMeanings:
     procedures: frozenset[str]
     concepts: Concepts
     names: Path
+    definitions: Path | None
+    common: frozenset[str]
     _known: dict[str, frozenset[str]] = field(default_factory=dict)
     _worded: dict[str, tuple[frozenset[str], ...]] = field(default_factory=dict)
+    _glossed: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def tells(self, concept: str) -> bool:
         """See :class:`Meanings`."""
@@ -74,6 +83,14 @@ class VocabularyMeanings:
         self._read([concept])
         return self._worded[concept]
 
+    def gloss(self, concept: str) -> frozenset[str]:
+        """See :class:`Meanings`."""
+        if concept not in self._glossed:
+            told = _definitions(self.definitions, [concept]) if self.definitions else ()
+            said = {word.stem for text in told for word in content_words(text)} - self.common
+            self._glossed[concept] = frozenset(said).union(*self.wordings(concept))
+        return self._glossed[concept]
+
     def _read(self, wanted: Iterable[str]) -> None:
         missing = sorted(set(wanted) - self._known.keys())
         if not missing:
@@ -95,13 +112,16 @@ class VocabularyMeanings:
 
 
 @functools.lru_cache(maxsize=2)
-def meanings(names: Path, types: Path, concepts: Concepts) -> VocabularyMeanings:
+def meanings(
+    names: Path, types: Path, concepts: Concepts, definitions: Path | None = None
+) -> VocabularyMeanings:
     """Meanings of a vocabulary; the last two are kept.
 
     Args:
         names: Parquet of its ConceptName rows.
         types: Parquet of its ConceptType rows.
         concepts: its hierarchy.
+        definitions: Parquet of its ConceptDefinition rows; without it concepts have their names alone.
     """
     told, done = (
         frozenset(pq.read_table(types, columns=["concept"], filters=chosen)["concept"].to_pylist())
@@ -110,7 +130,26 @@ def meanings(names: Path, types: Path, concepts: Concepts) -> VocabularyMeanings
             pc.field("semantic_type").isin(list(_PROCEDURES)),
         )
     )
-    return VocabularyMeanings(told, done, concepts, names)
+    common = _common(definitions) if definitions else frozenset()
+    return VocabularyMeanings(told, done, concepts, names, definitions, common)
+
+
+def _common(path: Path) -> frozenset[str]:
+    """Stems that stand in so many definitions that they tell nothing of the one they are in."""
+    counts: Counter[str] = Counter()
+    texts = _definitions(path)
+    for text in texts:
+        counts.update({word.stem for word in content_words(text)})
+    return frozenset(stem for stem, count in counts.items() if count > _COMMON * len(texts))
+
+
+def _definitions(path: Path, concepts: Sequence[str] = ()) -> list[str]:
+    """English definitions, of some concepts or of all."""
+    chosen = pc.field("language") == "en"
+    if concepts:
+        chosen &= pc.field("concept").isin(list(concepts))
+    found: list[str] = pq.read_table(path, columns=["text"], filters=chosen)["text"].to_pylist()
+    return found
 
 
 def _folded(name: str) -> str:

@@ -112,7 +112,8 @@ def _stemmer() -> Stemmer.Stemmer:
 def stem(word: str) -> str:
     """One form for the spellings and inflections of an English word."""
     bare = word.lower().removesuffix("'s").removesuffix("’s")
-    return str(_stemmer().stemWord(fold_english(_BASE.get(bare, bare))))
+    base = _BASE.get(bare) or _BASE.get(str(_stemmer().stemWord(bare)), bare)
+    return str(_stemmer().stemWord(fold_english(base)))
 
 
 def also_said(text: str) -> Iterator[tuple[Word, bool]]:

@@ -1,8 +1,8 @@
 """SQL of what every query and its positives rest on: articles, patients, texts, images, target concepts.
 
-Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `images`, `published`, `merged`,
-`near_queries`. Texts are the same when `schemas.hashing.normalise_text` makes them so: whoever opens the
-database makes that function known to it.
+Views it reads: `<task>_queries`, `<task>_qrels`, `<task>_documents`, `<task>_images` of a task whose rows may
+have several, `images`, `published`, `merged`, `near_queries`. Texts are the same when
+`schemas.hashing.normalise_text` makes them so: whoever opens the database makes that function known to it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from curation.partition.components_sql import components
 from curation.similarity.hashes_sql import MASKS, NEAR, is_telling
-from curation.tasks.registry import by_lot, level
+from curation.tasks.registry import by_lot, level, listing_images
 from schemas.overlap_policy import DIMENSIONS, Dimension
+from schemas.task import Side
 
 IS_ARTICLE = "article_id <> '' AND NOT starts_with(article_id, 'questions:')"
 """SQL: a row is of an article. A file of questions is none: its questions share where they were found."""
@@ -89,6 +90,12 @@ def _positives(task: str) -> str:
     return f'(SELECT DISTINCT query_id, corpus_id FROM "{task}_qrels" WHERE score > 0)'
 
 
+def _further(task: str, side: Side) -> str:
+    """Every image of queries, or of positive documents, that have several."""
+    positive = f" AND id IN (SELECT corpus_id FROM {_positives(task)})" if side == "document" else ""
+    return f"""(SELECT id, image FROM "{task}_images" WHERE side = '{side}'{positive})"""
+
+
 def likenesses(tasks: Sequence[str]) -> str:
     """Family keys of every perceptual hash in use.
 
@@ -102,6 +109,11 @@ def likenesses(tasks: Sequence[str]) -> str:
             f'SELECT image.sha256 FROM "{task}_documents" WHERE image IS NOT NULL'
             f" AND id IN (SELECT corpus_id FROM {_positives(task)})"
             for task in tasks
+        ]
+        + [
+            f"SELECT image.sha256 FROM {_further(task, side)}"
+            for task in listing_images(tasks)
+            for side in ("query", "document")
         ]
     )
     near = "SELECT one::BIGINT AS u, other::BIGINT AS v FROM near_new"
@@ -154,6 +166,7 @@ def _own(task: str) -> list[str]:
         f"SELECT {ids}, 'query', sha256(normalise_text(text)) FROM {view} WHERE normalise_text(text) <> ''",
         f"SELECT {ids}, 'query', 'family:' || family FROM {view} WHERE family <> ''",
         *_image_keys(view, ids),
+        *(part for _ in listing_images([task]) for part in _image_keys(_further(task, "query"), ids)),
     ]
     if "target_concept" in dimensions_of(task):
         parts.append(
@@ -171,6 +184,7 @@ def _of_documents(task: str) -> list[str]:
         f"SELECT {ids}, 'article', {article_key('article_id')} FROM {chosen} WHERE article_id <> ''",
         f"SELECT {ids}, 'patient', {patient_key('patient_id')} FROM {chosen} WHERE patient_id <> ''",
         *_image_keys(chosen, ids),
+        *(part for _ in listing_images([task]) for part in _image_keys(_further(task, "document"), ids)),
     ]
 
 

@@ -28,8 +28,8 @@ from curation.partition.records import (
     Rest,
     Withheld,
 )
-from curation.tasks.registry import by_lot
-from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query
+from curation.tasks.registry import by_lot, listing_images
+from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query, RowImage
 from schemas.errors import UsageError
 from schemas.image import FigureImage
 from schemas.label import RecordLabels
@@ -106,6 +106,8 @@ def _inputs(tasks: Sequence[str]) -> dict[str, tuple[str, type]]:
         inputs[f"{task}_queries"] = (f"{task}_all.queries", Query)
         inputs[f"{task}_qrels"] = (f"{task}_all.qrels", Qrel)
         inputs[f"{task}_documents"] = (f"{task}_all.documents", Document)
+    for task in listing_images(tasks):
+        inputs[f"{task}_images"] = (f"{task}_all.images", RowImage)
     return inputs | {
         "images": ("images.images", FigureImage),
         "published": ("published.keys", PublishedKey),

@@ -9,6 +9,8 @@ from typing import Any
 from schemas.prompt import Prompt
 
 _DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _once(pairs))
+_MOST_STARTS = 500
+"""Braces that begin no object, after which a text is no answer: trying each of thousands takes minutes."""
 
 
 def read_answer(text: str, answer_schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -41,12 +43,14 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | None:
 
 def _objects(text: str) -> Iterator[Any]:
     """JSON objects in a text, outermost ones, in order."""
-    place = text.find("{")
-    while place >= 0:
+    place, failed = text.find("{"), 0
+    while place >= 0 and failed < _MOST_STARTS:
         try:
             value, end = _DECODER.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            end = place + 1
+        except ValueError:
+            end, failed = place + 1, failed + 1
+        except RecursionError:  # each bracket inside would be tried as deep again
+            return
         else:
             yield value
         place = text.find("{", end)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from curation.prompts import material
 from curation.prompts.material import STRANGERS
-from schemas.hashing import canonical_json, sha256_text
+from schemas.hashing import canonical_json, sendable, sha256_text
 from schemas.prompt import Prompt, PromptPart
 from schemas.task import Scale
 
@@ -90,7 +90,7 @@ class Kind:
             "single",
             system=system,
             parts=[
-                *material.block("query", material.sendable(text), mark),
+                *material.block("query", sendable(text), mark),
                 PromptPart(kind="text", value=closing),
             ],
             answer_schema=self.answer_schema,
@@ -99,5 +99,5 @@ class Kind:
 
     def read(self, prompt: Prompt, answer: Mapping[str, Any]) -> str | enum.StrEnum:
         """The text of an answer, white space folded, or why it cannot be used."""
-        text = " ".join(material.sendable(answer[self.field]).split())
+        text = " ".join(sendable(answer[self.field]).split())
         return self.check(material.read_block(prompt, "query"), text) or text

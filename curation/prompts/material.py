@@ -36,11 +36,6 @@ def mark_of(identity: Sequence[Any], shown: Sequence[tuple[str, str]]) -> str:
     raise AssertionError("a text holds a thousand hashes of itself")
 
 
-def sendable(text: str) -> str:
-    """The text as UTF-8 can carry it: lone surrogates become U+FFFD."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
 def block(title: str, value: str, mark: str, *, is_image: bool = False) -> list[PromptPart]:
     """One text, or the hash of one image, between its two lines."""
     first, last = f"[{mark} {title} begins {mark}]\n", f"\n[{mark} {title} ends {mark}]\n\n"

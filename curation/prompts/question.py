@@ -8,7 +8,7 @@ from typing import Any
 
 from curation.prompts import material
 from curation.prompts.material import STRANGERS
-from schemas.hashing import canonical_json, sha256_text
+from schemas.hashing import canonical_json, sendable, sha256_text
 from schemas.prompt import Prompt, PromptPart
 
 _STRANGERS = f"""\
@@ -82,9 +82,7 @@ class QuestionKind:
         """
         mark = material.mark_of([self.label, task, form], shown)
         system, closing = (part.replace("{mark}", mark) for part in self.template)
-        blocks = [
-            part for title, text in shown for part in material.block(title, material.sendable(text), mark)
-        ]
+        blocks = [part for title, text in shown for part in material.block(title, sendable(text), mark)]
         return material.made(
             subject,
             task,

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from curation.prompts.material import read_block, sendable
+from curation.prompts.material import read_block
 from curation.prompts.question import QuestionKind
 from curation.prompts.quotes import locate
 from curation.prompts.texts import HOLDS_A_MARK
-from schemas.hashing import normalise_text
+from schemas.hashing import normalise_text, sendable
 from schemas.prompt import Prompt
 
 LEAST: Final = 80

@@ -13,10 +13,10 @@ from typing import Final, Literal
 
 from curation.prompts import material
 from curation.prompts.answers import read_answer
-from curation.prompts.material import MAX_BYTES, STRANGERS, sendable
+from curation.prompts.material import MAX_BYTES, STRANGERS
 from curation.prompts.scores import AXIS, SCORES, TWO_AXIS, VERSION, Variant, judge_name, variant_name
 from schemas.errors import InputError
-from schemas.hashing import canonical_json, sha256_text
+from schemas.hashing import canonical_json, sendable, sha256_text
 from schemas.prompt import ModelAnswer, Prompt, PromptPart
 from schemas.review import ReviewAnnotation, ReviewCandidate, ShownItem, annotation_id
 from schemas.task import Scale

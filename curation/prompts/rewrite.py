@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curation.prompts.material import sendable
 from curation.prompts.options import listed
 from curation.prompts.question import QuestionKind
 from curation.prompts.texts import HOLDS_A_MARK, LEAST, NotUsed
-from schemas.hashing import normalise_text
+from schemas.hashing import normalise_text, sendable
 from schemas.prompt import Prompt
 from schemas.question import Option
 

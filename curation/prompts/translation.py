@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curation.prompts.material import sendable
 from curation.prompts.question import QuestionKind
 from curation.prompts.texts import HOLDS_A_MARK, NotUsed
+from schemas.hashing import sendable
 from schemas.prompt import Prompt
 
 TRANSLATION = QuestionKind(

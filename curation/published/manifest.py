@@ -164,6 +164,34 @@ def unlike(stated: Mapping[str, str], here: Mapping[str, str]) -> str:
     return f"made under another claim: {', '.join(told)}" if told else ""
 
 
+_FORMS: Mapping[str, tuple[tuple[type, ...], type]] = {
+    "int": ((int,), object),
+    "bool": ((bool,), object),
+    "str": ((str,), object),
+    "str | None": ((str, type(None)), object),
+    "tuple[str, ...]": ((list,), str),
+    "tuple[Mapping[str, Any], ...]": ((list,), dict),
+    "tuple[Mapping[str, str], ...]": ((list,), dict),
+    "Mapping[str, str]": ((dict,), str),
+    "Mapping[str, int]": ((dict,), int),
+    "Mapping[str, Any]": ((dict,), object),
+}
+"""Type of a field -> what it is in JSON, and each of its items or values."""
+
+
+def _misfits(content: Mapping[str, Any]) -> list[str]:
+    """Fields whose value is not of their type: anybody may have written the file."""
+    wrong = []
+    for field in dataclasses.fields(ReleaseManifest):
+        if field.name not in content:
+            continue
+        value, (outer, inner) = content[field.name], _FORMS[str(field.type)]
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if type(value) not in outer or not all(isinstance(item, inner) for item in items):
+            wrong.append(field.name)
+    return sorted(wrong)
+
+
 def _later_than(written: int) -> frozenset[str]:
     """Fields that a format did not have yet."""
     return frozenset().union(*(names for since, names in _SINCE.items() if since > written))
@@ -182,7 +210,7 @@ def read_manifest(directory: Path) -> ReleaseManifest:
         raise ReleaseError(
             "not a release: no release.json", file=str(path), hint="name a task directory of a release"
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ReleaseError(f"release.json cannot be read: {error}", file=str(path)) from error
     written = content.get("format_version") if isinstance(content, dict) else None
     if not isinstance(written, int) or written not in READABLE:
@@ -197,6 +225,12 @@ def read_manifest(directory: Path) -> ReleaseManifest:
     if differing := sorted(expected ^ set(content)):
         raise ReleaseError(
             f"release.json says it is of format {written}, but {', '.join(differing)} is missing or unknown",
+            file=str(path),
+            hint="fetch the release again: this file was changed",
+        )
+    if misfits := _misfits(content):
+        raise ReleaseError(
+            f"release.json has values of another type: {', '.join(misfits)}",
             file=str(path),
             hint="fetch the release again: this file was changed",
         )

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from schemas.published import Published
+from schemas.published import IMAGE, Published
 
 MAX_SHARD_BYTES = 400_000_000
 _STR, _INT, _BOOL = pa.string(), pa.int64(), pa.bool_()
@@ -20,6 +20,8 @@ def _payload(group: pa.Table) -> int:
     """Bytes of text and images in a row group: what the size cap counts (independent of Arrow's layout)."""
     total = 0
     for column in group.columns:
+        if column.type.equals(pa.list_(IMAGE)):
+            column = pc.list_flatten(column)
         kind = column.type
         for part in [column] if not pa.types.is_struct(kind) else [pc.struct_field(column, [0])]:
             if pa.types.is_string(part.type) or pa.types.is_binary(part.type):
@@ -31,9 +33,15 @@ def open_writer(path: Path, table: Published) -> pq.ParquetWriter:
     """A writer of one shard: text is compressed; image bytes already are, so they are stored as they come."""
     schema = table.schema
     compression: Any = "zstd"
-    if "image" in schema.names:
-        names = [name for name in schema.names if name != "image"]
-        compression = {**dict.fromkeys(names, "zstd"), "image.bytes": "none", "image.path": "zstd"}
+    packed = {
+        IMAGE: ("image.bytes", "image.path"),
+        pa.list_(IMAGE): ("images.list.element.bytes", "images.list.element.path"),
+    }
+    held = [column for column in table.columns if column.type in packed]
+    if held:
+        names = [name for name in schema.names if name != held[0].name]
+        data, name = packed[held[0].type]
+        compression = {**dict.fromkeys(names, "zstd"), data: "none", name: "zstd"}
     return pq.ParquetWriter(
         path,
         schema,

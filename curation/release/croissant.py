@@ -165,6 +165,9 @@ def _field(table: Published, column: Column) -> dict[str, Any]:
         return {**found, **_plain(table, column)}
     repeated = {"isArray": True, "arrayShape": "-1"}
     kind = column.type.value_type
+    if kind.equals(IMAGE):
+        source = _source(table, column.name, "[*].bytes")
+        return {**found, "dataType": "sc:ImageObject", **repeated, "source": source}
     if not pa.types.is_struct(kind):
         return {**found, "dataType": _TYPES[kind], **repeated, "source": _source(table, column.name)}
     parts = [

@@ -19,6 +19,7 @@ from curation.privacy import CERTAIN, hits, masked, nominated
 from curation.published.manifest import Retention
 from curation.published.query import QueryRunner, fetch
 from curation.release import withdrawal
+from schemas.image_tables import ROW_IMAGES
 from schemas.record import to_table
 from schemas.review import Reported
 from schemas.stages import Drop, Reason
@@ -56,6 +57,14 @@ _PLACES = (
         for unit, table in (("query", _QUERIES), ("document", "documents"))
     ),
 )
+_OF_IMAGES = tuple(
+    (unit, what, f"SELECT id, article_id, {text} AS text FROM {ROW_IMAGES.name} WHERE side = '{unit}'")
+    for unit in ("query", "document")
+    for what, text in (
+        ("caption of an image", "caption"),
+        ("replaced text of a caption", "unnest(caption_transforms).original"),
+    )
+)
 _UNANSWERED = f"""SELECT q.id, q.article_id FROM {_QUERIES} AS q JOIN (
         SELECT query_id FROM qrels
         ANTI JOIN (SELECT query_id, corpus_id FROM withheld WHERE task = '{{task}}')
@@ -68,6 +77,13 @@ _REPORTED = """SELECT t.id, t.article_id, r.reasons FROM {rows} AS t JOIN report
     ON (r.text <> '' AND (t.text = r.text OR length(r.text) > {long} AND contains(t.text, r.text)))
         OR (r.image <> '' AND t.image.sha256 = r.image) ORDER BY ALL"""
 """Rows that show a text or an image of a reported item."""
+_REPORTED_IMAGES = f"""SELECT t.id, t.article_id, r.reasons FROM {{rows}} AS t
+    JOIN {ROW_IMAGES.name} AS i ON i.side = '{{unit}}' AND i.id = t.id
+    JOIN reported AS r ON (r.image <> '' AND i.image.sha256 = r.image)
+        OR (r.text <> '' AND (i.caption = r.text
+            OR length(r.text) > {{long}} AND contains(i.caption, r.text)))
+    ORDER BY ALL"""
+"""The same, shown by one of several images."""
 _LONG = 40
 """Characters of a reported text above which it is looked for within longer ones."""
 Found = dict[tuple[str, str], Drop]
@@ -95,11 +111,14 @@ def write_identified(
         The Parquet file, in order of unit and id.
     """
     views = {name: tables[name] for name in _TABLES}
+    listing = ROW_IMAGES.name if tables.get(ROW_IMAGES.name) else ""
+    if listing:
+        views[listing] = tables[listing]
     found: Found = {}
     if tables.get(withdrawal.VIEW):
         _note_withdrawn(found, query, task, {**views, withdrawal.VIEW: tables[withdrawal.VIEW]})
     where = nominated(CERTAIN)
-    for unit, what, texts in _PLACES:
+    for unit, what, texts in (*_PLACES, *(_OF_IMAGES if listing else ())):
         text = f"SELECT id, article_id, text FROM ({texts.format(task=task)}) WHERE {where} ORDER BY ALL"
         for row in fetch(query, text, views):
             for kind, start, end in hits(row["text"], CERTAIN):
@@ -109,8 +128,10 @@ def write_identified(
         shown = folder / "reported.parquet"
         pq.write_table(to_table(Reported, list(reported)), shown)
         for unit, rows in (("query", _QUERIES.format(task=task)), ("document", "documents")):
-            for row in fetch(query, _REPORTED.format(rows=rows, long=_LONG), {**views, "reported": [shown]}):
-                _note(found, unit, row, Reason.REPORTED, f"an annotator reported it: {row['reasons']}")
+            for text in (_REPORTED, _REPORTED_IMAGES) if listing else (_REPORTED,):
+                asked = text.format(rows=rows, unit=unit, long=_LONG)
+                for row in fetch(query, asked, {**views, "reported": [shown]}):
+                    _note(found, unit, row, Reason.REPORTED, f"an annotator reported it: {row['reasons']}")
     path = _write(found, folder)
     if any(unit == "document" for unit, _ in found):
         for row in fetch(query, _UNANSWERED.format(task=task), {**views, VIEW: [path]}):
@@ -122,7 +143,8 @@ def write_identified(
 def _note_withdrawn(found: Found, query: QueryRunner, task: str, views: Mapping[str, Sequence[Path]]) -> None:
     """Rows that rest on what was withdrawn."""
     for unit, rows in (("query", _QUERIES.format(task=task)), ("document", "documents")):
-        for row in fetch(query, withdrawal.rests_on(rows, unit), views):
+        listing = ROW_IMAGES.name if ROW_IMAGES.name in views else ""
+        for row in fetch(query, withdrawal.rests_on(rows, unit, listing), views):
             said = f"{row['reason']}: {row['notice']}" if row["notice"] else row["reason"]
             _note(found, unit, row, Reason.WITHDRAWN, f"{row['gone']} was withdrawn ({said})")
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from curation.partition.keys_sql import literal
 from curation.release.images import read_image
 from curation.release.selects import select_rows
 from schemas.columns import IMAGE_ORIGIN
@@ -25,16 +26,29 @@ Write = Callable[[Published, Iterator[pa.Table], str], None]
 
 
 class Share(NamedTuple):
-    """Rows that go into files of their own: those of a split, or of one language in it."""
+    """Rows that go into files of their own: those of a split, or of one language in it.
+
+    `tier` is the one that they are of, where it has files apart; `apart` are all that have.
+    """
 
     split: str
     language: str = ""
+    tier: str = ""
+    apart: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What its files begin with: `test`, `dev-es`."""
-        split = self.split or "test"
-        return f"{split}-{self.language}" if self.language else split
+        """What its files begin with: `test`, `dev-es`, `test-parallel-es`."""
+        return "-".join(part for part in (self.split or "test", self.tier, self.language) if part)
+
+    @property
+    def queries(self) -> str:
+        """SQL condition on the kept queries it holds, '' for those of all languages."""
+        if not self.language:
+            return ""
+        others = ", ".join(map(literal, self.apart))
+        of_tier = f"tier = {literal(self.tier)}" if self.tier else f"tier NOT IN ({others})" if others else ""
+        return " AND ".join(filter(None, [f"language = {literal(self.language)}", of_tier]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +60,12 @@ class Pair:
     by_id: bool
     """Whether image files are named by row id; else by hash, because the id is no file name."""
 
-    def rows(self, split: str = "", *, more: Sequence[str], language: str = "") -> str:
+    def rows(self, share: Share, *, more: Sequence[str]) -> str:
         """SELECT with every column of both tables that is not made here, in key order."""
         own = {column.name: column for column in (*self.origin.columns, *self.table.columns)}
         selected = tuple(column for name, column in own.items() if name not in ("image", *_FACTS))
-        return select_rows(replace(self.table, columns=selected), split, more=more, language=language)
+        table = replace(self.table, columns=selected)
+        return select_rows(table, share.split, more=more, queries=share.queries)
 
 
 def write_pair(
@@ -80,7 +95,7 @@ def write_pair(
     stored = [f"{value} AS {name}" for name, value in _STORED.items()]
 
     def chunks(share: Share) -> Iterator[pa.Table]:
-        for big in select(pair.rows(share.split, more=stored, language=share.language)):
+        for big in select(pair.rows(share, more=stored)):
             for start in range(0, big.num_rows, GROUP):
                 rows = big.slice(start, GROUP)
                 images = _image_columns(pair, rows, raw)
@@ -100,11 +115,11 @@ def _write_plain(pair: Pair, select: Select, write: Write, shares: Sequence[Shar
     plain = pair.table.without("image")
     names = plain.schema.names
     for share in shares:
-        found = select(pair.rows(share.split, more=(), language=share.language))
+        found = select(pair.rows(share, more=()))
         write(plain, (rows.select(names) for rows in found), share.name)
     blank = [f"{_BLANK.get(name, 'NULL::VARCHAR')} AS {name}" for name in _FACTS]
     origin = pair.origin.schema.names
-    write(pair.origin, (rows.select(origin) for rows in select(pair.rows(more=blank))), "test")
+    write(pair.origin, (rows.select(origin) for rows in select(pair.rows(Share(""), more=blank))), "test")
 
 
 def _in_order(parts: Sequence[pa.Table]) -> Iterator[pa.Table]:

@@ -43,8 +43,11 @@ _UNTRACED = """
         UNION ALL SELECT article_id, text, text_sha256 FROM documents) WHERE NOT ({has_source})"""
 _SOURCES = {
     "passages": "SELECT text_sha256 FROM passages",
-    "figures": "SELECT sha256(caption) FROM figures",
-    "articles": "SELECT sha256(a.text) FROM (SELECT unnest(abstracts) AS a FROM articles)",
+    "figures": """SELECT sha256(caption) FROM figures
+        UNION ALL SELECT sha256(t.text) FROM (SELECT unnest(translations) AS t FROM figures)""",
+    "articles": """SELECT sha256(title) FROM articles
+        UNION ALL SELECT sha256(t.text) FROM (SELECT unnest(translated_titles) AS t FROM articles)
+        UNION ALL SELECT sha256(a.text) FROM (SELECT unnest(abstracts) AS a FROM articles)""",
     "definitions": "SELECT sha256(trim(text)) FROM definitions WHERE tier <> 'restricted'",
 }
 _NAMES = "SELECT name, bool_and(tier = 'restricted') AS is_restricted FROM names GROUP BY name ORDER BY name"

@@ -115,22 +115,22 @@ ROWS: dict[str, str] = {
 and whose document is not hidden."""
 
 
-def select_rows(table: Published, split: str = "", *, more: Sequence[str] = (), language: str = "") -> str:
+def select_rows(table: Published, split: str = "", *, more: Sequence[str] = (), queries: str = "") -> str:
     """SELECT with the declared columns of a table, in the order of its key; the text follows `kept`.
 
     Args:
         table: any that is made of work tables.
         split: only rows of it; '' for all.
         more: further expressions.
-        language: only queries in it, or rows of such queries; '' for all.
+        queries: SQL condition on the kept queries that are wanted, or whose rows are; '' for all.
     """
     declared = (f'"{column.name.replace("-", "_")}" AS "{column.name}"' for column in table.columns)
     named = ", ".join([*declared, *more])
     key = ", ".join(f'"{column}"' for column in table.key)
     kept_here = [f"split = '{split}'"] if split else []
-    if language:
+    if queries:
         place = "id" if table.name == QUERIES.name else "query_id"
-        kept_here.append(f"{place} IN (SELECT id FROM kept WHERE language = '{language}')")
+        kept_here.append(f"{place} IN (SELECT id FROM kept WHERE {queries})")
     where = f" WHERE {' AND '.join(kept_here)}" if kept_here else ""
     return f"SELECT {named} FROM {ROWS.get(table.name) or _of_work(table)}{where} ORDER BY {key}"
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from curation.partition.keys_sql import article_key, patient_key
+from schemas.image_tables import ORIGIN_IMAGES
 
 VIEW = "withdrawn"
 _OF_EVIDENCE = """SELECT query_id AS of_query, unnest(evidence).text_id AS named FROM qrels"""
 
 
-def rests_on(rows: str, unit: str) -> str:
+def rests_on(rows: str, unit: str, images: str = "") -> str:
     """SELECT of queries or documents that rest on withdrawn things, with the first reason of each.
 
     Args:
         rows: a table of queries or documents, or a SELECT in parentheses.
         unit: query or document.
+        images: table of all images of rows that have several, '' where there is none.
 
     Returns:
         SQL over `rows`, `qrels` and the view `withdrawn`: id, article_id, reason, notice, parent, gone (the
@@ -28,6 +30,9 @@ def rests_on(rows: str, unit: str) -> str:
         told += f""" UNION ALL SELECT t.id, t.article_id,
             unnest(list_value(e.named, {article}, {article_key(article)}))
             FROM {rows} AS t JOIN ({_OF_EVIDENCE}) AS e ON e.of_query = t.id"""
+    if images:
+        told += f""" UNION ALL SELECT t.id, t.article_id, unnest(list_value(i.image.sha256, i.figure_id))
+            FROM {rows} AS t JOIN {images} AS i ON i.side = '{unit}' AND i.id = t.id"""
     return f"""SELECT m.id, m.article_id, w.reason, w.notice, w.parent, w.id AS gone
         FROM ({told}) AS m JOIN ({LISTED}) AS w ON w.handle = m.handle
         QUALIFY row_number() OVER (PARTITION BY m.id ORDER BY w.parent, w.id) = 1 ORDER BY m.id"""
@@ -48,14 +53,17 @@ _PUBLISHED = {
 }
 
 
-def of_published(unit: str) -> str:
+def of_published(unit: str, *, with_images: bool = False) -> str:
     """The same of a published task: SQL over `provenance_queries`, `_corpus`, `_qrels` and `withdrawn`.
 
     Args:
         unit: query or document.
+        with_images: whether it has `provenance_images`, too.
     """
     table, source = _PUBLISHED[unit]
     rows = f"""(SELECT id, article_id, {source}, coalesce(patient_id, '') AS patient_id,
         {{'sha256': image_source_sha256}} AS image FROM {table})"""
     evidence = """SELECT "query-id" AS query_id, evidence FROM provenance_qrels"""
-    return f"WITH qrels AS ({evidence}) {rests_on(rows, unit)}"
+    images = f"""(SELECT side, id, figure_id, {{'sha256': image_source_sha256}} AS image
+        FROM {ORIGIN_IMAGES.name})"""
+    return f"WITH qrels AS ({evidence}) {rests_on(rows, unit, images if with_images else '')}"

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from curation.partition.keys_sql import literal
 from curation.published.manifest import BuildRecord, ReleaseManifest, StageRecord
 from curation.published.query import QueryRunner, fetch
 from curation.published.writer import MAX_SHARD_BYTES, write_table
@@ -27,8 +28,10 @@ from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, Share, write_pair
 from curation.release.restricted import Strings, check_strings
 from curation.release.selects import ROWS, kept, select_rows
+from curation.release.several import write_several
 from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
+from schemas.image_tables import ROW_IMAGES
 from schemas.licences import is_allowed
 from schemas.published import Published
 from schemas.review import Reported
@@ -172,9 +175,11 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
     for pair in _PAIRS:
         with_images = inputs.one(f"SELECT count(image) FROM {ROWS[pair.table.name]}") > 0
         write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares)
+    if inputs.tables.get(ROW_IMAGES.name):
+        write_several(inputs.select, put, inputs.raw)
     for table in _selected(inputs):
         for share in _shares_of(table, shares, splits):
-            put(table, inputs.select(select_rows(table, share.split, language=share.language)), share.name)
+            put(table, inputs.select(select_rows(table, share.split, queries=share.queries)), share.name)
     if inputs.review is not None:
         reviewed.write_review(directory, inputs.review)
     if inputs.calibrate is not None:
@@ -194,11 +199,14 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
 def _shares(inputs: Inputs, splits: Sequence[str]) -> tuple[Share, ...]:
     """What queries and qrels are parted into: splits, and in a task of several languages these."""
     found = []
-    text = "SELECT DISTINCT language FROM kept WHERE split = '{}' ORDER BY language"
+    apart = inputs.task.tiers_apart
+    named = ", ".join(map(literal, apart)) or "NULL"
+    text = f"""SELECT DISTINCT if(tier IN ({named}), tier, '') AS tier, language FROM kept
+        WHERE split = '{{}}' ORDER BY tier, language"""
     for split in splits:
         rows = inputs.select(text.format(split)) if inputs.task.by_language else ()
-        languages = [row["language"] for part in rows for row in part.to_pylist()]
-        found += [Share(split, language) for language in languages] or [Share(split)]
+        parts = [row for part in rows for row in part.to_pylist()]
+        found += [Share(split, row["language"], row["tier"], apart) for row in parts] or [Share(split)]
     return tuple(found)
 
 
@@ -211,7 +219,7 @@ def _shares_of(table: Published, shares: Sequence[Share], splits: Sequence[str])
 
 def _selected(inputs: Inputs) -> Iterator[Published]:
     """Tables whose rows are those of a work table, without the pictured ones."""
-    paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)]
+    paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)] + [ROW_IMAGES]
     for table in TABLES:
         is_given = bool(inputs.tables.get(table.name)) if table in OPTIONAL else table.name in ROWS
         if is_given and table not in paired:

@@ -65,3 +65,8 @@ def level(task: str, other: str, dimension: Dimension) -> Level:
     """
     lacking = [dimension in TASKS[name].lacks for name in (task, other) if name in TASKS]
     return "reported" if any(lacking) else "zero"
+
+
+def listing_images(tasks: Iterable[str]) -> list[str]:
+    """Those of some tasks whose rows may have several images, by name."""
+    return sorted(name for name in tasks if name in TASKS and TASKS[name].lists_images)

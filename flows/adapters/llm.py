@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from schemas.errors import UsageError
+from schemas.hashing import sendable
 from schemas.prompt import Mode, Prompt
 
 DEFAULT_URL: Final = "https://api.openai.com/v1"
@@ -215,7 +216,7 @@ def _completion(body: bytes, mode: Mode) -> Reply:
         choice = value["choices"][0]
         message = choice["message"]
         text, refusal = message.get("content"), message.get("refusal")
-    except (ValueError, TypeError, LookupError, AttributeError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return Reply("cut", "unknown", mode=mode, detail="no_completion")
     usage = value.get("usage")
     counts = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")] if _is_map(usage) else [None]
@@ -230,9 +231,9 @@ def _completion(body: bytes, mode: Mode) -> Reply:
     return Reply(
         outcome,
         "usage" if known else "unknown",
-        text=text if isinstance(text, str) and outcome != "refused" else "",
+        text=sendable(text) if isinstance(text, str) and outcome != "refused" else "",
         mode=mode,
-        served_model=served if isinstance(served, str) else "",
+        served_model=sendable(served) if isinstance(served, str) else "",
         tokens_in=tokens[0],
         tokens_out=tokens[1],
         detail=f"finish_{finish}" if outcome == "cut" and finish == "length" else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flows.build.jobs import jobs_of
-from flows.engine.execution import workers
+from flows.cluster.hired import hired
 from flows.engine.orchestration import THREADS, flow, run_jobs
 from flows.engine.session import write_session
 from flows.pipeline import Choices, steps
@@ -17,7 +17,7 @@ def extract(workspace: str | None = None, spec: DatasetSpec | None = None) -> li
     """Parse and extract all crawled shards; returns one summary per stage."""
     chosen = Choices.of(spec)
     summaries = []
-    with write_session(workspace, flow="extract") as session, workers(session.settings.worker_count) as pool:
+    with write_session(workspace, flow="extract") as session, hired(session) as pool:
         for step in steps("extract"):
             jobs = jobs_of(session, step, chosen)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flows.build.jobs import jobs_of
-from flows.engine.execution import workers
+from flows.cluster.hired import hired
 from flows.engine.orchestration import THREADS, flow, run_jobs
 from flows.engine.session import write_session
 from flows.pipeline import Choices, steps
@@ -19,7 +19,7 @@ def ground(workspace: str | None = None, grounding: Grounding | None = None) -> 
     wanted = grounding or Grounding()
     chosen = Choices(grounding=wanted)
     summaries = []
-    with write_session(workspace, flow="ground") as session, workers(session.settings.worker_count) as pool:
+    with write_session(workspace, flow="ground") as session, hired(session) as pool:
         index_in_use(session.workspace, wanted.backend, session.reporter)
         for step in steps("ground"):
             jobs = jobs_of(session, step, chosen)

@@ -9,7 +9,7 @@ from curation.tasks.registry import TASKS
 from flows.build.jobs import jobs_of
 from flows.build.model_stages import settle, take_in
 from flows.build.partition import partition_jobs
-from flows.engine.execution import workers
+from flows.cluster.hired import hired
 from flows.engine.orchestration import THREADS, flow, run_jobs
 from flows.engine.runner import shards_of
 from flows.engine.session import write_session
@@ -29,7 +29,7 @@ def build(
     """
     chosen = Choices.of(spec)
     summaries = []
-    with write_session(workspace, flow="build") as session, workers(session.settings.worker_count) as pool:
+    with write_session(workspace, flow="build") as session, hired(session) as pool:
         for step in steps("build", chosen_tasks(tasks, spec)):
             if step.model is not None:
                 take_in(session, spec.prompts if spec else Prompts(), step.model)

@@ -197,6 +197,12 @@ def run(
     *,
     spec: Annotated[Path, Parameter(help="The dataset's spec.toml.")],
     version: Version = None,
+    dask: Annotated[
+        str | None, Parameter(help="Scheduler whose workers make the shards: tcp://HOST:8786.")
+    ] = None,
+    store: Annotated[
+        str | None, Parameter(help="What they share: s3://BUCKET/PREFIX or a mounted folder.")
+    ] = None,
     overrides: Overrides = (),
     dry_run: DryRun = False,
     common: Common = DEFAULT,
@@ -209,9 +215,11 @@ def run(
         told = wanted.spec.model_dump(mode="json")
         emit(common, told, f"would run {_named(wanted.spec, version)}")
         return OK
+    from flows.engine.session import choosing
     from flows.run import run as run_flow
 
-    result = with_progress(common, lambda: run_flow(wanted, version, common.root))
+    with choosing(dask=dask, store=store):
+        result = with_progress(common, lambda: run_flow(wanted, version, common.root))
     made = result["releases"]
     emit(common, result, lambda: _released(made))
     return OK if all(item["audit"] == "clean" for item in made) else FINDING

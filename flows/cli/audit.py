@@ -133,7 +133,7 @@ def _run(
 def _compare(common: Common, stated: dict[str, Any], found: AuditReport, directory: Path) -> int:
     """Tell whether a stated report is what the files give, and if not, whether it is claimed to be here."""
     from curation.audit.verify import verify as differences_of
-    from flows.release.environment import unlike_here
+    from flows.engine.environment import unlike_here
 
     differences = differences_of(stated, found)
     note = unlike_here(directory) if differences else ""

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from flows.engine.manifest import Manifest
 from flows.engine.runner import Job, execute
@@ -98,8 +98,28 @@ def new_pool(count: int) -> concurrent.futures.ProcessPoolExecutor:
     )
 
 
-class Workers:
-    """Runs jobs: in this process with one worker, else in a pool of fresh processes."""
+class Workers(Protocol):
+    """Whoever runs the jobs of a stage; called from several threads, a group in each."""
+
+    def groups(self, jobs: Sequence[Job]) -> list[tuple[Job, ...]]:
+        """Jobs of one stage as they are handed out together."""
+
+    def run_group(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Manifest]]:
+        """Run jobs of one stage, each with its manifest once the shard is in the workspace.
+
+        Raises:
+            MedqrelsError: of the first job that fails; those before it are done.
+        """
+
+    def close(self) -> None:
+        """Let go of what runs jobs; work not started is given up."""
+
+    def kill(self) -> None:
+        """The same at once, in the middle of work."""
+
+
+class LocalWorkers:
+    """Runs jobs on this machine: in this process with one worker, else in a pool of fresh processes."""
 
     def __init__(self, count: int) -> None:
         self._pool = new_pool(count) if count > 1 else None
@@ -118,6 +138,15 @@ class Workers:
                 hint="run the same command again, with MEDQRELS_WORKERS=1 if it dies again",
             ) from error
 
+    def groups(self, jobs: Sequence[Job]) -> list[tuple[Job, ...]]:
+        """See :class:`Workers`: each by itself."""
+        return [(job,) for job in jobs]
+
+    def run_group(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Manifest]]:
+        """See :class:`Workers`."""
+        for job in jobs:
+            yield job, self.run(job)
+
     def close(self) -> None:
         """Stop the processes; work not started is given up."""
         if self._pool is not None:
@@ -132,9 +161,16 @@ class Workers:
 
 
 @contextlib.contextmanager
-def workers(count: int) -> Iterator[Workers]:
-    """A pool that is closed again."""
-    pool = Workers(count)
+def workers(count: int) -> Iterator[LocalWorkers]:
+    """A pool of this machine that is closed again."""
+    pool = LocalWorkers(count)
+    with closing(pool):
+        yield pool
+
+
+@contextlib.contextmanager
+def closing(pool: Workers) -> Iterator[Workers]:
+    """Workers that are let go at the end, at once if the work is cancelled."""
     try:
         yield pool
     except Exception:

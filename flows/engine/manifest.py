@@ -91,14 +91,24 @@ def read_manifest(folder: Path) -> Manifest | None:
     """
     path = folder / MANIFEST
     try:
-        body = json.loads(path.read_text("utf-8"))
-        outputs = {name: Output(**out) for name, out in body.pop("outputs").items()}
-        return Manifest(outputs=outputs, **body)
+        return parse_manifest(path.read_text("utf-8"), str(path))
     except FileNotFoundError:
         return None
+
+
+def parse_manifest(text: str, place: str) -> Manifest:
+    """A manifest as it was written to `place`.
+
+    Raises:
+        WorkspaceError: the text is not a manifest.
+    """
+    try:
+        body = json.loads(text)
+        outputs = {name: Output(**out) for name, out in body.pop("outputs").items()}
+        return Manifest(outputs=outputs, **body)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WorkspaceError(
-            "a manifest is damaged", file=str(path), hint="delete the folder; the next run rebuilds it"
+            "a manifest is damaged", file=place, hint="delete the folder; the next run rebuilds it"
         ) from error
 
 
@@ -133,9 +143,29 @@ def read_run(folder: Path) -> dict[str, Any]:
 
 
 def publish(folder: Path, staged: Path, manifest: Manifest, seconds: float, cpu_seconds: float = 0.0) -> None:
-    """Move staged files into the shard folder; the manifest comes last, so a crash leaves no false 'done'.
+    """Move staged files into the shard folder, as `move_in`, and note what they cost to make here.
 
     Seconds, processor seconds and the most memory this process has held so far (MiB) go to `_run.json`.
+    """
+    run = {
+        "finished_unix": round(time.time(), 3),
+        "seconds": round(seconds, 3),
+        "cpu_seconds": round(cpu_seconds, 3),
+        "peak_mib": peak_mib(),
+        "bytes": sum((staged / out.file).stat().st_size for out in manifest.outputs.values()),
+        "host": os.uname().nodename,
+    }
+    move_in(folder, staged, manifest, run)
+
+
+def move_in(folder: Path, staged: Path, manifest: Manifest, run: Mapping[str, Any]) -> None:
+    """Move staged files into the shard folder; the manifest comes last, so a crash leaves no false 'done'.
+
+    Args:
+        folder: of the shard.
+        staged: holds every file that the manifest names.
+        manifest: of the shard.
+        run: what it cost to make, for `_run.json`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
@@ -146,13 +176,5 @@ def publish(folder: Path, staged: Path, manifest: Manifest, seconds: float, cpu_
     for name in sorted(keep):
         os.replace(staged / name, folder / name)
     shutil.rmtree(staged, ignore_errors=True)
-    run = {
-        "finished_unix": round(time.time(), 3),
-        "seconds": round(seconds, 3),
-        "cpu_seconds": round(cpu_seconds, 3),
-        "peak_mib": peak_mib(),
-        "bytes": sum((folder / name).stat().st_size for name in sorted(keep)),
-        "host": os.uname().nodename,
-    }
-    write_atomic(folder / RUN, (json.dumps(run) + "\n").encode())
+    write_atomic(folder / RUN, (json.dumps(dict(run)) + "\n").encode())
     write_atomic(folder / MANIFEST, manifest.to_json().encode("utf-8"))

@@ -82,27 +82,38 @@ def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, report
     done, waiting = split_done(jobs)
     finished: list[tuple[Manifest, bool]] = [(_manifest_of(job), False) for job in done]
 
-    @task(name=stage, task_run_name=stage + "/{shard}", cache_policy=NO_CACHE)
-    def run_shard(shard: str) -> None:
+    @task(name=stage, task_run_name=stage + "/{shards}", cache_policy=NO_CACHE)
+    def run_shards(shards: str) -> None:
+        left = list(groups[shards])
         try:
-            finished.append((workers.run(waiting[shard]), True))
+            for job, manifest in workers.run_group(groups[shards]):
+                finished.append((manifest, True))
+                left.remove(job)
+                run.note("shard_finished", stage=stage, shard=job.shard, **read_run(job.folder))
         except Exception as error:
-            run.note("shard_failed", level="error", stage=stage, shard=shard, **failure(error))
+            failed = left[0].shard if left else shards
+            run.note("shard_failed", level="error", stage=stage, shard=failed, **failure(error))
             raise
-        run.note("shard_finished", stage=stage, shard=shard, **read_run(waiting[shard].folder))
 
     with reporter.stage(stage, len(jobs), "shards") as steps:
         steps.advance(len(done))
-        futures = [run_shard.submit(shard) for shard in waiting]
-        for future in futures:
+        groups = {_named(group): group for group in workers.groups(list(waiting.values()))} if waiting else {}
+        futures = [(run_shards.submit(shards), len(group)) for shards, group in groups.items()]
+        for future, count in futures:
             future.result()
-            steps.advance()
+            steps.advance(count)
     remove_stale_shards(workspace, stage, [job.shard for job in jobs])
     summary = sum_up(stage, finished)
     cost = spent((job.folder for job in waiting.values()), time.monotonic() - started)
     run.stage(summary.to_dict(), cost)
     reporter.line(summary.line())
     return summary
+
+
+def _named(group: Sequence[Job]) -> str:
+    """Shards that are handed out together, for Prefect's page."""
+    first, last = group[0].shard, group[-1].shard
+    return first if len(group) == 1 else f"{first} to {last}"
 
 
 def _manifest_of(job: Job) -> Manifest:

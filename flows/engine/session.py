@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from flows.engine.workspace import Workspace, open_workspace
 
 _REPORTER: contextvars.ContextVar[Reporter] = contextvars.ContextVar("medqrels_reporter")
 _PATIENCE: contextvars.ContextVar[float] = contextvars.ContextVar("medqrels_patience", default=0.0)
+_CHOSEN: contextvars.ContextVar[Mapping[str, str] | None] = contextvars.ContextVar(
+    "medqrels_chosen", default=None
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,16 @@ def read_session(workspace: str | Path | None) -> Session:
 
 
 @contextlib.contextmanager
+def choosing(**settings: str | None) -> Iterator[None]:
+    """Have sessions opened inside use these settings, before file and environment; None is no choice."""
+    token = _CHOSEN.set({name: value for name, value in settings.items() if value is not None})
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
+
+
+@contextlib.contextmanager
 def patient(seconds: float) -> Iterator[None]:
     """Have sessions opened inside wait that long for another process that holds the workspace."""
     token = _PATIENCE.set(seconds)
@@ -75,7 +88,7 @@ def patient(seconds: float) -> Iterator[None]:
 @contextlib.contextmanager
 def write_session(workspace: str | Path | None, *, create: bool = False, flow: str = "") -> Iterator[Session]:
     """A session that holds the workspace's writer lock while open; as a run of that flow, if it is named."""
-    settings = load_settings(workspace=workspace)
+    settings = load_settings(workspace=workspace, **(_CHOSEN.get() or {}))
     opened = open_workspace(settings.workspace, create=create)
     with (
         recorded(opened, flow) as run,

@@ -65,6 +65,12 @@ class Settings(BaseSettings):
     shard_size: Annotated[int, Field(ge=1, le=500)] = Field(
         500, description="articles per shard, at most 500"
     )
+    dask: Annotated[str, Field(pattern=r"^([a-z]+://\S+)?$")] = Field(
+        "", description="address of a Dask scheduler whose workers make the shards; '' for this machine alone"
+    )
+    store: str = Field(
+        "", description="what those workers share: s3://BUCKET/PREFIX, or a folder that all machines mount"
+    )
     memory_limit: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?)B$")] = Field(
         "4GB", description="DuckDB memory limit"
     )

@@ -286,6 +286,7 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
             lines += [f"    {note}" for note in system["notes"]]
             lines += [f"    {line}" for line in _of_mining(system)]
             lines += [f"    {line}" for line in _of_models(system)]
+        lines += [f"  {line}" for line in _of_judge(item.get("judge_and_people"))]
         lines.append(f"  {item['page']}")
     return "\n".join(lines)
 
@@ -306,6 +307,17 @@ def _of_mining(system: dict[str, Any]) -> Iterator[str]:
             f"mined pairs; without {counted(found['left_out'], 'positive')} that it alone found: "
             f"{told} over {counted(found['queries'], 'query')}"
         )
+
+
+def _of_judge(found: dict[str, Any] | None) -> Iterator[str]:
+    """How far the judge's labels and people's order the systems alike."""
+    if found is None:
+        return
+    told = f"not run: {found['why_not']}"
+    if found["status"] == "measured":
+        told = "undefined, all are equal" if found["tau"] is None else f"{found['tau']:.3f}"
+        told += f" ({found['low']:.3f} to {found['high']:.3f})" if found["low"] is not None else ""
+    yield f"order of systems by judge and by people, Kendall's τ: {told}"
 
 
 def _of_models(system: dict[str, Any]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from curation.derived.subsets.nano import NanoOptions, make_nano
 from curation.evaluation import bm25, dense
 from curation.evaluation.collection import Head, open_collection
 from curation.evaluation.facets import facet_report
-from curation.evaluation.results import Measured, summarise
+from curation.evaluation.results import FACET_NDCG, Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, write_run
 from curation.evaluation.systems import System, parse_system, parse_systems
 from curation.evaluation.terms import Analyser
@@ -86,7 +86,7 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
     if tiers := tier_report(ran[0].bench.collection, directory, runs):
         derived["tiers"] = tiers
     if facets := facet_report(ran[0].bench.collection, directory, ran[0].runs):
-        derived["facets"] = facets
+        results[ran[0].bench.options.split][FACET_NDCG] = facets
     derived["pools"] = dataclasses.asdict(pools) if pools else None
     derived["distractors"] = {"per_query": options.distractors, "pairs": pairs}
     _json(directory / RUNS / DERIVED, derived)

@@ -15,13 +15,13 @@ from curation.release.reviewed import VERDICTS
 from curation.release.write import Inputs
 from flows.build.model_stages import stages_of
 from flows.engine.connection import query
+from flows.engine.environment import made_with
 from flows.engine.lineage import check_current
 from flows.engine.register import read_register
 from flows.engine.runner import shards_of, table_files
 from flows.engine.session import Session
 from flows.engine.workspace import STORAGE_VERSION, Workspace, write_atomic
 from flows.pipeline import BEFORE_TASKS, PARTITION, VERSIONS, parameters_of
-from flows.release.environment import made_with
 from flows.review.calibration import Calibrate, calibrate_release, shapers
 from flows.review.reports import reported_in
 from flows.review.store import review_folder

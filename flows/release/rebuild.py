@@ -19,6 +19,7 @@ from flows.build.ground import ground
 from flows.build.model_stages import stages_of
 from flows.build.partition import partition_jobs
 from flows.build.tasks import build
+from flows.engine.environment import code_hash, made_with
 from flows.engine.execution import workers
 from flows.engine.orchestration import run_jobs
 from flows.engine.releases import earlier_releases
@@ -26,7 +27,6 @@ from flows.engine.runner import read_rows
 from flows.engine.session import Session, read_session, write_session
 from flows.engine.workspace import Workspace, open_workspace
 from flows.pipeline import VERSIONS
-from flows.release.environment import code_hash, made_with
 from flows.release.recorded import Record, read_record, record_folder, stage_hashes
 from flows.release.versions import Maker
 from flows.specs import read_dataset

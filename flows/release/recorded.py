@@ -16,12 +16,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from flows.crawl.selection import STAGE as SELECTION
+from flows.engine.environment import code_hash
 from flows.engine.manifest import MANIFEST
 from flows.engine.register import REGISTER
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace, write_atomic
 from flows.pipeline import in_order
-from flows.release.environment import code_hash
 from flows.review.store import FOLDER as REVIEW
 from flows.specs import Dataset
 from schemas.errors import WorkspaceError

@@ -20,6 +20,7 @@ from flows.engine.workspace import Workspace
 from flows.review.store import FOLDER, review_folders
 from schemas.errors import UsageError
 from schemas.ids import article_of, family_key
+from schemas.image_tables import ORIGIN_IMAGES, ROW_IMAGES
 from schemas.published import Published
 from schemas.record import to_table
 from schemas.tables import ORIGIN_CORPUS, ORIGIN_QRELS, ORIGIN_QUERIES
@@ -204,10 +205,13 @@ def _rest_on_it(
     for task in TASKS.values():
         names = ("queries", "documents", "qrels")
         views = {name: table_files(workspace, f"{task.over_all.name}.{name}") for name in names}
+        listing = ROW_IMAGES.name if task.lists_images else ""
+        if listing:
+            views[listing] = table_files(workspace, f"{task.over_all.name}.{listing}")
         if not all(views.values()):
             continue
         for unit, table in _ROWS:
-            ids = _ids(database, rests_on(table, unit), {**views, VIEW: [listed]})
+            ids = _ids(database, rests_on(table, unit, listing), {**views, VIEW: [listed]})
             rows |= {(unit, id) for id in ids}
             if ids:
                 found.work[f"{task.name} {table}"] = len(ids)
@@ -221,7 +225,10 @@ def _rest_on_it(
             }
             if not all(held_in.values()):
                 continue
-            ids = _ids(database, of_published(unit), held_in)
+            pictured = ORIGIN_IMAGES.files(directory)
+            if pictured:
+                held_in = {**held_in, ORIGIN_IMAGES.name: pictured}
+            ids = _ids(database, of_published(unit, with_images=bool(pictured)), held_in)
             rows |= {(unit, id) for id in ids}
             held += ids
         if held:

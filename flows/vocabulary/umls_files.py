@@ -21,6 +21,8 @@ from schemas.stages import Drop, Reason
 
 MAX_QUARANTINED = 10_000
 """So many ill-formed lines are named one by one; a file with more is not RRF."""
+_PADDED = ("MRSAB",)
+"""Files whose lines may be short: their last columns came with later releases."""
 _REJECTS = 20 * MAX_QUARANTINED
 """DuckDB counts every column that a line lacks."""
 _PART = re.compile(r"(MR[A-Z]+)\.RRF(?:\.[a-z]{2})?(?:\.gz)?", re.IGNORECASE)
@@ -185,7 +187,7 @@ def _literal(path: Path) -> str:
 def _scan(name: str, paths: Sequence[Path], target: Path) -> str:
     columns = ", ".join(f"'{column}': 'VARCHAR'" for column in (*LAYOUT[name], "_end"))
     needed = ", ".join(f"coalesce({column}, '') AS {column}" for column in NEEDED[name])
-    padded = "true" if name == "MRSAB" else "false"  # its last columns came with later releases
+    padded = "true" if name in _PADDED else "false"
     return (
         f"COPY (SELECT {needed}, coalesce(_end, '') = '' AND ({WELL_FORMED[name]}) AS ok"
         f" FROM read_csv([{', '.join(map(_literal, paths))}], delim='|', quote='', escape='', header=false,"
@@ -220,6 +222,8 @@ def _located(name: str, paths: Sequence[Path], bad: set[tuple[str, ...]]) -> dic
         with _plain(path) as handle:
             for number, line in enumerate(handle, start=1):
                 cells = line.decode("utf-8", "replace").rstrip("\r\n").split("|")
+                if name in _PADDED:
+                    cells += [""] * (width - len(cells))
                 if len(cells) < width or tuple(cells[place] for place in places) not in bad:
                     continue
                 found[number] = (

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import pytest
 
-from benchmarks.format_mutations import archives as campaign
+from benchmarks.hostile import archives as campaign
 from schemas.errors import InputError
 from sources.archives import ArchiveLimits, Member, read_members, safe_member_name
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.format_mutations import medline as campaign
+from benchmarks.hostile import medline as campaign
 from schemas.article import Article, RawArticle
 from schemas.errors import ChecksumMismatch, FetchError, InputError, UsageError
 from schemas.hashing import sha256_bytes

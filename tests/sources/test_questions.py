@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.format_mutations import questions as mutated
+from benchmarks.hostile import questions as mutated
 from schemas.article import RawArticle
 from schemas.errors import InputError, UsageError
 from schemas.question import Citation

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.format_mutations import wiki as mutated
+from benchmarks.hostile import wiki as mutated
 from flows.engine.runner import run_records
 from schemas.article import Article, RawArticle
 from schemas.errors import FetchError, InputError

@@ -108,7 +108,7 @@ def _about(path: Path) -> dict[str, Any]:
         versions = (about["format"], about["hash_version"])
         if {"name", "counts", "source", "is_judged"} - set(about):
             raise KeyError("name")
-    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+    except (OSError, KeyError, TypeError, ValueError, RecursionError, pa.ArrowException) as error:
         raise UsageError(
             "not a readable hash list", file=str(path), hint="medqrels audit hashlist"
         ) from error

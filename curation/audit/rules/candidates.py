@@ -6,9 +6,11 @@ from curation.audit.rule import Check, Context, Defect, NotApplicable, NotCovere
 from curation.audit.rules.planting import set_row
 from curation.audit.rules.text_rows import literal
 from curation.published.manifest import NAME, OF_CANDIDATES
+from curation.tasks.registry import TASKS
 
 _PAIRS = "SELECT * FROM qrels WHERE label_status = 'candidate'"
 _OF_RULES = "SELECT * FROM qrels WHERE label_status = 'structural'"
+_BY_RULE = "label_status = 'structural', rule = 'canary/rule@1'"
 _WAITING = set_row("qrels", "label_status = 'candidate'")
 
 
@@ -46,7 +48,9 @@ def _called_labels(context: Context) -> str:
 
 def _labels_among_them(context: Context) -> str:
     label = literal(context.manifest.label)
-    return f"""SELECT "query-id" AS q, "corpus-id" AS c FROM ({_OF_RULES})
+    task = TASKS.get(context.subject.task)
+    sure = ", ".join(map(literal, task.sure_rules if task else ())) or "''"
+    return f"""SELECT "query-id" AS q, "corpus-id" AS c FROM ({_OF_RULES} AND rule NOT IN ({sure}))
         WHERE {label} = '{OF_CANDIDATES}' OR EXISTS ({_PAIRS})"""
 
 
@@ -71,10 +75,11 @@ RULES = (
     ),
     Rule(
         "candidates_declared",
-        1,
+        2,
         "Candidates are never published as labels",
         "Where a pair is a candidate, release.json says 'candidates' and is not publishable by content, and "
-        "no pair of the same task is called a label because a rule says so.",
+        "no pair of the same task is called a label because a rule says so, but for rules that the task "
+        "declares sure.",
         "error",
         "pairs",
         checks=(
@@ -102,13 +107,13 @@ RULES = (
                 (
                     Defect(
                         "a label by rule in a release of candidates",
-                        set_row("qrels", "label_status = 'structural'"),
+                        set_row("qrels", _BY_RULE),
                         stated={"label": OF_CANDIDATES},
                     ),
                     Defect(
                         "a label by rule beside a candidate",
                         f"""{set_row("qrels", "label_status = 'candidate'", at=1)};
-                        {set_row("qrels", "label_status = 'structural'")}""",
+                        {set_row("qrels", _BY_RULE)}""",
                     ),
                 ),
             ),

@@ -58,6 +58,21 @@ def _joined(values: str) -> str:
             WHERE id IN (SELECT id FROM queries WHERE rowid < 2);"""
 
 
+_LABELS_APART = f"""
+    WITH members AS (SELECT id, family FROM {_FAMILIES} WHERE family <> ''),
+    labels AS (
+        SELECT m.family, m.id, r."corpus-id" AS corpus, r.score, r.label_status
+        FROM members m JOIN qrels r ON r.{_Q} = m.id),
+    by_people AS (
+        SELECT family, corpus FROM labels WHERE label_status IN ('expert', 'adjudicated')
+        UNION SELECT m.family, e."corpus-id" FROM members m JOIN excluded e ON e.{_Q} = m.id
+        WHERE e.reason IN ('cannot_judge', 'middle')),
+    told AS (
+        SELECT family, corpus, score, min(id) AS other FROM labels ANTI JOIN by_people USING (family, corpus)
+        GROUP BY family, corpus, score)
+    SELECT m.id AS queries, t.other, t.corpus FROM told t JOIN members m USING (family)
+    ANTI JOIN labels l ON l.id = m.id AND l.corpus = t.corpus AND l.score = t.score"""
+"""A person judged the words of one translation: that verdict holds for this pair and for no other."""
 _ONE = _joined("language = 'en'")
 _LOWEST = "SELECT min(id) FROM provenance_queries WHERE family = 'planted'"
 _RULE_STRINGS = Rule(
@@ -140,11 +155,11 @@ _RULE_STRINGS = Rule(
 )
 _RULE_FAMILIES = Rule(
     "families",
-    1,
+    2,
     "Translations stay together",
     "Queries of one family are in one split, no two of them in one language, and where they are of different "
-    "languages they have the same labels. A release that says it holds the parallel core alone has every "
-    "family in each of its languages and in no other.",
+    "languages they have the same labels, but for documents that people judged for one of them. A release "
+    "that says it holds the parallel core alone has every family in each of its languages and in no other.",
     "error",
     "queries",
     checks=(
@@ -167,17 +182,26 @@ _RULE_FAMILIES = Rule(
         ),
         Check(
             "the label of {corpus} is not that of its translation {other}",
-            f"""WITH members AS (SELECT id, family, language FROM {_FAMILIES} WHERE family <> ''),
-            firsts AS (SELECT family, min(id) AS other FROM members GROUP BY family)
-            SELECT m.id AS queries, f.other, r."corpus-id" AS corpus
-            FROM members m JOIN firsts f USING (family) JOIN qrels r ON r.{_Q} = f.other
-            ANTI JOIN qrels o ON o.{_Q} = m.id AND o."corpus-id" = r."corpus-id" AND o.score = r.score""",
-            Defect(
-                "a translation that lost its labels",
-                f"""{_ONE} UPDATE queries SET language = 'es' WHERE rowid = 1;
-                DELETE FROM qrels WHERE {_Q} = (SELECT max(id) FROM provenance_queries
-                    WHERE family = 'planted'); SELECT max(id) FROM provenance_queries
-                    WHERE family = 'planted'""",
+            _LABELS_APART,
+            (
+                Defect(
+                    "a translation that lost its labels",
+                    f"""{_ONE} UPDATE queries SET language = 'es' WHERE rowid = 1;
+                    DELETE FROM qrels WHERE {_Q} IN (SELECT id FROM provenance_queries
+                        WHERE family = 'planted');
+                    INSERT INTO qrels BY NAME SELECT min(id) AS {_Q}, 'planted' AS "corpus-id", 2 AS score,
+                        'structural' AS label_status FROM provenance_queries WHERE family = 'planted';
+                    SELECT max(id) FROM provenance_queries WHERE family = 'planted'""",
+                ),
+                Defect(
+                    "a label that only a later translation has",
+                    f"""{_ONE} UPDATE queries SET language = 'es' WHERE rowid = 1;
+                    DELETE FROM qrels WHERE {_Q} IN (SELECT id FROM provenance_queries
+                        WHERE family = 'planted');
+                    INSERT INTO qrels BY NAME SELECT max(id) AS {_Q}, 'planted' AS "corpus-id", 2 AS score,
+                        'judge' AS label_status FROM provenance_queries WHERE family = 'planted';
+                    {_LOWEST}""",
+                ),
             ),
         ),
         Check(
@@ -191,7 +215,7 @@ _RULE_FAMILIES = Rule(
         ),
     ),
     compared="SELECT 1 FROM provenance_queries WHERE family <> ''",
-    tables=("queries", "provenance_queries"),
+    tables=("queries", "provenance_queries", "qrels", "excluded"),
     holds="queries with translations",
 )
 RULES = (_RULE_STRINGS, _RULE_FAMILIES)

@@ -13,6 +13,7 @@ from typing import Any
 from curation.audit.rule import Defect
 from curation.audit.rules.planting import new_row
 from curation.tasks.registry import TASKS
+from schemas.image_tables import ORIGIN_IMAGES
 from schemas.overlap_policy import Dimension
 
 Rest = Callable[[str, str, str], str]
@@ -48,6 +49,18 @@ def positive(document: str = "", image: bytes | None = None, **origin: object) -
     return plant
 
 
+def listed(side: str, sha256: str) -> Rest:
+    """By one of several images of the query, or of a positive document."""
+
+    def plant(schema: str, query: str, split: str) -> str:
+        rest = positive(f"{query}-document") if side == "document" else itself()
+        row = {"side": side, "id": f"{query}-document" if side == "document" else query, "position": 2}
+        return f"""{rest(schema, query, split)};
+            {new_row(f"{schema}{ORIGIN_IMAGES.name}", {**row, "image_source_sha256": sha256})}"""
+
+    return plant
+
+
 def stated(dimension: str, key: str) -> Rest:
     """By the published keys alone."""
 
@@ -62,7 +75,7 @@ def _image(data: bytes) -> Mapping[str, Any]:
     return {"bytes": data, "path": "canary.png"}
 
 
-_FETCHED, _SHOWN = (hashlib.sha256(data).hexdigest() for data in (b"canary 1", b"canary 2"))
+_FETCHED, _SHOWN, _SECOND, _THIRD = (hashlib.sha256(b"canary %d" % n).hexdigest() for n in (1, 2, 3, 4))
 _KINDS: Mapping[Dimension, Mapping[str, tuple[Rest, Rest]]] = {
     "target_concept": {"a target concept": (stated("target_concept", "CANARY:0000001"),) * 2},
     "query": {
@@ -112,6 +125,11 @@ _KINDS: Mapping[Dimension, Mapping[str, tuple[Rest, Rest]]] = {
         "an image of a positive document and of a query": (
             positive(image_source_sha256=_SHOWN),
             itself(image_source_sha256=_SHOWN),
+        ),
+        "the second image of a query": (listed("query", _SECOND),) * 2,
+        "the second image of a positive document and of a query": (
+            listed("document", _THIRD),
+            listed("query", _THIRD),
         ),
         "an image family known from keys alone": (stated("image_family", "phash:canary"),) * 2,
     },

@@ -18,6 +18,7 @@ from curation.audit.pictures import is_hashed
 from curation.audit.rule import CannotRun, Context, NotCovered
 from curation.audit.rules.text_rows import literal
 from curation.published.query import Sandbox, Stored, Views, fetch
+from schemas.image_tables import ORIGIN_IMAGES
 from schemas.overlap_policy import Dimension
 
 OWN, POSITIVE, PUBLISHED = 0, 1, 2
@@ -121,6 +122,8 @@ _ORIGINS: dict[Dimension, tuple[Origin, ...]] = {
     "image_family": (
         _queries("'sha256:' || image_source_sha256"),
         _positives("'sha256:' || image_source_sha256"),
+        _queries("'sha256:' || image_source_sha256", "side = 'query'", ORIGIN_IMAGES.name),
+        _positives("'sha256:' || image_source_sha256", "side = 'document'", ORIGIN_IMAGES.name),
         _QUERY_BYTES,
         _DOCUMENT_BYTES,
     ),

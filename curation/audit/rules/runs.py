@@ -24,6 +24,7 @@ from curation.audit.rules.runs_looked import (
 )
 from curation.audit.rules.runs_made import (
     DERIVED,
+    MINED,
     RESULTS,
     Damage,
     Line,
@@ -31,6 +32,10 @@ from curation.audit.rules.runs_made import (
     in_lines,
     in_results,
     in_table,
+    mined_nothing,
+    no_people,
+    of_miner,
+    other_people,
     planted,
 )
 from curation.evaluation.runs import SUFFIX
@@ -313,6 +318,26 @@ VALUES = (
             in_results(_stranger_compared, f"comparisons/bm25 {GONE} nDCG@10"),
         ),
     ),
+    _check(
+        expected.MINED,
+        planted(
+            "an inflated mean without own positives",
+            of_miner(lambda ran: ran[MINED].update(mean=1.5), "/mean"),
+        ),
+        planted(
+            "fewer positives of its own", of_miner(lambda ran: ran[MINED].update(left_out=-1), "/left_out")
+        ),
+        planted("nothing said of a system that mined", of_miner(lambda ran: ran.pop(MINED))),
+        planted(
+            "a system said to have mined that found nothing",
+            in_results(mined_nothing, f"systems/image/{MINED}"),
+        ),
+    ),
+    _check(
+        expected.PEOPLE,
+        planted("another outcome of judge and people", other_people),
+        planted("nothing said of judge and people", no_people),
+    ),
     Check(
         "what is said of the pools",
         pools_of,
@@ -338,11 +363,13 @@ RULES = (
     ),
     Rule(
         "run_results",
-        1,
+        2,
         "Results can be computed again",
         (
-            "For every split: counts, means of all measures overall and by facet, and differences between "
-            f"systems follow from labels and run files, to {TOLERANCE}; a system that did not run has a "
+            "For every split: counts, means of all measures overall and by facet, differences between "
+            "systems, what a system that mined pairs scores without the positives that it alone found, and "
+            "how far labels of judge and people order systems alike, "
+            f"follow from labels, judgements and run files, to {TOLERANCE}; a system that did not run has a "
             "reason and no numbers; the systems that shaped the benchmark are those of release.json and the "
             "pools. Intervals and p-values are not computed again."
         ),

@@ -21,7 +21,8 @@ MISSING = object()
 COUNTS, RELEASE, FACET_COUNTS = "counts of a split", "what is said of the release", "queries by facet"
 SHAPED, NOT_RUN = "marks of systems that shaped the benchmark", "what is said of a system that did not run"
 MEANS, FACET_MEANS, MACRO = "means of a system", "means by facet", "means of the means by facet"
-COMPARISONS = "differences between systems"
+COMPARISONS, MINED = "differences between systems", "scores without a system's own positives"
+PEOPLE = "systems under labels of judge and people"
 """Parts of results.json that are compared."""
 _UNMEASURED = ("overall", "facets", "macro")
 POSITIVES = """

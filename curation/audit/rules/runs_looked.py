@@ -13,6 +13,8 @@ from curation.audit.rules import runs_expected as expected
 from curation.audit.rules import runs_reading as reading
 from curation.audit.rules.runs_expected import MISSING, Difference, Json, by_pair, differences
 from curation.audit.rules.runs_made import DERIVED, RESULTS, run_name
+from curation.audit.rules.runs_mined import Mined, mined, parts_of, without_own
+from curation.audit.rules.runs_people import Sides, label_sides, of_people
 from curation.audit.rules.runs_reading import TABLES, Faults, Part
 from curation.audit.rules.runs_tally import Split, Tally
 from curation.evaluation.measures import names
@@ -22,6 +24,10 @@ from schemas.hashing import sha256_file
 
 FOLDER = "runs"
 DEEPEST = 10_000
+PEOPLE_SINCE = 2
+"""The format of results.json since which it compares systems under labels of judge and people."""
+JUDGED_SINCE = 4
+"""The format of release.json since which results measure judged documents alone, and what systems mined."""
 _OTHERS = frozenset({RESULTS, DERIVED, f"{FOLDER}/diagnostics.json"})
 NO_RESULTS, UNNAMED = "there are runs, but no results of them", "results.json names no such file"
 OTHER_NAME, LOST = "results.json names another run file", "the run file is missing"
@@ -40,6 +46,10 @@ class Looked:
     broken: tuple[str, str] | None = None
     splits: dict[str, tuple[Split, Part]] = field(default_factory=dict)
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    mined: dict[str, Mined] = field(default_factory=dict)
+    sides: dict[str, Sides] = field(default_factory=dict)
+    beside: dict[tuple[str, str], tuple[Tally, Tally]] = field(default_factory=dict)
+    """Sums of each run that could be read, under the judge's labels and under people's."""
     files: list[tuple[str, Faults]] = field(default_factory=list)
     lines: int = 0
     wanted: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -77,8 +87,13 @@ def _look(context: Context) -> Looked:
         fault = Faults()
         fault.add(NO_RESULTS)
         looked.files.append((RESULTS, fault))
-    parts = reading.parts(context)
-    for split, data in reading.splits_of(context, parts, reading.corpus_ids(context)).items():
+    parts, corpus = reading.parts(context), reading.corpus_ids(context)
+    splits = reading.splits_of(context, parts, corpus)
+    if _measures_judged(context):
+        looked.mined = mined(context, splits, corpus)
+    has_judge = any(found.systems for found in looked.mined.values())
+    looked.sides = label_sides(context, splits, corpus, has_judge=has_judge)
+    for split, data in splits.items():
         looked.splits[split] = (data, parts[split])
         for name, system in systems_of(looked.results.get(split)).items():
             if system.get("status") == "measured":
@@ -114,10 +129,16 @@ def _read_run(directory: Path, split: str, system: str, looked: Looked) -> None:
         return
     if sha256_file(path) != stated.get("run_sha256"):
         faults.add(OTHER_HASH)
-    tally = reading.read(path, looked.splits[split][0], depth_of(summary) or DEEPEST, faults)
+    data, found = looked.splits[split][0], looked.mined.get(split)
+    own = found.own(parts_of(system), data) if found else None
+    sides = looked.sides.get(split)
+    beside = (Tally(sides[0]), Tally(sides[1])) if sides else ()
+    tally = reading.read(path, data, depth_of(summary) or DEEPEST, faults, own, beside)
     if tally is not None:
         looked.lines += tally.lines
         looked.tallies[split, system] = tally
+        if beside:
+            looked.beside[split, system] = beside
 
 
 def _unnamed(directory: Path, looked: Looked) -> None:
@@ -209,14 +230,48 @@ def part_of(part: str, context: Context) -> Outcome:
 def _wanted(context: Context, looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:
     """What results.json must say of one split, by part."""
     data, part = looked.splits[split]
-    measures = names(depth_of(looked.results[split]), knows_zeros=data.knows_zeros)
+    knows_zeros = data.knows_zeros and _measures_judged(context)
+    measures = names(depth_of(looked.results[split]), knows_zeros=knows_zeros)
     values = {
         name: looked.tallies[split, name].values(measures)
         for name in named
         if (split, name) in looked.tallies
     }
     facets = expected.facets_of(context, data, part)
-    return expected.of_split(split, context.manifest, data, facets, values, named, measures)
+    wanted = expected.of_split(split, context.manifest, data, facets, values, named, measures)
+    return {
+        **wanted,
+        expected.MINED: {"systems": _of_miners(looked, split, named)},
+        expected.PEOPLE: _of_people(looked, split, named),
+    }
+
+
+def _of_people(looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:
+    """What must be said of judge and people; nothing of results that are older, or of runs not read."""
+    written = looked.results[split].get("format")
+    ran = [name for name, item in named.items() if item.get("status") == "measured"]
+    if not isinstance(written, int) or written < PEOPLE_SINCE or split not in looked.sides:
+        return {"judge_and_people": MISSING}
+    if any((split, name) not in looked.beside for name in ran):
+        return {}
+    tallies = {name: looked.beside[split, name] for name in ran}
+    return {"judge_and_people": of_people(looked.sides[split], tallies)}
+
+
+def _of_miners(looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:
+    """What must be said of each system without its own positives: nothing of one that mined nothing."""
+    found, made = looked.mined.get(split), {}
+    for name in named:
+        tally = looked.tallies.get((split, name))
+        has_mined = found is not None and bool(found.systems & parts_of(name))
+        if tally is not None or not has_mined:  # of a run that cannot be read nothing is known
+            made[name] = {"without_own_positives": without_own(tally) if tally and has_mined else MISSING}
+    return made
+
+
+def _measures_judged(context: Context) -> bool:
+    """Whether the release's results measure judged documents alone, and what systems mined."""
+    return context.manifest.format_version >= JUDGED_SINCE
 
 
 def pools_of(context: Context) -> Outcome:

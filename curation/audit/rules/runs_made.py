@@ -13,13 +13,17 @@ import numpy as np
 
 from curation.audit.rule import Defect
 from curation.audit.rules.runs_expected import POSITIVES
+from curation.audit.rules.runs_mined import FINDERS
 from curation.audit.rules.runs_reading import JUDGED, OUTSIDE, PAIRS_LEFT_OUT
 from curation.evaluation.collection import FACETS, Collection, EvaluationQuery, Head
+from curation.evaluation.judges import OfJudge, Sample, sample_of
+from curation.evaluation.mining import Finders
 from curation.evaluation.ranking import Indices, Ranking
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem
-from curation.published.query import Sandbox
+from curation.published.query import Sandbox, UnknownNameError
 from schemas.hashing import sha256_bytes
+from schemas.judged_tables import CALIBRATION
 
 RESULTS, DERIVED = "runs/results.json", "runs/derived.json"
 STATED = {
@@ -34,6 +38,7 @@ STATED = {
 }
 """What release.json says beside runs made over the tables of a sandbox."""
 SYSTEMS = ("bm25", "dense")
+MINED = "without_own_positives"
 _MADE: dict[str, tuple[Runs, str]] = {}
 _MOST_MADE = 4
 """Runs already made and, as JSON, their results, by schema: all its defects are planted in equal tables."""
@@ -117,11 +122,14 @@ class Runs:
                 path.write_bytes(content)
 
 
-def make_runs(splits: Mapping[str, Collection], systems: Sequence[str] = SYSTEMS) -> Runs:
+def make_runs(
+    splits: Mapping[str, Collection], systems: Sequence[str] = SYSTEMS, judge: OfJudge | None = None
+) -> Runs:
     """Runs of some systems, and of one that did not run.
 
     Of each query the first system finds its positives first, then other documents in the order of their ids;
-    each further system puts one more of the others before them.
+    each further system puts one more of the others before them. `judge` is what is known of a judge;
+    without it the files of the collection are read.
     """
     results: dict[str, Any] = {}
     files: dict[str, bytes | None] = {}
@@ -139,7 +147,7 @@ def make_runs(splits: Mapping[str, Collection], systems: Sequence[str] = SYSTEMS
             measured.append(
                 Measured(name, "bm25", run, shaped=shaped, run_file=path, run_sha256=sha256_bytes(content))
             )
-        results[split] = summarise(data, [*measured, _NOT_RUN], _DEPTH).summary
+        results[split] = summarise(data, [*measured, _NOT_RUN], _DEPTH, judge).summary
         del results[split]["release"]["release_hash"]
     head = splits["test"].head
     pools = {"shaped_by": list(head.shaped_by), "systems": sorted(systems)} if head.shaped_by else None
@@ -171,10 +179,27 @@ def _of_tables(sandbox: Sandbox) -> Runs | None:
     if schema not in _MADE:
         while len(_MADE) >= _MOST_MADE:
             _MADE.pop(next(iter(_MADE)))
-        made = make_runs(_collections(sandbox))
+        made = make_runs(_collections(sandbox), judge=OfJudge(_finders(sandbox), _sample(sandbox)))
         _MADE[schema] = made, json.dumps(made.results)
     made, results = _MADE[schema]
     return Runs(made.data, json.loads(results), {**made.derived}, {**made.files}) if made.data.qrels else None
+
+
+def _finders(sandbox: Sandbox) -> Finders:
+    """What the tables say found each mined pair."""
+    try:
+        rows = sandbox.run(FINDERS)
+    except UnknownNameError:  # this release has no such table
+        return {}
+    return {(row["q"], row["c"]): frozenset(row["names"].split("\n")) for row in rows}
+
+
+def _sample(sandbox: Sandbox) -> Sample:
+    """What the tables say judge and people said."""
+    try:
+        return sample_of(sandbox.run(f"FROM {CALIBRATION.name} ORDER BY ALL"))
+    except UnknownNameError:
+        return {}
 
 
 def _collections(sandbox: Sandbox) -> dict[str, Collection]:
@@ -284,3 +309,33 @@ def in_results(change: Callable[[Runs], object], place: str = "") -> Damage:
         return [f"test/{place}" if place else "test"]
 
     return damage
+
+
+def of_miner(change: Callable[[dict[str, Any]], object], at: str = "") -> Damage:
+    """What is said of the first system without its own positives changed; `at` below it must be named."""
+
+    def damage(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
+        if MINED not in made.ran:
+            return None
+        change(made.ran)
+        return [f"test/systems/{made.ran['name']}/{MINED}{at}"]
+
+    return damage
+
+
+def other_people(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
+    """Another verdict on judge and people than their labels give."""
+    if "judge_and_people" not in made.summary:
+        return None
+    made.summary["judge_and_people"].update(status="canary", pairs=-1)
+    return [f"test/judge_and_people/{name}" for name in ("status", "pairs")]
+
+
+def no_people(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
+    """Nothing said of judge and people."""
+    return ["test/judge_and_people"] if made.summary.pop("judge_and_people", None) else None
+
+
+def mined_nothing(made: Runs) -> None:
+    """The system that did not run is said to have mined."""
+    made.summary["systems"][-1][MINED] = {"measure": "nDCG@10", "mean": 0.5, "left_out": 0}

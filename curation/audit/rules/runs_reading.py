@@ -162,7 +162,14 @@ def _keys(queries: pa.Array, documents: pa.Array, known: pa.Array, corpus: pa.Ar
     return np.where((owners < 0) | (found < 0), -1, owners * len(corpus) + found)
 
 
-def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
+def read(
+    path: Path,
+    split: Split,
+    k: int,
+    faults: Faults,
+    own: Keys | None = None,
+    beside: Sequence[Tally] = (),
+) -> Tally | None:
     """Check and measure one run file; None when it cannot be read to its end.
 
     Args:
@@ -170,8 +177,10 @@ def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
         split: whose rankings it holds.
         k: documents a ranking has at most.
         faults: what is wrong is added here.
+        own: keys in order of positives that the system alone found.
+        beside: sums under other labels, to which the rankings are added.
     """
-    tally = Tally(split)
+    tally = Tally(split) if own is None else Tally(split, own=own)
     seen = np.zeros(len(split.queries), np.bool_)
     held: pa.Table | None = None
     try:
@@ -184,9 +193,9 @@ def read(path: Path, split: Split, k: int, faults: Faults) -> Tally | None:
             last = pc.equal(rows.column("query"), rows.column("query")[-1])
             whole = int(np.flatnonzero(~np.asarray(last))[-1]) + 1 if pc.any(pc.invert(last)).as_py() else 0
             held = rows.slice(whole)
-            _check(rows.slice(0, whole), split, k, faults, tally, seen)
+            _check(rows.slice(0, whole), split, k, faults, (tally, *beside), seen)
         if held is not None:
-            _check(held, split, k, faults, tally, seen)
+            _check(held, split, k, faults, (tally, *beside), seen)
     except (OSError, EOFError, zlib.error, pa.ArrowInvalid) as error:
         text = (str(error).splitlines() or [""])[0].replace(str(path), path.name)
         faults.add(UNREADABLE, f"{UNREADABLE}: {text}"[:300])
@@ -214,7 +223,9 @@ def _blocks(path: Path) -> Iterator[pa.Table]:
                 yield pa.Table.from_batches([batch])
 
 
-def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, seen: Mask) -> None:
+def _check(
+    rows: pa.Table, split: Split, k: int, faults: Faults, tallies: Sequence[Tally], seen: Mask
+) -> None:
     """Look at whole rankings; `seen` marks the queries met so far."""
     if not rows.num_rows:
         return
@@ -238,7 +249,8 @@ def _check(rows: pa.Table, split: Split, k: int, faults: Faults, tally: Tally, s
     faults.add_rows(TOO_LONG, rows, place == k, f"the ranking is longer than {k}")
     faults.add_rows(TWICE, rows, (keys >= 0) & (_numbered(keys) > 0))
     faults.add_rows(LEFT_OUT, rows, split.is_left_out(keys))
-    tally.add(owners, documents)
+    for tally in tallies:
+        tally.add(owners, documents)
 
 
 def _owners(column: pa.ChunkedArray, known: pa.Array) -> Keys:

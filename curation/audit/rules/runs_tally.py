@@ -5,6 +5,7 @@ Written apart from `curation.evaluation`, in arrays: a run of 164 K queries has 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -135,14 +136,27 @@ def _up_to(marked: Mask, place: Keys) -> Keys:
 
 @dataclass(slots=True)
 class Tally:
-    """Sums per query while a run is read; see `values`."""
+    """Sums per query while a run is read; see `values`.
+
+    `own` are keys in order of positives that count in `sums` alone: `rest_sums` are DCG@10 of the rankings
+    without them, and `rest` is the split without their labels.
+    """
 
     split: Split
     sums: dict[str, Floats] = field(default_factory=dict)
     lines: int = 0
+    own: Keys = field(default_factory=lambda: np.empty(0, np.int64))
+    rest_sums: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.sums = {name: np.zeros(len(self.split.queries)) for name in _SUMS}
+        self.rest_sums = np.zeros(len(self.split.queries))
+
+    @property
+    def rest(self) -> Split:
+        """The split without the labels of `own`."""
+        kept = ~within(self.split.labels, self.own)[0]
+        return dataclasses.replace(self.split, labels=self.split.labels[kept], grades=self.split.grades[kept])
 
     def add(self, owners: Keys, documents: Keys) -> None:
         """Rankings of whole queries, by place; rows with an unknown id are left out of the sums."""
@@ -168,6 +182,11 @@ class Tally:
         known = owners >= 0
         for name, gain in gains.items():
             self.sums[name] += np.bincount(owners[known], gain[known], minlength=size)
+        left = ~within(keys, self.own)[0]
+        place = places(owners[left])
+        counts = hit[left] & (place < 10) & known[left]
+        gain = grade[left][counts] / _DISCOUNTS[place[counts]]
+        self.rest_sums += np.bincount(owners[left][counts], gain, minlength=size)
 
     def _shares_above(self, owners: Keys, refused: Keys) -> Floats:
         """What bpref takes off a relevant document with so many above it that were judged not relevant."""

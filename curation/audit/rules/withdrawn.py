@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from curation.audit.rule import Check, Defect, Rule
+from functools import partial
+
+from curation.audit.rule import Check, Context, Defect, Rule
 from curation.audit.rules.planting import add_row, new_row
 from curation.audit.rules.text_rows import literal
 from curation.partition.keys_sql import article_key
 from curation.release.withdrawal import LISTED, of_published
+from schemas.image_tables import ORIGIN_IMAGES
 from schemas.withdrawal import REASONS
 
 _CODES = ", ".join(map(literal, REASONS))
@@ -16,6 +19,21 @@ def _plant(id: str, unit: str, table: str, where: str = "rowid = 0") -> str:
     """SQL: what a row rests on is put on the list."""
     return f"""INSERT INTO withdrawn BY NAME SELECT {id} AS id, '{unit}' AS unit, 'privacy' AS reason,
         'canary' AS notice, '' AS parent FROM {table} WHERE {where} RETURNING id"""
+
+
+def _plant_image(kind: str) -> str:
+    """SQL: one of several images of a row is put on the list; the id of the row is named."""
+    which = (
+        f"(SELECT id, image_source_sha256 AS image FROM {ORIGIN_IMAGES.name} WHERE side = '{kind}' LIMIT 1)"
+    )
+    return f"""INSERT INTO withdrawn BY NAME SELECT image AS id, 'image' AS unit, 'privacy' AS reason,
+        'canary' AS notice, '' AS parent FROM {which}; SELECT id FROM {which}"""
+
+
+def _gone(kind: str, c: str, context: Context) -> str:
+    """Rows of one side that rest on what was withdrawn."""
+    with_images = ORIGIN_IMAGES.name in context.views
+    return f"SELECT id AS {c}, gone AS withdrawn, reason FROM ({of_published(kind, with_images=with_images)})"
 
 
 def _rows(table: str, c: str, kind: str) -> Check:
@@ -29,13 +47,16 @@ def _rows(table: str, c: str, kind: str) -> Check:
     first = "id = (SELECT min(id) FROM {table} WHERE coalesce({column}, '') <> '')"
     return Check(
         f"the {kind} rests on {{withdrawn}}, which was withdrawn ({{reason}})",
-        f"SELECT id AS {c}, gone AS withdrawn, reason FROM ({of_published(kind)})",
-        tuple(
-            Defect(
-                f"{told} a {kind} on the list",
-                _plant(column, unit, table, first.format(table=table, column=column)),
-            )
-            for told, column, unit in listed
+        partial(_gone, kind, c),
+        (
+            *(
+                Defect(
+                    f"{told} a {kind} on the list",
+                    _plant(column, unit, table, first.format(table=table, column=column)),
+                )
+                for told, column, unit in listed
+            ),
+            Defect(f"one of several images of a {kind} on the list", _plant_image(kind)),
         ),
     )
 

@@ -1,9 +1,10 @@
-"""The image of a case: the first that is clinical, carries no flag and may be published with the text."""
+"""Images of a case: those that are clinical, carry no flag and may be published with the text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from curation.tasks.shared.bars import CLINICAL_KINDS, FLAGGED, Bar, file_problem, nearest
 from schemas.article import Graphic, Licence
@@ -23,6 +24,18 @@ class CaseImage:
     licence: Licence
     count: int
     """How many images of the case might have been taken."""
+    number: int
+    """Of the image in its figure, 1-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """An image of a case that may not be used, or a figure none of whose images may."""
+
+    reason: StrEnum
+    detail: str
+    place: str
+    """Figure id, with slash and position of the image where it is of one image."""
 
 
 def choose(
@@ -46,6 +59,27 @@ def choose(
     """
     found: list[CaseImage] = []
     problems: list[Bar] = []
+    for one in each(case, figures, images, licence, profile):
+        if isinstance(one, CaseImage):
+            found.append(one)
+        else:
+            problems.append((one.reason, one.detail))
+    if found:
+        return replace(found[0], count=len(found))
+    return nearest(problems, "no figure shows this patient")
+
+
+def each(
+    case: Case,
+    figures: Mapping[str, Figure],
+    images: Mapping[str, FigureImage],
+    licence: Licence,
+    profile: Profile,
+) -> Iterator[CaseImage | Unusable]:
+    """Every image of a case in the article's order; a figure that may not be shown at all counts once.
+
+    Args: those of `choose`.
+    """
     for name in case.figures:
         figure = figures.get(name)
         if figure is None:
@@ -53,17 +87,15 @@ def choose(
         together = _together(licence, figure.licence, profile)
         barred = _figure_bar(figure, together)
         if barred is not None or together is None:
-            problems.append(barred or (Reason.LICENCE_NOT_ALLOWED, name))
+            reason, detail = barred or (Reason.LICENCE_NOT_ALLOWED, name)
+            yield Unusable(reason, detail, name)
             continue
         for position, graphic in enumerate(figure.graphics, start=1):
             problem = _image_bar(graphic, images.get(f"{name}/{position}"))
             if problem is None:
-                found.append(CaseImage(graphic, name, together, 0))
+                yield CaseImage(graphic, name, together, 0, position)
             else:
-                problems.append((problem, f"{name}/{position}"))
-    if found:
-        return CaseImage(found[0].graphic, found[0].figure_id, found[0].licence, len(found))
-    return nearest(problems, "no figure shows this patient")
+                yield Unusable(problem, f"{name}/{position}", f"{name}/{position}")
 
 
 def _figure_bar(figure: Figure, together: Licence | None) -> Bar | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from schemas import task
+from curation.tasks.shared import several_images
 
 
-class Settings(task.Settings):
+class Settings(several_images.Settings):
     """Settings of case_study."""
 
     min_words: int = Field(default=50, ge=0, description="a shorter case is not in the corpus")

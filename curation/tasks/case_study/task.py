@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from curation.tasks.case_study import several
 from curation.tasks.case_study.build import PER_ARTICLE
 from curation.tasks.case_study.sql import NAME, OVER_ALL
 from schemas.task import Grade, Level, Question, Scale, Task
@@ -15,6 +16,7 @@ TASK = Task(
     title="Case study retrieval",
     description="Given a patient's case with its images, find other patients' cases of the same diagnosis.",
     per_article=PER_ARTICLE,
+    steps=(several.PER_ARTICLE,),
     over_all=OVER_ALL,
     grades=(
         Grade(2, "Same diagnosis", "Another patient's case with the same principal diagnosis."),
@@ -61,5 +63,6 @@ TASK = Task(
         ),
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
-    extra_tables=("same_article",),
+    extra_tables=("same_article", "images"),
+    shows_captions=frozenset({"query", "document"}),
 )

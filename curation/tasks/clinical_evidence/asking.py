@@ -32,7 +32,7 @@ from curation.tasks.clinical_evidence.records import (
 from curation.tasks.clinical_evidence.settings import REASONS, OwnReason
 from curation.tasks.clinical_evidence.vignettes import NAME
 from schemas.benchmark import Evidence
-from schemas.hashing import canonical_json, sha256_text
+from schemas.hashing import canonical_json, sendable, sha256_text
 from schemas.prompt import ModelAnswer, Prompt
 from schemas.stages import Account, Drop, Input, ModelStage, Reason, RecordStage, Table
 
@@ -179,7 +179,7 @@ def _read_intent(asked: Prompt, values: Mapping[str, Any], made_by: Mapping[str,
     scenario = intent.read(values)
     if isinstance(scenario, intent.NotAsked):
         return scenario
-    asks = " ".join(material.sendable(values["asks"]).split())
+    asks = " ".join(sendable(values["asks"]).split())
     return Intent(unit=asked.subject, scenario=scenario, asks=asks, **made_by)
 
 

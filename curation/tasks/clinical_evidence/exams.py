@@ -108,6 +108,7 @@ def checked(
     names: Path,
     types: Path,
     relations: Path,
+    definitions: Path,
 ) -> Iterator[Vignette | Drop]:
     """A question as it was rewritten, if that says what the question says and does not tell the answer.
 
@@ -120,13 +121,14 @@ def checked(
         names: Parquet of ConceptName rows of the vocabulary.
         types: Parquet of its ConceptType rows.
         relations: Parquet of its ConceptRelation rows.
+        definitions: Parquet of its ConceptDefinition rows.
     """
     if not rewrites:
         yield _drop(vignette.unit, vignette.article_id, OwnReason.LEFT_OUT_BEFORE, "")
         return
     concepts = read_concepts(types, relations)
-    text = rewrites[0].text
-    found = faults(vignette, text, settings, vocabulary, names, meanings(names, types, concepts), concepts)
+    text, known = rewrites[0].text, meanings(names, types, concepts, definitions)
+    found = faults(vignette, text, settings, vocabulary, names, known, concepts)
     if found:
         yield _drop(vignette.unit, vignette.article_id, found[0].reason, found[0].detail)
         return
@@ -196,7 +198,7 @@ QUESTIONS = RecordStage(
 )
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=1,
+    version=2,
     inputs=(
         Input(EXAMS, Vignette, by="unit"),
         Input(f"{NAME}_rewrites.rewrites", Rewrite, by="unit"),
@@ -207,5 +209,5 @@ CHECKED = RecordStage(
     accounts=(Account("question", _unit, "vignettes", "unit"),),
     settings=Settings,
     reasons=REASONS | frozenset(Change) | frozenset(Leak),
-    resources=_RESOURCES,
+    resources=(*_RESOURCES, "definitions"),
 )

@@ -16,6 +16,9 @@ class Settings(task.Settings):
     max_family: int = Field(
         default=50, ge=0, description="a concept with more below it is too general to be asked about"
     )
+    min_version_words: int = Field(
+        default=5, ge=1, description="a title, abstract or caption with fewer words has no other version"
+    )
     parallel_core: bool = Field(
         default=False, description="only questions that can be asked in every language of the core"
     )
@@ -31,3 +34,6 @@ class OwnReason(StrEnum):
     OUTSIDE_PARALLEL_CORE = "outside_parallel_core"
     LANGUAGE_NOT_SEARCHED = "language_not_searched"
     FACET_NOT_OF_TYPE = "facet_not_of_type"
+    NO_ENGLISH_VERSION = "no_english_version"
+    SEVERAL_ENGLISH_VERSIONS = "several_english_versions"
+    OTHER_LANGUAGE = "other_language"

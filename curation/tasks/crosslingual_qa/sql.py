@@ -1,13 +1,16 @@
 """Pairs of questions and passages: the facet asked 2, a neighbouring one 1; far ones are kept in view.
 
 What is about the concept without telling which facet, or merely names it, is neither positive nor negative. A
-passage on a far facet that has no word of the one asked is hard, and no label: nobody judged it.
+passage on a far facet that has no word of the one asked is hard, and no label: nobody judged it. Beside the
+questions stand the known items: texts that have to find their own English version. A version that another
+document repeats is none to look for.
 """
 
 from __future__ import annotations
 
 from curation.tasks.crosslingual_qa.asked_sql import ASKED
 from curation.tasks.crosslingual_qa.facets import FACETS, neighbours
+from curation.tasks.crosslingual_qa.parallel import VERSIONS
 from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.questions import QUESTIONS
 from curation.tasks.crosslingual_qa.records import (
@@ -17,19 +20,33 @@ from curation.tasks.crosslingual_qa.records import (
     RestrictedQuery,
     StringOrigin,
 )
+from curation.tasks.shared.merge_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 NEIGHBOUR = f"{NAME}/neighbouring-facet@1"
 OTHER_FACET = "same disorder, another facet"
 UNDECIDED, MENTION, NARROWER = "facet_undecided", "merely_named", "narrower_concept"
+SAME_CONCEPT = "same_concept"
 _NEAR = ", ".join(f"('{facet}', '{other}')" for facet in FACETS for other in sorted(neighbours(facet)))
 _FIRST = "first AS (SELECT id, min(source_id) AS source_id FROM all_queries GROUP BY id)"
-_QUERIES = f"""
+_QUESTIONS = f"""
     WITH {_FIRST}
     SELECT q.* FROM all_queries AS q JOIN first AS f ON f.id = q.id AND f.source_id = q.source_id
 """
-_ASKED = "asked AS (SELECT DISTINCT targets[1] AS concept, tier AS facet FROM queries)"
+_BOTH = "(SELECT id, text FROM passages UNION ALL SELECT id, text FROM all_versions)"
+_VERSIONS = f"""
+    WITH {kept_of_equal(_BOTH)},
+    twins AS (SELECT kept FROM kept GROUP BY kept HAVING count(*) > 1)
+    SELECT v.* FROM all_versions AS v JOIN kept AS k ON k.id = v.id ANTI JOIN twins AS t ON t.kept = k.kept
+"""
+_KNOWN_ITEMS = """
+    SELECT q.* FROM all_known_items AS q SEMI JOIN versions AS v ON v.id = q.family
+    QUALIFY row_number() OVER (PARTITION BY q.id ORDER BY q.source_id) = 1
+"""
+_QUERIES = "FROM questions UNION ALL FROM known_items"
+_DOCUMENTS = "FROM passages UNION ALL FROM versions"
+_ASKED = "asked AS (SELECT DISTINCT targets[1] AS concept, tier AS facet FROM questions)"
 _OF_CONCEPT = f"""
     WITH {_ASKED}, near(facet, other) AS (VALUES {_NEAR}),
     told AS (SELECT corpus_id, concept, list_sort(list(facet)) AS facets FROM answers GROUP BY ALL),
@@ -56,50 +73,90 @@ _PAIRS = f"""
 _QRELS = f"""
     SELECT q.id AS query_id, p.corpus_id, CAST(p.score AS BIGINT) AS score, '{NAME}' AS task, p.rule,
         'structural' AS label_status, p.evidence, p.concept AS via
-    FROM queries AS q JOIN ({_PAIRS}) AS p ON p.family = q.family WHERE p.score IS NOT NULL
+    FROM questions AS q JOIN ({_PAIRS}) AS p ON p.family = q.family WHERE p.score IS NOT NULL
+    UNION ALL
+    SELECT r.* FROM all_known_qrels AS r
+    SEMI JOIN known_items AS q ON q.id = r.query_id AND q.family = r.corpus_id
 """
 _HARD_POOL = f"""
     SELECT q.id AS query_id, p.corpus_id,
         row_number() OVER (PARTITION BY q.id ORDER BY md5(p.corpus_id), p.corpus_id) AS rank,
         '{OTHER_FACET}' AS why, [p.concept] AS shared, 'unjudged' AS label_status
-    FROM queries AS q JOIN ({_PAIRS}) AS p ON p.family = q.family WHERE p.score IS NULL AND p.is_far
+    FROM questions AS q JOIN ({_PAIRS}) AS p ON p.family = q.family WHERE p.score IS NULL AND p.is_far
 """
 _EXCLUDED = f"""
+    WITH in_versions AS (
+        SELECT n.* FROM named_in_versions AS n SEMI JOIN versions AS v ON v.id = n.corpus_id),
+    every AS (SELECT corpus_id, concept, how FROM named UNION ALL
+        SELECT corpus_id, concept, how FROM in_versions),
+    apart AS (
+        SELECT q.id AS query_id, d.id AS corpus_id, 'own_article' AS reason
+        FROM known_items AS q JOIN documents AS d ON d.article_id = q.article_id
+        UNION ALL
+        SELECT q.id, n.corpus_id, '{SAME_CONCEPT}'
+        FROM known_items AS q
+        JOIN in_versions AS s ON s.corpus_id = q.family AND s.how = 'about'
+        JOIN every AS n ON n.concept = s.concept AND n.how = 'about')
     SELECT q.id AS query_id, n.corpus_id, '{NAME}' AS task,
         CASE n.how WHEN 'about' THEN '{UNDECIDED}' WHEN 'narrower' THEN '{NARROWER}' ELSE '{MENTION}' END
             AS reason
-    FROM queries AS q JOIN named AS n ON n.concept = q.targets[1]
+    FROM questions AS q JOIN every AS n ON n.concept = q.targets[1]
     ANTI JOIN qrels AS r ON r.query_id = q.id AND r.corpus_id = n.corpus_id
     ANTI JOIN hard_pool AS h ON h.query_id = q.id AND h.corpus_id = n.corpus_id
+    UNION ALL
+    SELECT a.query_id, a.corpus_id, '{NAME}', min(a.reason) FROM apart AS a
+    ANTI JOIN qrels AS r ON r.query_id = a.query_id AND r.corpus_id = a.corpus_id
+    GROUP BY a.query_id, a.corpus_id
 """
 _DROPS = f"""
     WITH {_FIRST}
     SELECT 'question' AS unit, q.source_id AS id, q.article_id, 'duplicate_query' AS reason,
         f.source_id AS detail
     FROM all_queries AS q JOIN first AS f ON f.id = q.id AND f.source_id <> q.source_id
+    UNION ALL
+    SELECT 'version', q.source_id, q.article_id,
+        if(v.id IS NULL, 'duplicate_document', 'duplicate_query'), q.family
+    FROM all_known_items AS q LEFT JOIN versions AS v ON v.id = q.family
+    ANTI JOIN known_items AS k ON k.source_id = q.source_id
 """
-_OF_QUERIES = "SELECT s.* FROM all_strings AS s SEMI JOIN queries AS q ON q.id = s.query_id \
-AND q.targets[1] = s.concept"
+_STRINGS = """
+    SELECT s.* FROM all_strings AS s
+    SEMI JOIN questions AS q ON q.id = s.query_id AND q.targets[1] = s.concept
+    UNION ALL
+    SELECT s.* FROM all_known_strings AS s
+    SEMI JOIN known_items AS q ON q.id = s.query_id AND q.article_id = s.source
+"""
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=2,
+    version=3,
     inputs={
         "all_queries": (f"{QUESTIONS.name}.queries", Query),
         "all_strings": (f"{QUESTIONS.name}.strings", StringOrigin),
         "all_recipes": (f"{QUESTIONS.name}.recipes", RestrictedQuery),
-        "all_documents": (f"{ASKED.name}.documents", Document),
+        "passages": (f"{ASKED.name}.documents", Document),
         "answers": (f"{ASKED.name}.answers", FacetAnswer),
         "named": (f"{ASKED.name}.named", ConceptPassage),
+        "all_known_items": (f"{VERSIONS.name}.queries", Query),
+        "all_known_qrels": (f"{VERSIONS.name}.qrels", Qrel),
+        "all_known_strings": (f"{VERSIONS.name}.strings", StringOrigin),
+        "all_versions": (f"{VERSIONS.name}.documents", Document),
+        "named_in_versions": (f"{VERSIONS.name}.named", ConceptPassage),
     },
     outputs={
+        "questions": Sql(_QUESTIONS, Query, ("id",)),
+        "versions": Sql(_VERSIONS, Document, ("id",)),
+        "known_items": Sql(_KNOWN_ITEMS, Query, ("id",)),
         "queries": Sql(_QUERIES, Query, ("id",)),
-        "documents": Sql("FROM all_documents", Document, ("id",)),
+        "documents": Sql(_DOCUMENTS, Document, ("id",)),
         "qrels": Sql(_QRELS, Qrel, ("query_id", "corpus_id")),
         "hard_pool": Sql(_HARD_POOL, FacetDistractor, ("query_id", "rank")),
         "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
-        "strings": Sql(_OF_QUERIES, StringOrigin, ("query_id",)),
+        "strings": Sql(_STRINGS, StringOrigin, ("query_id",)),
         "recipes": Sql("FROM all_recipes", RestrictedQuery, ("query_id", "concept")),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
-    accounts=(SetAccount("question", "all_queries", "source_id", "queries", "source_id"),),
+    accounts=(
+        SetAccount("question", "all_queries", "source_id", "questions", "source_id"),
+        SetAccount("version", "all_known_items", "source_id", "known_items", "source_id"),
+    ),
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.tasks.crosslingual_qa.asked_sql import ASKED
+from curation.tasks.crosslingual_qa.parallel import PARALLEL, TRANSLATION_OF, VERSIONS
 from curation.tasks.crosslingual_qa.passages import NAME, PER_ARTICLE
 from curation.tasks.crosslingual_qa.questions import QUESTIONS
-from curation.tasks.crosslingual_qa.sql import MENTION, NARROWER, OVER_ALL, UNDECIDED
+from curation.tasks.crosslingual_qa.sql import MENTION, NARROWER, OVER_ALL, SAME_CONCEPT, UNDECIDED
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -18,7 +19,7 @@ TASK = Task(
     description="Given a question in one of several languages about one facet of a disorder, find the "
     "English passages that answer it.",
     per_article=PER_ARTICLE,
-    steps=(ASKED, QUESTIONS),
+    steps=(VERSIONS, ASKED, QUESTIONS),
     over_all=OVER_ALL,
     grades=(
         Grade(2, "Answers the question", "The passage is about the disorder and tells the facet asked."),
@@ -29,6 +30,7 @@ TASK = Task(
         UNDECIDED: "The passage is about the disorder; which of its facets it tells was not decided.",
         MENTION: "The passage names the disorder without being about it.",
         NARROWER: "The passage is about a narrower disorder, right below the one asked about.",
+        SAME_CONCEPT: "The document is about a disorder that the text to be found is about.",
     },
     question=Question(
         text="Does the passage answer this question?",
@@ -66,7 +68,10 @@ TASK = Task(
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     by_language=True,
+    tiers_apart=(PARALLEL,),
     extra_tables=("strings", "recipes", "hard_pool"),
+    gold_rules=(TRANSLATION_OF,),
+    sure_rules=(TRANSLATION_OF,),
     candidates_because="Which facet a passage tells is read off headings and single sentences, and these "
     "rules are not yet right often enough.",
 )

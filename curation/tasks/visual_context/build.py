@@ -96,6 +96,15 @@ def shares_run(caption: str, text: str, length: int = SELF_MATCH_TOKENS) -> bool
     )
 
 
+def cited_by(figures: Iterable[Figure]) -> dict[str, set[str]]:
+    """Passage -> the figures it cites; a figure with its supplements is one figure."""
+    cited: dict[str, set[str]] = defaultdict(set)
+    for figure in figures:
+        for mention in figure.mentions:
+            cited[mention.passage_id].add(figure.parent or figure.id)
+    return cited
+
+
 def _drop_all(
     source: Source, figures: Iterable[Figure], passages: Iterable[Passage], reason: StrEnum, detail: str
 ) -> Iterator[Drop]:
@@ -111,11 +120,7 @@ def _queries(
     documents: dict[str, Document],
     settings: Settings,
 ) -> Iterator[Row]:
-    cited: dict[str, set[str]] = defaultdict(set)
-    for figure in figures:
-        for mention in figure.mentions:
-            # A figure with its supplements is one figure.
-            cited[mention.passage_id].add(figure.parent or figure.id)
+    cited = cited_by(figures)
     by_id = {passage.id: passage for passage in passages}
     made: dict[str, list[_Candidate]] = defaultdict(list)
     for figure in figures:
@@ -230,9 +235,9 @@ def _relevance(
     if mentions:
         spans = sorted({(mention.sentence_start, mention.sentence_end) for mention in mentions})
         strongest = min((mention.rule for mention in mentions), key=_STRENGTH.__getitem__)
-        return CITES[strongest], tuple(_evidence(passage, *span) for span in spans)
+        return CITES[strongest], tuple(evidence_of(passage, *span) for span in spans)
     if source.is_book and figure.section and figure.section == passage.section:
-        return SAME_SECTION, tuple(_evidence(passage, *span) for span in sentence_spans(passage.text)[:1])
+        return SAME_SECTION, tuple(evidence_of(passage, *span) for span in sentence_spans(passage.text)[:1])
     return "", ()
 
 
@@ -268,7 +273,8 @@ def _unanswered(figure: Figure, citing_dropped: Iterable[str], excluded: dict[st
     return _dropped(figure, Reason.NO_CITING_PASSAGE, "")
 
 
-def _evidence(passage: Passage, start: int, end: int) -> Evidence:
+def evidence_of(passage: Passage, start: int, end: int) -> Evidence:
+    """A stretch of a passage as evidence."""
     return Evidence(text_id=passage.id, start=start, end=end, text=passage.text[start:end])
 
 

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from schemas import task
+from curation.tasks.shared import several_images
 
 
-class Settings(task.Settings):
+class Settings(several_images.Settings):
     """Settings of visual_context."""
 
     min_words: int = Field(default=25, ge=0, description="a citing passage with fewer words is not an answer")

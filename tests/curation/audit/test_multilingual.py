@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from curation.audit.rules import facet_results
 from curation.audit.rules.multilingual import RULES
 from tests.curation.audit.small import check, dataset, named, planted, qrels, rule_of
 
@@ -21,7 +22,10 @@ ASKED = {
 
 def tables() -> dict[str, list[dict[str, Any]]]:
     """One question in four languages, one document that answers it."""
-    found: dict[str, list[dict[str, Any]]] = {"recipes": [{"query-id": "r1", "language": "pt"}]}
+    found: dict[str, list[dict[str, Any]]] = {
+        "recipes": [{"query-id": "r1", "language": "pt"}],
+        "excluded": [{"query-id": "en", "corpus-id": "d2", "reason": "own_article"}],
+    }
     for language, (text, name) in ASKED.items():
         place = {"start": text.index(name), "end": text.index(name) + len(name)}
         string = {"query-id": language, "language": language, "name": name, "tier": "terms"}
@@ -76,6 +80,33 @@ def test_a_family_is_in_one_split(tmp_path: Path, changes: dict[str, Any]) -> No
     assert found.status == ("failed" if "split" in changes else "passed")
 
 
+@pytest.mark.parametrize(
+    ("label", "status"),
+    [
+        ({"score": 1, "label_status": "expert"}, "passed"),
+        ({"score": 0, "label_status": "adjudicated"}, "passed"),
+        ({"score": 1, "label_status": "judge"}, "failed"),
+    ],
+)
+def test_a_persons_verdict_holds_for_one_translation(
+    tmp_path: Path, label: dict[str, Any], status: str
+) -> None:
+    found = result(FAMILIES, tmp_path, qrels=label)
+    assert found.status == status
+    assert status == "passed" or {"ja"} < named(found)  # nobody can tell which of the two is wrong
+
+
+@pytest.mark.parametrize(("reason", "status"), [("cannot_judge", "passed"), ("own_article", "failed")])
+def test_a_pair_that_people_left_open_is_no_label_that_was_lost(
+    tmp_path: Path, reason: str, status: str
+) -> None:
+    rows = tables()
+    del rows["qrels"][2]
+    rows["excluded"] = [{"query-id": "ja", "corpus-id": "d1", "reason": reason}]
+    found = check(FAMILIES, dataset(tmp_path, rows), tmp_path)
+    assert found.status == status and (status == "passed" or "ja" in named(found))
+
+
 def test_every_defect_is_found(tmp_path: Path) -> None:
-    found = planted(RULES, dataset(tmp_path, tables()), tmp_path)
+    found = planted((*RULES, *facet_results.RULES), dataset(tmp_path, tables()), tmp_path)
     assert not found

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from curation.audit.dataset import open_release
@@ -23,10 +24,13 @@ from curation.audit.rules.runs_made import Runs, make_runs
 from curation.audit.rules.runs_reading import Faults, read
 from curation.audit.rules.runs_tally import Split, places
 from curation.evaluation import measures
-from curation.evaluation.collection import open_collection
+from curation.evaluation.collection import Collection, open_collection
+from curation.evaluation.judges import OfJudge, of_judge
 from curation.evaluation.ranking import Ranking
 from curation.evaluation.runs import write_run
+from curation.published.manifest import NAME
 from schemas.audit import RuleResult
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from tests.curation.audit.small import check, dataset, named, queries, rule_of
 from tests.curation.release.known import edit
 
@@ -239,3 +243,106 @@ def test_a_query_whose_label_dangles_is_no_crash(made: Runs) -> None:
     _, results = said(made)
     assert results.status == "failed"
     assert {"test/queries_without_positive"} <= named(results)
+
+
+FOUND_BY = (
+    ["bm25:answer:1"],
+    ["bm25:query:3", "bm25:reasoning:1"],
+    ["bm25:query:1", "st:some/model:query:9"],
+)
+
+
+def judged(made: Runs, change: Callable[[list[dict[str, Any]]], Any]) -> Collection:
+    """Other labels, and a table of what found them: most of them bm25 alone."""
+    rows: list[dict[str, Any]] = []
+
+    def keep(table: list[dict[str, Any]]) -> None:
+        change(table)
+        rows.extend(table)
+
+    directory = made.data.directory
+    edit(directory, "qrels", keep)
+    qrels: dict[str, dict[str, int]] = {}
+    for row in rows:
+        qrels.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
+    mined = [
+        {"query-id": query, "corpus-id": document, "found_by": FOUND_BY[place % 3]}
+        for query, grades in sorted(qrels.items())
+        for place, document in enumerate(sorted(grades))
+    ]
+    path = directory / JUDGEMENTS.folder / "test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(mined), path)
+    return dataclasses.replace(made.data, qrels=qrels)
+
+
+def test_scores_without_own_positives_are_computed_again(made: Runs) -> None:
+    def more(rows: list[dict[str, Any]]) -> None:
+        documents = sorted({row["corpus-id"] for row in rows})
+        rows[:] = [
+            {**row, "corpus-id": name} for row in rows for name in documents if row["corpus-id"] != name
+        ]
+
+    made = make_runs({"test": judged(made, more)}, SYSTEMS)
+    bm25, dense, other, _ = made.summary["systems"]
+    own = bm25["without_own_positives"]
+    assert own["left_out"] > own["positives"] > 0 and own["mean"] < own["before"]
+    assert "without_own_positives" not in dense and other["without_own_positives"]["left_out"] == 0
+    assert said(made)[1].status == "passed"
+    own["mean"] -= 0.01
+    dense["without_own_positives"] = other.pop("without_own_positives")
+    assert named(said(made)[1]) == {
+        "test/systems/bm25/without_own_positives/mean",
+        "test/systems/dense/without_own_positives",
+        "test/systems/st:some/model/without_own_positives",
+    }
+
+
+@pytest.mark.parametrize(("written", "status"), [(3, "passed"), (4, "failed")])
+def test_a_release_older_than_condensed_ndcg_is_not_held_to_it(
+    made: Runs, monkeypatch: pytest.MonkeyPatch, written: int, status: str
+) -> None:
+    """It has documents judged not relevant, and what found its pairs; its results know of neither."""
+
+    def refuse(rows: list[dict[str, Any]]) -> None:
+        rows.append({**rows[0], "corpus-id": rows[-1]["corpus-id"], "score": 0})
+
+    monkeypatch.setattr(measures, "knows_zeros", lambda collection: False)
+    made = make_runs({"test": judged(made, refuse)}, SYSTEMS, judge=OfJudge({}, {}))
+    path = made.data.directory / NAME
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "format_version": written}))
+    assert said(made)[1].status == status
+
+
+def test_orders_under_judge_and_people_are_computed_again(
+    made: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("curation.evaluation.judges.LEAST_QUERIES", "curation.evaluation.judges.LEAST_SYSTEMS"):
+        monkeypatch.setattr(place, 2)
+    rows: list[dict[str, Any]] = []
+    edit(made.data.directory, "qrels", rows.extend)
+    documents = sorted({row["corpus-id"] for row in rows})
+    graded = [
+        {"query-id": row["query-id"], "corpus-id": name, "judge": judge, "people": 2 - judge}
+        for row in rows
+        for name, judge in zip(documents[:3], (2, 0, 1), strict=False)
+    ]
+    path = made.data.directory / CALIBRATION.folder / "test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([*graded, {**graded[0], "corpus-id": "x", "people": None}]), path)
+    judge = of_judge(made.data.directory)
+    assert len(judge.sample) == len(graded)
+    made = make_runs({"test": made.data}, SYSTEMS, judge)
+    told = made.summary["judge_and_people"]
+    assert told["status"] == "measured" and told["queries"] > 1 and len(told["systems"]) == 3
+    assert said(made)[1].status == "passed"
+    told["tau"] = 0.123
+    told["systems"]["bm25"]["people"] += 0.01
+    assert named(said(made)[1]) == {
+        "test/judge_and_people/tau",
+        "test/judge_and_people/systems/bm25/people",
+    }
+    del made.summary["judge_and_people"]
+    assert named(said(made)[1]) == {"test/judge_and_people"}
+    made.summary["format"] = 1
+    assert said(made)[1].status == "passed"

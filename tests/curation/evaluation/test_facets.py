@@ -28,15 +28,26 @@ def asked(tmp_path: Path) -> Collection:
             {"id": "q1", "text": "How is gout treated?", "language": "en"},
             {"id": "q2", "text": "¿Cómo se trata la gota?", "language": "es"},
             {"id": "q3", "text": "What is asthma?", "language": "en"},
+            {"id": "q4", "text": "Gota tratada con reposo", "language": "es"},
         ],
-        qrels=[("q1", "d1", 2), ("q1", "d2", 1), ("q2", "d1", 2), ("q2", "d2", 1), ("q3", "d4", 2)],
+        qrels=[
+            ("q1", "d1", 2),
+            ("q1", "d2", 1),
+            ("q2", "d1", 2),
+            ("q2", "d2", 1),
+            ("q3", "d4", 2),
+            ("q4", "d1", 2),
+            ("q4", "d2", 0),
+        ],
     )
     folder = release.write(tmp_path)
     far = [{"query-id": query, "corpus-id": "d3", "rank": 1} for query in ("q1", "q2")]
     rows = (("q1", "en", "gout", "C:1"), ("q2", "es", "gota", "C:1"), ("q3", "en", "asthma", "C:2"))
     strings = [
-        dict(zip(("query-id", "language", "name", "concept"), row, strict=True)) for row in rows
-    ]  # fmt: skip
+        {**dict(zip(("query-id", "language", "name", "concept"), row, strict=True)), "kind": "template"}
+        for row in rows
+    ]
+    strings.append({"query-id": "q4", "language": "es", "kind": "human"})  # a known item: no question
     releases.write(folder, {"hard_pool": far, "strings": strings})
     release.seal(folder)
     return open_collection(folder)

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.evaluation.collection import Collection, open_collection
+from curation.evaluation.judges import beside_people, tau
 from curation.evaluation.mining import finders
 from curation.evaluation.page.render import render
 from curation.evaluation.ranking import Ranking
@@ -71,3 +72,36 @@ def test_a_system_that_alone_found_everything_is_not_measured(collection: Collec
     found = summarise(collection, [measured("all", *parts)], 100).summary["systems"][0]
     found = found["without_own_positives"]
     assert (found["left_out"], found["queries"], found["mean"], found["before"]) == (4, 0, None, None)
+
+
+def test_orders_of_systems_under_labels_of_judge_and_people(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """bm25 ranks q1: d2, d1; q2: d3; q3: d6, d4. Only pairs that both graded are looked at."""
+    sample = {("q1", "d1"): (2, 0), ("q1", "d2"): (0, 2), ("q2", "d3"): (2, 0), ("q3", "d4"): (1, 2)}
+    runs = {
+        name: {"q1": Ranking(np.array(order, np.int32), np.arange(len(order), 0, -1).astype(float))}
+        for name, order in {"first": [0, 1], "second": [1, 0], "third": [5, 1]}.items()
+    }
+    found = beside_people(collection, runs, sample)
+    assert found["status"] == "not_run" and "30 are needed" in found["why_not"]
+    assert (found["queries"], found["pairs"]) == (2, 3)  # q2: people found nothing there
+    monkeypatch.setattr("curation.evaluation.judges.LEAST_QUERIES", 2)
+    found = beside_people(collection, runs, sample)
+    second = 1 / math.log2(3)
+    # q1: by the judge d1 counts, by people d2; q3 was answered by no system
+    wanted = {"first": (1.0, second), "second": (second, 1.0), "third": (0.0, 1.0)}
+    for name, (judge, people) in wanted.items():
+        told = found["systems"][name]
+        assert (told["judge"], told["people"]) == (pytest.approx(judge / 2), pytest.approx(people / 2))
+    # orders 1 2 3 and 3 1 1: two pairs of three differ, one is tied by people
+    assert found["tau"] == pytest.approx(-2 / math.sqrt(3 * 2))
+    assert found["low"] <= found["tau"] <= found["high"] or found["high"] is None
+    summary = summarise(collection, [measured("bm25")], 100).summary
+    assert "Not run: systems that ran: 1;" in render(summary)
+    page = render({**summary, "judge_and_people": found})
+    assert "by judge and by people" in page and "orders: -0.816<" in page
+    assert tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])) == 1
+    assert tau(np.array([1.0, 2.0, 3.0]), np.array([5.0, 5.0, 5.0])) is None
+    del runs["third"]
+    assert beside_people(collection, runs, sample)["why_not"].startswith("systems that ran: 2")

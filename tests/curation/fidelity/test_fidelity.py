@@ -36,6 +36,9 @@ class Plain:
     def wordings(self, concept: str) -> Sequence[frozenset[str]]:
         return [frozenset({"skin", "yellow"})] if concept == "jaundice" else []
 
+    def gloss(self, concept: str) -> frozenset[str]:
+        return frozenset({"pain", "urin"}) if concept == "dysuria" else frozenset()
+
 
 def mention(text: str, words: str, concept: str, **flags: Any) -> Mention:
     start = text.index(words)
@@ -107,6 +110,52 @@ def test_words_are_denied_where_the_context_rules_say_so() -> None:
     told = denials("A man who takes no drugs suddenly had chest pain. No muscle atrophy; no rash, a cough.")
     assert (told["pain"], told["muscl"], told["cough"]) == ({None}, {None}, {None})
     assert told["atrophi"] == told["rash"] == {True}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("She takes no supplements.", "She does not take supplements."),
+        ("He has no allergy to penicillin.", "He is not allergic to penicillin."),
+        ("She did not bite her tongue.", "Her tongue was not bitten."),
+        ("Vibration sense is lost in the toes.", "The toes have no sense of vibration."),
+        ("The testis lies high, and the reflex is absent.", "The testis is high; there is no reflex."),
+        ("He will not bear weight on the leg.", "He refuses to bear weight on the leg."),
+    ],
+)
+def test_what_a_clause_denies_in_another_turn_of_phrase_is_no_change(one: str, other: str) -> None:
+    assert found(other, one) == found(one, other) == set()
+
+
+def test_a_relative_named_behind_what_he_has_still_has_it() -> None:
+    texts = ("Both of her parents have hypertension.", "Hypertension is present in both parents.")
+    own = "She has hypertension."
+    mine, theirs, hers = (
+        mention(texts[0], "hypertension", "D:1", is_family=True),
+        mention(texts[1], "Hypertension", "D:1"),
+        mention(own, "hypertension", "D:1"),
+    )
+    assert not changes(texts[0], texts[1], [mine], [theirs], Plain())
+    assert [item.reason for item in changes(texts[0], own, [mine], [hers], Plain())] == ["person_changed"]
+
+
+def test_a_concept_is_told_by_words_of_its_definition_beside_words_that_are_new() -> None:
+    """Painful urination: burning when she urinates; not where only the same words stand in both."""
+    retold = "A woman has dysuria."
+    named = [mention(retold, "dysuria", "dysuria")]
+    burning = "A woman has burning when she passes urine."
+    assert not changes(burning, retold, [], named, Plain())
+    same = "A woman has urine."
+    assert {
+        item.reason
+        for item in changes(
+            same,
+            f"{same} She has dysuria.",
+            [],
+            [mention(f"{same} She has dysuria.", "dysuria", "dysuria")],
+            Plain(),
+        )
+    } == {"concept_added"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
-from benchmarks.format_mutations.images import LIMITS, mutants, outcome, seeds
+from benchmarks.hostile.images import LIMITS, mutants, outcome, seeds
 from curation.images.containers import gif_frames
 from curation.images.decode import open_image
 from schemas.errors import InputError

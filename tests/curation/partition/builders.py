@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 from curation.partition.near_queries import near_keys
 from curation.partition.records import MergedConcept, NearQuery, PublishedKey, Withheld
 from curation.partition.stage import partition_stage
+from curation.tasks.registry import listing_images
 from flows.engine.database import run_set_stage
 from schemas.article import Graphic
-from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query
+from schemas.benchmark import Assignment, Document, OverlapKey, Qrel, Query, RowImage
 from schemas.hashing import sha256_text
 from schemas.image import FigureImage
 from schemas.label import RecordLabels
@@ -60,7 +61,7 @@ class Page:
 
 @dataclass(frozen=True)
 class World:
-    """All inputs of the stage. `images`: image name -> perceptual hash."""
+    """All inputs of the stage. `images`: image name -> perceptual hash; `several`: task -> its RowImages."""
 
     items: tuple[Item, ...] = ()
     pages: tuple[Page, ...] = ()
@@ -68,6 +69,7 @@ class World:
     published: tuple[PublishedKey, ...] = ()
     merged: tuple[tuple[str, str], ...] = ()
     labels: tuple[RecordLabels, ...] = ()
+    several: Mapping[str, tuple[RowImage, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,27 @@ def _qrel(item: Item, document: str, score: int = 2) -> Qrel:
     )
 
 
+def listed(side: Any, name: str, *images: str) -> tuple[RowImage, ...]:
+    """The images of a query or document that has several."""
+    return tuple(
+        RowImage(
+            id=name,
+            side=side,
+            source_id=name,
+            position=position,
+            figure_id=f"#F{position}",
+            figure_number=position,
+            graphic_number=1,
+            image=graphic,
+            article_id="",
+            license="CC-BY-4.0",
+            license_evidence="jats",
+        )
+        for position, image in enumerate(images, start=1)
+        if (graphic := _graphic(image)) is not None
+    )
+
+
 def _image(name: str, phash: str) -> FigureImage:
     return FigureImage(
         id=f"{name}/1",
@@ -191,6 +214,8 @@ def run(
             folder, f"{task}_d", Document, [_document(p) for p in pages], order
         )
         files[f"{task}_qrels"] = _write(folder, f"{task}_r", Qrel, qrels, order)
+    for task in listing_images(tasks):
+        files[f"{task}_images"] = _write(folder, f"{task}_i", RowImage, world.several.get(task, ()), order)
     images = [_image(name, phash) for name, phash in sorted(world.images.items())]
     merged = [MergedConcept(concept=one, canonical=other) for one, other in world.merged]
     files["images"] = _write(folder, "images", FigureImage, images, order)

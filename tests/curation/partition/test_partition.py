@@ -14,7 +14,18 @@ from curation.tasks.registry import TASKS as BUILT
 from curation.tasks.registry import level
 from schemas.errors import UsageError
 from schemas.hashing import sha256_file
-from tests.curation.partition.builders import TASKS, Item, Outcome, Page, World, grown, publish, run, shared
+from tests.curation.partition.builders import (
+    TASKS,
+    Item,
+    Outcome,
+    Page,
+    World,
+    grown,
+    listed,
+    publish,
+    run,
+    shared,
+)
 
 EVERY = (*BUILT, "chart_reading")
 """Tasks of this code and one of another version of it."""
@@ -223,6 +234,25 @@ def test_a_new_image_like_two_published_ones_is_dropped_and_they_stay(tmp_path: 
     assert {name: second.places.get(name) for name in first.places} == first.places
     assert second.reasons == {"visual_context-c": "overlap_other_task"}
     assert "published in 1" in second.drops[0].detail
+
+
+def test_every_image_of_a_row_is_a_key(tmp_path: Path) -> None:
+    """Two tasks show a like image, one as the second of a query, the other of a positive document."""
+    world = World(
+        (Item("case_study", "a", image="a", positives=("d",)), Item("clinical_case", "b", image="b")),
+        pages=(Page("case_study", "d", "pmc:PMC9.1", image="e"),),
+        images={"a": HASHES[3], "b": HASHES[0], "c": HASHES[1], "e": "00ff00ff00ff00ff"},
+    )
+    assert len(run(tmp_path, world).assignments) == 2
+    for side, name, first in (("query", "case_study-a", "a"), ("document", "d", "e")):
+        several = replace(world, several={"case_study": listed(side, name, first, "c")})
+        outcome = run(tmp_path, several)
+        assert len(outcome.assignments) == 1 and [str(row.reason) for row in outcome.drops] == [
+            "overlap_other_task"
+        ]
+    alone = replace(several, items=several.items[:1])
+    keys = {row.key for row in run(tmp_path, alone).keys if row.dimension == "image_family"}
+    assert {f"phash:{HASHES[1]}", f"phash:{HASHES[3]}", "phash:00ff00ff00ff00ff"} <= keys
 
 
 def test_a_new_positive_on_another_tasks_article_is_withheld(tmp_path: Path) -> None:

@@ -198,6 +198,29 @@ def test_the_best_system_by_facet_is_marked_if_it_shaped_the_pools(released: Pat
     assert "| best minus worst of them | | – |" in shown  # one value is no spread
 
 
+def test_orders_under_labels_of_judge_and_people_are_told(released: Path, tmp_path: Path) -> None:
+    told = {"measure": "condensed-nDCG@10", "queries": 41, "pairs": 123}
+    lacking = {"status": "not_run", "why_not": f"2 systems ran {HOSTILE}", **told}
+    found = {
+        **told, "status": "measured", "why_not": "", "tau": 0.3333, "low": -0.5, "high": 1.0,
+        "systems": {"bm25": {"judge": 0.5, "people": 0.25}, HOSTILE: {"judge": 0.1, "people": 0.2}},
+    }  # fmt: skip
+
+    def shown(content: dict[str, Any], place: str) -> str:
+        return changed(
+            released, tmp_path / place, "results",
+            lambda results: results["test"].update(judge_and_people=content),
+        )  # fmt: skip
+
+    assert "people" not in section(rendered(released))
+    text = shown(found, "measured")
+    assert "over 123 pairs of 41 queries that both graded" in text
+    assert "Kendall's τ of the systems' orders 0.333 (-0.500 to 1.000)." in text
+    assert "| `bm25` | 0.500 | 0.250 |" in text and "<img src=x" not in MarkdownIt("commonmark").render(text)
+    text = shown(lacking, "lacking")
+    assert "not run, 2 systems ran" in text and "<img src=x" not in MarkdownIt("commonmark").render(text)
+
+
 def test_hostile_names_stay_text(text: str) -> None:
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(section(text))
     tree = lxml.etree.HTML(html)

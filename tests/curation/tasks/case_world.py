@@ -25,7 +25,7 @@ from schemas.ids import title_id
 from schemas.image import FigureImage
 from schemas.label import RecordLabels
 from schemas.record import from_table, to_table
-from schemas.stages import Drop
+from schemas.stages import Drop, RecordStage
 from schemas.task import Task
 from schemas.vocabulary import ConceptName, ConceptRelation, ConceptType
 
@@ -385,11 +385,18 @@ def run(reports: Sequence[Report], folder: Path, task: Task = TASK, **params: An
         for name, rows in report.rows().items():
             if name in tables:
                 tables[name] += rows
-    kept, drops, _ = run_records(task.per_article, tables, {**task.per_article.params, **params}, resources)
+    chosen = {**task.per_article.params, **params}
+    kept, drops, _ = run_records(task.per_article, tables, chosen, resources)
+    tables |= {f"{task.name}.{name}": rows for name, rows in kept.items()}
+    for step in task.steps:
+        assert isinstance(step, RecordStage)
+        more, lost, _ = run_records(step, tables, chosen, {})
+        tables |= {f"{step.name}.{name}": rows for name, rows in more.items()}
+        drops += lost
     inputs = {}
     for view, (table, row) in task.over_all.inputs.items():
         inputs[view] = [folder / f"{view}.parquet"]
-        pq.write_table(to_table(row, kept[table.partition(".")[2]]), inputs[view][0])
+        pq.write_table(to_table(row, tables[table]), inputs[view][0])
     out = folder / "out" / "all"
     out.mkdir(parents=True, exist_ok=True)
     outputs, _, _ = run_set_stage(task.over_all, inputs, out, "1GB")

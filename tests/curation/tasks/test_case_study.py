@@ -287,3 +287,41 @@ def test_a_lesion_that_may_be_anywhere_joins_only_one_body_system(
     )
     pairs = found(built)
     assert pairs[f"{pmc(1)}#case1", f"{pmc(2)}#case1"] == expected
+
+
+def test_a_case_lists_all_its_images_where_they_are_asked_for(tmp_path: Path) -> None:
+    reports = [
+        one(1, "gout", graphics=3),
+        one(2, "gout", graphics=8),
+        one(3, "gout", graphics=1),
+        one(4, "gout", graphics=2, kind="chart"),
+    ]
+    built = run(reports, tmp_path, max_images=6)
+    plain = run(reports, tmp_path)
+    rows = built.tables["images"]
+    sides = Counter((row.side, row.source_id.partition("#")[0]) for row in rows)
+    assert sides == {
+        (side, pmc(number)): count for side in ("query", "document") for number, count in ((1, 3), (2, 6))
+    }
+    firsts = {row.id: row.image for row in rows if row.position == 1}
+    rows_of: list[Any] = [*built.queries, *built.documents]
+    for row in rows_of:
+        assert row.id not in firsts or firsts[row.id] == row.image
+    assert [row.position for row in rows if row.side == "document" and row.id == f"{pmc(1)}#case1"] == [
+        1,
+        2,
+        3,
+    ]
+    left = {row.id: str(row.reason) for row in built.drops if row.unit == "row_image"}
+    assert left == {f"{pmc(2)}#case1 {pmc(2)}#F1/{n}": "too_many_images" for n in (7, 8)}
+    assert not plain.tables["images"] and not any(row.unit == "row_image" for row in plain.drops)
+    for table in ("queries", "documents", "qrels", "excluded"):
+        assert built.tables[table] == plain.tables[table]
+
+
+def test_an_image_that_may_not_be_shown_is_no_image_of_the_case(tmp_path: Path) -> None:
+    reports = [one(1, "gout", graphics=3), one(2, "gout")]
+    shared = Licence(spdx="CC-BY-NC-4.0", evidence="caption")
+    reports[0].patients[0].figure = {"licence": shared}
+    built = run(reports, tmp_path, max_images=6)
+    assert not built.tables["images"]

@@ -12,6 +12,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
+from curation.tasks.visual_context import several
 from curation.tasks.visual_context.build import build, is_self_match, shares_run
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
@@ -269,21 +270,24 @@ def corpus() -> list[Article]:
     return made
 
 
-def merged(articles: list[Article]) -> dict[str, list[Any]]:
+def merged(articles: list[Article], **params: Any) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
     tables = {f"extract.{name}": rows for name, rows in kept.items()}
-    rows, _, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {})
+    left_out: list[Drop] = []
+    for stage in (TASK.per_article, several.PER_ARTICLE):
+        rows, lost, _ = run_records(stage, tables, {**stage.params, **params}, {})
+        tables |= {f"{stage.name}.{name}": values for name, values in rows.items()}
+        left_out += lost
     with connect() as connection:
-        views = {f"visual_context.{name}": values for name, values in rows.items()}
         for view, (table, kind) in TASK.over_all.inputs.items():
-            connection.register(view, to_table(kind, views[table]))
+            connection.register(view, to_table(kind, tables[table]))
         result: dict[str, list[Any]] = {}
         for name, sql in TASK.over_all.outputs.items():
             schema = arrow_schema(sql.row)
             made = pa.Table.from_batches(list(select(connection, sql)), schema=schema)
             connection.register(name, made)
             result[name] = from_table(sql.row, made)
-        return result
+        return result | {"left_out": left_out}
 
 
 def test_shards_merge_to_one_query_and_one_document_each() -> None:
@@ -313,3 +317,99 @@ def test_every_unit_is_accounted_for() -> None:
     kept = Counter(row.source_id for row in rows if isinstance(row, Query))
     kept += Counter(row.id for row in rows if isinstance(row, (Document, Drop)))
     assert kept == Counter(["pmc:PMC1.1#F1", "pmc:PMC1.1#p1", "pmc:PMC1.1#p2"])
+
+
+MRI = "Axial T2-weighted magnetic resonance imaging of the same nodule after two courses of treatment."
+STAIN = "Section of the resected specimen stained with haematoxylin and eosin (see Fig. 1)."
+
+
+def several_figures() -> Article:
+    """Figures cited alone, in pairs, all three, and one of two images."""
+    pair = tuple(
+        Graphic(href=f"{name}.jpg", name=f"{name}.jpg", path=f"m/{name}.jpg", sha256=name * 32)
+        for name in ("ab", "cd")
+    )
+    return article(
+        [
+            f"{LONG} ([F1|Fig. 1]).",
+            f"{LONG} ([F1|Fig. 1]). Later he was seen again and imaged once more ([F2|Fig. 2]).",
+            f"In the end all were compared. {LONG} ([F1|Figs 1]–[F3|3]).",
+            f"Nothing is cited here. {LONG}.",
+            "Both of them were seen by a radiologist and by two surgeons ([F1|Fig. 1]; [F2|Fig. 2]).",
+            f"{LONG}. The specimen was stained ([F3|Fig. 3]), and {MRI} ([F2|Fig. 2]).",
+        ],
+        [
+            figure(1, "Figure 1", CAPTION),
+            figure(2, "Figure 2", MRI),
+            figure(3, "Figure 3", STAIN, graphics=pair),
+        ],
+    )
+
+
+def test_figures_that_are_cited_together_are_asked_for_together() -> None:
+    found = merged([several_figures()], max_images=6)
+    asked = {query.source_id.partition("#")[2]: query for query in found["queries"]}
+    assert asked.keys() == {"F1", "F2", "F3", "F1+F2", "F1+F2+F3"}
+
+    def told(name: str) -> tuple[dict[str, tuple[int, str]], dict[str, str]]:
+        mine = asked[name].id
+        rows = [row for row in (*found["qrels"], *found["excluded"]) if row.query_id == mine]
+        return pairs(rows), excluded(rows)
+
+    assert told("F1+F2") == (
+        {"p2": (2, several.CITES_ALL)},
+        {
+            "p1": "cites_some",
+            "p3": "many_figures",
+            "p4": "own_article",
+            "p5": "short_passage",
+            "p6": "cites_some",
+        },
+    )
+    labels, aside = told("F1+F2+F3")
+    assert labels == {"p3": (2, several.CITES_ALL)}
+    assert Counter(aside.values()) == {"cites_some": 4, "own_article": 1}
+    reasons = {
+        row.id.partition("#")[2]: str(row.reason) for row in found["left_out"] if row.unit == "figure_set"
+    }
+    assert reasons == {"F2+F3": "self_match"}
+    query = asked["F1+F2+F3"]
+    assert query.text.split("\n")[0] == CAPTION and "Fig. 1" not in query.text
+    assert restore(query.text, query.transforms) == "\n".join((CAPTION, MRI, STAIN))
+    evidence = next(row.evidence for row in found["qrels"] if row.query_id == asked["F1+F2"].id)
+    assert len(evidence) == 2 and "Fig. 2" in evidence[1].text
+
+
+def test_every_image_is_listed_in_the_order_of_the_article() -> None:
+    found = merged([several_figures()], max_images=6)
+    names = {query.id: query.source_id.partition("#")[2] for query in found["queries"]}
+    listed: dict[str, list[str]] = {}
+    for row in found["images"]:
+        assert row.side == "query" and row.caption and restore(row.caption, row.caption_transforms)
+        listed.setdefault(names[row.id], []).append(f"{row.figure_id.partition('#')[2]}/{row.graphic_number}")
+    assert listed == {
+        "F3": ["F3/1", "F3/2"],
+        "F1+F2": ["F1/1", "F2/1"],
+        "F1+F2+F3": ["F1/1", "F2/1", "F3/1"],
+    }
+    first = {row.id: row.image.sha256 for row in found["images"] if row.position == 1}
+    shown = {query.id: query.image.sha256 for query in found["queries"] if query.id in first}
+    assert first == shown
+
+
+def test_more_figures_than_asked_for_make_no_query() -> None:
+    found = merged([several_figures()], max_images=2)
+    left = {
+        row.id.partition("#")[2]: str(row.reason) for row in found["left_out"] if row.unit == "figure_set"
+    }
+    assert left == {"F1+F2+F3": "many_figures", "F2+F3": "self_match"}
+
+
+def test_what_is_made_of_single_figures_does_not_depend_on_it() -> None:
+    one, many = merged([several_figures()]), merged([several_figures()], max_images=6)
+    assert not one["images"] and not any(row.unit == "figure_set" for row in one["left_out"])
+    assert [row for row in many["queries"] if "+" not in row.source_id] == one["queries"]
+    single = {row.id for row in one["queries"]}
+    for table in ("qrels", "excluded"):
+        assert [row for row in many[table] if row.query_id in single] == one[table]
+    assert many["documents"] == one["documents"]

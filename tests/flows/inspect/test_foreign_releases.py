@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -118,3 +119,14 @@ def test_a_snapshot_in_the_cache_of_the_hub_may_lead_to_its_blobs(tmp_path: Path
     (folder / "other.jsonl").symlink_to(tmp_path)
     with pytest.raises(UsageError, match=r"leads out"):
         open_dataset(folder, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "loop"])
+def test_what_is_no_file_is_refused_before_it_is_opened(release: Path, kind: str) -> None:
+    path = release / "queries.jsonl"
+    if kind == "pipe":
+        os.mkfifo(path)  # whoever opens it waits for ever
+    else:
+        path.symlink_to(path.name)
+    with pytest.raises(UsageError, match=r"queries\.jsonl"):
+        open_dataset(release, release.parent / "scratch")

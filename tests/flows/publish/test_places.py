@@ -9,6 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.published.manifest import AUDIT_JSON, read_manifest
-from flows.adapters.places import LocalPlace, Place, S3Place, open_place
+from flows.adapters.places import LocalPlace, Place, open_place
+from flows.adapters.s3_place import S3Place
 from flows.engine.progress import SilentReporter
 from flows.publish.place import CLAIM, MANIFEST, PlacePublisher
 from flows.publish.ready import TaskRelease
@@ -324,3 +326,19 @@ def test_the_command_and_its_consumers(s3: str, version: Path, tmp_path: Path, k
     options = storage_options(s3) if kind == "s3" else {}
     loaded = json.loads(run(sys.executable, "-c", _LOAD, f"{to}/known/1.0.0/summary", json.dumps(options)))
     assert loaded == pq.read_table(version / "summary" / "queries").column("id").to_pylist() != []
+
+
+def test_of_many_that_swap_a_file_one_does(place: Place, tmp_path: Path) -> None:
+    """A pointer between machines: read with its tag, replaced only by who saw the last."""
+    assert place.tagged("shards/a/current") is None and not place.has("shards/a/current")
+    assert not place.swap("shards/a/current", b"never there", "tag")
+    assert place.create("shards/a/current", b"first")
+    found = place.tagged("shards/a/current")
+    assert found is not None and found[0] == b"first"
+    with ThreadPoolExecutor(8) as pool:
+        new = [f"writer {number}".encode() for number in range(8)]
+        won = list(pool.map(lambda content: place.swap("shards/a/current", content, found[1]), new))
+    assert won.count(True) == 1
+    assert place.fetch("shards/a/current", tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == new[won.index(True)]
+    assert not place.fetch("shards/b/current", tmp_path / "none") and not (tmp_path / "none").exists()

@@ -13,13 +13,13 @@ import pytest
 from curation.published.manifest import NAME, read_manifest
 from flows.cli.app import run_cli
 from flows.crawl.locators import read_ids
+from flows.engine.environment import made_with
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace, open_workspace
 from flows.pipeline import VERSIONS
 from flows.release import rebuild as rebuilding
-from flows.release.environment import made_with
 from flows.release.rebuild import NotRebuildable, rebuild
 from flows.release.recorded import RECORD, keep, read_record, record_folder, stage_hashes
 from flows.release.versions import Maker

@@ -6,7 +6,7 @@ import collections
 
 import pytest
 
-from benchmarks.format_mutations import bits as campaign
+from benchmarks.hostile import bits as campaign
 
 
 def test_damaged_chapters_are_read_or_quarantined() -> None:
@@ -31,6 +31,6 @@ def test_a_crash_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr("benchmarks.format_mutations.bits.bits.parse", broken)
+    monkeypatch.setattr("benchmarks.hostile.bits.bits.parse", broken)
     with pytest.raises(RuntimeError, match="planted"):
         campaign.outcome(campaign.seeds()[0])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.format_mutations.cnxml import OWN, mutants, outcome, seeds
+from benchmarks.hostile.cnxml import OWN, mutants, outcome, seeds
 from benchmarks.mutations import MUTATIONS
 
 

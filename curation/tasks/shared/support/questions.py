@@ -34,6 +34,8 @@ _OF_OPTIONS = re.compile(
     r"(?:all|none|both|neither|any)\b.{0,20}\b(?:above|answers?|options?|choices?|correct|these)\b",
     re.IGNORECASE,
 )
+_GAP = re.compile(r"_{2,}|(?:[._…] ?){4,}")
+"""What a sentence has where a word is to be filled in: nobody asks a search engine so."""
 _NAMES_A_DOCUMENT = ("pmid", "pmcid", "doi")
 
 
@@ -104,6 +106,8 @@ def why_not(
     words = word_count(question.text)
     if words < settings.min_query_words:
         return Reason.SHORT_QUESTION, f"{words} words"
+    if gap := _GAP.search(question.text):
+        return Reason.GAP_TO_FILL, question.text[max(0, gap.start() - 40) : gap.end()]
     answer = answer_of(question).strip()
     if not answer or answer.casefold() in _TRUTH or _OF_OPTIONS.match(answer):
         return Reason.NO_WORDED_ANSWER, answer

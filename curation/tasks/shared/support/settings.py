@@ -8,7 +8,7 @@ from pydantic import Field
 
 from schemas import task
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the stages here, whatever task they are of."""
 
 

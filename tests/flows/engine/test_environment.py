@@ -16,7 +16,7 @@ from curation.audit.verify import Difference
 from curation.published.manifest import NAME
 from flows.cli import audit as cli_audit
 from flows.cli.common import DEFAULT
-from flows.release import environment as claim
+from flows.engine import environment as claim
 from tests.releases import manifest
 
 

@@ -1,0 +1,33 @@
+"""The section of benchmarks/README.md on hostile files."""
+
+from __future__ import annotations
+
+import collections
+
+from benchmarks.hostile.confined import LIMIT_BYTES, SECONDS
+from benchmarks.measure import read_result
+
+
+def section() -> list[str]:
+    """Lines of Markdown."""
+    lines = [
+        "## Hostile files",
+        "",
+        "Small files written by us, changed by seed and by what their form is, read in a process of "
+        f"its own with {LIMIT_BYTES >> 30} GiB of address space and {SECONDS:g} processor seconds a file. "
+        "An audit hook fails on any connection, process or file outside the folder that Python asks for. "
+        "Read: records were made of it and can be written; refused: a drop or error with a reason. "
+        "`python -m benchmarks.hostile`",
+        "",
+        "| kind | files | seed | read | refused | crash, hang or reach | slowest, CPU s | most memory, MiB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, made in read_result("hostile")["kinds"].items():
+        counts: collections.Counter[str] = collections.Counter()
+        for outcomes in made["outcomes"].values():
+            for outcome, count in outcomes.items():
+                counts[outcome.partition(":")[0]] += count
+        shown = f"{counts['read']:,} | {counts['quarantined']:,} | {len(made['failures'])}"
+        cost = f"{made['slowest_seconds']} | {made.get('peak_mib', '')}"
+        lines.append(f"| {name} | {made['mutants']:,} | {made['seed']} | {shown} | {cost} |")
+    return [*lines, ""]

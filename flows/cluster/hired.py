@@ -1,0 +1,53 @@
+"""Who runs the jobs of a session: processes of this machine, or a cluster where the settings name one."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from flows.adapters.places import S3, open_place
+from flows.cluster.sending import Sending
+from flows.cluster.store import ShardStore
+from flows.engine.execution import Workers, closing, workers
+from flows.engine.session import Session
+from schemas.errors import UsageError
+
+
+@contextlib.contextmanager
+def hired(session: Session) -> Iterator[Workers]:
+    """The workers of a session, let go at the end.
+
+    Raises:
+        UsageError: a cluster without a store or the other way round; an extra is missing.
+        FetchError: the cluster or the store cannot be reached.
+    """
+    settings = session.settings
+    if not settings.dask and not settings.store:
+        with workers(settings.worker_count) as pool:
+            yield pool
+        return
+    check_cluster(settings.dask, settings.store)
+    from flows.cluster.dask_workers import DaskWorkers
+
+    address = settings.store if settings.store.startswith(S3) else str(Path(settings.store).absolute())
+    attempts, timeout_seconds = settings.http.attempts, settings.http.timeout_seconds
+    store = ShardStore(open_place(address, attempts=attempts, timeout_seconds=timeout_seconds))
+    sending = Sending(session.workspace, store)
+    where = {"store": address, "attempts": attempts, "timeout_seconds": timeout_seconds}
+    with closing(DaskWorkers(settings.dask, sending, where, session.reporter.line)) as cluster:
+        yield cluster
+
+
+def check_cluster(dask: str, store: str) -> None:
+    """Refuse half a choice.
+
+    Raises:
+        UsageError: one is named and the other is not.
+    """
+    if bool(dask) != bool(store):
+        missing = "--store (or MEDQRELS_STORE)" if dask else "--dask (or MEDQRELS_DASK)"
+        raise UsageError(
+            f"workers of a cluster share a store: {missing} is missing",
+            hint="--dask tcp://HOST:8786 --store s3://BUCKET/PREFIX, or a folder that all machines mount",
+        )

@@ -1,0 +1,213 @@
+"""Stages on a Dask cluster with a real S3 server as store: the bytes of one machine, whoever is killed."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flows.adapters.places import LocalPlace, open_place
+from flows.build.jobs import jobs_of
+from flows.cluster import dask_workers, packs
+from flows.cluster.hired import hired
+from flows.cluster.store import ShardStore
+from flows.engine.execution import split_done
+from flows.engine.manifest import Output, read_manifest
+from flows.engine.progress import SilentReporter
+from flows.engine.runner import Resource, plan
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.workspace import Workspace
+from flows.pipeline import Choices, steps
+from schemas.errors import ConservationError, FetchError, UsageError, WorkspaceError
+from sources.stage import PARSE
+from tests.flows.cluster.dask_cluster import OTHER_VERSION, DaskCluster, running_cluster
+from tests.flows.publish.s3_server import BUCKET, environment, running_s3
+from tests.flows.toy import snapshot
+
+STAGES = ("parse", "extract")
+
+
+class Told(SilentReporter):
+    """Keeps the lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[dict[str, str]]:
+    """What clients of a real S3 server need."""
+    with running_s3() as endpoint:
+        yield environment(endpoint)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, s3: dict[str, str]) -> Iterator[DaskCluster]:
+    """A scheduler and two workers, who can reach the server."""
+    with running_cluster(tmp_path_factory.mktemp("dask"), s3) as running:
+        yield running
+
+
+@pytest.fixture
+def crawled(sample: Workspace, tmp_path: Path) -> Workspace:
+    """The sample as a crawl leaves it, and its vocabulary."""
+    root = tmp_path / "crawled"
+    shutil.copytree(sample.root, root, ignore=lambda folder, names: _later(sample, folder, names))
+    return Workspace(root)
+
+
+def _later(sample: Workspace, folder: str, names: list[str]) -> list[str]:
+    if Path(folder) == sample.work:
+        return [name for name in names if name != "crawl"]
+    return [name for name in names if name in ("runs", "releases", "tmp")]
+
+
+def run(workspace: Workspace, address: str, store: str, stages: tuple[str, ...] = STAGES) -> list[str]:
+    """Make some stages on a cluster; what was told."""
+    told = Told()
+    settings = Settings(workspace=workspace.root, dask=address, store=store)
+    session = Session(settings, workspace, told)
+    with hired(session) as pool:
+        for step in steps("extract"):
+            if step.name in stages:
+                _, waiting = split_done(jobs_of(session, step, Choices()))
+                with ThreadPoolExecutor(8) as threads:  # as a flow does: a group in each
+                    list(
+                        threads.map(
+                            lambda group: list(pool.run_group(group)), pool.groups([*waiting.values()])
+                        )
+                    )
+    return told.lines
+
+
+def same(workspace: Workspace, sample: Workspace, stages: tuple[str, ...] = STAGES) -> bool:
+    """Whether stages hold the bytes that one machine made."""
+    return all(snapshot(workspace.stage(name)) == snapshot(sample.stage(name)) for name in stages)
+
+
+def when(ready: Callable[[], bool], then: Callable[[], object]) -> threading.Thread:
+    """Do something as soon as something is so, beside what goes on."""
+
+    def watch() -> None:
+        end = time.monotonic() + 120
+        while not ready() and time.monotonic() < end:
+            time.sleep(0.02)
+        then()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread
+
+
+def test_two_workers_and_a_bucket_give_the_bytes_of_one_machine(
+    sample: Workspace,
+    crawled: Workspace,
+    cluster: DaskCluster,
+    s3: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    for name, value in s3.items():
+        monkeypatch.setenv(name, value)
+    store = f"s3://{BUCKET}/plain"
+    cluster.add_worker(OTHER_VERSION)
+    told = run(crawled, cluster.address, store)
+    assert same(crawled, sample)
+    cluster.kill_worker(-1)
+    refused = [line for line in told if "is refused, another version: code of another day for " in line]
+    assert len(refused) == 1, told
+
+    place = open_place(store, attempts=2, timeout_seconds=10)
+    shared = ShardStore(place)
+    for job in plan(crawled, PARSE, resources={"raw": Resource(crawled.raw)}):
+        claim, _ = shared.pointer("parse", job.shard)
+        assert f"{job.shard}/{claim}.json" in place.listed("shards/parse")
+        assert shared.sealed(job.identity) == read_manifest(job.folder)
+
+    before = place.listed("objects")
+    shutil.rmtree(crawled.stage("extract"))  # a disk that was lost: what is sealed is made by nobody again
+    run(crawled, cluster.address, store)
+    assert same(crawled, sample) and place.listed("objects") == before
+
+
+def test_a_killed_worker_and_a_restarted_scheduler_leave_no_trace(
+    sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+
+    def sealed(stage: str) -> Callable[[], bool]:
+        return lambda: any((store / "shards" / stage).glob("*/*.json"))
+
+    events = [
+        when(sealed("parse"), cluster.kill_worker),
+        when(sealed("extract"), cluster.restart),
+    ]
+    told = run(crawled, cluster.address, str(store))
+    for event in events:
+        event.join()
+    assert same(crawled, sample)
+    assert any("the Dask scheduler was lost" in line for line in told), told
+
+
+def test_without_a_scheduler_or_a_worker_of_this_version_it_says_so(
+    crawled: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_workers, "PATIENCE_SECONDS", 1.0)
+    with pytest.raises(FetchError, match="no Dask scheduler answers") as caught:
+        run(crawled, "tcp://127.0.0.1:9", str(tmp_path / "store"))
+    assert "dask worker" in caught.value.hint
+    for dask, store in (("tcp://127.0.0.1:9", ""), ("", str(tmp_path))):
+        with pytest.raises(UsageError, match="is missing"):
+            run(crawled, dask, store)
+
+
+def test_a_store_refuses_other_bytes_and_older_work(sample: Workspace, tmp_path: Path) -> None:
+    """What a worker that was thought lost can still do: say the same again. Nothing else."""
+    store = ShardStore(LocalPlace(tmp_path))
+    folder = next(path for path in sorted(sample.stage("parse").iterdir()))
+    manifest = read_manifest(folder)
+    assert manifest is not None
+    store.seal(manifest)
+    store.seal(manifest)
+    other = {name: Output(out.file, "0" * 64, out.rows) for name, out in manifest.outputs.items()}
+    with pytest.raises(ConservationError, match="the bytes are others"):
+        store.seal(replace(manifest, outputs=other))
+    store.point(manifest, "")
+    _, tag = store.pointer("parse", manifest.shard)
+    newer = replace(manifest, inputs={**manifest.inputs, "changed": "1"})
+    store.point(newer, tag)
+    store.point(newer, tag)
+    with pytest.raises(WorkspaceError, match="another run moved shard"):
+        store.point(manifest, tag)
+    with pytest.raises(FetchError, match="is not in the store"):
+        store.fetch("0" * 64, tmp_path / "x")
+
+
+def test_a_pack_holds_what_a_stage_is_given(tmp_path: Path) -> None:
+    place = LocalPlace(tmp_path / "store")
+    index = tmp_path / "index"
+    (index / "deep").mkdir(parents=True)
+    (index / "deep" / "terms").write_bytes(b"terms")
+    (index / "head.json").write_bytes(b"{}")
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    name = packs.resource_name("vocabulary", index, "print")
+    assert name != packs.resource_name("vocabulary", index, "another print")
+    packs.send_pack(place, name, index, list(packs.below(index)), tmp_path)
+    assert snapshot(packs.unpacked(place, name, cache)) == snapshot(index)
+    assert packs.unpacked(place, name, cache) == cache / name.removesuffix(".tar")
+    with pytest.raises(FetchError, match="is not in the store"):
+        packs.unpacked(place, "resources/none.tar", cache)
+    with pytest.raises(WorkspaceError, match="no longer there"):
+        packs.send_pack(place, "raw/s/gone.tar", index, ["gone"], tmp_path)
+    assert not [path for path in cache.rglob(".*")] and not place.has("raw/s/gone.tar")
