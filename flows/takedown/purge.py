@@ -18,7 +18,7 @@ from flows.engine.published import published
 from flows.engine.register import add_to_register, read_register
 from flows.engine.releases import earlier_releases
 from flows.engine.session import Session, read_session, write_session
-from flows.engine.workspace import Workspace, write_atomic
+from flows.engine.workspace import RELEASE, Workspace, write_atomic
 from flows.publish.expunge import HubExpunger, delete_version
 from flows.publish.publish import SCHEME, hub_of, place_of
 from flows.publish.ready import TaskRelease
@@ -259,9 +259,12 @@ class _Purge:
 
 
 def delete_release(workspace: Workspace, label: str) -> None:
-    """Delete a release from the workspace."""
+    """Delete a release from the workspace, first of each task what makes it one."""
     dataset, _, version = label.partition("@")
-    shutil.rmtree(workspace.releases / dataset / version, ignore_errors=True)
+    folder = workspace.releases / dataset / version
+    for path in sorted(folder.glob(f"*/{RELEASE}")):
+        path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def describe(done: dict[str, Any]) -> str:

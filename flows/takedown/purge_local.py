@@ -19,11 +19,12 @@ from flows.adapters.cache import AnswerCache
 from flows.adapters.llm_runner import key_of
 from flows.crawl.selection import STAGE as SELECTION
 from flows.crawl.selection import selections
+from flows.engine.manifest import MANIFEST
 from flows.engine.runner import read_rows, shards_of, table_files
 from flows.engine.workspace import Workspace, write_atomic
 from flows.evaluate.evaluate import CACHE
 from flows.release.recorded import FOLDER as RECORDED
-from flows.release.recorded import RECORD, read_record
+from flows.release.recorded import RECORD, read_record, record_folder
 from flows.review.store import FOLDER as REVIEW
 from flows.review.store import ReviewFolder
 from schemas.article import RawArticle
@@ -122,6 +123,7 @@ def clear_work(workspace: Workspace, named: Withdrawn) -> None:
             continue
         for shard in sorted(stage.iterdir()):
             if shard.is_dir() and (shard.name in mine or shard.name not in crawled):
+                (shard / MANIFEST).unlink(missing_ok=True)  # first: without it nobody reads the rest
                 shutil.rmtree(shard)
     shutil.rmtree(workspace.root / CACHE, ignore_errors=True)
 
@@ -157,11 +159,11 @@ def scrub_records(
     workspace: Workspace, releases: Collection[str], gone: Collection[str], keys: Sequence[str]
 ) -> None:
     """Delete the records of purged releases; take the article out of all others, which hold as before."""
+    for label in releases:
+        dataset, _, version = label.partition("@")
+        shutil.rmtree(record_folder(workspace, dataset, version), ignore_errors=True)
     for path in sorted((workspace.root / RECORDED).glob(f"*/*/{RECORD}")):
         folder = path.parent
-        if f"{folder.parent.name}@{folder.name}" in releases:
-            shutil.rmtree(folder)
-            continue
         scrub(folder, gone, keys)
         record = read_record(folder)
         if record is not None:

@@ -11,13 +11,16 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from flows.adapters.hub import Hub
 from flows.cli.app import run_cli
-from flows.engine.runner import table_files
+from flows.engine.manifest import MANIFEST, Manifest
+from flows.engine.runner import shards_of, table_files
+from flows.engine.workspace import Workspace
 from flows.release.rebuild import NotRebuildable, rebuild
 from flows.release.recorded import read_record, record_folder
 from flows.review.store import review_folder
 from flows.takedown import purge as purging
+from flows.takedown import purge_local
+from flows.takedown import takedown as taking_down
 from flows.takedown.purge import describe, purge, read_purged
 from schemas.errors import ReleaseError, UsageError, WorkspaceError
 from schemas.hashing import sha256_file
@@ -80,7 +83,10 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     told = describe(planned)
     assert told.startswith(f"would delete for good: {id}") and f"raw/pmc/{raw.name}/" in told
 
+    killed_on_the_way(world)
     first = world.purge()
+    crawled = shards_of(workspace, "crawl").values()
+    assert sorted(one.units["article"]["kept"] for one in crawled) == [0, 1]
     assert not first["is_done"] and first["waiting"] == [RUN]
     assert {name.split("/")[0] for name in holding(workspace.root, world.words)} == {"releases"}
     assert not raw.exists() and hub.repositories[REPOSITORY].head == old
@@ -91,7 +97,6 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     (listed,) = world.purge(dry_run=True)["hub"]
     assert listed["is_current"] and old.oid in listed["commits"] and listed["tags"] == ["1.0.0", "1.0.1"]
 
-    killed_everywhere(world)
     done = world.purge()
     assert done["is_done"] and not done["waiting"] and not done["served"], describe(done)
     nothing_left(world, hub, old.oid)
@@ -108,26 +113,36 @@ def hub_changes(hub: HubServer) -> list[int]:
     return [hub.count(name) for name in ("squash", "lfs-delete", "tag", "tag-delete", "commit")]
 
 
-def killed_everywhere(world: World) -> None:
-    """Ended after each change of the Hub and of the workspace, the same command goes on."""
-    steps: list[tuple[Any, str]] = [
-        (purging, "add_to_register"), (purging, "settle"), (purging, "scrub"), (purging, "scrub_records"),
-        (purging, "delete_raw"), (purging, "delete_version"), (Hub, "delete_tag"), (Hub, "squash_history"),
-        (Hub, "delete_large_files"), (Hub, "create_tag"), (purging, "delete_release"),
-    ]  # fmt: skip
-    for owner, name in steps:
-        whole = getattr(owner, name)
+def killed_on_the_way(world: World) -> None:
+    """Ended where a crawl shard has no manifest, where a shard has lost a table, and where prompts are gone
+    that say whose answers are whose: what a SIGKILL leaves there. benchmarks/purge_kills.py kills everywhere.
+    """
+    whole, remove = purge_local.clear_work, shutil.rmtree
 
-        def ended(*given: Any, work: Any = whole, **named: Any) -> None:
-            work(*given, **named)
+    def without_a_manifest(workspace: Workspace, wanted: Manifest, *given: Any) -> None:
+        (workspace.stage("crawl") / wanted.shard / MANIFEST).unlink()
+        raise KeyboardInterrupt
+
+    def half_a_shard(path: Any, **given: Any) -> None:
+        if (figures := Path(path, "figures.parquet")).is_file():
+            figures.unlink()
             raise KeyboardInterrupt
+        remove(path, **given)
 
-        with pytest.MonkeyPatch.context() as patched:
+    def cleared(*given: Any) -> None:
+        whole(*given)
+        raise KeyboardInterrupt
+
+    steps: tuple[tuple[Any, str, Any], ...] = (
+        (taking_down, "publish_shard", without_a_manifest), (shutil, "rmtree", half_a_shard),
+        (purging, "clear_work", cleared),
+    )  # fmt: skip
+    for owner, name, ended in steps:
+        with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(owner, name, ended)
-            with pytest.raises(KeyboardInterrupt):
-                world.purge()
+            world.purge()
         (entry,) = read_purged(world.workspace)
-        assert not entry.is_done and entry.releases == [f"{DATASET}@1.0.0"]
+        assert not entry.is_done and not entry.is_cleared and entry.releases == [f"{DATASET}@1.0.0"]
 
 
 def nothing_left(world: World, hub: HubServer, old: str) -> None:
