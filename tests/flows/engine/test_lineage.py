@@ -77,5 +77,5 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     asked |= {"intent", "intent_answers", "intents", "closed_book", "closed_book_answers", "closed_answers"}
     asked |= {"difficulty", "rewrite", "rewrite_answers", "rewrites", "checked"}
     expected |= {f"clinical_evidence_{step}" for step in asked}
-    expected |= {f"crosslingual_qa_{step}" for step in ("asked", "questions")}
+    expected |= {f"crosslingual_qa_{step}" for step in ("versions", "asked", "questions")}
     assert set(VERSIONS) == expected | {"partition"}
