@@ -180,7 +180,7 @@ def served(world: World, spec: Path, root: Path, home: Path, port: int) -> Itera
             stderr=log,
         )
     try:
-        _wait_until(lambda: _deployed(port), process)
+        _wait_until(lambda: _deployed(port), process, home / "serve.log")
         yield f"http://127.0.0.1:{port}/api"
     finally:
         below = descendants(process.pid)
@@ -203,11 +203,11 @@ def _deployed(port: int) -> bool:
     return False
 
 
-def _wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+def _wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + PATIENCE
     while not ready():
         if process.poll() is not None or time.monotonic() > end:
-            raise SystemExit("medqrels serve did not start")
+            raise SystemExit(f"medqrels serve did not start: {log.read_text('utf-8', 'replace')[-2000:]}")
         time.sleep(0.3)
 
 
