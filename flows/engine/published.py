@@ -9,7 +9,7 @@ from typing import Any
 
 from flows.engine.workspace import Workspace, write_atomic
 
-UNFINISHED = "unfinished"
+PARTLY = "unfinished"
 """Key of what is noted of a destination that was sent to, and has not got the whole release yet."""
 
 
@@ -18,7 +18,7 @@ def _path(workspace: Workspace, dataset: str, version: str) -> Path:
 
 
 def published(workspace: Workspace, dataset: str, version: str) -> dict[str, Any]:
-    """Destination -> what was published there of one release, or that it is unfinished; empty when nothing was."""
+    """Destination -> what was published there of one release, or that this is not finished."""
     try:
         found = json.loads(_path(workspace, dataset, version).read_text("utf-8"))
     except (OSError, ValueError):
@@ -27,9 +27,9 @@ def published(workspace: Workspace, dataset: str, version: str) -> dict[str, Any
 
 
 def note_begun(workspace: Workspace, dataset: str, version: str, destination: str) -> None:
-    """Remember, before anything is sent, that a destination may hold some of a release; what is noted stands."""
+    """Remember, before anything is sent, that a destination may soon hold some of a release."""
     if destination not in published(workspace, dataset, version):
-        note(workspace, dataset, version, destination, {UNFINISHED: True})
+        note(workspace, dataset, version, destination, {PARTLY: True})
 
 
 def note(workspace: Workspace, dataset: str, version: str, destination: str, what: Mapping[str, Any]) -> None:
