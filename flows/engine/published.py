@@ -9,18 +9,27 @@ from typing import Any
 
 from flows.engine.workspace import Workspace, write_atomic
 
+PARTLY = "unfinished"
+"""Key of what is noted of a destination that was sent to, and has not got the whole release yet."""
+
 
 def _path(workspace: Workspace, dataset: str, version: str) -> Path:
     return workspace.root / "published" / dataset / f"{version}.json"
 
 
 def published(workspace: Workspace, dataset: str, version: str) -> dict[str, Any]:
-    """Destination -> what was published there of one release; empty when nothing was."""
+    """Destination -> what was published there of one release, or that this is not finished."""
     try:
         found = json.loads(_path(workspace, dataset, version).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def note_begun(workspace: Workspace, dataset: str, version: str, destination: str) -> None:
+    """Remember, before anything is sent, that a destination may soon hold some of a release."""
+    if destination not in published(workspace, dataset, version):
+        note(workspace, dataset, version, destination, {PARTLY: True})
 
 
 def note(workspace: Workspace, dataset: str, version: str, destination: str, what: Mapping[str, Any]) -> None:

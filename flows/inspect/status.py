@@ -18,7 +18,7 @@ from flows.crawl.selection import selections
 from flows.engine.execution import sum_up
 from flows.engine.lineage import check_current, verb_of
 from flows.engine.manifest import MANIFEST, Manifest
-from flows.engine.published import published
+from flows.engine.published import PARTLY, published
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
 from flows.inspect import running
@@ -185,6 +185,9 @@ def _next(found: Mapping[str, Any]) -> str:
     if any(item["audit"] != "clean" for item in readable if item["version"] == newest["version"]):
         return f"medqrels audit {name}"
     mine = [item for item in readable if (item["dataset"], item["version"]) == tuple(name.split("@"))]
+    unfinished = [to for item in mine for to, noted in item["published"].items() if PARTLY in noted]
+    if unfinished:
+        return f"medqrels publish {name} --to {unfinished[0]}"
     if all(item["publishable"] and not item["published"] for item in mine):
         return f"medqrels publish {name} --to hf:ORG"
     return f"medqrels evaluate {name}"
@@ -315,7 +318,9 @@ def _release_lines(releases: Sequence[Mapping[str, Any]]) -> list[str]:
             lines += _wrapped("", f"not publishable{which}: {reason}")
         ready = [item["task"] for item in items if item["publishable"]]
         lines += _wrapped("", f"publishable: {', '.join(ready)}") if ready else []
-        lines += [f"  published to {place} as {name[1]}" for place in sorted(items[0]["published"])]
+        for place, noted in sorted(items[0]["published"].items()):
+            is_half = PARTLY in noted
+            lines.append(f"  {'not wholly ' * is_half}published to {place} as {name[1]}")
     return lines or ["no release yet"]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.adapters.places import LocalPlace, Place, open_place
-from flows.engine.published import note
+from flows.engine.published import note, note_begun
 from flows.engine.releases import task_directories
 from flows.engine.session import current_reporter
 from flows.engine.settings import Settings, load_settings
@@ -51,12 +51,18 @@ def publish(
     place = None if owner else place_of(to, settings)
     tasks = check_ready(task_directories(release, opened), settings.worker_count)
     first = tasks[0].manifest
+    to = to if place is None else place.address
+    notes = not dry_run and is_workspace(opened.root)
+
+    def begun() -> None:  # a purge must ask every place that may hold some of a release
+        if notes:
+            note_begun(opened, first.dataset, first.version, to)
+
     if place is None:
-        to_note, result = _to_hub(owner, tasks, settings, private=private, dry_run=dry_run)
+        to_note, result = _to_hub(owner, tasks, settings, private=private, dry_run=dry_run, begun=begun)
     else:
-        to_note, result = _to_place(place, tasks, dry_run=dry_run)
-        to = place.address
-    if not dry_run and is_workspace(opened.root):
+        to_note, result = _to_place(place, tasks, dry_run=dry_run, begun=begun)
+    if notes:
         note(opened, first.dataset, first.version, to, to_note)
     return {"dataset": first.dataset, "version": first.version, "to": to, **result}
 
@@ -79,27 +85,41 @@ def hub_of(settings: Settings) -> Hub:
 
 
 def _to_hub(
-    owner: str, tasks: Sequence[TaskRelease], settings: Settings, *, private: bool, dry_run: bool
+    owner: str,
+    tasks: Sequence[TaskRelease],
+    settings: Settings,
+    *,
+    private: bool,
+    dry_run: bool,
+    begun: Callable[[], None],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What to remember, and what to tell."""
     from flows.publish.hub import Publisher
 
     hub = hub_of(settings)
     work = Publisher(hub, owner, tasks, private=private, reporter=current_reporter())
-    plans, sent = (work.plan(), False) if dry_run else work.publish()
+    if not dry_run:
+        hub.check_may_write(owner)
+    plans, sent = work.plan(), False
+    if not dry_run:
+        begun()
+        plans, sent = work.publish()
     names = {plan.repository: {"commit": plan.commit, "tag": work.tag} for plan in plans}
     told = {"endpoint": hub.endpoint, "sent": sent, "repositories": [plan.shown() for plan in plans]}
     return {"endpoint": hub.endpoint, "repositories": names}, told
 
 
 def _to_place(
-    place: Place, tasks: Sequence[TaskRelease], *, dry_run: bool
+    place: Place, tasks: Sequence[TaskRelease], *, dry_run: bool, begun: Callable[[], None]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What to remember, and what to tell."""
     from flows.publish.place import MANIFEST, PlacePublisher
 
     work = PlacePublisher(place, tasks, reporter=current_reporter())
-    plan, sent = (work.plan(), False) if dry_run else work.publish()
+    plan, sent = work.plan(), False
+    if not dry_run:
+        begun()
+        plan, sent = work.publish()
     rows = work.shown(plan, is_published=plan.is_published or not dry_run)
     hashes = {one.manifest.task: one.manifest.release_hash for one in tasks}
     manifest = f"{work.address}/{MANIFEST}"

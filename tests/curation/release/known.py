@@ -22,7 +22,7 @@ from curation.release.seal import aside, seal
 from curation.release.write import Inputs, Written, write
 from curation.tasks.registry import TASKS
 from flows.engine import connection as asking
-from schemas.article import Graphic, Licence
+from schemas.article import Graphic, Licence, Translated
 from schemas.benchmark import (
     Assignment,
     Document,
@@ -108,6 +108,7 @@ class Caption:
 
     article_id: str = column("article")
     caption: str = column("caption")
+    translations: tuple[Translated, ...] = column("the same in other languages", default=())
 
 
 @dataclass

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,7 +16,7 @@ from schemas.extracted import Passage
 from schemas.hashing import sha256_text
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName, Tier
-from tests.curation.release.known import CAPTIONS, PASSAGES, World
+from tests.curation.release.known import PASSAGES, Caption, World
 
 OPEN: list[tuple[str, str, Tier]] = [("MADE:1", "Invented fever", "open"), ("MADE:2", "赤い熱", "terms")]
 CLOSED: list[tuple[str, str, Tier]] = [
@@ -57,12 +56,7 @@ def closed(world: World, tmp_path: Path) -> World:
     pq.write_table(to_table(Passage, passages), path)
     world.more = {"names": names(tmp_path, [*OPEN, *CLOSED]), "passages": [path]}
     captions = tmp_path / "figures.parquet"
-    rows = [
-        {"article_id": article, "caption": caption}
-        for article, texts in CAPTIONS.items()
-        for caption in texts
-    ]
-    pq.write_table(pa.Table.from_pylist(rows), captions)
+    pq.write_table(to_table(Caption, world.captions()), captions)
     world.more["figures"] = [captions]
     return world
 

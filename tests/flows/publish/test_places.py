@@ -20,7 +20,11 @@ from curation.published.manifest import AUDIT_JSON, read_manifest
 from flows.adapters.places import LocalPlace, Place, open_place
 from flows.adapters.s3_place import S3Place
 from flows.engine.progress import SilentReporter
+from flows.engine.published import published
+from flows.engine.workspace import open_workspace
+from flows.inspect.status import describe, status
 from flows.publish.place import CLAIM, MANIFEST, PlacePublisher
+from flows.publish.publish import publish
 from flows.publish.ready import TaskRelease
 from schemas.errors import FetchError, ReleaseError, UsageError
 from schemas.hashing import sha256_bytes
@@ -326,6 +330,43 @@ def test_the_command_and_its_consumers(s3: str, version: Path, tmp_path: Path, k
     options = storage_options(s3) if kind == "s3" else {}
     loaded = json.loads(run(sys.executable, "-c", _LOAD, f"{to}/known/1.0.0/summary", json.dumps(options)))
     assert loaded == pq.read_table(version / "summary" / "queries").column("id").to_pylist() != []
+
+
+def test_a_place_is_noted_before_anything_is_sent_there(
+    version: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A purge asks every place that may hold some of a release, also after a publish that was killed."""
+    workspace = open_workspace(tmp_path / "ws", create=True)
+    shutil.copytree(version, workspace.releases / "known/1.0.0")
+    shelf = tmp_path / "shelf"
+    monkeypatch.setattr(
+        "flows.publish.publish.check_ready",
+        lambda folders, workers: [TaskRelease(one, read_manifest(one)) for one in folders],
+    )
+
+    def tried() -> None:
+        publish("known@1.0.0", str(shelf), workspace=workspace.root)
+
+    with monkeypatch.context() as patch:
+
+        def killed(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(PlacePublisher, "_send", killed)
+        with pytest.raises(KeyboardInterrupt):
+            tried()
+    assert published(workspace, "known", "1.0.0") == {str(shelf): {"unfinished": True}}
+    assert f"not wholly published to {shelf} as 1.0.0" in describe(status(workspace))
+    tried()
+    hashes = {task: read_manifest(version / task).release_hash for task in TASKS}
+    assert published(workspace, "known", "1.0.0") == {str(shelf): {"release_hashes": hashes}}
+    assert f"  published to {shelf} as 1.0.0" in describe(status(workspace))
+
+    shutil.rmtree(workspace.root / "published")
+    (shelf / "known/1.0.0" / MANIFEST).write_text("{}", "utf-8")
+    with pytest.raises(ReleaseError):
+        tried()
+    assert published(workspace, "known", "1.0.0") == {}, "somebody else's version is no concern of a purge"
 
 
 def test_of_many_that_swap_a_file_one_does(place: Place, tmp_path: Path) -> None:
