@@ -68,6 +68,8 @@ _CASES = (
 _DEV = frozenset({4, 5})
 _FINDERS = (["bm25:answer:1"], ["bm25:answer:1", "dense:query:2"])
 _OF_IMAGES = frozenset(ORIGIN_IMAGES.schema.names)
+_ONE_IMAGE = frozenset({0, 3})
+"""Cases of one image: theirs are the first query and document, beside which duplicates are planted."""
 _CLUES = frozenset({0})
 """Cases whose query names a test of its diagnosis."""
 
@@ -227,8 +229,10 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         found["provenance_corpus"].append({"id": name, **origin})
         if drawn:
             found["image_checks"].append({"id": name, "kind": "", "text_check": "passed", "flags": []})
-    for side, name, first in (("query", query, picture), ("document", documents[0][0], shown)):
-        _add_images(found, side, name, own if side == "query" else other, (first, _picture(2 * number + 101)))
+    further = [] if number in _ONE_IMAGE else [_picture(2 * number + 101)]
+    if further:
+        _add_images(found, "query", query, own, (picture, *further))
+        _add_images(found, "document", documents[0][0], other, (shown, *further))
     spans = (_span(documents[0][0], answer), _span(f"{own}#case1", text))
     _judge(found, query, documents[0][0], documents[1][0], spans)
     found["sources"] += [_source(own, f"Invented history {number}"), _source(other, title)]
@@ -238,10 +242,7 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         ("query", sha256_text(normalise_text(text))),
         *(("article", family_key(article)) for article in (own, other)),
         *(("patient", f"{family_key(article)}#case1") for article in (own, other)),
-        *(
-            ("image_family", f"sha256:{sha256_bytes(data)}")
-            for data in (picture, shown, _picture(2 * number + 101))
-        ),
+        *(("image_family", f"sha256:{sha256_bytes(data)}") for data in (picture, shown, *further)),
     ]
     found["keys"] += [{"query-id": query, "dimension": kind, "key": key} for kind, key in keys]
 
