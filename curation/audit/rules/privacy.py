@@ -55,6 +55,13 @@ PLACES = (
         )
         for name in ("provenance_queries", "provenance_corpus")
     ),
+    Place("images", "captions", "caption", "SELECT id, unnest(captions) AS text FROM images"),
+    Place(
+        "provenance_images",
+        "caption_transforms",
+        "replaced text of a caption",
+        "SELECT id, unnest(caption_transforms).original AS text FROM provenance_images",
+    ),
     Place("annotations", "reason", "reason", 'SELECT "query-id" AS id, reason AS text FROM annotations'),
     Place("expansions", "text", "text of a model", 'SELECT "query-id" AS id, text FROM expansions'),
     *(

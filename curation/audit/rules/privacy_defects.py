@@ -149,6 +149,8 @@ CERTAIN: tuple[Defect, ...] = (
     _in("a quote", "provenance_qrels", "evidence", _QUOTE, "query-id"),
     _in("a replaced text", "provenance_corpus", "transforms", _CHANGE),
     _in("a query's replaced text", "provenance_queries", "transforms", _CHANGE),
+    _in("a caption", "images", "captions", f"[{_SAID}]"),
+    _in("a caption's replaced text", "provenance_images", "caption_transforms", _CHANGE),
     _in("an answer's reason", "annotations", "reason", key="query-id"),
     _in("a model's text", "expansions", "text", key="query-id"),
     _in("an answer", "answers", "answer", key="query-id"),
