@@ -167,8 +167,8 @@ class LocalPlace:
         target = self.root / name
         if target.exists():
             return False
-        version = self.root.joinpath(*Path(name).parts[:2])
-        part = version / _PARTS / uuid.uuid4().hex
+        folder = self.root.joinpath(*Path(name).parent.parts[:2])
+        part = folder / _PARTS / uuid.uuid4().hex
         part.parent.mkdir(parents=True, exist_ok=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         fill(part)
