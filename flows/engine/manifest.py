@@ -91,12 +91,13 @@ def read_manifest(folder: Path) -> Manifest | None:
     """
     path = folder / MANIFEST
     try:
-        return parse_manifest(path.read_text("utf-8"), str(path))
+        data = path.read_bytes()
     except FileNotFoundError:
         return None
+    return parse_manifest(data, str(path))
 
 
-def parse_manifest(text: str, place: str) -> Manifest:
+def parse_manifest(text: str | bytes, place: str) -> Manifest:
     """A manifest as it was written to `place`.
 
     Raises:
