@@ -64,6 +64,7 @@ def test_settings_of_a_task_are_the_specs_and_its_defaults() -> None:
         "min_words": 50,
         "min_confidence": 1.0,
         "max_family": 50,
+        "max_images": 1,
         "require_image": True,
     }
 
