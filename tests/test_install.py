@@ -27,6 +27,7 @@ LOCKS = {
 }
 EXTRAS = [
     "bench",
+    "dask",
     "faces",
     "llm",
     "models",

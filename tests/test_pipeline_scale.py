@@ -29,6 +29,7 @@ from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Figure, Passage
 from schemas.hashing import sha256_bytes, sha256_text
 from schemas.image import FigureImage
+from schemas.stages import RecordStage
 from tests.pipeline import run_jobs, run_partition
 
 SMALL = Mix(full=5, series=14, records=24, with_abstract=2)
@@ -50,6 +51,9 @@ def built(made: Workspace) -> Workspace:
             params = parameters_of(spec)[name]
             resources = task_resources(made, name, BUILT[name].per_article)
             run_jobs(plan(made, BUILT[name].per_article, params=params, resources=resources), pool)
+            for step in BUILT[name].steps:
+                assert isinstance(step, RecordStage)
+                run_jobs(plan(made, step, params=params, versions=VERSIONS), pool)
             run_jobs(plan(made, BUILT[name].over_all, versions=VERSIONS), pool)
     run_partition(made, spec)
     return made
