@@ -347,8 +347,8 @@ def section() -> list[str]:
         f"rerun {again} |",
         f"| cancelled in night {cancelled['night']} | recorded as {cancelled['record']}, "
         f"{len(cancelled['litter'])} files left half-written |",
-        f"| sweep and crawl at once in night {together['night']} | "
-        f"waited for the other: {', '.join(together['waited_for_the_other'])} |",
+        f"| sweep and crawl started at once in night {together['night']} | both completed; "
+        f"waited for the other: {', '.join(together['waited_for_the_other']) or 'neither had to'} |",
         "",
     ]
     return lines
