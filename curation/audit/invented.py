@@ -69,7 +69,7 @@ _DEV = frozenset({4, 5})
 _FINDERS = (["bm25:answer:1"], ["bm25:answer:1", "dense:query:2"])
 _OF_IMAGES = frozenset(ORIGIN_IMAGES.schema.names)
 _ONE_IMAGE = frozenset({0, 3})
-"""Cases of one image: theirs are the first query and document, beside which duplicates are planted."""
+"""Cases of one image: beside their queries duplicates are planted."""
 _CLUES = frozenset({0})
 """Cases whose query names a test of its diagnosis."""
 
@@ -203,6 +203,7 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
     own, other = f"pmc:PMC99000010{number}.1", f"pmc:PMC99000020{number}.1"
     query, concept = f"{TASK}-{sha256_text(text)[:24]}", f"INV:{number:04d}"
     picture, shown = _picture(2 * number + 1), _picture(2 * number + 2)
+    further = [] if number in _ONE_IMAGE else [_picture(2 * number + 101)]
     tier = "gives_away" if number in _CLUES else "hidden"
     found["queries"].append({"id": query, "text": text, "image": _image(picture), "tier": tier, **_rights()})
     if number in _CLUES:
@@ -216,7 +217,7 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
             "family": "",
             "hides_target": True,
             "since": "1.0.0",
-            "image_count": 1,
+            "image_count": 1 + len(further),
             **_origin(text, own, f"{own}#case1", picture),
         }
     )
@@ -229,7 +230,6 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         found["provenance_corpus"].append({"id": name, **origin})
         if drawn:
             found["image_checks"].append({"id": name, "kind": "", "text_check": "passed", "flags": []})
-    further = [] if number in _ONE_IMAGE else [_picture(2 * number + 101)]
     if further:
         _add_images(found, "query", query, own, (picture, *further))
         _add_images(found, "document", documents[0][0], other, (shown, *further))

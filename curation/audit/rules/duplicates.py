@@ -192,7 +192,9 @@ def _across_splits(context: Context) -> Outcome:
     return outcome
 
 
-_LIKE = "(SELECT id FROM queries WHERE rowid = 0)"
+_LIKE = """(SELECT q.id FROM queries AS q JOIN provenance_queries AS o ON o.id = q.id
+    WHERE coalesce(o.image_count, 0) < 2 ORDER BY q.rowid LIMIT 1)"""
+"""A query of one image or none: the copy of another would lack its further images."""
 _POSITIVE = """(SELECT "query-id" AS q, "corpus-id" AS c FROM qrels SEMI JOIN corpus d ON d.id = "corpus-id"
     SEMI JOIN queries o ON o.id = "query-id" WHERE score > 0 ORDER BY qrels.rowid LIMIT 1)"""
 
@@ -222,7 +224,7 @@ def _near_document(text: str, changed: str, grade: int | None = None) -> Defect:
 def _near_query(name: str, text: str, changed: str) -> Defect:
     """A near copy of the first query, in its split."""
     planted = _again("queries", _LIKE, "canary:query", text, changed, "'' AS family")
-    return Defect(name, f"{planted}; SELECT id, 'canary:query' FROM queries WHERE rowid = 0")
+    return Defect(name, f"{planted}; SELECT id, 'canary:query' FROM queries WHERE id = {_LIKE}")
 
 
 def _far_query(name: str, text: str, changed: str) -> Defect:

@@ -25,7 +25,7 @@ def literal(value: str) -> str:
 
 
 def images(context: Context, table: str, ids: Iterable[str]) -> dict[str, str]:
-    """Hash of the picture of each of some rows, of all where it has several; rows without one are absent."""
+    """Hash of the picture of each row, of all pictures of a query that has several; none: absent."""
     ids = sorted(set(ids))
     view = f"provenance_{table}"
     if view in context.views:
@@ -36,17 +36,17 @@ def images(context: Context, table: str, ids: Iterable[str]) -> dict[str, str]:
         return {}
     text = f"SELECT t.id, {hashed} AS hash FROM {source} t JOIN wanted w ON w.id = t.id ORDER BY t.id, hash"
     found = context.query(text, {source: context.views[source], "wanted": [_written(context, ids)]})
+    several = table == "queries" and ORIGIN_IMAGES.name in context.views
     return {row["id"]: row["hash"] for batch in found for row in batch.to_pylist() if row["hash"]} | (
-        _several(context, table, ids) if ORIGIN_IMAGES.name in context.views else {}
+        _several(context, ids) if several else {}
     )
 
 
-def _several(context: Context, table: str, ids: Iterable[str]) -> dict[str, str]:
-    """Hashes of the pictures of each of some rows that has several, joined."""
-    kind = "query" if table == "queries" else "document"
+def _several(context: Context, ids: Iterable[str]) -> dict[str, str]:
+    """Hashes of the pictures of each of some queries that has several, joined."""
     text = f"""SELECT i.id, string_agg(i.image_sha256, ' ' ORDER BY i.position) AS hash
         FROM {ORIGIN_IMAGES.name} i JOIN wanted w ON w.id = i.id
-        WHERE i.side = '{kind}' GROUP BY i.id ORDER BY i.id"""
+        WHERE i.side = 'query' GROUP BY i.id ORDER BY i.id"""
     given = {ORIGIN_IMAGES.name: context.views[ORIGIN_IMAGES.name], "wanted": [_written(context, ids)]}
     return {row["id"]: row["hash"] for batch in context.query(text, given) for row in batch.to_pylist()}
 
