@@ -328,6 +328,21 @@ def test_every_canary_can_be_planted_in_the_invented_release(invented_proof: Pro
     assert all(item.is_found for item in found), [item for item in found if not item.is_found]
 
 
+def test_duplicates_are_found_where_the_first_query_has_several_images(
+    known: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of such a query would lack its further images, and be no duplicate."""
+    monkeypatch.setattr(invented, "_ONE_IMAGE", frozenset({1}))
+    first = invented.rows()["queries"][0]["id"]
+    assert first in {row["id"] for row in invented.rows()["images"]}
+    shutil.copytree(known, tmp_path / "copy")
+    _empty(tmp_path / "copy")
+    mine = [rule for rule in RULES if "duplicate_" in rule.id or rule.id == "near_queries_across_splits"]
+    found = by_rule(planted(mine, tmp_path / "copy", tmp_path))
+    assert len(mine) >= 5 and all(found[rule.id] for rule in mine)
+    assert all(item.is_found for rule in mine for item in found[rule.id])
+
+
 def test_another_layout_is_proven_too(known: Path, tmp_path: Path) -> None:
     """Three tables without provenance: what cannot be shown on them is shown on invented rows."""
     views = {}
