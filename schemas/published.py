@@ -32,6 +32,8 @@ READERS: dict[Reader, str] = {
 }
 Step = Literal["write", "derive"]
 """Which step of a release writes a table: from the workspace, or from the tables written before it."""
+NAMED = "named_"
+"""Before the names of tables that stand beside others in further languages: `named_corpus`."""
 _OF_LANGUAGE = re.compile(r"[a-z]+-(?P<language>(?:[a-z]{4,}-)?[a-z]{2,3})-\d+-of-\d+\.parquet")
 _BLANKS: dict[pa.DataType, Any] = {pa.string(): "", pa.int64(): 0, pa.bool_(): False, pa.float64(): 0.0}
 
@@ -115,6 +117,11 @@ class Published:
         return (self.schema,) if kept == self.columns else (self.schema, _schema(kept))
 
     @property
+    def query_column(self) -> str:
+        """The column with the query a row is of, in a table with splits."""
+        return "query-id" if any(column.name == "query-id" for column in self.columns) else "id"
+
+    @property
     def rows_per_group(self) -> int:
         """Rows of one row group; few where each has a picture, or several."""
         if any(column.type == pa.list_(IMAGE) for column in self.columns):
@@ -159,8 +166,11 @@ def languages_of(files: Iterable[Path]) -> list[str]:
 
 
 def of_language(name: str, language: str) -> str:
-    """Name of the config with the rows of one language: `es-queries`, `parallel-es-queries`."""
-    return f"{language}-{name}"
+    """Name of the config with the rows of one language: `es-queries`, `parallel-es-queries`.
+
+    Where only the documents are in it, too: `es-corpus` of `named_corpus`.
+    """
+    return f"{language}-{name.removeprefix(NAMED)}"
 
 
 @functools.cache

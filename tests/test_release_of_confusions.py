@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from curation.audit import audit
-from curation.audit.rules import confusions, pools, restricted, rights, runs
+from curation.audit.rules import confusion_names, confusions, pools, restricted, rights, runs
 from curation.published.manifest import ReleaseManifest
 from curation.tasks.registry import TASKS
 from flows.engine.connection import query
@@ -23,6 +24,10 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
+from flows.vocabulary import current
+from flows.vocabulary.store import MANIFEST
+from schemas.record import to_table
+from schemas.vocabulary import ConceptName
 from tests.pipeline import run_partition, run_stages
 from tests.releases import card_text
 
@@ -36,7 +41,42 @@ nano_queries = 5
 nano_documents = 100
 [tasks.{NAME}]
 """
-RULES = (*confusions.RULES, *pools.RULES, *runs.RULES, *rights.RULES, *restricted.RULES)
+RULES = (
+    *confusions.RULES,
+    *confusion_names.RULES,
+    *pools.RULES,
+    *runs.RULES,
+    *rights.RULES,
+    *restricted.RULES,
+)
+
+
+def name_in_languages(workspace: Workspace) -> None:
+    """Invented names of every concept in three languages, those in Spanish unconfirmed for every fifth."""
+    vocabulary = current(workspace)
+    assert vocabulary is not None
+    path = vocabulary.table("names")
+    table = pq.read_table(path)
+    concepts = sorted({name for name in table.column("concept").to_pylist() if name.startswith("HP:")})
+    forms = {"es": "morbo {} del mar", "ja": "海の熱{}", "zh": "海之病{}"}
+    names = [
+        ConceptName(
+            concept=concept,
+            name=form.format(concept.removeprefix("HP:")),
+            language=language,
+            source="HPO",
+            term_type="CAND" if language == "es" and not place % 5 else "PT",
+            tier="terms",
+            is_preferred=True,
+        )
+        for place, concept in enumerate(concepts)
+        for language, form in forms.items()
+    ]
+    path.unlink()
+    pq.write_table(pa.concat_tables([table, to_table(ConceptName, names)]).sort_by("concept"), path)
+    manifest = json.loads((vocabulary.folder / MANIFEST).read_text("utf-8"))
+    manifest["tables"]["names"]["bytes"] = path.stat().st_size
+    (vocabulary.folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +88,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> tuple[P
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
     workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+    name_in_languages(workspace)
+    shutil.rmtree(workspace.work / f"{NAME}_all", ignore_errors=True)
     run_stages(workspace, spec=spec)
     run_partition(workspace, spec, "1.0.0")
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
@@ -107,7 +149,8 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
     found = said(directory)
     assert {rule: status for rule, status in found.items() if status == "failed"} == {}
     assert found["confusion_sets"] == found["confusion_tiers"] == "passed"
-    planted = audit(directory, query(), rules=pools.RULES, plant=True)
+    assert found["confusion_names"] == "passed"
+    planted = audit(directory, query(), rules=(*pools.RULES, *confusion_names.RULES), plant=True)
     assert all(planted_one.is_found for planted_one in planted.canaries)
     changed = Path(shutil.copytree(directory, tmp_path / NAME))
     path = next((changed / "confusions").glob("*.parquet"))
@@ -122,3 +165,24 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
         table.set_column(table.column_names.index("below"), table.schema.field("below"), column), path
     )
     assert said(changed)["confusion_sets"] == "failed"
+
+
+def test_sets_are_loaded_by_language_with_names_for_documents(made: tuple[Path, ReleaseManifest]) -> None:
+    directory, _ = made
+    sets: dict[str, set[str]] = {}
+    for row in rows(directory, "confusions"):
+        sets.setdefault(row["query-id"], set()).add(row["corpus-id"])
+    gold = {row["query-id"]: row["corpus-id"] for row in rows(directory, "qrels")}
+    for language, beginning in (("es", "morbo "), ("ja", "海の熱"), ("zh", "海之病")):
+        asked, documents, labels = (
+            datasets.load_dataset(str(directory), f"{language}-{name}", split="test")
+            for name in ("queries", "corpus", "qrels")
+        )
+        texts = dict(zip(documents["id"], documents["text"], strict=True))
+        assert set(asked["id"]) == set(sets) and all(name.startswith(beginning) for name in texts.values())
+        assert set(texts) == set().union(*sets.values())
+        assert dict(zip(labels["query-id"], labels["corpus-id"], strict=True)) == gold
+    assert {row["status"] for row in rows(directory, "names/queries")} == {"official", "candidate"}
+    dropped = [row for row in rows(directory, "provenance/drops") if row["unit"] == "set"]
+    assert {row["reason"] for row in dropped} == {"no_name_in_language"}
+    assert "| ja | " in card_text(directory)
