@@ -73,6 +73,8 @@ NAME_RECIPES = Published(
         _LANGUAGE,
         text("concept", "CURIE the name is of"),
         text("text", "the name, '' where it is restricted"),
+        text("license", "SPDX id of the name's licence", repeats=True),
+        text("status", _STATUS, repeats=True),
         text("source", "source of the name", repeats=True),
         text("code", "the concept's own id in that source"),
         text("atom", "UMLS atom (AUI) of the name, '' where its source is none of UMLS"),

@@ -92,6 +92,7 @@ class Published:
             because tools of the field want a split's name.
         is_optional: whether it is left out where a task has no rows for it.
         step: which step of a release writes it.
+        language: of a table that is parted by language, the only one whose files are meant; '' for all.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Published:
     has_splits: bool = False
     is_optional: bool = False
     step: Step = "write"
+    language: str = ""
 
     @property
     def schema(self) -> pa.Schema:
@@ -148,7 +150,8 @@ class Published:
 
     def files(self, directory: Path, split: str = "") -> list[Path]:
         """Its shards inside a task directory, in order; those of one split where it is named."""
-        return sorted((directory / self.folder).glob(f"{split}-*.parquet" if split else "*.parquet"))
+        found = sorted((directory / self.folder).glob(f"{split}-*.parquet" if split else "*.parquet"))
+        return [path for path in found if language_of(path) == self.language] if self.language else found
 
 
 def language_of(path: Path) -> str:

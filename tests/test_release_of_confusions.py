@@ -15,7 +15,9 @@ import pytest
 
 from curation.audit import audit
 from curation.audit.rules import confusion_names, confusions, pools, restricted, rights, runs
+from curation.evaluation.collection import open_collection
 from curation.published.manifest import ReleaseManifest
+from curation.release.filled import look_up, write_filled
 from curation.tasks.registry import TASKS
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
@@ -26,6 +28,7 @@ from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from flows.vocabulary import current
 from flows.vocabulary.store import MANIFEST
+from schemas.hashing import sha256_text
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName
 from tests.pipeline import run_partition, run_stages
@@ -52,21 +55,22 @@ RULES = (
 
 
 def name_in_languages(workspace: Workspace) -> None:
-    """Invented names of every concept in three languages, those in Spanish unconfirmed for every fifth."""
+    """Invented names of every concept, some unconfirmed in Spanish and some restricted in Italian."""
     vocabulary = current(workspace)
     assert vocabulary is not None
     path = vocabulary.table("names")
     table = pq.read_table(path)
-    concepts = sorted({name for name in table.column("concept").to_pylist() if name.startswith("HP:")})
-    forms = {"es": "morbo {} del mar", "ja": "海の熱{}", "zh": "海之病{}"}
+    concepts = sorted(set(table.column("concept").to_pylist()))
+    forms = {"es": "morbo {} del mar", "it": "morbo {} del lago", "ja": "海の熱{}", "zh": "海之病{}"}
     names = [
         ConceptName(
             concept=concept,
-            name=form.format(concept.removeprefix("HP:")),
+            name=form.format(concept.replace(":", "")),
             language=language,
             source="HPO",
-            term_type="CAND" if language == "es" and not place % 5 else "PT",
-            tier="terms",
+            term_type="CAND" if language == "es" and not place % 20 else "PT",
+            tier="restricted" if language == "it" and not place % 9 else "terms",
+            atom=f"A{place}" if language == "it" and not place % 9 else "",
             is_preferred=True,
         )
         for place, concept in enumerate(concepts)
@@ -170,19 +174,53 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
 def test_sets_are_loaded_by_language_with_names_for_documents(made: tuple[Path, ReleaseManifest]) -> None:
     directory, _ = made
     sets: dict[str, set[str]] = {}
+    tested = {row["id"] for row in rows(directory, "provenance/queries")} - _dev(directory)
     for row in rows(directory, "confusions"):
         sets.setdefault(row["query-id"], set()).add(row["corpus-id"])
-    gold = {row["query-id"]: row["corpus-id"] for row in rows(directory, "qrels")}
+    gold = {
+        row["query-id"]: row["corpus-id"] for row in rows(directory, "qrels") if row["query-id"] in tested
+    }
     for language, beginning in (("es", "morbo "), ("ja", "海の熱"), ("zh", "海之病")):
         asked, documents, labels = (
             datasets.load_dataset(str(directory), f"{language}-{name}", split="test")
             for name in ("queries", "corpus", "qrels")
         )
         texts = dict(zip(documents["id"], documents["text"], strict=True))
-        assert set(asked["id"]) == set(sets) and all(name.startswith(beginning) for name in texts.values())
+        assert set(asked["id"]) == tested and all(name.startswith(beginning) for name in texts.values())
         assert set(texts) == set().union(*sets.values())
         assert dict(zip(labels["query-id"], labels["corpus-id"], strict=True)) == gold
     assert {row["status"] for row in rows(directory, "names/queries")} == {"official", "candidate"}
     dropped = [row for row in rows(directory, "provenance/drops") if row["unit"] == "set"]
-    assert {row["reason"] for row in dropped} == {"no_name_in_language"}
+    assert {row["reason"] for row in dropped} == {"no_name_in_language", "restricted_name"}
     assert "| ja | " in card_text(directory)
+    told = json.loads((directory / "runs/derived.json").read_text("utf-8"))["names"]
+    assert told["core"] == ["es", "ja", "zh"]
+    assert told["languages"]["ja"]["official"] > told["core_queries"] > 0
+    assert told["fairness"]["bm25"]["families"] == told["core_queries"]
+
+
+def test_sets_with_restricted_names_stay_home_and_come_back_byte_for_byte(
+    made: tuple[Path, ReleaseManifest], tmp_path: Path
+) -> None:
+    directory, _ = made
+    vocabulary = current(Workspace(directory.parents[3]))
+    assert vocabulary is not None
+    recipes = rows(directory, "name_recipes")
+    secret = [row for row in recipes if row["tier"] == "restricted"]
+    held = {row["id"] for row in rows(directory, "names/queries") if row["document_language"] == "it"}
+    waiting = {row["query-id"] for row in recipes}
+    assert secret and not any(row["text"] for row in secret) and not held & waiting
+    filling = look_up(query(), directory, vocabulary.table("names"))
+    assert not filling.missing and len(filling.texts) == len(recipes)
+    write_filled(query(), directory, filling, tmp_path / "filled", "v1")
+    filled = {(row["id"], row["language"]): row["text"] for row in rows(tmp_path / "filled", "names/corpus")}
+    for row in recipes:
+        name = filled[row["corpus-id"], row["document_language"]]
+        assert sha256_text(name) == row["text_sha256"] and row["text"] in ("", name)
+    asked = rows(tmp_path / "filled", "names/queries")
+    assert {row["id"] for row in asked if row["document_language"] == "it"} == held | waiting
+    assert open_collection(tmp_path / "filled", variant="it").sets.keys() >= waiting - _dev(directory)
+
+
+def _dev(directory: Path) -> set[str]:
+    return {row["id"] for row in rows(directory, "provenance/queries") if row["split"] == "dev"}

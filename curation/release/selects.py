@@ -77,6 +77,11 @@ _KEPT = """
 """
 
 
+_SPELT_OUT = """ UNION SELECT 'vocabulary:' || source FROM name_recipes
+    SEMI JOIN placed USING (query_id) WHERE text <> ''"""
+"""Sources of names that recipes hold as they are."""
+
+
 def kept(task: Task, version: str) -> str:
     """What partition and privacy left of a task: the WITH that a SELECT follows.
 
@@ -88,7 +93,7 @@ def kept(task: Task, version: str) -> str:
     status = "candidate" if task.candidates_because else "structural"
     sure = ", ".join(map(literal, task.sure_rules)) or "''"
     has_names = NAMED_CORPUS.name in task.extra_tables
-    named = f" UNION SELECT article_id FROM {ROWS[NAMED_CORPUS.name]}" if has_names else ""
+    named = f" UNION SELECT article_id FROM {ROWS[NAMED_CORPUS.name]}{_SPELT_OUT}" if has_names else ""
     return _KEPT.format(
         task=task.name, version=version, status=status, sure=sure, of_article=_OF_ARTICLE, named=named, **keys
     )

@@ -122,14 +122,21 @@ def _documents(licence: str) -> str:
     """
 
 
-_RECIPES = f"""
+def _recipes(licence: str) -> str:
+    """SQL of what makes the sets with a restricted name; `licence` as for the documents."""
+    return f"""
+    WITH credited AS (SELECT source, min(licence) AS licence, max(tier) AS tier FROM sources GROUP BY source)
     SELECT a.query_id, c.corpus_id, a.document_language, n.concept,
-        if(n.tier = '{RESTRICTED}', '', n.name) AS text, n.source, n.code, n.atom, n.term_type, n.tier,
-        sha256(n.name) AS text_sha256
+        if(n.tier = '{RESTRICTED}', '', n.name) AS text,
+        if(n.tier = '{RESTRICTED}', 'LicenseRef-restricted-' || n.source, {licence}) AS license,
+        {_STATUS} AS status, n.source, n.code, n.atom, n.term_type, n.tier, sha256(n.name) AS text_sha256
     FROM asked_sets AS a JOIN confusions AS c ON c.query_id = a.query_id
     JOIN named AS n ON n.concept = c.concept AND n.language = a.document_language
+    JOIN credited AS v ON v.source = n.source
     WHERE a.reason = '{OwnReason.RESTRICTED_NAME}'
-"""
+    """
+
+
 DROPPED = """
     SELECT 'set' AS unit, id, article_id, reason, detail FROM asked_sets WHERE reason <> ''
 """
@@ -143,5 +150,5 @@ def named_sql(licence: str) -> dict[str, Sql]:
         "named_queries": Sql(_QUERIES, NamedSet, ("id",)),
         "named_qrels": Sql(_QRELS, NamedLabel, ("query_id", "corpus_id", "document_language")),
         "named_corpus": Sql(_documents(licence), NamedDocument, ("language", "id")),
-        "name_recipes": Sql(_RECIPES, NameRecipe, ("query_id", "document_language", "corpus_id")),
+        "name_recipes": Sql(_recipes(licence), NameRecipe, ("query_id", "document_language", "corpus_id")),
     }

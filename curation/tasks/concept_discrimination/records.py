@@ -233,6 +233,8 @@ class NameRecipe:
     document_language: str = column("BCP-47")
     concept: str = column("CURIE")
     text: str = column("the name, '' where it is restricted")
+    license: str = column("SPDX id of the name")
+    status: Status = column("whether its source calls the name confirmed")
     source: str = column("source of the name")
     code: str = column("the concept's own id in that source")
     atom: str = column("UMLS atom (AUI) of the name, '' where its source is none of UMLS")

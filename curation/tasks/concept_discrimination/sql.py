@@ -121,7 +121,9 @@ _COLLECTIONS = f"""
         {{'spdx': {_LICENCE}, 'evidence': 'vocabulary: ' || v.licence, 'url': nullif(v.url, ''),
           'statement': v.licence, 'is_disputed': false}},
         false, false, false, '', [], v.sha256
-    FROM (SELECT source, min(language) AS language FROM named_corpus GROUP BY source) AS n
+    FROM (SELECT source, min(language) AS language FROM (
+        SELECT source, language FROM named_corpus
+        UNION SELECT source, document_language FROM name_recipes WHERE text <> '') GROUP BY source) AS n
     JOIN credited AS v ON v.source = n.source
 """
 """Of a definition its own entry is credited, of names their source."""

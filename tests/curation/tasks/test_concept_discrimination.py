@@ -240,7 +240,7 @@ def test_of_a_restricted_name_only_its_origin_and_hash_are_told(named: dict[str,
     recipes = {row.concept: row for row in named["name_recipes"]}
     assert len(recipes) == 8 and {row.document_language for row in recipes.values()} == {"it"}
     secret = recipes[GOOD[3]]
-    assert (secret.text, secret.atom, secret.tier) == ("", "A1", "restricted")
+    assert (secret.text, secret.atom, secret.license) == ("", "A1", "LicenseRef-restricted-T")
     assert secret.text_sha256 == sha256_text("male ae di mare") and recipes[GOLD].text == "male aa di mare"
     assert "male ae" not in str(named["named_corpus"]) + str(named["drops"])
 
