@@ -16,6 +16,8 @@ import pytest
 from curation.audit import audit
 from curation.audit.rules import confusion_names, confusions, pools, restricted, rights, runs
 from curation.evaluation.collection import open_collection
+from curation.export.run import export
+from curation.export.source import open_source
 from curation.published.manifest import ReleaseManifest
 from curation.release.filled import look_up, write_filled
 from curation.tasks.registry import TASKS
@@ -224,3 +226,19 @@ def test_sets_with_restricted_names_stay_home_and_come_back_byte_for_byte(
 
 def _dev(directory: Path) -> set[str]:
     return {row["id"] for row in rows(directory, "provenance/queries") if row["split"] == "dev"}
+
+
+def test_mteb_gets_a_subset_for_each_language_over_its_own_corpus(
+    made: tuple[Path, ReleaseManifest], tmp_path: Path
+) -> None:
+    directory, _ = made
+    export(open_source(directory), tmp_path / "out", "mteb")
+    texts = {
+        language: datasets.load_dataset(str(tmp_path / "out"), f"{language}-corpus", split="test")["text"]
+        for language in ("en", "ja")
+    }
+    assert all(text.startswith("海の熱") for text in texts["ja"]) and len(texts["en"]) == len(texts["ja"])
+    asked = datasets.load_dataset(str(tmp_path / "out"), "ja-queries", split="test")
+    assert asked.num_rows == datasets.load_dataset(str(tmp_path / "out"), "en-queries", split="test").num_rows
+    definition = (tmp_path / "out/mteb_tasks.py").read_text("utf-8")
+    assert "'en': ['eng-Latn']" in definition and "'ja': ['eng-Latn', 'jpn-Jpan']" in definition
