@@ -123,7 +123,10 @@ def _run(
     asked: list[tuple[WantedTranslation, TranslatedQuestion]], resources: dict[str, Path]
 ) -> tuple[dict[str, list[Any]], list[Any]]:
     wanted, translated = CHECKED.inputs
-    tables = {wanted.table: [one for one, _ in asked], translated.table: [one for _, one in asked]}
+    tables: dict[str, list[Any]] = {
+        wanted.table: [one for one, _ in asked],
+        translated.table: [one for _, one in asked],
+    }
     kept, drops, _ = run_records(CHECKED, tables, CHECKED.params, resources)
     return kept, drops
 

@@ -101,11 +101,12 @@ def describe_set(found: dict[str, Any]) -> str:
         concept = _named(row["concept"], labels) if row["concept"] else f"{row['concepts']} concepts"
         lines.append(f"  anchor {row['surface']!r}, by {row['link_id']}: {concept}")
     order = {"gold": 0, "member": 1}
+    seeds = {row["concept"] for row in tables["checked"] if row.get("is_seed")}
     for row in sorted(tables["confusions"], key=lambda item: (order[item["role"]], item["corpus_id"])):
         lines.append(
             f"  {row['role']:<6} {_named(row['concept'], labels)}: {_path(row, labels)}; surface distance "
             f"{row['surface_distance'] / 1000:.3f}, {row['names']} names, named in {row['articles']} other "
-            f"articles, depth {row['depth']}"
+            f"articles, depth {row['depth']}" + ("; excluded by ICD-10-CM" if row["concept"] in seeds else "")
         )
     lines += [f"  dropped: {row['reason']} {row['detail']}".rstrip() for row in tables["_dropped"]]
     lines += _in_languages(tables)

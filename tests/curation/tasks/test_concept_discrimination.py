@@ -14,7 +14,7 @@ from curation.tasks.concept_discrimination.task import TASK
 from schemas.benchmark import Transform
 from schemas.concept import Mention
 from schemas.hashing import sha256_text
-from schemas.vocabulary import ConceptName
+from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation
 from tests.curation.tasks.confusion_world import (
     ARTICLE,
     FAR,
@@ -189,6 +189,25 @@ def _in_languages(made: Vocabulary) -> None:
     made.rows["names"].append(
         ConceptName(concept=GOLD, name="морская хворь", language="ru", source="T", term_type="SY")
     )
+
+
+def test_a_concept_that_icd_excludes_is_taken_before_siblings(
+    near: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    """A cousin comes after siblings; an Excludes1 note of the gold concept's category brings it in."""
+    assert "T:cousin" not in {row.concept for row in near["confusions"]}
+    made = vocabulary()
+    for concept, code in ((GOLD, "E10.9"), ("T:cousin", "P70.2"), (GOOD[2], "P70.3")):
+        made.rows["mappings"].append(
+            ConceptMapping(concept=concept, other=f"ICD10CM:{code}", source="T", status="kept")
+        )
+    made.rows["relations"].append(
+        ConceptRelation(concept="ICD10CM:P70.2", relation="excludes", other="ICD10CM:E10", source="ICD10CM")
+    )
+    rows = build(tmp_path, made, source(), passage(1, SAID))[2]
+    assert {row.concept for row in rows["checked"] if row.is_seed} == {"T:cousin"}
+    (cousin,) = [row for row in rows["confusions"] if row.concept == "T:cousin"]
+    assert (cousin.kin, cousin.role) == ("cousin", "member") and len(rows["confusions"]) == 8
 
 
 @pytest.fixture(scope="module")
