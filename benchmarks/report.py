@@ -278,6 +278,18 @@ def _reading() -> list[str]:
             f"| {path.stem} | `{rows[0]['release_hash'][:16]}` | {len(rows)} | {counts['acceptable']} "
             f"| {counts['wrong']} | {counts['unsure']} | {lower_bound(counts['acceptable'], len(rows)):.3f} |"
         )
+    names = json.loads((ROOT / "benchmarks/developer_checks/names.json").read_text("utf-8"))
+    counted = collections.Counter((row["language"], row["verdict"]) for row in names["rows"])
+    lines += [
+        "",
+        f"Names: {names['of']} (`developer_checks/names.json`: ids, hashes and verdicts, no names).",
+        "",
+        "| language | names | acceptable | wrong | unsure |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for language in sorted({row["language"] for row in names["rows"]}):
+        found = [counted[language, verdict] for verdict in ("acceptable", "wrong", "unsure")]
+        lines.append(f"| {language} | {sum(found)} | {' | '.join(map(str, found))} |")
     lines += ["", "case_study has no query on the shared articles: no two reports within two hops.", ""]
     return lines
 

@@ -186,7 +186,7 @@ def _question_ids(asked: AskedConcept) -> list[str]:
 
 QUESTIONS = RecordStage(
     name=f"{NAME}_questions",
-    version=2,
+    version=3,
     inputs=(Input(f"{NAME}_asked.concepts", AskedConcept, "concept"),),
     outputs=(
         Table("queries", Query, ("id", "source_id")),
