@@ -44,7 +44,7 @@ def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
         for form, tool in _TOOLS.items():
             found = told[form]
             scores = [
-                (_score(systems[system], subset), score)
+                (stated(systems[system], subset), score)
                 for subset, of in found["ndcg"].items()
                 for system, score in of.items()
             ]
@@ -105,7 +105,8 @@ def _rows(task: Path, table: Published, names: tuple[str, ...], split: str = "")
     return [tuple(row[name] or "" for name in names) for row in rows]
 
 
-def _score(system: Mapping[str, Any], subset: str) -> float:
+def stated(system: Mapping[str, Any], subset: str) -> float:
+    """nDCG@10 of a system of runs/results.json: of all queries (`default`), or those of one language."""
     of = system["overall"] if subset == "default" else system["facets"]["language"][subset]
     found: float = of["nDCG@10"]["mean"]
     return found
