@@ -55,6 +55,7 @@ ALL = (
     "publish_speed",
     "loaders",
     "loaded_back",
+    "croissant",
     "sweep",
     "seven_nights",
     "simulated_judges",

@@ -209,6 +209,10 @@ class Llm:
         return True
 
 
+_MOST_TOKENS = 2**31 - 1
+"""A server that counts more than this has not counted."""
+
+
 def _completion(body: bytes, mode: Mode) -> Reply:
     """What a reply with status 200 holds."""
     try:
@@ -220,7 +224,7 @@ def _completion(body: bytes, mode: Mode) -> Reply:
         return Reply("cut", "unknown", mode=mode, detail="no_completion")
     usage = value.get("usage")
     counts = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")] if _is_map(usage) else [None]
-    known = all(type(count) is int and count >= 0 for count in counts)
+    known = all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts)
     tokens = tuple(counts) if known else (None, None)
     finish, served = choice.get("finish_reason"), value.get("model")
     outcome: Outcome = "answered"
