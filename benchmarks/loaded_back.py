@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.loaders import SPLIT, sample_release, stated
+from benchmarks.loaders import SPLIT, measured, sample_release, stated
 from benchmarks.measure import ROOT, read_result, save
 from curation.published.manifest import read_manifest
 from schemas.hashing import sha256_file
@@ -59,16 +59,15 @@ def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
 def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str, Any]:
     manifest = read_manifest(task)
     repository = f"{ORGANIZATION}/{manifest.dataset}-{manifest.task}"
-    results = json.loads((task / "runs/results.json").read_text("utf-8"))[SPLIT]
-    measured = {item["name"]: item for item in results["systems"] if item["status"] == "measured"}
+    _, systems = measured(task)
     languages = languages_of(QUERIES.files(task, SPLIT))
     ours = {
-        subset: {name: stated(system, subset) for name, system in measured.items()}
+        subset: {name: stated(system, subset) for name, system in systems.items()}
         for subset in ("default", *languages)
     }
     kept = {**os.environ, **hub.environment(home, xet=False), "MEDQRELS_WORKERS": "1"}
     plan: dict[str, Any] = {"repository": repository, "revision": manifest.version}
-    plan |= {"systems": sorted(measured), "languages": languages}
+    plan |= {"systems": sorted(systems), "languages": languages}
     loaded = _asked([sys.executable, "-m", f"benchmarks.{NAME}", "--load", json.dumps(plan)], kept)
     asked = hub.count("resolve")
     copy = Path(loaded["folder"])
@@ -82,7 +81,7 @@ def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str,
         "rows": loaded["rows"],
         "files": len(manifest.files),
         "equal_files": sum(sha256_file(copy / name) == digest for name, digest in manifest.files.items()),
-        "systems": sorted(measured),
+        "systems": sorted(systems),
         "languages": languages,
         "scored": {tool: len(found) for tool, found in differences.items()},
         "largest_difference": {

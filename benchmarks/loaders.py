@@ -36,8 +36,7 @@ Read = dict[str, Any]
 def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
     """Every task of a release through every tool: what was read, and each system's nDCG@10 here and there."""
     for task in sorted(path.parent for path in release.glob("*/release.json")):
-        results = json.loads((task / "runs/results.json").read_text("utf-8"))[SPLIT]
-        systems = {item["name"]: item for item in results["systems"] if item["status"] == "measured"}
+        queries, systems = measured(task)
         told = _told(python, task, list(systems))
         languages = ["default", *languages_of(QUERIES.files(task, SPLIT))]
         ours = {language: _read(task, language) for language in languages}
@@ -53,13 +52,23 @@ def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
                 "tool": tool,
                 "version": found["version"],
                 "subsets": sorted(found["read"]),
-                "queries": results["queries_measured"],
+                "queries": queries,
                 "reads_equal": {name: read == ours[name] for name, read in sorted(found["read"].items())},
                 "scores": len(scores),
                 "largest_difference": round(
                     max((abs(one - two) for one, two in scores), default=0.0), _PLACES
                 ),
             }
+
+
+def measured(task: Path) -> tuple[int, dict[str, Any]]:
+    """Queries measured, and what the release states of each system; nothing where nothing was to be run."""
+    path = task / "runs/results.json"
+    if not path.is_file():
+        return 0, {}
+    results = json.loads(path.read_text("utf-8"))[SPLIT]
+    systems = {item["name"]: item for item in results["systems"] if item["status"] == "measured"}
+    return results["queries_measured"], systems
 
 
 def _told(python: Path, task: Path, systems: list[str]) -> dict[str, Any]:

@@ -306,8 +306,8 @@ def _thousand(result: dict[str, Any] | None) -> list[str]:
     share = result["overhead_share"]
     return [
         f"{result['articles']:,} articles extracted and grounded: {calls['cpu_seconds']:.1f} CPU s as plain "
-        f"calls, {flows['cpu_seconds']:.1f} as flows and {flows['server_cpu_seconds']:.1f} in the server: {share:+.1%}. "
-        f"Target ≤ 2 %: {'met' if share <= 0.02 else 'missed'}.",
+        f"calls, {flows['cpu_seconds']:.1f} as flows and {flows['server_cpu_seconds']:.1f} in the server: "
+        f"{share:+.1%}. Target ≤ 2 %: {'met' if share <= 0.02 else 'missed'}.",
         "",
     ]
 
