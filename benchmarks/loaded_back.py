@@ -50,9 +50,10 @@ def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
     import pytest
 
     tasks = sorted(path.parent for path in release.glob("*/release.json"))
+    asked = [task for task in tasks if not read_manifest(task).is_empty]  # without queries nothing is scored
     with pytest.MonkeyPatch.context() as patch, serving(patch) as hub, tempfile.TemporaryDirectory() as home:
         publisher(tasks).publish()
-        for task in tasks:
+        for task in asked:
             yield _compared(hub, python, task, Path(home))
 
 

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.loaders_inside import digest
 from benchmarks.measure import ROOT, read_result, save
+from curation.published.manifest import read_manifest
 from schemas.published import Published, languages_of
 from schemas.tables import CORPUS, QRELS, QUERIES
 from scripts import setup_venv
@@ -36,6 +37,8 @@ Read = dict[str, Any]
 def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
     """Every task of a release through every tool: what was read, and each system's nDCG@10 here and there."""
     for task in sorted(path.parent for path in release.glob("*/release.json")):
+        if read_manifest(task).is_empty:
+            continue
         queries, systems = measured(task)
         told = _told(python, task, list(systems))
         languages = ["default", *languages_of(QUERIES.files(task, SPLIT))]
