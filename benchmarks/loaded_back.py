@@ -163,9 +163,11 @@ def _tables(
     """Configs of a repository by their names without the language."""
     import datasets
 
+    there = datasets.get_dataset_config_names(name, revision=revision)
     return {
         config: datasets.load_dataset(name, before + config, split=SPLIT, revision=revision)
         for config in configs
+        if before + config in there  # a table without rows is no config
     }
 
 
@@ -179,7 +181,7 @@ def ndcg(tables: Mapping[str, Any], run: str) -> float:
     for row in tables["qrels"].select_columns(["query-id", "corpus-id", "score"]):
         grades[row["query-id"]][row["corpus-id"]] = row["score"]
     judged = {query: of for query, of in grades.items() if query in known and max(of.values()) > 0}
-    excluded = {(row["query-id"], row["corpus-id"]) for row in tables["excluded"]}
+    excluded = {(row["query-id"], row["corpus-id"]) for row in tables.get("excluded", ())}
     ranked: dict[str, dict[str, float]] = {query: {"": 0.0} for query in judged}
     with gzip.open(run, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -207,7 +209,7 @@ def section() -> list[str]:
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in read_result(NAME)["rows"]:
-        rows = (row["rows"][name] for name in ("queries", "corpus", "qrels", "excluded"))
+        rows = (row["rows"].get(name, 0) for name in ("queries", "corpus", "qrels", "excluded"))
         of = (*(row["largest_difference"].get(tool) for tool in ("datasets", "mteb")), row["bm25_again"])
         found = ("–" if value is None else f"{value:.0e}" for value in of)
         files = f"{row['equal_files']} of {row['files']}"
