@@ -29,6 +29,7 @@ from benchmarks import (
     scope,
     seven_nights,
     simulated_judges,
+    translated_queries,
     translations,
     vignette_cuts,
     written_cases,
@@ -279,6 +280,18 @@ def _reading() -> list[str]:
             f"| {path.stem} | `{rows[0]['release_hash'][:16]}` | {len(rows)} | {counts['acceptable']} "
             f"| {counts['wrong']} | {counts['unsure']} | {lower_bound(counts['acceptable'], len(rows)):.3f} |"
         )
+    names = json.loads((ROOT / "benchmarks/developer_checks/names.json").read_text("utf-8"))
+    counted = collections.Counter((row["language"], row["verdict"]) for row in names["rows"])
+    lines += [
+        "",
+        f"Names: {names['of']} (`developer_checks/names.json`: ids, hashes and verdicts, no names).",
+        "",
+        "| language | names | acceptable | wrong | unsure |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for language in sorted({row["language"] for row in names["rows"]}):
+        found = [counted[language, verdict] for verdict in ("acceptable", "wrong", "unsure")]
+        lines.append(f"| {language} | {sum(found)} | {' | '.join(map(str, found))} |")
     lines += ["", "case_study has no query on the shared articles: no two reports within two hops.", ""]
     return lines
 
@@ -343,6 +356,7 @@ def text() -> str:
         hidden_diagnoses.section,
         rewrite_checks.section,
         translations.section,
+        translated_queries.section,
         vignette_cuts.section,
         labels.section,
         scope.section,

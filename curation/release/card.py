@@ -29,7 +29,7 @@ from curation.release.results import FIGURE
 from curation.release.rights import hub_licence
 from curation.tasks.registry import TASKS, by_lot
 from schemas.errors import ReleaseError
-from schemas.published import IMAGE, Published, of_language
+from schemas.published import IMAGE, Published, languages_of, of_language
 from schemas.spec import Citation
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
 from schemas.wording import counted
@@ -202,11 +202,9 @@ def _configs(tables: Sequence[Published], parquet: Mapping[str, Any]) -> Iterato
         if splits:
             yield {**held, "name": table.name, "folder": table.folder, "splits": splits, "language": ""}
     for table in tables:
-        for name in sorted(parquet):
-            language = name.removesuffix(f"-{table.name}")
-            if language != name and name == of_language(table.name, language):
-                marks = {"name": name, "folder": table.folder, "language": f"{language}-"}
-                yield {**parquet[name], **marks}
+        for language in languages_of(map(Path, parquet.get(table.name, {}).get("shards", ()))):
+            name = of_language(table.name, language)
+            yield {**parquet[name], "name": name, "folder": table.folder, "language": f"{language}-"}
 
 
 def drawn_with(head: ReleaseManifest) -> list[str]:
