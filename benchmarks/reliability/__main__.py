@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
-from benchmarks.reliability import kills, moments
+from benchmarks.reliability import kills, moments, server_faults, services
+from benchmarks.reliability.warm import Warm
 from benchmarks.reliability.world import opened
 
 NAME = "reliability"
-KILLS_OF_A_VERB = 10
+KILLS_OF_A_VERB = 6
 RUNS = 20
+FAULTS_OF_A_SOURCE, FAULTS_OF_A_MODEL, FAULTS_OF_S3 = 60, 45, 15
 SEED = 20261126
 
 
@@ -43,7 +45,22 @@ def _moments(folder: Path) -> list[dict[str, Any]]:
     return results
 
 
-PARTS: Mapping[str, Callable[[Path], list[dict[str, Any]]]] = {"kills": _kills, "moments": _moments}
+def _servers(folder: Path) -> list[dict[str, Any]]:
+    results = server_faults.campaign(folder, server_faults.SOURCES, FAULTS_OF_A_SOURCE, _tell)
+    modules = (*server_faults.MODULES, "benchmarks.reliability.services")
+    counts = (FAULTS_OF_A_MODEL, FAULTS_OF_S3)
+    with Warm(modules, {"HOME": str(folder)}, grace=1.0) as warm:
+        for make, count in zip(services.OTHERS, counts, strict=True):
+            with make(folder / make.__name__, warm) as scene:
+                results += server_faults.faults_of(scene, count, _tell)
+    return [one | {"what": one["source"], "good": server_faults.is_good(one)} for one in results]
+
+
+PARTS: Mapping[str, Callable[[Path], list[dict[str, Any]]]] = {
+    "kills": _kills,
+    "servers": _servers,
+    "moments": _moments,
+}
 
 
 def _tell(what: Any) -> None:
