@@ -10,20 +10,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import SHARED, save
+from benchmarks.prefect_server import PrefectServer
 from benchmarks.processes import descendants
 
-STARTUP_SECONDS = 120
 ROUNDS = 5
 
 _TIMED = """
@@ -143,24 +140,6 @@ def thousand(workspace: Path, environment: dict[str, str], server: int) -> dict[
     return {**found, "overhead_share": round(more / calls["cpu_seconds"], 4)}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _wait(url: str) -> None:
-    deadline = time.monotonic() + STARTUP_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{url}/health", timeout=2):
-                return
-        except OSError:
-            time.sleep(0.3)
-    raise SystemExit("the Prefect server did not start")
-
-
 def _seconds(script: str, workspace: Path, environment: dict[str, str]) -> list[float]:
     command = [sys.executable, "-c", script, str(workspace), str(ROUNDS)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -174,29 +153,11 @@ def measure(home: Path) -> dict[str, Any]:
     workspace = home / "ws"
     os.environ["HOME"] = str(home)
     demo(workspace)
-    port = _free_port()
-    environment = {
-        **os.environ,
-        "PREFECT_HOME": str(home / "prefect"),
-        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
-    }
-    prefect = str(Path(sys.executable).with_name("prefect"))
-    server = subprocess.Popen(
-        [prefect, "server", "start", "--host", "127.0.0.1", "--port", str(port)],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        _wait(environment["PREFECT_API_URL"])
+    with PrefectServer(home / "prefect") as server:
+        environment = {**os.environ, **server.environment}
         with_prefect = _seconds(_TIMED, workspace, environment)
         without = _seconds(_BARE, workspace, environment)
         many = thousand(workspace, environment, server.pid)
-    finally:
-        server.terminate()
-        server.wait(30)
     overhead = statistics.median(with_prefect) - statistics.median(without)
     return {
         "flow_seconds": [round(value, 3) for value in with_prefect],
