@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.loaders import SPLIT, measured, sample_release, stated
+from benchmarks.loaders import SPLIT, Scores, measured, sample_release, stated
 from benchmarks.measure import ROOT, read_result, save
 from curation.published.manifest import read_manifest
 from schemas.hashing import sha256_file
@@ -36,8 +36,6 @@ _INSIDE = Path(__file__).with_name("loaders_inside.py")
 _MEDQRELS = str(Path(sys.executable).with_name("medqrels"))
 _PLACES = 9
 """Places of the scores in runs/results.json."""
-Scores = Mapping[str, Mapping[str, float]]
-"""nDCG@10 by subset, which is `default` or a language, and system."""
 
 
 def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
@@ -62,10 +60,7 @@ def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str,
     repository = f"{ORGANIZATION}/{manifest.dataset}-{manifest.task}"
     _, systems = measured(task)
     languages = languages_of(QUERIES.files(task, SPLIT))
-    ours = {
-        subset: {name: stated(system, subset) for name, system in systems.items()}
-        for subset in ("default", *languages)
-    }
+    ours = stated(systems, languages)
     kept = {**os.environ, **hub.environment(home, xet=False), "MEDQRELS_WORKERS": "1"}
     plan: dict[str, Any] = {"repository": repository, "revision": manifest.version}
     plan |= {"systems": sorted(systems), "languages": languages}
@@ -74,7 +69,12 @@ def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str,
     copy = Path(loaded["folder"])
     told = {"datasets": loaded["ndcg"], "mteb": _of_mteb(python, copy, loaded["runs"], repository, kept)}
     differences = {
-        tool: [abs(score - ours[subset][name]) for subset, of in scores.items() for name, score in of.items()]
+        tool: [
+            abs(score - ours[subset][name])
+            for subset, of in scores.items()
+            if subset in ours
+            for name, score in of.items()
+        ]
         for tool, scores in told.items()
     }
     return {
@@ -83,7 +83,7 @@ def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str,
         "files": len(manifest.files),
         "equal_files": sum(sha256_file(copy / name) == digest for name, digest in manifest.files.items()),
         "systems": sorted(systems),
-        "languages": languages,
+        "languages": sorted(ours.keys() - {"default"}),
         "scored": {tool: len(found) for tool, found in differences.items()},
         "largest_difference": {
             tool: round(max(found), _PLACES) for tool, found in differences.items() if found
