@@ -10,6 +10,7 @@ from benchmarks import (
     blindness,
     concept_links,
     confusion_sets,
+    croissant,
     edits,
     hidden_diagnoses,
     hub_page,
@@ -22,6 +23,7 @@ from benchmarks import (
     other_languages,
     overlap_audit,
     principal_diagnosis,
+    publish_speed,
     purge_kills,
     rewrite_checks,
     scope,
@@ -305,6 +307,21 @@ def _overhead() -> list[str]:
         f"(median of {len(result['flow_seconds'])}). Target ≤ {TARGET_OVERHEAD_SECONDS:.0f} s: {verdict}. "
         "`python -m benchmarks.flow_overhead`",
         "",
+        *_thousand(result.get("thousand")),
+    ]
+
+
+def _thousand(result: dict[str, Any] | None) -> list[str]:
+    """What Prefect costs a night's work."""
+    if result is None:
+        return []
+    flows, calls = result["flows"], result["calls"]
+    share = result["overhead_share"]
+    return [
+        f"{result['articles']:,} articles extracted and grounded: {calls['cpu_seconds']:.1f} CPU s as plain "
+        f"calls, {flows['cpu_seconds']:.1f} as flows and {flows['server_cpu_seconds']:.1f} in the server: "
+        f"{share:+.1%}. Target ≤ 2 %: {'met' if share <= 0.02 else 'missed'}.",
+        "",
     ]
 
 
@@ -327,6 +344,7 @@ def text() -> str:
         _crawl_speed,
         _crawl_kills,
         hub_page.section,
+        publish_speed.section,
         purge_kills.section,
         seven_nights.section,
         _cases,
@@ -353,6 +371,7 @@ def text() -> str:
         blindness.section,
         loaders.section,
         loaded_back.section,
+        croissant.section,
         overlap_audit.section,
         *later_sections.SECTIONS,
         _overhead,

@@ -16,7 +16,7 @@ from flows.engine.database import add_view, connect, write_select
 from flows.engine.manifest import write_parquet
 from flows.engine.progress import Reporter, Steps
 from flows.engine.workspace import Workspace
-from flows.vocabulary.store import Build, Vocabulary, fingerprint, home, read_vocabulary
+from flows.vocabulary.store import Build, Vocabulary, fingerprint, finished, home
 from schemas.errors import InputError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import from_table, to_table
@@ -80,7 +80,7 @@ def build_reading(
     """
     identity = reading.identity()
     folder = home(workspace) / "sources" / f"{reading.source}-{fingerprint(identity)[:12]}"
-    held = read_vocabulary(folder)
+    held = finished(folder)
     if held is not None:
         return held
     build = Build(folder, identity)
