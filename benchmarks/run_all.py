@@ -52,6 +52,7 @@ ALL = (
     "real_model",
     "hub_faults",
     "purge_kills",
+    "reliability",
     "sweep",
     "seven_nights",
     "simulated_judges",
