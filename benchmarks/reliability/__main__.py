@@ -1,7 +1,7 @@
-"""Runs the campaign or parts of it, 1 if anything went wrong: `python -m benchmarks.reliability [PART …] [SECONDS]`.
+"""Runs the campaign of faults or parts of it: `python -m benchmarks.reliability [PART …] [SECONDS]`.
 
-Parts: kills, servers, machine, restarts, moments, each for so many seconds at most; the results keep what
-was measured of those not run again.
+Ends with 1 if anything went wrong. Parts: kills, servers, machine, restarts, moments, each for so many
+seconds at most; the results keep what was measured of those not run again.
 """
 
 from __future__ import annotations
