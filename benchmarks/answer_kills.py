@@ -1,9 +1,9 @@
-"""kill -9 at every commit point of `medqrels answer`; the rerun must end as if nothing happened.
+"""kill -9 at commit points of `medqrels answer`, for every kind of prompt; the rerun ends as if nothing was.
 
 A commit point is where something of a call or a stage has just become durable, or is about to: a call noted
 as sent, an answer stored, its price noted, a shard renamed into place. No answer that was stored is asked for
 again, at most the call under way is; the files of all stages are the same. Run: `python -m
-benchmarks.answer_kills`
+benchmarks.answer_kills [KIND…] [--all]`: of each kind the first, middle and last point of every sort, or all.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ import os
 import shutil
 import signal
 import sqlite3
+import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from benchmarks.answer_scenes import KINDS, MODEL, Kind, Waiting, waiting
 from benchmarks.measure import save
-from benchmarks.real_model import SPEC, built, outputs
 from flows.adapters.answering import Terms
 from flows.adapters.cache import AnswerCache
 from flows.adapters.llm_ledger import Ledger, Prices, read_totals
@@ -36,50 +38,78 @@ from flows.engine.workspace import Workspace
 from flows.specs import read_spec
 from tests.flows.review.openai_server import OpenAIServer
 
-MODEL, ARTICLES = "gpt-test", 2
 _PRICES = Prices(Decimal(1), Decimal(1))
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A workspace to be asked about, what an undisturbed run leaves, and its commit points in order."""
+    """Prompts of a kind that wait, what an undisturbed run leaves, and its commit points in order."""
 
-    root: Path
-    spec: Path
-    wanted: dict[str, bytes]
+    waiting: Waiting
+    wanted: Mapping[str, bytes]
     points: tuple[str, ...]
 
+    @property
+    def kind(self) -> Kind:
+        """What is asked."""
+        return self.waiting.kind
 
-def prepare(folder: Path) -> Scene:
-    """Build the workspace, and run once undisturbed, counting the points."""
-    workspace, _ = built(folder, ARTICLES)
-    spec = folder / "spec.toml"
-    spec.write_text(SPEC, "utf-8")
-    undisturbed = Workspace(shutil.copytree(workspace.root, folder / "undisturbed"))
-    with OpenAIServer() as server:
-        _, points = _run(undisturbed.root, spec, server, 0)
-    return Scene(workspace.root, spec, outputs(undisturbed), tuple(points))
+
+def scenes(folder: Path, task: str) -> Iterator[Scene]:
+    """Each kind of prompt of a task, after a run that nobody disturbed."""
+    told: dict[str, tuple[str, ...]] = {}
+
+    def undisturbed(scene: Waiting, root: Path) -> Workspace:
+        made = Workspace(shutil.copytree(scene.workspace.root, root))
+        with OpenAIServer(says=scene.says) as server:
+            code, points = _run(made.root, scene, server, 0)
+        assert code == 0 and points, f"{scene.kind.name}: an undisturbed run ended with {code}"
+        told[scene.kind.name] = tuple(points)
+        return made
+
+    for scene in waiting(folder, task, undisturbed):
+        wanted = outputs(Workspace(folder / f"after-{scene.kind.name}"))
+        yield Scene(scene, wanted, told[scene.kind.name])
+
+
+def outputs(workspace: Workspace) -> dict[str, bytes]:
+    """Every file of the stages but what tells time and host."""
+    found = sorted(workspace.work.glob("*/*/*"))
+    return {
+        str(path.relative_to(workspace.root)): path.read_bytes() for path in found if path.name != "_run.json"
+    }
+
+
+def chosen(points: Sequence[str]) -> list[int]:
+    """Numbers, from 1, of the first, middle and last point of every sort."""
+    found: set[int] = set()
+    for name in set(points):
+        places = [number for number, point in enumerate(points, 1) if point == name]
+        found |= {places[0], places[len(places) // 2], places[-1]}
+    return sorted(found)
 
 
 def moment(scene: Scene, root: Path, number: int) -> dict[str, Any]:
     """Kill a run at one commit point and run again to the end.
 
     Args:
-        scene: of :func:`prepare`.
+        scene: of :func:`scenes`.
         root: a new folder for the workspace.
         number: of the point, from 1.
     """
-    workspace = Workspace(shutil.copytree(scene.root, root))
-    with OpenAIServer() as server:
-        killed = _run(root, scene.spec, server, number)[0] == -signal.SIGKILL
-        before, stored = server.seen.requests, _stored(workspace)
+    workspace = Workspace(shutil.copytree(scene.waiting.workspace.root, root))
+    had = _stored(workspace)
+    with OpenAIServer(says=scene.waiting.says) as server:
+        killed = _run(root, scene.waiting, server, number)[0] == -signal.SIGKILL
+        before, stored = server.seen.requests, _stored(workspace) - had
         asked_before = {_material(body) for body in server.seen.bodies}
-        again = _run(root, scene.spec, server, 0)[0] == 0
+        again = _run(root, scene.waiting, server, 0)[0] == 0
         after = [_material(body) for body in server.seen.bodies[before:]]
     found = outputs(workspace)
     totals = read_totals(verb.ledger_of(workspace))
     names = {*found, *scene.wanted}
     return {
+        "kind": scene.kind.name,
         "point": number,
         "what": scene.points[number - 1],
         "killed": killed,
@@ -101,7 +131,7 @@ def is_good(result: dict[str, Any]) -> bool:
 
 
 def _material(body: dict[str, Any]) -> str:
-    return json.dumps(body["messages"])
+    return json.dumps([body["messages"], body.get("seed")])
 
 
 def _stored(workspace: Workspace) -> int:
@@ -112,20 +142,23 @@ def _stored(workspace: Workspace) -> int:
         return int(store.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 
-def _run(root: Path, spec: Path, server: OpenAIServer, number: int) -> tuple[int, list[str]]:
+def _run(root: Path, scene: Waiting, server: OpenAIServer, number: int) -> tuple[int, list[str]]:
     """Exit code of a run in a process of its own, and the points it came by."""
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["benchmarks.answer_kills"])  # imported once, not for each of them
     passed = root.parent / f"{root.name}.points"
-    process = processes.Process(target=drive, args=(root, spec, server.environment, number, passed))
+    given = (root, scene.spec, scene.kind.stage, server.environment, number, passed)
+    process = processes.Process(target=drive, args=given)
     process.start()
     process.join()
-    points = passed.read_text("utf-8").split()
-    passed.unlink()
+    points = passed.read_text("utf-8").split() if passed.is_file() else []
+    passed.unlink(missing_ok=True)
     return int(process.exitcode or 0), points
 
 
-def drive(root: Path, spec: Path, environment: Mapping[str, str], number: int, passed: Path) -> None:
+def drive(
+    root: Path, spec: Path, stage: str, environment: Mapping[str, str], number: int, passed: Path
+) -> None:
     """Answer the prompts, name every commit point in a file, and die at one of them; 0 for none."""
     count = 0
 
@@ -156,27 +189,48 @@ def drive(root: Path, spec: Path, environment: Mapping[str, str], number: int, p
     ):
         setattr(owner, name, watched(getattr(owner, name), name))
     terms = Terms(MODEL, Decimal(5), _PRICES, concurrency=1)
-    verb.answer(verb.Request(read_spec(spec), ("hyde",), terms), root, environment)
+    verb.answer(verb.Request(read_spec(spec), (stage,), terms), root, environment)
 
 
-def main() -> None:
-    """Every commit point; save what came of each."""
+def campaign(folder: Path, names: Sequence[str], every: bool) -> list[dict[str, Any]]:
+    """What came of each kill, of the kinds named or of all."""
+    results = []
+    for task, kinds in KINDS.items():
+        if names and not set(names) & {kind.name for kind in kinds}:
+            continue
+        home = folder / task
+        home.mkdir()
+        for scene in scenes(home, task):
+            if names and scene.kind.name not in names:
+                continue
+            numbers = list(range(1, len(scene.points) + 1)) if every else chosen(scene.points)
+            for number in numbers:
+                root = home / f"moment-{number}"
+                results.append(moment(scene, root, number))
+                shutil.rmtree(root)
+            print(f"{scene.kind.name}: {len(numbers)} of {len(scene.points)} points", flush=True)
+    return results
+
+
+def main(*words: str) -> None:
+    """Kill, run again, and save what came of it by kind."""
+    names = [word for word in words if word != "--all"]
     with tempfile.TemporaryDirectory(prefix="medqrels-answer-kills-") as folder:
-        scene = prepare(Path(folder))
-        results = []
-        for number in range(1, len(scene.points) + 1):
-            root = Path(folder) / f"moment-{number}"
-            results.append(moment(scene, root, number))
-            shutil.rmtree(root)
-    good = sum(map(is_good, results))
-    campaign = {"points": len(results), "good": good, "bad": [one for one in results if not is_good(one)]}
-    campaign["asked_twice"] = sum(one["asked_twice"] for one in results)
-    campaign["paid_again"] = sum(one["paid_again"] for one in results)
-    campaign["by_point"] = {
-        name: sum(one["what"] == name for one in results) for name in sorted(set(scene.points))
-    }
-    print(save("answer_kills", campaign), f"{good} of {len(results)} good")
+        results = campaign(Path(folder), names, "--all" in words)
+    by_kind = {}
+    for name in dict.fromkeys(one["kind"] for one in results):
+        mine = [one for one in results if one["kind"] == name]
+        by_kind[name] = {
+            "kills": len(mine),
+            "good": sum(map(is_good, mine)),
+            "asked_twice": sum(one["asked_twice"] for one in mine),
+            "paid_again": sum(one["paid_again"] for one in mine),
+            "by_point": dict(sorted(Counter(one["what"] for one in mine).items())),
+        }
+    bad = [one for one in results if not is_good(one)]
+    told = {"kills": len(results), "good": len(results) - len(bad), "bad": bad, "by_kind": by_kind}
+    print(json.dumps(told, indent=1) if names else save("answer_kills", told))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

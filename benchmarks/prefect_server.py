@@ -41,6 +41,11 @@ class PrefectServer:
             "DO_NOT_TRACK": "1",
         }
 
+    @property
+    def pid(self) -> int:
+        """Id of the process that runs."""
+        return self._process.pid
+
     def __enter__(self) -> Self:
         self.start()
         return self

@@ -21,7 +21,7 @@ from curation.prompts.registry import KINDS
 from curation.prompts.stage import model_stage
 from curation.tasks.registry import TASKS
 from schemas.spec import DatasetSpec, Grounding, Images
-from schemas.stages import ModelStage, RecordStage, SetStage
+from schemas.stages import ModelStage, RecordStage, ReviewStage, SetStage
 from sources.cnxml.exercises import EXERCISES
 from sources.questions import QUESTIONS
 from sources.stage import CRAWL, CRAWL_VERSION, PARSE
@@ -31,6 +31,8 @@ PARTITION = "partition"
 """The stage that shares queries out among tasks and splits; which tasks, a spec says."""
 ANSWERS_VERSION = 1
 """Of what is written of stored answers (flows.build.model_stages)."""
+VERDICTS_VERSION = 1
+"""Of what is written of people's verdicts on records of a task (flows.build.review_stages)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Step:
         stage: what the runner runs; None where the verb does the work in its own way.
         task: the benchmark task it builds, '' for what all tasks share.
         model: of the step that takes what is stored of a model stage's answers, that stage.
+        review: of the step that takes people's verdicts on the items of a review stage, that stage.
         is_recorded: whether every release states its version, settings and drops.
         params: what of the choices shapes it.
     """
@@ -71,6 +74,7 @@ class Step:
     stage: RecordStage | SetStage | None = None
     task: str = ""
     model: ModelStage | None = None
+    review: ReviewStage | None = None
     is_recorded: bool = False
     params: Callable[[Choices], Mapping[str, Any]] = lambda choices: {}
 
@@ -112,7 +116,12 @@ def _task_steps() -> list[Step]:
             )
         )
         for stage in task.steps:
-            found += _of_model(stage, "build") if isinstance(stage, ModelStage) else [_own(stage, name)]
+            if isinstance(stage, ModelStage):
+                found += _of_model(stage, "build")
+            elif isinstance(stage, ReviewStage):
+                found += _of_people(stage)
+            else:
+                found.append(_own(stage, name))
         found.append(_own(task.over_all, name))
     return found
 
@@ -130,6 +139,15 @@ def _of_model(stage: ModelStage, verb: Verb) -> list[Step]:
         _step(stage.asking, verb, task=stage.task),
         Step(stage.answers, verb, ANSWERS_VERSION, task=stage.task, model=stage),
         _step(stage.reading, verb, task=stage.task),
+    ]
+
+
+def _of_people(stage: ReviewStage) -> list[Step]:
+    """Items, verdicts, what is read of them."""
+    return [
+        _own(stage.asking, stage.task),
+        Step(stage.verdicts, "build", VERDICTS_VERSION, task=stage.task, review=stage),
+        _own(stage.reading, stage.task),
     ]
 
 
@@ -173,9 +191,9 @@ _ASIDE: Mapping[str, Verb] = {"published": "release"}
 def steps(verb: Verb, tasks: Sequence[str] = ()) -> list[Step]:
     """What is run for a verb, in order; of tasks only those named, if any are.
 
-    A step has a stage for the runner, or is that of a model stage's answers.
+    A step has a stage for the runner, or is that of what models answered or people concluded.
     """
-    runs = (step for step in PIPELINE if step.stage is not None or step.model is not None)
+    runs = (step for step in PIPELINE if step.stage or step.model or step.review)
     found = [step for step in runs if step.verb == verb]
     if not tasks:
         return found

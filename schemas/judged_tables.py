@@ -15,6 +15,12 @@ JUDGEMENTS = Published(
         text("reason", "exclusion code; not_run: no valid answer; '' where there is a grade", repeats=True),
         text("forward", "0 to 3 for each axis in the first order, '' when not judged", repeats=True),
         text("reversed", "the same in the other order", repeats=True),
+        text(
+            "seeded",
+            "scores in the first order, asked again with a seed; '' where it was not, or not judged so",
+            repeats=True,
+            since=4,
+        ),
         Column("found_by", STRINGS, "what found it: system:view:rank, as bm25:answer:3, or citation"),
         flag("only_reasoning", "no view but the reasoning path of a language model found it"),
         text("model", "model as it was asked for, '' when not judged", repeats=True),

@@ -6,7 +6,8 @@ build that rests on a model repeats byte for byte from the answers on disk.
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import Final, Literal
 
 from schemas.hashing import canonical_json, sha256_text
 from schemas.record import column, record
@@ -14,6 +15,7 @@ from schemas.record import column, record
 PartKind = Literal["text", "image"]
 AnswerState = Literal["answered", "refused", "too_long", "invalid"]
 Mode = Literal["json_schema", "plain", "scripted"]
+_SEED: Final = "#"
 
 
 @record
@@ -32,7 +34,9 @@ class Prompt:
     subject: str = column("record asked about: a candidate, a query")
     task: str = column("task name")
     kind: str = column("kind of prompt and its version, e.g. umbrela@1")
-    form: str = column("single, or the order of blocks and options: forward, reversed")
+    form: str = column(
+        "single, or the order of blocks and options: forward, reversed; forward#1: that again with seed 1"
+    )
     system: str = column("system message")
     parts: tuple[PromptPart, ...] = column("user message")
     answer_schema: str = column("JSON Schema of the answer, canonical JSON")
@@ -65,6 +69,23 @@ def prompt_sha256(system: str, parts: tuple[PromptPart, ...], answer_schema: str
 def prompt_id(subject: str, form: str, asked_sha256: str) -> str:
     """Id of a prompt: the same question about the same record has the same id in every workspace."""
     return f"prompt:{sha256_text(canonical_json([subject, form, asked_sha256]))[:16]}"
+
+
+def asked_again(prompt: Prompt, seed: int) -> Prompt:
+    """The same prompt to be answered with a seed, by chance: how far an answer is of the model's own making.
+
+    Args:
+        prompt: as it is answered without chance.
+        seed: from 1.
+    """
+    form = f"{prompt.form}{_SEED}{seed}"
+    asked = prompt_sha256(prompt.system, prompt.parts, prompt.answer_schema, prompt.max_tokens)
+    return replace(prompt, id=prompt_id(prompt.subject, form, asked), form=form)
+
+
+def seed_of(form: str) -> int:
+    """The seed a prompt of this form is answered with, 0 where no chance is to play a part."""
+    return int(form.partition(_SEED)[2] or 0)
 
 
 @record

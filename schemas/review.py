@@ -13,12 +13,18 @@ from schemas.hashing import canonical_json, sha256_text
 from schemas.record import column, record
 
 Kind = Literal[
-    "relevance_image", "relevance_text", "confusion", "translation", "figure_caption", "case_boundary"
+    "relevance_image",
+    "relevance_text",
+    "confusion",
+    "translation",
+    "figure_caption",
+    "case_boundary",
+    "answer_key",
 ]
 """Layout families: what is asked of a candidate."""
-Origin = Literal["positive", "pool", "random", "gold", "calibration"]
-"""Why a candidate was drawn: labelled by a rule, found by a system, drawn by chance, known in advance, or to
-measure how far a judge agrees with people."""
+Origin = Literal["positive", "pool", "random", "gold", "calibration", "doubted"]
+"""Why a candidate was drawn: labelled by a rule, found by a system, drawn by chance, known in advance, to
+measure how far a judge agrees with people, or because a stage doubts the record itself."""
 Role = Literal["annotator", "adjudicator", "judge"]
 AnnotationState = Literal["current", "superseded", "withdrawn", "conflict"]
 REPORTS: dict[str, str] = {
@@ -68,6 +74,19 @@ class ReviewCandidate:
     specialty: str = column("main specialty, '' when undecided", default="")
     language: str = column("BCP-47 language of the query", default="en")
     tier: str = column("difficulty tier, '' in tasks without tiers", default="")
+
+
+@record
+class ReviewItem:
+    """One record that a task asks people about before it goes on; the candidate of its review shows it."""
+
+    id: str = column("id of the candidate: what is asked and shown, hashed")
+    unit: str = column("the record")
+    article_id: str = column("article, or collection of questions")
+    language: str = column("BCP-47")
+    license: str = column("SPDX id")
+    shown: tuple[ShownItem, ...] = column("what people see")
+    why: str = column("why it is asked about, one line; hidden")
 
 
 @record

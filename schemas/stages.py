@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from schemas.errors import MedqrelsError
 from schemas.record import column, record
+from schemas.review import Kind
 
 
 class Reason(enum.StrEnum):
@@ -270,6 +271,47 @@ class ModelStage:
     def answers(self) -> str:
         """Name under which its answers lie among the stages."""
         return f"{self.name}_answers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewStage:
+    """What people are asked of records of a task while it is built: two pure stages, a review between.
+
+    `asking` makes one table, `items` (schemas.review.ReviewItem); what people concluded of them is brought as
+    `<name>_verdicts`, and `reading` reads both. Without a review every item waits, as a drop of `reading`.
+
+    Attributes:
+        task: whose stage it is.
+        kind: layout of its items (schemas.review.Kind).
+        asking: record stage whose first input is a table that is not sharded.
+        reading: record stage with the items and their verdicts among its inputs.
+
+    Raises:
+        ValueError: the two do not fit together.
+    """
+
+    task: str
+    kind: Kind
+    asking: RecordStage
+    reading: RecordStage
+
+    def __post_init__(self) -> None:
+        read = {given.table for given in self.reading.inputs}
+        if [table.name for table in self.asking.outputs] != ["items"] or not read >= {
+            f"{self.name}.items",
+            f"{self.verdicts}.verdicts",
+        }:
+            raise ValueError(f"review stage {self.name}: it makes items, then reads items and verdicts")
+
+    @property
+    def name(self) -> str:
+        """Of the stage that asks, of the three together, and of the review."""
+        return self.asking.name
+
+    @property
+    def verdicts(self) -> str:
+        """Name under which its verdicts lie among the stages."""
+        return f"{self.name}_verdicts"
 
 
 def check_reasons(stage: RecordStage | SetStage, given: Iterable[str]) -> None:

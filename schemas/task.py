@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from schemas.grades import EXCLUSIONS
 from schemas.licences import Profile
 from schemas.overlap_policy import Dimension
-from schemas.stages import ModelStage, Reason, RecordStage, SetStage
+from schemas.stages import ModelStage, Reason, RecordStage, ReviewStage, SetStage
 
 Side = Literal["query", "document"]
 
@@ -96,8 +96,9 @@ class Task:
         title: of the card.
         description: one sentence on what is given and what is to be found.
         per_article: makes queries, documents and pairs of one article; its `settings` are the task's.
-        steps: what runs after it, in order: set stages over all shards, record stages on these, model
-            stages (docs/model_stages.md). Queries, qrels and excluded pairs may rest on all of them.
+        steps: what runs after it, in order: set stages over all shards, record stages on these, stages that
+            ask models (docs/model_stages.md) or people (docs/review.md). Queries, qrels and excluded pairs
+            may rest on all of them.
         over_all: merges the shards; gives `queries`, `documents`, `qrels` and `excluded`.
         grades: from the highest to 0.
         between: what reviewers may choose between two grades; such a pair is neither, and is excluded as
@@ -132,7 +133,7 @@ class Task:
     description: str
     per_article: RecordStage
     over_all: SetStage
-    steps: tuple[RecordStage | SetStage | ModelStage, ...] = ()
+    steps: tuple[RecordStage | SetStage | ModelStage | ReviewStage, ...] = ()
     grades: tuple[Grade, ...]
     between: Grade | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
@@ -166,7 +167,9 @@ class Task:
             "stages bear its name": (self.per_article.name, self.over_all.name)
             == (self.name, f"{self.name}_all"),
             "its steps bear its name": all(step.name.startswith(f"{self.name}_") for step in self.steps),
-            "its model stages are of it": all(stage.task == self.name for stage in self.model_stages),
+            "its model and review stages are of it": all(
+                step.task == self.name for step in self.steps if isinstance(step, ModelStage | ReviewStage)
+            ),
             "only target_concept may be lacked": self.lacks <= {"target_concept"},
             "extra tables are made": self.over_all.outputs.keys() >= set(self.extra_tables),
             "captions belong to images": not self.shows_captions or self.lists_images,
@@ -199,11 +202,19 @@ class Task:
         return tuple(step for step in self.steps if isinstance(step, ModelStage))
 
     @property
+    def review_stages(self) -> tuple[ReviewStage, ...]:
+        """Those of its steps that people answer."""
+        return tuple(step for step in self.steps if isinstance(step, ReviewStage))
+
+    @property
     def stages(self) -> tuple[RecordStage | SetStage, ...]:
-        """Its pure stages in order; those of a model stage are the two that stand before and after it."""
+        """Its pure stages in order; of one that models or people answer, those before and after it."""
         found: list[RecordStage | SetStage] = [self.per_article]
         for step in self.steps:
-            found += [step.asking, step.reading] if isinstance(step, ModelStage) else [step]
+            if isinstance(step, ModelStage | ReviewStage):
+                found += [step.asking, step.reading]
+            else:
+                found.append(step)
         return (*found, self.over_all)
 
     @property

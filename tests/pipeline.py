@@ -10,6 +10,7 @@ from curation.tasks.registry import TASKS
 from flows.build.jobs import jobs_of
 from flows.build.model_stages import take_in
 from flows.build.partition import partition_jobs
+from flows.build.review_stages import bring_verdicts
 from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
 from flows.crawl.selection import select
 from flows.engine.execution import Workers, split_done, workers
@@ -150,6 +151,9 @@ def run_stages(
         for step in planned:
             if step.model is not None:
                 take_in(session, spec.prompts if spec else Prompts(), step.model)
+                continue
+            if step.review is not None:
+                bring_verdicts(session, spec.name if spec else "", step.review)
                 continue
             if step.verb == "ground":
                 index_in_use(workspace, "native", SilentReporter())

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.answer_kills import Scene, is_good, moment, prepare
+from benchmarks.answer_kills import Scene, is_good, moment, scenes
+from benchmarks.answer_scenes import FIGURES
 
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     """A small workspace, and what an undisturbed run leaves of it."""
-    return prepare(tmp_path_factory.mktemp("scene"))
+    return next(iter(scenes(tmp_path_factory.mktemp("scene"), FIGURES)))
 
 
 @pytest.mark.parametrize("what", ["before-put", "after-put", "after-publish"])

@@ -19,6 +19,7 @@ from curation.audit.rules import candidates, evidence
 from curation.prompts.material import read_block
 from curation.tasks.reference_qa.settings import Settings as ReferenceSettings
 from curation.tasks.registry import TASKS
+from curation.tasks.shared.judging.stage import is_asked_again
 from curation.tasks.shared.support.questions import why_not
 from flows.adapters.answering import store_of
 from flows.adapters.cache import AnswerCache
@@ -175,8 +176,9 @@ def test_the_corpus_is_every_eligible_passage_not_the_mined_ones(unasked: Worksp
 
 
 def test_without_a_model_citations_give_candidates_and_the_rest_is_not_run(unasked: Workspace) -> None:
-    pairs = len(rows(unasked, f"{NAME}_pairs.pairs"))
-    assert dropped(unasked, "_judge_answers") == {"not_run": 2 * pairs}
+    asked = rows(unasked, f"{NAME}_pairs.pairs")
+    pairs, again = len(asked), sum(is_asked_again(row["id"]) for row in asked)
+    assert dropped(unasked, "_judge_answers") == {"not_run": 2 * pairs + again}
     assert dropped(unasked, "_judged") == {"not_run": pairs}
     labelled = rows(unasked, f"{NAME}_labels.labelled")
     assert len(labelled) + dropped(unasked, "_labels")["not_run"] == pairs

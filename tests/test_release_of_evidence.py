@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,13 @@ from annotation.assignment import numbered
 from annotation.layouts.data import task_data
 from annotation.verdicts import Terms
 from curation.audit import audit
-from curation.prompts.answers import is_valid
-from curation.prompts.material import read_block
 from curation.tasks.clinical_evidence.cells import CELLS
+from curation.tasks.clinical_evidence.keys import KEYS
 from curation.tasks.clinical_evidence.task import TASK
-from flows.adapters.answering import store_of
-from flows.adapters.cache import AnswerCache
-from flows.adapters.llm_runner import key_of, store_name
+from curation.tasks.shared.judging.stage import is_asked_again
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
-from flows.engine.runner import read_rows, table_files
+from flows.engine.runner import table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
@@ -37,126 +33,25 @@ from flows.release.versions import release_task
 from flows.review.calibration import calibration_of
 from flows.review.calibration_draw import Wanted
 from flows.review.candidates import Options, prepare
+from flows.review.items import prepare_items, stages_asking
+from flows.review.progress import next_step
+from flows.review.store import review_folder
 from flows.review.verdicts import apply_verdicts, settle
-from flows.specs import DATA_CARDS, read_spec
-from schemas.prompt import Prompt
-from schemas.review import CalibrationPair, ReviewAnnotation, annotation_id
+from schemas.review import Allotment, CalibrationPair, ReviewAnnotation, annotation_id
+from tests.evidence_world import (
+    NAME,
+    OF_QUESTION,
+    SPOILT,
+    World,
+    intent_of,
+    judged_by_words,
+    knows,
+    path_of,
+    rewritten,
+)
 from tests.exam_files import BROKEN, ITEMS, write_exams
-from tests.pipeline import crawl_questions, run_partition, run_stages
+from tests.pipeline import crawl_questions, run_partition
 from tests.releases import card_text
-
-NAME = TASK.name
-SPEC = """
-name = "evidence"
-title = "Evidence for a test"
-[prompts]
-model = "scripted"
-is_trial = true
-[baselines]
-systems = ["bm25"]
-nano_queries = 5
-nano_documents = 100
-[tasks.clinical_evidence]
-min_words = 25
-"""
-_WORDS = re.compile(r"[a-z]{5,}")
-
-
-OF_QUESTION = {" ".join(item["question"].split()): item for item in ITEMS}
-INTENTS = {"gout": "other", "stroke": "prognosis"}
-"""What a script says amiss of these questions; the second is no scenario."""
-SPOILT = ("kawasaki", "addison")
-"""Questions whose rewrite changes what they say."""
-
-
-def item_of(prompt: Prompt) -> dict[str, Any]:
-    """The written question that a prompt shows."""
-    return OF_QUESTION[" ".join(read_block(prompt, "question").split())]
-
-
-def intent_of(prompt: Prompt) -> dict[str, Any]:
-    item = item_of(prompt)
-    return {"scenario": INTENTS.get(item["id"], item["scenario"]), "asks": "what comes next"}
-
-
-def knows(prompt: Prompt) -> dict[str, Any]:
-    """As many of its answers are right as the item says."""
-    item, number = item_of(prompt), int(prompt.form.rpartition("-")[2])
-    right = item["options"]["ABCD".index(item["correct"])]
-    return {"answer": right if number <= item["known"] else min(set(item["options"]) - {right})}
-
-
-def rewritten(prompt: Prompt) -> dict[str, Any]:
-    item = item_of(prompt)
-    return {"text": item["spoilt" if item["id"] in SPOILT else "rewrite"]}
-
-
-def path_of(prompt: Prompt) -> dict[str, Any]:
-    """A path for every story; of every sixth one quotes what nobody wrote."""
-    story, decision = read_block(prompt, "vignette"), read_block(prompt, "answer")
-    words = story.split()
-    told = f"What was found speaks for this: {decision} It is known to go with such findings and no others."
-    quote = " ".join(words[2:8]) if len(story) % 6 else "words that nobody wrote"
-    return {"path": f"{told} It began so: {' '.join(words[:12])}", "quotes": [quote]}
-
-
-def judged_by_words(prompt: Prompt) -> dict[str, Any]:
-    """Scores by the words that a passage shares; some quotes are made up, and some orders disagree."""
-    passage = read_block(prompt, "passage")
-    held = set(_WORDS.findall(passage.lower()))
-    said: dict[str, Any] = {}
-    for axis in ("answer", "reasoning"):
-        score = min(3, len(held & set(_WORDS.findall(read_block(prompt, axis).lower()))))
-        if prompt.form == "reversed" and len(passage) % 7 == 0:
-            score = 3 - score
-        quote = " ".join(passage.split()[1:6]) if len(passage) % 9 else "words that nobody wrote there"
-        said |= {axis: score, f"{axis}_quotes": [quote] if score else []}
-    return said
-
-
-class World:
-    """A workspace and its spec, and the model's answers as a script gives them."""
-
-    def __init__(self, root: Path, sample: Workspace) -> None:
-        self.cards = root / "data_cards"
-        shutil.copytree(DATA_CARDS / "medqrels-sample", self.cards)
-        (self.cards / "spec.toml").write_text(SPEC, "utf-8")
-        self.spec = read_spec(self.cards / "spec.toml")
-        self.workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
-
-    def build(self) -> None:
-        run_stages(self.workspace, spec=self.spec)
-
-    def store(self, stage: str, script: Callable[[Prompt], Mapping[str, Any]]) -> int:
-        """Answers of a script, stored as those of any model; how many."""
-        prompts = read_rows(Prompt, table_files(self.workspace, f"{NAME}{stage}.prompts"))
-        with AnswerCache(store_of(self.workspace), store_name("scripted")) as held:
-            held.put({key_of(prompt): _stored(prompt, script(prompt)) for prompt in prompts})
-        return len(prompts)
-
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        for path in table_files(self.workspace, f"{NAME}{table}"):
-            found += pq.read_table(path).to_pylist()
-        return found
-
-    def dropped(self, stage: str) -> Counter[str]:
-        return Counter(row["reason"] for row in self.rows(f"{stage}._dropped"))
-
-    def outputs(self) -> dict[str, bytes]:
-        """Every file of the task's stages but what tells time and host."""
-        found = sorted(self.workspace.work.glob(f"{NAME}*/*/*"))
-        return {str(path): path.read_bytes() for path in found if path.name != "_run.json"}
-
-
-def _stored(prompt: Prompt, values: Mapping[str, Any]) -> bytes:
-    text = json.dumps(values)
-    kept = {
-        "call": "", "served_model": "scripted", "text": text,
-        "state": "answered" if is_valid(prompt, text) else "invalid",
-        "mode": "plain", "tokens_in": None, "tokens_out": None,
-    }  # fmt: skip
-    return json.dumps(kept, sort_keys=True).encode()
 
 
 @pytest.fixture(scope="module")
@@ -177,11 +72,16 @@ def world(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> World:
     vignettes = len(made.rows("_vignettes.vignettes"))
     assert made.store("_reasoning_path", path_of) == vignettes
     made.build()
-    pairs = len(made.rows("_apart.pairs"))
-    assert pairs and made.dropped("_judged") == {"not_run": pairs}
-    assert made.store("_judge", judged_by_words) == 2 * pairs
+    pairs = made.rows("_apart.pairs")
+    assert pairs and made.dropped("_judged") == {"not_run": len(pairs)}
+    assert made.store("_judge", judged_by_words) == 2 * len(pairs) + again(pairs)
     made.build()
     return made
+
+
+def again(pairs: list[dict[str, Any]]) -> int:
+    """How many of some pairs are asked about once more with a seed."""
+    return sum(is_asked_again(row["id"]) for row in pairs)
 
 
 def names(rows: list[dict[str, Any]], column: str) -> dict[str, dict[str, Any]]:
@@ -209,8 +109,11 @@ def test_questions_of_exams_pass_every_stage_or_are_dropped_for_their_reason(wor
     assert sure == set(asked) - {"gout", "stroke"}
     known = {item["id"]: item["known"] for item in ITEMS if item["id"] in sure}
     easy = {name: "too_easy" for name, right in known.items() if right >= 3}
-    assert lost("_difficulty") == {**easy, "porphyria": "key_suspect"}
-    hard = {name_of[row["unit"]]: row for row in world.rows("_difficulty.hard")}
+    assert lost("_difficulty") == easy and lost("_hard") == {"porphyria": "key_suspect"}
+    [item] = world.rows("_keys.items")
+    shown = {row["name"]: row["value"] for row in item["shown"]}
+    assert name_of[item["unit"]] == "porphyria" and "porphyria" in shown["answer_key"]
+    hard = {name_of[row["unit"]]: row for row in world.rows("_hard.hard")}
     assert all(
         (row["right"], row["tries"], row["models"]) == (known[name], 3, 1) for name, row in hard.items()
     )
@@ -298,7 +201,8 @@ def test_every_decision_about_a_case_and_its_query_is_shown_with_prompt_and_answ
     [made] = found[f"{NAME}_paths", "kept"]
     assert made["row"]["text"] == json.loads(path["answer"])["path"]
     pairs = [row for row in world.rows("_apart.pairs") if row["query_id"] == query["id"]]
-    assert len(found[f"{NAME}_judge", "asked"]) == 2 * len(pairs)
+    prompts = 2 * len(pairs) + again(pairs)
+    assert len(found[f"{NAME}_judge", "asked"]) == prompts
     judged = {row["id"]: row["row"]["score"] for row in found[f"{NAME}_judged", "kept"]}
     lost = {row["id"] for row in found.get((f"{NAME}_judged", "not_run"), [])}
     assert judged.keys() | lost == {row["id"] for row in pairs}
@@ -306,7 +210,7 @@ def test_every_decision_about_a_case_and_its_query_is_shown_with_prompt_and_answ
         query["id"]
     }
     text = describe_way(way)
-    assert f"{NAME}_judge: asked {2 * len(pairs)} prompts" in text and "answer: {" in text
+    assert f"{NAME}_judge: asked {prompts} prompts" in text and "answer: {" in text
     lost_path = next(row for row in world.rows("_views._dropped"))
     case = lost_path["id"].partition("/")[0]
     way = follow(world.workspace, case)
@@ -340,9 +244,9 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     answers = datasets.load_dataset(str(folder), "answers", split="test")
     assert queries.num_rows == answers.num_rows > 0
     assert not {"answer", "explanation", "reasoning"} & set(queries.column_names)
-    found = pq.read_table(folder / "provenance" / "judgements").to_pylist()
+    judgements = pq.read_table(folder / "provenance" / "judgements").to_pylist()
     positives = datasets.load_dataset(str(folder), "qrels", split="test").filter(lambda row: row["score"] > 0)
-    said = {(row["query-id"], row["corpus-id"]): row["only_reasoning"] for row in found}
+    said = {(row["query-id"], row["corpus-id"]): row["only_reasoning"] for row in judgements}
     assert {said[row["query-id"], row["corpus-id"]] for row in positives} == {True, False}
     card = card_text(folder)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
@@ -350,6 +254,11 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     assert stated["label"] == "candidates" and "is **not calibrated** (not_run)" in card
     found = json.loads((folder / "provenance/calibration.json").read_text("utf-8"))
     assert found["status"] == "not_run" and found["order"]["pairs"] and found["order"]["is_flagged"]
+    twice = [row for row in judgements if row["seeded"]]
+    other = sum(row["seeded"] != row["forward"] for row in twice)
+    assert found["seeds"]["pairs"] == len(twice) and 0 < other < len(twice)
+    assert found["seeds"]["unstable"]["value"] == round(other / len(twice), 4)
+    assert "Asked again with a seed, the judge gives other scores to" in card
     assert [row["system"] for row in found["circular"]] == ["scripted"]  # the paths are of the same model
 
 
@@ -405,6 +314,46 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
         assert labels[key]["label_status"] == "expert" and key not in left_out
     middle = [row for row in published(second, "provenance/calibration") if row["people"] == 1]
     assert middle and all(left_out[row["query-id"], row["corpus-id"]] == "middle" for row in middle)
+
+
+def test_a_question_goes_on_when_people_find_its_suspect_key_right(world: World) -> None:
+    """The verdict of two people comes back into the build, and the rewrite is asked for."""
+    workspace, stage = world.workspace, KEYS
+    folder = review_folder(workspace, world.spec.name, stage.name)
+    before = prompts_of(world, "_rewrite")
+    assert stages_asking(workspace, NAME) == [stage]
+    made = prepare_items(workspace, world.spec.name, stage, Options(), folder)
+    assert made["candidates"] == made["new"] == 1 and made["allotted"] == {"A1": 1, "A2": 1}
+    folder.write_annotations(answers_of(folder.allotments(), 2))
+    assert len(settle(folder, Terms()).verdicts) == 1
+    assert "medqrels answer" in next_step(folder, Terms())
+    world.build()
+    [kept] = [row for row in world.rows("_hard.hard") if row["key_rule"]]
+    assert kept["key_rule"] == "review/unanimous@1" and not kept["is_suspect"] and kept["right"] == 0
+    assert world.dropped("_hard") == {}
+    assert prompts_of(world, "_rewrite") - before == {kept["unit"]}
+    assert world.dropped("_rewrite_answers") == {"not_run": 1}
+    # the same people find it wrong after all
+    folder.write_annotations(answers_of(folder.allotments(), 0))
+    settle(folder, Terms())
+    world.build()
+    assert world.dropped("_hard") == {"key_wrong": 1} and prompts_of(world, "_rewrite") == before
+
+
+def prompts_of(world: World, stage: str) -> set[str]:
+    return {row["subject"] for row in world.rows(f"{stage}.prompts")}
+
+
+def answers_of(rows: Iterable[Allotment], grade: int) -> list[ReviewAnnotation]:
+    """The same grade of everybody to what they were given."""
+    return [
+        ReviewAnnotation(
+            id=annotation_id(row.candidate_id, row.annotator, row.role, grade, ""),
+            candidate_id=row.candidate_id, task=row.task, annotator=row.annotator, role=row.role,
+            grade=grade, sequence=row.place,
+        )
+        for row in rows
+    ]  # fmt: skip
 
 
 def said_by_people(row: CalibrationPair) -> int:

@@ -1,4 +1,4 @@
-"""Whether a judge's scores depend on the order in which the parts of a pair are shown."""
+"""Whether a judge's scores depend on the order in which the parts of a pair are shown, or on chance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """Scores of one pair in both orders, in the order of the axes, and whether both conclude the same."""
+    """Scores of one pair asked twice, by axis: in both orders, or in one and again with a seed (`reversed`).
+
+    `is_stable`: both conclude the same; of a seed, give the same scores.
+    """
 
     query_id: str
     forward: tuple[int, ...]
@@ -30,7 +33,7 @@ class Orders:
 
 @dataclass(frozen=True, slots=True)
 class OrderEffect:
-    """What the order does. `shifts` are means of reversed minus forward, one for each axis.
+    """What the order, or a seed, does. `shifts` are means of reversed minus forward, one for each axis.
 
     `unstable` is the share of pairs whose conclusion changed; `is_flagged`: one of both is too large.
     """
@@ -44,7 +47,7 @@ class OrderEffect:
 def order_effect(
     rows: Iterable[Orders], *, resamples: int = RESAMPLES, seed: int = SEED, confidence: float = CONFIDENCE
 ) -> OrderEffect:
-    """Compare both orders over all judged pairs; intervals resample queries.
+    """Compare both askings over all judged pairs; intervals resample queries.
 
     Args:
         rows: judged pairs, all of one task.

@@ -48,6 +48,7 @@ def standing(
     relevant: Collection[int],
     bar: Bar,
     order: Mapping[str, Any],
+    seeds: Mapping[str, Any],
     *,
     not_run: str = "",
 ) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def standing(
         relevant: those of them that make a positive.
         bar: what the judge has to reach.
         order: what the order of the parts does to its scores: the fields of an OrderEffect.
+        seeds: the same of a seed.
         not_run: why nothing may be measured, '' when it may.
     """
     both = [
@@ -89,7 +91,7 @@ def standing(
         "cells": list(_cells(rows, people, strata, scale)),
         "missed": _missed(rows, {} if not_run else people, strata, relevant),
         "order": _rounded(order),
-        "seeds": "not_run: the judge was asked once in each order",
+        "seeds": _rounded(seeds),
     }
 
 

@@ -28,6 +28,7 @@ KEYS: dict[Kind, tuple[str, ...]] = {
     "translation": ("left", "right"),
     "figure_caption": ("left", "left_image", "left_veil", "right"),
     "case_boundary": ("left",),
+    "answer_key": ("left", "right"),
 }
 """kind -> keys of its task data beside candidate_id and content_sha256; the layouts name each of them."""
 HIDDEN_COLUMNS: dict[Kind, tuple[str, ...]] = {
@@ -182,6 +183,15 @@ def _case_boundary(shown: Mapping[str, str]) -> TaskData:
     return {"left": _chip(language) + title + block("mq-text", "".join(parts), language) + _source(shown)}
 
 
+def _answer_key(shown: Mapping[str, str]) -> TaskData:
+    language = shown.get("language", "en")
+    left = block("mq-text", escape(shown["query_text"]), language)
+    left += block("mq-text", escape(shown.get("answer_options", "")), language)
+    right = block("mq-title", escape(shown["answer_key"]), language)
+    right += block("mq-text", escape(shown.get("explanation", "")), language)
+    return {"left": _chip(language) + left, "right": right}
+
+
 def _chip(language: str, always: bool = False) -> str:
     """The language, when it is not English or the question is about languages."""
     if not always and language.split("-")[0].lower() == "en":
@@ -200,4 +210,5 @@ _BUILDERS: dict[Kind, Callable[[Mapping[str, str]], TaskData]] = {
     "translation": _translation,
     "figure_caption": _figure_caption,
     "case_boundary": _case_boundary,
+    "answer_key": _answer_key,
 }

@@ -41,13 +41,14 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
         "source_url",
         "license",
     ),
+    "answer_key": ("language", "query_text", "answer_options", "answer_key", "explanation"),
 }
 """kind -> fields in the order of `ReviewCandidate.shown`.
 
-language: BCP-47 of the query, translation, caption or case. reference_diagnosis: the query case's principal
-diagnosis; only where the question needs it. source_url, license: of the record; query_…: of the query. The
-relevance kinds show neither, for two sides of one article would give the answer away: their projects list all
-sources together, see `annotation.layouts.guidelines.sources`.
+language: BCP-47 of the query, translation, caption, case or question. reference_diagnosis: the query case's
+principal diagnosis; only where the question needs it. source_url, license: of the record; query_…: of the
+query. The relevance kinds show neither, for two sides of one article would give the answer away: their
+projects list all sources together, see `annotation.layouts.guidelines.sources`.
 """
 REQUIRED: Final[dict[Kind, tuple[tuple[str, ...], ...]]] = {
     "relevance_image": (
@@ -60,6 +61,7 @@ REQUIRED: Final[dict[Kind, tuple[tuple[str, ...], ...]]] = {
     "translation": (("source_text",), ("translated_text",), ("language",)),
     "figure_caption": (("document_image",), ("caption_text",)),
     "case_boundary": (("case_text",),),
+    "answer_key": (("query_text",), ("answer_key",)),
 }
 """kind -> groups of fields; of each group at least one must be there and not empty."""
 
@@ -85,6 +87,9 @@ TEXTS: Final = (
     "text_after",
     "source_text",
     "translated_text",
+    "answer_options",
+    "answer_key",
+    "explanation",
 )
 """Fields that show text of an article."""
 IMAGES: Final = ("query_image", "document_image")

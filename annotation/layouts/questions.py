@@ -62,6 +62,16 @@ _OTHER: dict[Kind, Asked] = {
             Grade(0, "Not one case", "Several patients are mixed, or it does not tell of a patient."),
         ),
     ),
+    "answer_key": Asked(
+        "Is the key the right answer to this question?",
+        "Question",
+        "Key",
+        (
+            Grade(2, "Right", "The key is right, and no other answer is as good."),
+            Grade(1, "One of several", "The key can be defended, and so can another answer."),
+            Grade(0, "Wrong", "Another answer is right, or none is."),
+        ),
+    ),
 }  # fmt: skip
 NONE_OF_THEM = Grade(0, "None of them", "The term means something that is not in the list.")
 _WITH_IMAGE: tuple[Kind, ...] = ("relevance_image", "figure_caption")

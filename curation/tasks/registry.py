@@ -7,6 +7,7 @@ from importlib import import_module
 
 from schemas.errors import UsageError
 from schemas.overlap_policy import Dimension, Level
+from schemas.stages import ReviewStage
 from schemas.task import Task
 
 
@@ -40,6 +41,11 @@ TASKS: Mapping[str, Task] = {
         ),
     )
 }
+
+REVIEW_STAGES: Mapping[str, ReviewStage] = {
+    stage.name: stage for task in TASKS.values() for stage in task.review_stages
+}
+"""Stages that ask people of single records, by name, which is that of their review as well."""
 
 
 def task_of(name: str) -> Task:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from schemas.errors import UsageError
 from schemas.hashing import sendable
-from schemas.prompt import Mode, Prompt
+from schemas.prompt import Mode, Prompt, seed_of
 
 DEFAULT_URL: Final = "https://api.openai.com/v1"
 BASE_URL, API_KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -111,6 +111,7 @@ class _Features:
     structured: bool = True
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
+    seed: bool = True
 
 
 class Llm:
@@ -186,8 +187,11 @@ class Llm:
             content = [self._part(part.kind, part.value) for part in prompt.parts]
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": content}]
         sent: dict[str, Any] = {"model": self._model, "messages": messages, features.limit: prompt.max_tokens}
+        seed = seed_of(prompt.form)
         if features.temperature:
-            sent["temperature"] = 0
+            sent["temperature"] = 1 if seed else 0
+        if seed and features.seed:
+            sent["seed"] = seed
         if features.structured:
             form = {"name": "answer", "strict": True, "schema": json.loads(prompt.answer_schema)}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -226,11 +230,17 @@ class Llm:
             features.limit = "max_completion_tokens"
         elif "temperature" in sent and "temperature" in told:
             features.temperature = False
+        elif "seed" in sent and "seed" in told:
+            features.seed = False
         elif "response_format" in sent and any(word in told for word in _STRUCTURED):
             features.structured = False
         else:
             return False
         return True
+
+
+_MOST_TOKENS = 2**31 - 1
+"""A server that counts more than this has not counted."""
 
 
 def _completion(body: bytes, mode: Mode) -> Reply:
@@ -247,7 +257,7 @@ def _completion(body: bytes, mode: Mode) -> Reply:
         return Reply("cut", "unknown", mode=mode, detail="no_completion")
     usage = value.get("usage")
     counts = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")] if _is_map(usage) else [None]
-    known = all(type(count) is int and count >= 0 for count in counts)
+    known = all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts)
     tokens = tuple(counts) if known else (None, None)
     finish, served = choice.get("finish_reason"), value.get("model")
     outcome: Outcome = "answered"

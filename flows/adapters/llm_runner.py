@@ -23,7 +23,7 @@ from flows.adapters.cache import AnswerCache
 from flows.adapters.llm import Reply, most_tokens_in
 from flows.adapters.llm_ledger import REJECTED, Ledger, Prices, money
 from schemas.hashing import sha256_text
-from schemas.prompt import AnswerState, Mode, ModelAnswer, Prompt, prompt_sha256
+from schemas.prompt import AnswerState, Mode, ModelAnswer, Prompt, prompt_sha256, seed_of
 
 Stop = Literal["budget", "fatal", "unreachable"]
 STORE_VERSION: Final = 1
@@ -77,8 +77,10 @@ def store_name(model: str) -> str:
 
 
 def key_of(prompt: Prompt) -> bytes:
-    """Key of an answer: the hash of all that was asked."""
+    """Key of an answer: the hash of all that was asked, and of the seed where there is one."""
     asked = prompt_sha256(prompt.system, prompt.parts, prompt.answer_schema, prompt.max_tokens)
+    if seed := seed_of(prompt.form):
+        asked += f" temperature 1, seed {seed}"
     return hashlib.sha256(asked.encode()).digest()
 
 

@@ -22,6 +22,7 @@ from curation.tasks.shared.judging.stage import KIND as JUDGE
 from flows.adapters.answering import store_of
 from flows.adapters.llm_runner import held
 from flows.build.jobs import jobs_of
+from flows.build.review_stages import bring_verdicts
 from flows.engine.execution import StageSummary, split_done, sum_up
 from flows.engine.manifest import DROPPED, Manifest, Output, is_intact, publish, read_manifest
 from flows.engine.runner import (
@@ -165,6 +166,8 @@ def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model:
     for step in steps("build", tasks):
         if step.model is not None:
             found.append(take_in(session, spec.prompts, step.model, model))
+        elif step.review is not None:
+            bring_verdicts(session, spec.name, step.review)
         elif step.stage is not TASKS[step.task].per_article:
             _run_jobs(session, step.name, jobs_of(session, step, chosen))
     return found

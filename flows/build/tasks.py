@@ -9,6 +9,7 @@ from curation.tasks.registry import TASKS
 from flows.build.jobs import jobs_of
 from flows.build.model_stages import settle, take_in
 from flows.build.partition import partition_jobs
+from flows.build.review_stages import bring_verdicts
 from flows.cluster.hired import hired
 from flows.engine.orchestration import THREADS, flow, run_jobs
 from flows.engine.runner import shards_of
@@ -33,6 +34,9 @@ def build(
         for step in steps("build", chosen_tasks(tasks, spec)):
             if step.model is not None:
                 take_in(session, spec.prompts if spec else Prompts(), step.model)
+                continue
+            if step.review is not None:
+                bring_verdicts(session, spec.name if spec else "", step.review)
                 continue
             jobs = jobs_of(session, step, chosen)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))

@@ -33,7 +33,7 @@ from schemas.hashing import canonical_json
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.record import to_table
 from schemas.spec import DatasetSpec
-from schemas.stages import ModelStage, RecordStage, SetStage
+from schemas.stages import ModelStage, RecordStage, ReviewStage, SetStage
 from schemas.tables import ANNOTATIONS, EXPANSIONS
 from schemas.task import Task
 from schemas.withdrawal import Withdrawn
@@ -118,8 +118,10 @@ def write_withdrawn(workspace: Workspace, register: Sequence[Withdrawn]) -> Path
     return path
 
 
-def _names(step: RecordStage | SetStage | ModelStage) -> tuple[str, ...]:
-    """Stages that a step is: one, or prompts, answers and what is read of them."""
+def _names(step: RecordStage | SetStage | ModelStage | ReviewStage) -> tuple[str, ...]:
+    """Stages that a step is: one, or what is asked, what was answered and what is read of that."""
+    if isinstance(step, ReviewStage):
+        return step.name, step.verdicts, step.reading.name
     return (step.name, step.answers, step.reading.name) if isinstance(step, ModelStage) else (step.name,)
 
 

@@ -98,6 +98,7 @@ def _measured(
         {grade.score for grade in task.grades if grade.score > 0},
         Bar(bar.judge_floor, bar.judge_minimum),
         facts["order"],
+        facts.get("seeds") or asdict(order_effect(())),  # samples drawn before there were any
         not_run=not_run,
     )
     return made | {
@@ -109,7 +110,7 @@ def _measured(
 
 
 def facts_of(rows: Sequence[Row], shaped_by: Iterable[str]) -> dict[str, Any]:
-    """What a judge's own answers say of it: effect of the order, families, and what is of its family.
+    """What a judge's own answers say of it: effects of order and seed, families, what is of its family.
 
     Args:
         rows: of the table `judgements`.
@@ -120,6 +121,7 @@ def facts_of(rows: Sequence[Row], shaped_by: Iterable[str]) -> dict[str, Any]:
     mining = {name.partition(":")[0] for row in rows for name in row["found_by"]}
     return {
         "order": asdict(order_effect(_orders(judged))),
+        "seeds": asdict(order_effect(_seeds(judged))),
         "families": sorted({family for model in models for family in families(model)}),
         "circular": [asdict(item) for model in models for item in circular(model, {*shaped_by, *mining})],
     }
@@ -129,6 +131,13 @@ def _orders(rows: Iterable[Row]) -> Iterable[Orders]:
     for row in rows:
         forward, backward = (tuple(map(int, row[form].split())) for form in ("forward", "reversed"))
         yield Orders(row["query-id"], forward, backward, row["reason"] != UNDECIDED[1])
+
+
+def _seeds(rows: Iterable[Row]) -> Iterable[Orders]:
+    for row in rows:
+        if row.get("seeded"):  # releases of before have no such column
+            forward, again = (tuple(map(int, row[form].split())) for form in ("forward", "seeded"))
+            yield Orders(row["query-id"], forward, again, forward == again)
 
 
 def shapers(stages: Iterable[Row], systems: Iterable[str], task: str) -> tuple[str, ...]:

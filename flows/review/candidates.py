@@ -161,7 +161,7 @@ def prepare(
         elif item.id not in folder.json(FRAME).get(ENDED, {}):
             lasting.append(item)
     shown = _candidates(task, Known(workspace, run), again | {pair.key: pair for pair in drawn.pairs})
-    told = _answered(folder)
+    told = answered(folder)
     asked = [*continued(before, shown, {name for name, _ in told}).values(), *lasting]
     found = scan(asked, task, _seen(folder), with_images=options.ocr)
     found.findings += hold_reported(asked, reported_in(workspace, head.dataset))
@@ -220,7 +220,7 @@ def prepare(
     )
 
 
-def _answered(folder: ReviewFolder) -> set[tuple[str, str]]:
+def answered(folder: ReviewFolder) -> set[tuple[str, str]]:
     """(candidate, person) of every answer that counts or is in conflict."""
     return {
         (row.candidate_id, row.annotator)

@@ -23,6 +23,7 @@ from flows.review.calibration_draw import Wanted
 from flows.review.candidates import Options, prepare
 from flows.review.conflicts import CHANGED, linked, of_person
 from flows.review.delivery import MediaFolder
+from flows.review.items import prepare_items, stages_asking
 from flows.review.people import login_of, note_accounts, passwords_path, read_accounts
 from flows.review.progress import next_step, standing_of
 from flows.review.reports import of_folder
@@ -31,6 +32,7 @@ from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder, rev
 from flows.review.sync import Target, pull, push, status
 from flows.review.verdicts import terms_of
 from schemas.errors import UsageError
+from schemas.stages import ReviewStage
 from schemas.wording import counted
 
 
@@ -81,38 +83,65 @@ def _pushed(workspace: Workspace, asked: Push, tell: Callable[[str], None]) -> l
     return made
 
 
-def _tasks(workspace: Workspace, asked: Push) -> list[Path | ReviewFolder]:
-    """Published tasks, or reviews whose release is no longer here: those can still be sent."""
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A stage that asks people of a dataset's records."""
+
+    dataset: str
+    stage: ReviewStage
+
+
+def _tasks(workspace: Workspace, asked: Push) -> list[Path | ReviewFolder | _Asking]:
+    """Published tasks, and what their stages ask of single records; that needs no release.
+
+    Where the release is no longer here, its reviews: those can still be sent.
+    """
+    dataset, _, name = asked.release.partition("/")
     try:
-        return [*releases_of(asked.release, workspace)]
+        found = releases_of(asked.release, workspace)
     except UsageError:
+        if asking := [_Asking(dataset, stage) for stage in stages_asking(workspace, name)]:
+            return [*asking]
         try:
             return [folder for _, _, folder in review_folders(workspace, asked.release)]
         except UsageError:
             pass
         raise
+    heads = [read_manifest(path) for path in found]
+    asking = [_Asking(one.dataset, stage) for one in heads for stage in stages_asking(workspace, one.task)]
+    return [*found, *asking]
 
 
 def _push_task(
-    workspace: Workspace, source: Path | ReviewFolder, asked: Push, tell: Callable[[str], None]
+    workspace: Workspace, source: Path | ReviewFolder | _Asking, asked: Push, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     if isinstance(source, ReviewFolder):
         _readers_per_item(source, asked)
         drawn: dict[str, Any] = {"review": f"{source.path.parent.name}/{source.path.name}"}
         with connected(workspace, asked.allow_http) as target:
             return drawn | _send(workspace, target, source, asked, tell)
-    head = read_manifest(source)
-    folder = review_folder(workspace, head.dataset, head.task)
+    dataset, name = _review_of(source)
+    folder = review_folder(workspace, dataset, name)
     options = _options(workspace, asked, _readers_per_item(folder, asked))
     # A first dry run needs no server: all would be sent.
     is_apart = asked.draw_only or (asked.dry_run and not folder.candidates())
     server = contextlib.nullcontext() if is_apart else connected(workspace, asked.allow_http)
     with server as found, _place(workspace, folder, asked.dry_run) as (kept, media):
-        made = prepare(source, workspace, options, folder=kept, images=media.write)
+        if isinstance(source, _Asking):
+            body = prepare_items(workspace, dataset, source.stage, options, kept)
+        else:
+            body = prepare(source, workspace, options, folder=kept, images=media.write).content()
         to = None if found is None else replace(found, media=media)
         sent = {"queues": []} if to is None else _send(workspace, to, kept, asked, tell)
-    body = made.content() | {"folder": str(folder.path)}
-    return body | {"review": f"{made.dataset}/{made.task}"} | sent
+    return body | {"folder": str(folder.path), "review": f"{dataset}/{name}"} | sent
+
+
+def _review_of(source: Path | _Asking) -> tuple[str, str]:
+    """Dataset and name of the review that a push is of."""
+    if isinstance(source, _Asking):
+        return source.dataset, source.stage.name
+    head = read_manifest(source)
+    return head.dataset, head.task
 
 
 @contextlib.contextmanager

@@ -49,7 +49,7 @@ class Scan:
 
 def scan(
     candidates: Sequence[ReviewCandidate],
-    task: Published,
+    task: Published | None,
     read: Mapping[str, Sequence[Hit]],
     *,
     with_images: bool = True,
@@ -58,14 +58,14 @@ def scan(
 
     Args:
         candidates: what is to be pushed.
-        task: the release their images are in.
+        task: the release their images are in; None for items without any.
         read: what was found in images before, by the hash of the source file; those are not read again.
         with_images: whether to read the images; without the extra `ocr` they are not, and it is said.
     """
     done = Scan(dict(read))
     known: dict[str, list[Hit]] = {}
     pictures = {item.value for row in candidates for item in row.shown if item.name in IMAGES}
-    if pictures:
+    if pictures and task is not None:
         done.images_read = _read(task, pictures, done.images) if with_images else "not run: not asked for"
     for row in candidates:
         for item in row.shown:

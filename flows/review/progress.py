@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.verdicts import Terms
+from curation.tasks.registry import REVIEW_STAGES
 from flows.review.calibration import judge_of
 from flows.review.notes import people_of, read_noted
 from flows.review.store import ENDED, FRAME, ReviewFolder
@@ -71,6 +72,12 @@ def next_step(folder: ReviewFolder, terms: Terms) -> str:
     if not made.verdicts:
         return f"medqrels review push {name} --sample N draws items: there is nothing to conclude yet"
     spec = dataset if (DATA_CARDS / dataset / "spec.toml").is_file() else "PATH/TO/spec.toml"
+    if task in REVIEW_STAGES:
+        what = counted(len(made.verdicts), "verdict")
+        return (
+            f"medqrels answer --spec {spec} takes {what} and asks about what they let through; then "
+            "medqrels build and medqrels release"
+        )
     return (
         f"medqrels release {spec} makes a release with {counted(len(made.verdicts), 'verdict')}; "
         "its version follows from what changed since the newest one"

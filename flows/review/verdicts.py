@@ -6,7 +6,6 @@ without verdicts is built as if there were no review.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -29,17 +28,15 @@ from curation.release.reviewed import (
     RuleUnderFloor,
     reviewed_stage,
 )
-from flows.engine.manifest import Manifest, Output, publish, write_parquet
-from flows.engine.runner import execute, plan, schema_hashes
+from flows.engine.runner import execute, plan
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.review.agreement import scale_of
+from flows.review.brought import bring
 from flows.review.calibration import people_of
 from flows.review.store import BY_DOUBT, ENDED, FRAME, PRECISION, ReviewFolder, review_folder
 from flows.review.tasks import task_for
 from schemas.benchmark import Qrel, Query
-from schemas.hashing import sha256_file
-from schemas.record import to_table
 from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
 from schemas.spec import DatasetSpec, Review
 
@@ -145,10 +142,6 @@ def _bring(
     under = [
         RuleUnderFloor(rule=row["rule"]) for row in measured["precision"] if row["decision"] == "downgrade"
     ]
-    name = VERDICTS.format(task=task)
-    staged = session.workspace.temporary / name
-    shutil.rmtree(staged, ignore_errors=True)
-    staged.mkdir(parents=True)
     tables: dict[str, tuple[type, list[Any]]] = {
         "verdicts": (Verdict, chosen),
         "answers": (JudgedAnswer, answers),
@@ -156,15 +149,7 @@ def _bring(
         "calibration": (CalibratedPair, _calibrated(folder)),
         "copies": (Copied, copies([item for item in candidates if item.id in wanted])),
     }
-    outputs = {}
-    for table, (row, rows) in tables.items():
-        path = staged / f"{table}.parquet"
-        write_parquet(path, to_table(row, rows))
-        outputs[table] = Output(path.name, sha256_file(path), len(rows))
-    columns = schema_hashes([(table, row) for table, (row, _) in tables.items()])
-    inputs = {table: output.sha256 for table, output in outputs.items()}
-    manifest = Manifest(name, BROUGHT_VERSION, "all", {}, inputs, outputs, {}, {}, columns=columns)
-    publish(session.workspace.stage(name) / "all", staged, manifest, 0.0)
+    bring(session.workspace, VERDICTS.format(task=task), BROUGHT_VERSION, tables)
 
 
 def _calibrated(folder: ReviewFolder) -> list[CalibratedPair]:

@@ -40,6 +40,7 @@ class Reading:
         read: the reader, given the hex SHA-256 over the files.
         options: what else decides the rows.
         translates: abbreviation of the source whose concepts these are names for, '' for its own.
+        has_names: whether it names concepts; one that does not only relates codes.
     """
 
     source: str
@@ -48,6 +49,7 @@ class Reading:
     read: Callable[[str], Rows]
     options: Mapping[str, Any] = field(default_factory=dict)
     translates: str = ""
+    has_names: bool = True
 
     def identity(self) -> dict[str, Any]:
         """What the folder depends on."""
@@ -124,7 +126,7 @@ def _tables(
             sql = table.unique(f"read_{name}")
             output = build.table(name, lambda path, sql=sql: write_select(connection, sql, path))  # type: ignore[misc]
             steps.advance(note=f"{output.rows} {name}")
-            if name == "names" and not output.rows:
+            if name == "names" and not output.rows and reading.has_names:
                 raise InputError("not one name in this vocabulary", file=str(reading.files[0]))
     return build.finish(_facts(build, reading))
 

@@ -37,6 +37,7 @@ LAYOUTS: tuple[tuple[Kind, str], ...] = (
     ("translation", "multilingual_evidence"),
     ("figure_caption", "figure_caption"),
     ("case_boundary", "case_boundary"),
+    ("answer_key", "clinical_evidence_keys"),
 )
 """Every layout, by kind and task."""
 
@@ -93,6 +94,10 @@ def fields(kind: Kind, task: str, image: str, extra: str = "") -> dict[str, str]
     if kind == "case_boundary":
         around = {"text_before": STORY + extra, "text_after": STORY * 4 + extra}
         return {"document_title": "Two cases" + extra, "case_text": story, **around, **document}
+    if kind == "answer_key":
+        choices = [f"{letter}. {name + extra}" for letter, name in zip("ABCDE", _NAMES, strict=False)]
+        texts = {"answer_key": choices[1], "explanation": STORY + extra}
+        return {"query_text": story, "answer_options": "\n".join(choices), **texts}
     if task == "image_search":
         return {"language": "de", "query_text": story, "document_image": image}
     side = {"document_title": "Sarcoidosis in primary care" + extra, "document_text": story}

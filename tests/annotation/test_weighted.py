@@ -107,9 +107,9 @@ def test_only_a_lower_bound_on_enough_queries_calibrates(
 ) -> None:
     rows, people = sample(queries)
     found = standing(
-        rows, people, SIZES, (0, 1, 2), {2}, Bar(floor, 80), {"is_flagged": False}, not_run=not_run
+        rows, people, SIZES, (0, 1, 2), {2}, Bar(floor, 80), {"is_flagged": False}, {}, not_run=not_run
     )
     assert found["status"] == status and found["why"]
     assert found["missed"]["value"] is None and found["judged_by_people"] == 300
-    nobody = standing(rows, {}, SIZES, (0, 1, 2), {2}, Bar(floor, 80), {"is_flagged": False})
+    nobody = standing(rows, {}, SIZES, (0, 1, 2), {2}, Bar(floor, 80), {"is_flagged": False}, {})
     assert nobody["status"] == "not_run" and nobody["kappa"]["value"] is None

@@ -49,6 +49,9 @@ _NOT_ANSWERED = """SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibration
         AND NOT coalesce(count(DISTINCT a.annotator) FILTER (a.role = 'annotator') > 1
             AND r.people BETWEEN min(a.grade) FILTER (a.role = 'annotator')
                 AND max(a.grade) FILTER (a.role = 'annotator'), false)"""
+_TWICE = {"order": ("reversed", f"reason = '{UNDECIDED[1]}'"), "seeds": ("seeded", "forward <> seeded")}
+"""What calibration.json tells of pairs asked twice -> column of the other scores, and which are other."""
+_PLACES = 4
 _KAPPA_APART = 0.002
 """How far a stated κ may be from that of the table: figures are rounded to four places."""
 
@@ -110,9 +113,10 @@ def _other_figures(context: Context) -> Outcome:
     found = Collector("judge_calibration", "error")
     real = _figures(context)
     if stated.get("status") == "not_run":  # then nothing is said of agreement
-        real = {name: real[name] for name in ("mined", "judged", "drawn")} | {"queries": 0}
+        kept = {"mined", "judged", "drawn", *_TWICE}
+        real = {name: value for name, value in real.items() if name in kept} | {"queries": 0}
     for name, value in real.items():
-        given = stated.get(name) if name != "kappa" else (stated.get("kappa") or {}).get("value")
+        given = _stated_value(stated, name)
         if given != value and not _is_near(given, value):
             found.add(f"{FILE} says {name} = {given}; the tables give {value}", side(FILE, name, str(given)))
     kappa = stated.get("kappa") or {}
@@ -127,6 +131,31 @@ def _other_figures(context: Context) -> Outcome:
     return found.outcome(len(real) + 1)
 
 
+def _stated_value(stated: Mapping[str, Any], name: str) -> Any:
+    """A figure of calibration.json: of an estimate its value, of what was asked twice pairs and share."""
+    given: Any = stated.get(name)
+    if name == "kappa":
+        return (given or {}).get("value")
+    if name not in _TWICE:
+        return given
+    return [given.get("pairs"), (given.get("unstable") or {}).get("value")] if given else None
+
+
+def _twice(context: Context) -> dict[str, list[float | None]]:
+    """Pairs that were asked twice, and the share that came out otherwise: in the other order, with a seed."""
+    known = context.columns("judgements")
+    made: dict[str, list[float | None]] = {}
+    for name, (column, is_other) in _TWICE.items():
+        if column in known:
+            row = context.select(
+                f"""SELECT count(*) AS n, count(*) FILTER ({is_other}) AS other FROM judgements
+                WHERE forward <> '' AND reversed <> '' AND {column} <> ''"""
+            )[0]
+            n, other = int(row["n"]), int(row["other"])
+            made[name] = [n, round(other / n, _PLACES) if n else None]
+    return made
+
+
 def _is_near(given: Any, value: Any) -> bool:
     both = isinstance(given, float | int) and isinstance(value, float)
     return both and abs(given - value) <= _KAPPA_APART
@@ -138,13 +167,17 @@ def _figures(context: Context) -> dict[str, Any]:
     made: dict[str, Any] = {"mined": int(row["n"]), "judged": int(row["judged"])}
     rows = context.select("FROM calibration ORDER BY ALL") if CALIBRATION.name in context.views else []
     both = [one for one in rows if one["judge"] is not None and one["people"] is not None]
-    return made | {
-        "drawn": len(rows),
-        "judged_by_people": sum(one["people"] is not None for one in rows),
-        "pairs": len(both),
-        "queries": len({one["query-id"] for one in both}),
-        "kappa": _kappa(rows, both),
-    }
+    return (
+        made
+        | _twice(context)
+        | {
+            "drawn": len(rows),
+            "judged_by_people": sum(one["people"] is not None for one in rows),
+            "pairs": len(both),
+            "queries": len({one["query-id"] for one in both}),
+            "kappa": _kappa(rows, both),
+        }
+    )
 
 
 def _kappa(rows: Sequence[Mapping[str, Any]], both: Sequence[Mapping[str, Any]]) -> float | None:
@@ -173,7 +206,10 @@ def _kappa(rows: Sequence[Mapping[str, Any]], both: Sequence[Mapping[str, Any]])
     return 1 - seen * mass / chance if chance else None
 
 
-_PLANTED = {"mined": 1, "judged": 1, "drawn": 0, "judged_by_people": 0, "pairs": 0, "queries": 0, "kappa": {}}
+_ASKED_TWICE = {"pairs": 40, "unstable": {"value": 0.05}}
+_PLANTED = {"mined": 1, "judged": 1, "drawn": 0, "judged_by_people": 0, "pairs": 0, "queries": 0, "kappa": {},
+    "order": {"pairs": 1, "unstable": {"value": 0.0}}, "seeds": {"pairs": 0, "unstable": {"value": None}},
+}  # fmt: skip
 """What the tables give where a defect puts its own row in the place of all others."""
 
 
@@ -280,7 +316,7 @@ RULES = (
     ),
     Rule(
         "judge_calibration",
-        1,
+        2,
         "A judge's labels rest on a calibration",
         "A release with labels by a judge says 'candidates' unless the judge is calibrated; every figure of "
         "provenance/calibration.json follows from judgements and calibration, and these from each other and "
@@ -303,6 +339,8 @@ RULES = (
                 (
                     _stated("a judged share that is too high", "judged", judged=10**6),
                     _stated("a sample that nobody drew", "drawn", drawn=300),
+                    _stated("an order that is said to matter", "order", order=_ASKED_TWICE),
+                    _stated("a seed that was never tried", "seeds", seeds=_ASKED_TWICE),
                     _stated("agreement that nobody measured", "kappa", kappa={"value": 0.9, "low": 0.8}),
                     _stated(
                         "a judge called calibrated below its floor",

@@ -243,6 +243,8 @@ def _read_path(
 
 EXAMS: Final = f"{NAME}_exams.vignettes"
 """Questions of all collections, each once."""
+HARD: Final = f"{NAME}_hard.hard"
+"""Questions that are hard enough, and whose key nobody doubts."""
 VIGNETTES: Final = f"{NAME}_vignettes.vignettes"
 """What the task asks: cut reports and rewritten questions."""
 INTENT: Final = asks(
@@ -268,7 +270,7 @@ REWRITE: Final = asks(
     Table("rewrites", Rewrite, ("unit",)),
     NotUsed,
     read_as="rewrites",
-    left=Input(f"{NAME}_difficulty.hard", Hardness, by="unit"),
+    left=Input(HARD, Hardness, by="unit"),
 )
 PATHS: Final = asks(
     Asking(kinds=(reasoning_path.REASONING_PATH,), ask=_ask_path, read=_read_path),

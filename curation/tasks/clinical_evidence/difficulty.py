@@ -1,7 +1,8 @@
 """How hard a question is without looking anything up, from what several models answered several times.
 
 A model that does no better than chance on a control set says nothing about any question: its answers are
-`not_run`. What most answers get right needs no search; what no answer gets right may have a wrong key.
+`not_run`. What most answers get right needs no search; what no answer gets right may have a wrong key, which
+people are asked about (keys.py).
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def difficulties(attempts: Sequence[Attempt], units: Iterable[str], max_right: F
 def hardness(
     control: ControlSet, asked: Sequence[Asked], attempts: Sequence[Attempt], *, settings: Settings
 ) -> Iterator[Hardness | Drop]:
-    """The questions of one collection that are hard enough; the others with what the answers say of them.
+    """The questions of one collection that are not too easy, those with a suspect key marked.
 
     Args:
         control: the collection.
@@ -126,8 +127,14 @@ def hardness(
     """
     found = difficulties(attempts, (item.unit for item in asked), Fraction(str(settings.max_right)))
     for unit, judged in sorted(found.items()):
-        if judged.difficulty is Difficulty.HARD_ENOUGH:
-            yield Hardness(unit=unit, right=judged.right, tries=judged.tries, models=judged.models)
+        if judged.difficulty in (Difficulty.HARD_ENOUGH, Difficulty.KEY_SUSPECT):
+            yield Hardness(
+                unit=unit,
+                right=judged.right,
+                tries=judged.tries,
+                models=judged.models,
+                is_suspect=judged.difficulty is Difficulty.KEY_SUSPECT,
+            )
             continue
         is_unknown = judged.difficulty is Difficulty.NOT_RUN
         yield Drop(
@@ -147,7 +154,7 @@ def _units(_: ControlSet, asked: Sequence[Asked], __: Sequence[Attempt]) -> list
 
 DIFFICULTY = RecordStage(
     name=f"{NAME}_difficulty",
-    version=1,
+    version=2,
     inputs=(
         Input(f"{NAME}_tries.sets", ControlSet, by="id"),
         Input(f"{NAME}_tries.asked", Asked, by="collection"),
@@ -157,5 +164,5 @@ DIFFICULTY = RecordStage(
     process=hardness,
     accounts=(Account("question", _units, "hard", "unit"),),
     settings=Settings,
-    reasons=frozenset({Difficulty.TOO_EASY, Difficulty.KEY_SUSPECT}),
+    reasons=frozenset({Difficulty.TOO_EASY}),
 )

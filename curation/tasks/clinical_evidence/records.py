@@ -125,12 +125,14 @@ class Asked:
 
 @record
 class Hardness:
-    """A question that is neither too easy nor suspect of a wrong key."""
+    """A question that is not too easy."""
 
     unit: str = column("vignette")
     right: int = column("right closed-book answers of models that count")
     tries: int = column("all their answers")
     models: int = column("models that count: better than chance on the collection")
+    is_suspect: bool = column("no answer is right, so that the key may be wrong; people have not said yet")
+    key_rule: str = column("rule of the verdict by which people found a suspect key right", default="")
 
 
 @record

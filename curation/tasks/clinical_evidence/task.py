@@ -9,6 +9,7 @@ from curation.tasks.clinical_evidence.asking import CLOSED_BOOK, INTENT, PATHS, 
 from curation.tasks.clinical_evidence.cells import conclusion
 from curation.tasks.clinical_evidence.difficulty import DIFFICULTY
 from curation.tasks.clinical_evidence.exams import CHECKED, QUESTIONS
+from curation.tasks.clinical_evidence.keys import KEYS
 from curation.tasks.clinical_evidence.pairs import APART
 from curation.tasks.clinical_evidence.pairs import PAIRS as ASKED
 from curation.tasks.clinical_evidence.paths import VIEWS
@@ -33,6 +34,7 @@ TASK = Task(
         CLOSED_BOOK,
         TRIES,
         DIFFICULTY,
+        KEYS,
         REWRITE,
         CHECKED,
         VIGNETTES,

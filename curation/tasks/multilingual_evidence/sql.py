@@ -92,7 +92,7 @@ _DROPS = f"""
 """
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=1,
+    version=2,
     inputs={
         "asked": (f"{NAME}_wanted.queries", Query),
         "wanted": (f"{NAME}_wanted.wanted", WantedTranslation),

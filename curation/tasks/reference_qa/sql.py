@@ -30,7 +30,7 @@ _DROPS = f"""
 """A query without any label is neither kept nor released: what no model was asked may support its answer."""
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=2,
+    version=3,
     inputs={
         "asked": (f"{NAME}_pairs.queries", Query),
         "corpus": (f"{NAME}_pairs.documents", Document),

@@ -25,7 +25,9 @@ def world(**changes: Any) -> dict[str, list[dict[str, Any]]]:
         cell = "0 0" if number < 10 else "2 2"
         grade, population = CELLS[cell]
         people = grade if number % 10 else 2 - grade
-        said.append({**pair, "score": grade, "reason": "", "forward": cell, "reversed": cell, "model": "m"})
+        seeded = "" if number % 5 else cell if number else "1 1"
+        both = {"forward": cell, "reversed": cell, "seeded": seeded}
+        said.append({**pair, "score": grade, "reason": "", **both, "model": "m"})
         drawn.append(
             {**pair, "stratum": cell, "population": population, "drawn": 10, "judge": grade, "people": people}
         )
@@ -50,6 +52,8 @@ def stated(folder: Path, **changes: Any) -> None:
         "status": "calibrated", "floor": 0.5, "least_queries": 5, "mined": 20, "judged": 20, "drawn": 20,
         "judged_by_people": 20, "pairs": 20, "queries": 5,
         "kappa": {"value": round(1 - 0.2 / chance, 4), "low": 0.55},
+        "order": {"pairs": 20, "unstable": {"value": 0.0}},
+        "seeds": {"pairs": 4, "unstable": {"value": 0.25}},
     }  # fmt: skip
     (folder / "provenance").mkdir(exist_ok=True)
     (folder / "provenance/calibration.json").write_text(json.dumps(told | changes), "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,11 +14,18 @@ from curation.extract.neutralise import restore
 from curation.prompts import support
 from curation.tasks.clinical_evidence.cells import conclusion
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair
-from curation.tasks.shared.judging.stage import by_answer, concluding, judge_stage, source_span
+from curation.tasks.shared.judging.stage import (
+    by_answer,
+    concluding,
+    is_asked_again,
+    judge_stage,
+    source_span,
+)
+from flows.adapters.llm_runner import key_of
 from flows.engine.runner import run_records
 from schemas.benchmark import Transform
 from schemas.hashing import canonical_json
-from schemas.prompt import ModelAnswer, Prompt
+from schemas.prompt import ModelAnswer, Prompt, asked_again, seed_of
 from schemas.stages import Drop
 
 SOURCE = "Crystals in joint fluid (Fig. 2) prove gout beyond doubt."
@@ -39,7 +47,7 @@ def judged(given: Sequence[Quoted | None], pair: AskedPair = PAIR) -> tuple[list
     """What follows of a score and a quote for each order, None where nothing was answered."""
     stage = judge_stage("t", "t_pairs.pairs", support.ANSWER)
     made, _, counts = run_records(stage.asking, {"t_pairs.pairs": [pair]}, stage.asked, {})
-    assert counts["order"] == {"in": 2, "kept": 2, "dropped": 0}
+    assert counts["order"] == {"in": len(given), "kept": len(given), "dropped": 0}
     prompts = sorted(made["prompts"], key=lambda prompt: str(prompt.form))
     answers = [
         answer(prompt, {"answer": said[0], "answer_quotes": [said[1]] if said[1] else []})
@@ -79,6 +87,21 @@ def test_both_orders_make_a_grade_or_an_exclusion(
     (row,), drops = judged(given)
     assert (row.score, row.reason) == expected and not drops
     assert row.scores == "; ".join(str(score) for score, _ in given) and row.model == "scripted"
+
+
+def test_a_pair_drawn_by_lot_is_asked_about_again_with_a_seed_that_decides_nothing() -> None:
+    pairs = [replace(PAIR, id=f"q1 d{number}") for number in range(400)]
+    drawn = [pair for pair in pairs if is_asked_again(pair.id)]
+    assert 50 < len(drawn) < 110  # one in five
+    forward, again, backward = (3, "prove gout beyond"), (0, ""), (3, "prove gout beyond")
+    (row,), drops = judged([forward, again, backward], drawn[0])
+    assert (row.score, row.scores, row.seeded) == (2, "3; 3", "0") and not drops
+    (row,), _ = judged([forward, None, backward], drawn[0])
+    assert (row.score, row.seeded) == (2, "")
+    one, other = support.ask("q1 d1", "t", "What?", "crystals", PASSAGE)
+    seeded = asked_again(one, 1)
+    assert [seed_of(row.form) for row in (one, other, seeded)] == [0, 0, 1] and seeded.id != one.id
+    assert len({key_of(row) for row in (one, other, seeded, asked_again(one, 2))}) == 4
 
 
 def test_quotes_are_evidence_of_the_source_passage() -> None:

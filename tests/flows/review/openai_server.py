@@ -96,7 +96,9 @@ class OpenAIServer(LoopbackServer):
         structured: bool = True,
         new_limit: bool = False,
         delay: float = 0.0,
+        says: Callable[[str, str], tuple[str, str]] = naive_answer,
     ) -> None:
+        self.says = says
         self.faults, self.structured, self.new_limit, self.delay = faults, structured, new_limit, delay
         self.seen, self.lock = Seen(), threading.Lock()
         self.times: Counter[str] = Counter()
@@ -132,7 +134,7 @@ class OpenAIServer(LoopbackServer):
         system, content = body["messages"][0]["content"], body["messages"][1]["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         prompt = "".join(part.get("text", "<image>") for part in parts)
-        text, material = naive_answer(system, prompt)
+        text, material = self.says(system, prompt)
         with self.lock:
             self.seen.requests += 1
             self.seen.bodies.append(body)

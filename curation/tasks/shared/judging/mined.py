@@ -9,6 +9,7 @@ _TEXT = """
     SELECT f.query_id, f.corpus_id, j.score, if(j.pair IS NULL, '{not_run}', j.reason) AS reason,
         coalesce(split_part(j.scores, '; ', 1), '') AS forward,
         coalesce(split_part(j.scores, '; ', 2), '') AS reversed,
+        coalesce(j.seeded, '') AS seeded,
         if(len(f.found_by) = 0, ['citation'], f.found_by) AS found_by,
         len(f.found_by) > 0
             AND len(list_filter(f.found_by, lambda one: split_part(one, ':', 2) <> 'reasoning')) = 0

@@ -1,7 +1,8 @@
 """The judge as a step of any task: two prompts for each pair, what is read of the answers, what follows.
 
 A pair counts when both orders were answered in a valid form and every quote stands in the passage. What was
-not judged so is a drop, and neither positive nor negative.
+not judged so is a drop, and neither positive nor negative. Every fifth pair, by lot, is asked about once more
+with a seed: that decides nothing, and tells how much of the scores is chance.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from curation.prompts.stage import PROMPTS, answered
 from curation.prompts.support import Axis, NotJudged
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair, Judgement
 from schemas.benchmark import Evidence, Transform
-from schemas.prompt import ModelAnswer, Prompt
+from schemas.hashing import sha256_text
+from schemas.prompt import ModelAnswer, Prompt, asked_again, seed_of
 from schemas.stages import Account, Drop, Input, ModelStage, Reason, RecordStage, Table
 
-VERSION: Final = 1
+VERSION: Final = 2
+SEED: Final = 1
+_AGAIN_ONE_IN: Final = 5
 KIND: Final = "judge"
 """What a judge's stage is called in commands and specs."""
 MIDDLE, UNSTABLE = "middle", "unstable"
@@ -126,7 +130,13 @@ def _ask(pair: AskedPair, *, task: str, prompt: str, prompt_sha256: str) -> Iter
 
 
 def _prompts_of(pair: AskedPair, task: str) -> tuple[Prompt, ...]:
-    return support.ask(pair.id, task, pair.question, pair.answer, pair.passage, pair.reasoning)
+    both = support.ask(pair.id, task, pair.question, pair.answer, pair.passage, pair.reasoning)
+    return (*both, asked_again(both[0], SEED)) if is_asked_again(pair.id) else both
+
+
+def is_asked_again(pair: str) -> bool:
+    """Whether a pair is one of those asked about once more with a seed; the same in every build."""
+    return int(sha256_text(f"judged again\0{pair}")[:12], 16) % _AGAIN_ONE_IN == 0
 
 
 def _read(
@@ -181,13 +191,18 @@ def _conclude(
         corpus_id=pair.corpus_id,
         score=drawn if isinstance(drawn, int) else None,
         reason=drawn if isinstance(drawn, str) else "",
-        scores="; ".join(" ".join(map(str, order.scores)) for order in orders),
+        scores="; ".join(map(_listed, orders)),
+        seeded=next((_listed(one) for one in judgements if seed_of(one.form)), ""),
         evidence=tuple(_evidence(pair, orders)),
         kind=first.kind,
         model=first.model,
         served_model=first.served_model,
         prompt_sha256=first.prompt_sha256,
     )
+
+
+def _listed(judgement: Judgement) -> str:
+    return " ".join(map(str, judgement.scores))
 
 
 def _evidence(pair: AskedPair, orders: Sequence[Judgement]) -> Iterator[Evidence]:
