@@ -7,12 +7,14 @@ import json
 from typing import Any
 
 from benchmarks import (
+    answer_kills,
     blindness,
     concept_links,
     confusion_sets,
     edits,
     hidden_diagnoses,
     hub_page,
+    injection,
     labels,
     languages,
     later_sections,
@@ -324,6 +326,8 @@ def text() -> str:
         written_cases.section,
         hidden_diagnoses.section,
         rewrite_checks.section,
+        answer_kills.section,
+        injection.section,
         translations.section,
         vignette_cuts.section,
         labels.section,
