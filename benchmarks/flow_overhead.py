@@ -1,21 +1,26 @@
-"""What Prefect costs per flow against a running server: nothing to do, with Prefect and without."""
+"""What Prefect costs: a flow that finds nothing to do, and the CPU of 1,000 articles extracted and grounded.
+
+The same work runs as flows that report to a running server, and as plain calls of the same jobs in the same
+worker processes. Seconds count for the empty flow; for the articles CPU seconds of the process, its workers
+and the server, which other work on the machine does not change.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-import socket
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import save
+from benchmarks.measure import SHARED, save
+from benchmarks.prefect_server import PrefectServer
+from benchmarks.processes import descendants
 
-STARTUP_SECONDS = 120
 ROUNDS = 5
 
 _TIMED = """
@@ -47,22 +52,92 @@ for _ in range(int(sys.argv[2])):
 """
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+_HEAD = """
+import json, os, resource, sys, time
+def spent():
+    of = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in of)
+"""
+_FLOWS = """
+from flows.build.extract import extract
+from flows.build.ground import ground
+from flows.engine.session import reporting
+from flows.engine.progress import SilentReporter
+before, started = spent(), time.monotonic()
+with reporting(SilentReporter()):
+    told = [extract(sys.argv[1]), ground(sys.argv[1])]
+"""
+_CALLS = """
+from concurrent.futures import ThreadPoolExecutor
+import flows.build.ground
+from flows.build.jobs import jobs_of
+from flows.cluster.hired import hired
+from flows.engine.execution import split_done
+from flows.engine.progress import SilentReporter
+from flows.engine.session import reporting, write_session
+from flows.pipeline import Choices, steps
+from flows.vocabulary.indexes import index_in_use
+from schemas.spec import Grounding
+before, started = spent(), time.monotonic()
+for name, chosen in (("extract", Choices.of(None)), ("ground", Choices(grounding=Grounding()))):
+    silent = reporting(SilentReporter())
+    with silent, write_session(sys.argv[1], flow=name) as session, hired(session) as pool:
+        if name == "ground":
+            index_in_use(session.workspace, "native", session.reporter)
+        for step in steps(name):
+            waiting = list(split_done(jobs_of(session, step, chosen))[1].values())
+            with ThreadPoolExecutor(32) as threads:
+                list(threads.map(lambda group: list(pool.run_group(group)), pool.groups(waiting)))
+"""
+_TAIL = """
+print(json.dumps({"cpu_seconds": spent() - before, "seconds": time.monotonic() - started}))
+"""
+ARTICLES = 1_000
 
 
-def _wait(url: str) -> None:
-    deadline = time.monotonic() + STARTUP_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{url}/health", timeout=2):
-                return
-        except OSError:
-            time.sleep(0.3)
-    raise SystemExit("the Prefect server did not start")
+def articles(count: int, out: Path) -> None:
+    """So many articles in the layout of PMC's bucket: the shared ones repeated, with ids of their own."""
+    found = sorted((SHARED / "pmc-bucket").glob("PMC*"))
+    for number in range(count):
+        folder = found[number % len(found)]
+        old = folder.name.removeprefix("PMC").split(".")[0]
+        new = str(20_000_000 + number)
+        for path in sorted(folder.rglob("*.*")):
+            if path.is_file():
+                copy = out / path.relative_to(folder.parent).as_posix().replace(old, new)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
+
+
+def _cpu_of(pid: int) -> float:
+    """CPU seconds of a process and those below it."""
+    ticks = 0
+    for one in (pid, *descendants(pid)):
+        fields = Path(f"/proc/{one}/stat").read_text("utf-8").rpartition(")")[2].split()
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def thousand(workspace: Path, environment: dict[str, str], server: int) -> dict[str, Any]:
+    """CPU seconds of extracting and grounding, as flows and as calls, in copies of one crawled workspace."""
+    given = workspace.with_name("articles")
+    articles(ARTICLES, given)
+    crawl = ["crawl", "folder", str(given), "--profile", "noncommercial", "--workspace", str(workspace)]
+    medqrels = str(Path(sys.executable).with_name("medqrels"))
+    subprocess.run([medqrels, *crawl], check=True, env=environment, capture_output=True)
+    found: dict[str, Any] = {"articles": ARTICLES}
+    for name, script in (("calls", _CALLS), ("flows", _FLOWS)):
+        copy = shutil.copytree(workspace, workspace.with_name(name))
+        before = _cpu_of(server)
+        command = [sys.executable, "-c", _HEAD + script + _TAIL, str(copy)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(done.stderr[-3000:])
+        found[name] = json.loads(done.stdout.splitlines()[-1])
+        found[name]["server_cpu_seconds"] = round(_cpu_of(server) - before, 2) if name == "flows" else 0.0
+    flows, calls = found["flows"], found["calls"]
+    more = flows["cpu_seconds"] + flows["server_cpu_seconds"] - calls["cpu_seconds"]
+    return {**found, "overhead_share": round(more / calls["cpu_seconds"], 4)}
 
 
 def _seconds(script: str, workspace: Path, environment: dict[str, str]) -> list[float]:
@@ -78,33 +153,17 @@ def measure(home: Path) -> dict[str, Any]:
     workspace = home / "ws"
     os.environ["HOME"] = str(home)
     demo(workspace)
-    port = _free_port()
-    environment = {
-        **os.environ,
-        "PREFECT_HOME": str(home / "prefect"),
-        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
-    }
-    prefect = str(Path(sys.executable).with_name("prefect"))
-    server = subprocess.Popen(
-        [prefect, "server", "start", "--host", "127.0.0.1", "--port", str(port)],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        _wait(environment["PREFECT_API_URL"])
+    with PrefectServer(home / "prefect") as server:
+        environment = {**os.environ, **server.environment}
         with_prefect = _seconds(_TIMED, workspace, environment)
         without = _seconds(_BARE, workspace, environment)
-    finally:
-        server.terminate()
-        server.wait(30)
+        many = thousand(workspace, environment, server.pid)
     overhead = statistics.median(with_prefect) - statistics.median(without)
     return {
         "flow_seconds": [round(value, 3) for value in with_prefect],
         "same_work_without_prefect_seconds": [round(value, 3) for value in without],
         "overhead_seconds_median": round(overhead, 3),
+        "thousand": many,
     }
 
 

@@ -2,9 +2,11 @@
 
 Nothing local is read by either: tables come through `load_dataset("ORG/NAME-TASK", CONFIG)`, run files
 through the Hub's client, MTEB's tables through its own loader, and its task definition from an export of the
-copy that was downloaded. Every score is compared with runs/results.json of the release; BM25 is also run
-again over the downloaded copy. Run: `python -m benchmarks.loaded_back [RELEASE...]`, that of `medqrels demo`
-without one.
+copy that was downloaded. Tasks of several languages are scored language by language too; MTEB reads these
+from that export, for it wants a config of the corpus for each language. Every score is compared with
+runs/results.json of the release; BM25 is also run again over the downloaded copy.
+
+Run: `python -m benchmarks.loaded_back [RELEASE...]`, that of `medqrels demo` without one.
 """
 
 from __future__ import annotations
@@ -16,14 +18,16 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.loaders import SPLIT, sample_release
+from benchmarks.loaders import SPLIT, Scores, measured, sample_release, stated
 from benchmarks.measure import ROOT, read_result, save
 from curation.published.manifest import read_manifest
 from schemas.hashing import sha256_file
+from schemas.published import languages_of
+from schemas.tables import QUERIES
 from scripts import setup_venv
 from tests.flows.publish.hub_client import publisher, serving
 from tests.flows.publish.hub_server import ORGANIZATION, HubServer
@@ -33,7 +37,6 @@ _INSIDE = Path(__file__).with_name("loaders_inside.py")
 _MEDQRELS = str(Path(sys.executable).with_name("medqrels"))
 _PLACES = 9
 """Places of the scores in runs/results.json."""
-Scores = Mapping[str, float]
 
 
 def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
@@ -46,62 +49,70 @@ def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
     import pytest
 
     tasks = sorted(path.parent for path in release.glob("*/release.json"))
+    asked = [task for task in tasks if not read_manifest(task).is_empty]  # without queries nothing is scored
     with pytest.MonkeyPatch.context() as patch, serving(patch) as hub, tempfile.TemporaryDirectory() as home:
         publisher(tasks).publish()
-        for task in tasks:
+        for task in asked:
             yield _compared(hub, python, task, Path(home))
 
 
 def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str, Any]:
     manifest = read_manifest(task)
     repository = f"{ORGANIZATION}/{manifest.dataset}-{manifest.task}"
-    results = json.loads((task / "runs/results.json").read_text("utf-8"))[SPLIT]
-    ours = {
-        item["name"]: item["overall"]["nDCG@10"]["mean"]
-        for item in results["systems"]
-        if item["status"] == "measured"
-    }
+    _, systems = measured(task)
+    languages = languages_of(QUERIES.files(task, SPLIT))
+    ours = stated(systems, languages)
     kept = {**os.environ, **hub.environment(home, xet=False), "MEDQRELS_WORKERS": "1"}
-    plan = {"repository": repository, "revision": manifest.version, "systems": sorted(ours)}
+    plan: dict[str, Any] = {"repository": repository, "revision": manifest.version}
+    plan |= {"systems": sorted(systems), "languages": languages}
     loaded = _asked([sys.executable, "-m", f"benchmarks.{NAME}", "--load", json.dumps(plan)], kept)
     asked = hub.count("resolve")
     copy = Path(loaded["folder"])
-    told = {"datasets": loaded["ndcg"], "mteb": _of_mteb(python, copy, loaded["runs"], repository, kept)}
-    found = {
-        tool: max(abs(score - ours[system]) for system, score in scores.items())
+    at = "" if languages else repository
+    told = {"datasets": loaded["ndcg"], "mteb": _of_mteb(python, copy, loaded["runs"], at, kept)}
+    differences = {
+        tool: [
+            abs(score - ours[subset][name])
+            for subset, of in scores.items()
+            if subset in ours
+            for name, score in of.items()
+        ]
         for tool, scores in told.items()
-        if scores
     }
     return {
         "task": task.name,
         "rows": loaded["rows"],
         "files": len(manifest.files),
         "equal_files": sum(sha256_file(copy / name) == digest for name, digest in manifest.files.items()),
-        "systems": sorted(ours),
-        "scored": {tool: len(scores) for tool, scores in told.items()},
-        "largest_difference": {tool: round(value, _PLACES) for tool, value in found.items()},
-        "bm25_again": _again(copy, home / f"again-{task.name}", kept, ours),
-        "read_by_mteb": hub.count("resolve") > asked,
+        "systems": sorted(systems),
+        "languages": sorted(ours.keys() - {"default"}),
+        "scored": {tool: len(found) for tool, found in differences.items()},
+        "largest_difference": {
+            tool: round(max(found), _PLACES) for tool, found in differences.items() if found
+        },
+        "bm25_again": _again(copy, home / f"again-{task.name}", kept, ours["default"]),
+        "read_by_mteb": hub.count("resolve") > asked if at else None,
     }
 
 
 def _of_mteb(python: Path, copy: Path, runs: Mapping[str, str], repository: str, kept: Any) -> Scores:
-    """Scores through MTEB, whose loader reads the repository of the Hub."""
+    """Scores through MTEB, whose loader reads a repository of the Hub, or the export where none is named."""
     with tempfile.TemporaryDirectory() as scratch:
         out = f"{scratch}/mteb"
         command = [_MEDQRELS, "export", str(copy), out, "--format", "mteb"]
         subprocess.run(command, check=True, capture_output=True, env=kept)
-        for path in Path(out).rglob("*.parquet"):
+        for path in Path(out).rglob("*.parquet") if repository else ():
             if path.parent.name != "left_out":
                 path.unlink()  # its tables come from the Hub or not at all
         plan = Path(scratch) / "plan.json"
         plan.write_text(json.dumps({"exports": {"mteb": out}, "runs": runs, "split": SPLIT}), "utf-8")
-        told = _asked([str(python), str(_INSIDE), str(plan)], {**kept, "MEDQRELS_MTEB_PATH": repository})
-    found: Scores = told["mteb"]["ndcg"].get("default", {})
+        where = {"MEDQRELS_MTEB_PATH": repository} if repository else {}
+        told = _asked([str(python), str(_INSIDE), str(plan)], {**kept, **where})
+    found: Scores = told["mteb"]["ndcg"]
     return found
 
 
-def _again(copy: Path, out: Path, kept: Mapping[str, str], ours: Scores) -> float | None:
+def _again(copy: Path, out: Path, kept: Mapping[str, str], ours: Mapping[str, float]) -> float | None:
     """Difference of BM25 over the downloaded copy; None where it was not run."""
     if "bm25" not in ours:
         return None
@@ -123,23 +134,43 @@ def load(plan: Mapping[str, Any]) -> dict[str, Any]:
     """In a process of its own, told where the Hub is: load every table and score every run.
 
     Returns:
-        folder of the downloaded copy; rows by table; path of each run; nDCG@10 of each system.
+        folder of the downloaded copy; rows by table; path of each run; nDCG@10 by subset and system.
     """
-    import datasets
     from huggingface_hub import snapshot_download
 
     name, revision = plan["repository"], plan["revision"]
-    tables = {
-        config: datasets.load_dataset(name, config, split=SPLIT, revision=revision)
-        for config in ("queries", "corpus", "qrels", "excluded")
+    whole = _tables(name, revision)
+    subsets = {"default": whole} | {
+        language: {**whole, **_tables(name, revision, f"{language}-", ("queries", "qrels"))}
+        for language in plan["languages"]
     }
     folder = snapshot_download(name, repo_type="dataset", revision=revision)
     runs = {system: f"{folder}/runs/{SPLIT}/{system}.trec.gz" for system in plan["systems"]}
     return {
         "folder": folder,
-        "rows": {config: len(table) for config, table in tables.items()},
+        "rows": {config: len(table) for config, table in whole.items()},
         "runs": runs,
-        "ndcg": {system: ndcg(tables, path) for system, path in runs.items()},
+        "ndcg": {
+            subset: {system: ndcg(tables, path) for system, path in runs.items()}
+            for subset, tables in subsets.items()
+        },
+    }
+
+
+def _tables(
+    name: str,
+    revision: str,
+    before: str = "",
+    configs: Sequence[str] = ("queries", "corpus", "qrels", "excluded"),
+) -> dict[str, Any]:
+    """Configs of a repository by their names without the language."""
+    import datasets
+
+    there = datasets.get_dataset_config_names(name, revision=revision)
+    return {
+        config: datasets.load_dataset(name, before + config, split=SPLIT, revision=revision)
+        for config in configs
+        if before + config in there  # a table without rows is no config
     }
 
 
@@ -153,7 +184,7 @@ def ndcg(tables: Mapping[str, Any], run: str) -> float:
     for row in tables["qrels"].select_columns(["query-id", "corpus-id", "score"]):
         grades[row["query-id"]][row["corpus-id"]] = row["score"]
     judged = {query: of for query, of in grades.items() if query in known and max(of.values()) > 0}
-    excluded = {(row["query-id"], row["corpus-id"]) for row in tables["excluded"]}
+    excluded = {(row["query-id"], row["corpus-id"]) for row in tables.get("excluded", ())}
     ranked: dict[str, dict[str, float]] = {query: {"": 0.0} for query in judged}
     with gzip.open(run, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -171,19 +202,23 @@ def section() -> list[str]:
         "",
         "Releases published to a loopback Hub; tables loaded from there by `datasets`, and by MTEB's own "
         "loader, the baselines' run files scored through both. Largest difference of nDCG@10 from what the "
-        "release states, over its systems; BM25 also run again over the downloaded copy. Where nothing ran, "
+        "release states, over its systems and, where a task has them, languages (MTEB reads these from an "
+        "export of the downloaded copy); BM25 also run again over "
+        "the downloaded copy. Where nothing ran, "
         "there is no score. "
         "`python -m benchmarks.loaded_back RELEASE…`",
         "",
-        "| task | queries | corpus | qrels | excluded | files equal | runs | `datasets` | MTEB | again |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| task | languages | queries | corpus | qrels | excluded | files equal | runs "
+        "| `datasets` | MTEB | again |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in read_result(NAME)["rows"]:
-        rows = (row["rows"][name] for name in ("queries", "corpus", "qrels", "excluded"))
+        rows = (row["rows"].get(name, 0) for name in ("queries", "corpus", "qrels", "excluded"))
         of = (*(row["largest_difference"].get(tool) for tool in ("datasets", "mteb")), row["bm25_again"])
         found = ("–" if value is None else f"{value:.0e}" for value in of)
         files = f"{row['equal_files']} of {row['files']}"
-        cells = (f"`{row['task']}`", *rows, files, len(row["systems"]), *found)
+        languages = ", ".join(row["languages"]) or "en"
+        cells = (f"`{row['task']}`", languages, *rows, files, len(row["systems"]), *found)
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return [*lines, ""]
 

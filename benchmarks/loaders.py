@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,10 @@ import pyarrow.parquet as pq
 
 from benchmarks.loaders_inside import digest
 from benchmarks.measure import ROOT, read_result, save
+from curation.evaluation.variants import WHOLE, named_languages, tables_of
+from curation.published.manifest import read_manifest
 from schemas.published import Published, languages_of
-from schemas.tables import CORPUS, QRELS, QUERIES
+from schemas.tables import QUERIES
 from scripts import setup_venv
 
 NAME = "loaders"
@@ -31,21 +33,28 @@ _PLACES = 9
 """Places of the scores in runs/results.json."""
 _TOOLS = {"mteb": "MTEB", "beir": "BEIR", "trec": "ir_datasets"}
 Read = dict[str, Any]
+Scores = Mapping[str, Mapping[str, float]]
+"""nDCG@10 by subset, which is `default` or a language, and system."""
 
 
 def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
     """Every task of a release through every tool: what was read, and each system's nDCG@10 here and there."""
     for task in sorted(path.parent for path in release.glob("*/release.json")):
-        results = json.loads((task / "runs/results.json").read_text("utf-8"))[SPLIT]
-        systems = {item["name"]: item for item in results["systems"] if item["status"] == "measured"}
+        if read_manifest(task).is_empty:
+            continue
+        queries, systems = measured(task)
         told = _told(python, task, list(systems))
-        languages = ["default", *languages_of(QUERIES.files(task, SPLIT))]
-        ours = {language: _read(task, language) for language in languages}
+        languages = languages_of(QUERIES.files(task, SPLIT))
+        ours = {
+            language: _read(task, language) for language in ("default", *languages, *named_languages(task))
+        }
+        wanted = stated(systems, languages)
         for form, tool in _TOOLS.items():
             found = told[form]
             scores = [
-                (_score(systems[system], subset), score)
+                (wanted[subset][system], score)
                 for subset, of in found["ndcg"].items()
+                if subset in wanted
                 for system, score in of.items()
             ]
             yield {
@@ -53,13 +62,23 @@ def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
                 "tool": tool,
                 "version": found["version"],
                 "subsets": sorted(found["read"]),
-                "queries": results["queries_measured"],
+                "queries": queries,
                 "reads_equal": {name: read == ours[name] for name, read in sorted(found["read"].items())},
                 "scores": len(scores),
                 "largest_difference": round(
                     max((abs(one - two) for one, two in scores), default=0.0), _PLACES
                 ),
             }
+
+
+def measured(task: Path) -> tuple[int, dict[str, Any]]:
+    """Queries measured, and what the release states of each system; nothing where nothing was to be run."""
+    path = task / "runs/results.json"
+    if not path.is_file():
+        return 0, {}
+    results = json.loads(path.read_text("utf-8"))[SPLIT]
+    systems = {item["name"]: item for item in results["systems"] if item["status"] == "measured"}
+    return results["queries_measured"], systems
 
 
 def _told(python: Path, task: Path, systems: list[str]) -> dict[str, Any]:
@@ -88,12 +107,14 @@ def _told(python: Path, task: Path, systems: list[str]) -> dict[str, Any]:
 
 def _read(task: Path, language: str) -> Read:
     """What a tool should have read, from the Parquet files; tools leave out queries without a label."""
-    split = SPLIT if language == "default" else f"{SPLIT}-{language}"
-    labels = _rows(task, QRELS, ("query-id", "corpus-id"), split)
+    tables = tables_of(task, language)
+    is_part = language != "default" and tables is WHOLE
+    split = f"{SPLIT}-{language}" if is_part else SPLIT
+    labels = _rows(task, tables.qrels, ("query-id", "corpus-id"), split)
     labelled = {row[0] for row in labels}
-    queries = _rows(task, QUERIES, ("id", "text"), split)
+    queries = _rows(task, tables.queries, ("id", "text"), split)
     return {
-        "corpus": digest(_rows(task, CORPUS, ("id", "title", "text"))),
+        "corpus": digest(_rows(task, tables.corpus, ("id", "title", "text"))),
         "queries": digest(row for row in queries if row[0] in labelled),
         "labels": len(labels),
     }
@@ -105,10 +126,20 @@ def _rows(task: Path, table: Published, names: tuple[str, ...], split: str = "")
     return [tuple(row[name] or "" for name in names) for row in rows]
 
 
-def _score(system: Mapping[str, Any], subset: str) -> float:
-    of = system["overall"] if subset == "default" else system["facets"]["language"][subset]
-    found: float = of["nDCG@10"]["mean"]
-    return found
+def stated(systems: Mapping[str, Any], languages: Sequence[str]) -> Scores:
+    """nDCG@10 that a release states, by subset and system.
+
+    Of all queries (`default`), and of each language all of whose queries are one subset: those of known items
+    in Spanish (`parallel-es`) and the others (`es`) have one score between them, which no subset has.
+    """
+    alone = [one for one in languages if not any(other.endswith(f"-{one}") for other in languages)]
+    found = {"default": {name: system["overall"] for name, system in systems.items()}}
+    for language in alone:
+        of = {name: system["facets"]["language"].get(language) for name, system in systems.items()}
+        found |= {language: of} if all(of.values()) else {}
+    return {
+        subset: {name: one["nDCG@10"]["mean"] for name, one in of.items()} for subset, of in found.items()
+    }
 
 
 def section() -> list[str]:

@@ -2,7 +2,7 @@
 
 A workspace of two articles, one of which is purged; its release stands on a loopback Hub, in a folder, and
 in a bucket of a real S3 server that keeps old versions. A step is a file opened for writing, moved or
-deleted, a statement to a database, or a request to the Hub or S3, killed with or without its effect. Two
+deleted, a change of a database, or a request to the Hub or S3, killed with or without its effect. Two
 purges: the first, which clears the workspace, and the last, when a newer version stands everywhere. After
 the kill the command is run again. Compared: every byte of the workspace and folder, what the Hub holds,
 every version of every object; the article's words are searched for in all of them. Run: `python -m
@@ -25,7 +25,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ import pytest
 from s3fs import S3FileSystem
 
 from benchmarks.measure import read_result, save
+from benchmarks.reliability.steps import Watch
 from flows.takedown.purge import purge
 from schemas.errors import MedqrelsError
 from tests.flows.publish.hub_client import serving
@@ -45,8 +46,6 @@ from tests.flows.takedown.purge_world import REPOSITORY, World, bytes_of, holdin
 NAME = "purge_kills"
 PURGES = ("first", "last")
 LOCAL, HUB, S3 = "workspace", "Hub", "S3"
-_CHANGING = frozenset({"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.truncate"})
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _MOST_RUNS = 3
 Step = tuple[str, str, int, bool]
 """(where, what is asked, which one of its kind from 1, whether it has its effect)."""
@@ -280,7 +279,8 @@ def drive(root: str, article: str, endpoint: str, at: int, path: Path) -> None:
 
     constants.ENDPOINT, constants.HF_HUB_DISABLE_XET = endpoint, True
     os.environ |= {"HF_TOKEN": TOKEN, "MEDQRELS_WORKERS": "1", "MEDQRELS_HTTP__ATTEMPTS": "2"}
-    count = watch_steps(at)
+    watch = Watch(Path(root), at or None)
+    watch.begin()
     code, told = 0, ""
     try:
         purge(article, "privacy", notice="A patient", workspace=root)
@@ -288,50 +288,10 @@ def drive(root: str, article: str, endpoint: str, at: int, path: Path) -> None:
         code, told = 3, f"{error.message} ({error.hint})"
     except BaseException as error:
         code, told = 70, f"{type(error).__name__}: {error}"
-    steps = count()
+    steps = watch.counts.total()
     cpu = time.process_time()
     path.write_text(json.dumps({"code": code, "told": told, "steps": steps, "cpu": cpu}), "utf-8")
     os._exit(code)
-
-
-def watch_steps(at: int) -> Callable[[], int]:
-    """Count what this process changes on disk, and kill it before change number `at`; the count so far."""
-    seen = 0
-
-    def step() -> None:
-        nonlocal seen
-        seen += 1
-        if seen == at:
-            os.kill(os.getpid(), 9)
-
-    def heard(event: str, given: tuple[Any, ...]) -> None:
-        if any("__pycache__" in str(one) for one in given):
-            return
-        if event in _CHANGING or (event == "open" and isinstance(given[2], int) and given[2] & _WRITES):
-            step()
-
-    class Counted(sqlite3.Connection):
-        """A statement is a step; so is what follows it."""
-
-        def execute(self, *given: Any) -> sqlite3.Cursor:
-            step()
-            return super().execute(*given)
-
-        def executemany(self, *given: Any) -> sqlite3.Cursor:
-            step()
-            return super().executemany(*given)
-
-        def commit(self) -> None:
-            step()
-            super().commit()
-
-        def close(self) -> None:
-            step()
-            super().close()
-
-    sqlite3.connect = functools.partial(sqlite3.connect, factory=Counted)  # type: ignore[assignment]
-    sys.addaudithook(heard)
-    return lambda: seen
 
 
 def _ledger(path: Path) -> list[Any]:

@@ -11,6 +11,7 @@ from benchmarks import (
     blindness,
     concept_links,
     confusion_sets,
+    croissant,
     edits,
     hidden_diagnoses,
     hub_page,
@@ -24,11 +25,13 @@ from benchmarks import (
     other_languages,
     overlap_audit,
     principal_diagnosis,
+    publish_speed,
     purge_kills,
     rewrite_checks,
     scope,
     seven_nights,
     simulated_judges,
+    translated_queries,
     translations,
     vignette_cuts,
     written_cases,
@@ -279,6 +282,18 @@ def _reading() -> list[str]:
             f"| {path.stem} | `{rows[0]['release_hash'][:16]}` | {len(rows)} | {counts['acceptable']} "
             f"| {counts['wrong']} | {counts['unsure']} | {lower_bound(counts['acceptable'], len(rows)):.3f} |"
         )
+    names = json.loads((ROOT / "benchmarks/developer_checks/names.json").read_text("utf-8"))
+    counted = collections.Counter((row["language"], row["verdict"]) for row in names["rows"])
+    lines += [
+        "",
+        f"Names: {names['of']} (`developer_checks/names.json`: ids, hashes and verdicts, no names).",
+        "",
+        "| language | names | acceptable | wrong | unsure |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for language in sorted({row["language"] for row in names["rows"]}):
+        found = [counted[language, verdict] for verdict in ("acceptable", "wrong", "unsure")]
+        lines.append(f"| {language} | {sum(found)} | {' | '.join(map(str, found))} |")
     lines += ["", "case_study has no query on the shared articles: no two reports within two hops.", ""]
     return lines
 
@@ -293,6 +308,21 @@ def _overhead() -> list[str]:
         f"A flow run against a running server costs {seconds:.2f} s more than the same work without Prefect "
         f"(median of {len(result['flow_seconds'])}). Target ≤ {TARGET_OVERHEAD_SECONDS:.0f} s: {verdict}. "
         "`python -m benchmarks.flow_overhead`",
+        "",
+        *_thousand(result.get("thousand")),
+    ]
+
+
+def _thousand(result: dict[str, Any] | None) -> list[str]:
+    """What Prefect costs a night's work."""
+    if result is None:
+        return []
+    flows, calls = result["flows"], result["calls"]
+    share = result["overhead_share"]
+    return [
+        f"{result['articles']:,} articles extracted and grounded: {calls['cpu_seconds']:.1f} CPU s as plain "
+        f"calls, {flows['cpu_seconds']:.1f} as flows and {flows['server_cpu_seconds']:.1f} in the server: "
+        f"{share:+.1%}. Target ≤ 2 %: {'met' if share <= 0.02 else 'missed'}.",
         "",
     ]
 
@@ -316,6 +346,7 @@ def text() -> str:
         _crawl_speed,
         _crawl_kills,
         hub_page.section,
+        publish_speed.section,
         purge_kills.section,
         seven_nights.section,
         _cases,
@@ -329,6 +360,7 @@ def text() -> str:
         answer_kills.section,
         injection.section,
         translations.section,
+        translated_queries.section,
         vignette_cuts.section,
         labels.section,
         scope.section,
@@ -343,6 +375,7 @@ def text() -> str:
         blindness.section,
         loaders.section,
         loaded_back.section,
+        croissant.section,
         overlap_audit.section,
         *later_sections.SECTIONS,
         _overhead,

@@ -291,7 +291,7 @@ def files(root: Path) -> dict[str, str]:
 
 def campaign(folder: Path, count: int) -> dict[str, Any]:
     """The nights and the undisturbed run; what each did, and which files of the releases differ."""
-    from benchmarks.flow_overhead import _free_port
+    from benchmarks.prefect_server import free_port
 
     home, served_root, calm_root = folder / "home", folder / "nights", folder / "calm"
     home.mkdir()
@@ -300,7 +300,7 @@ def campaign(folder: Path, count: int) -> dict[str, Any]:
     started = time.monotonic()
     with World(folder / "sources", FIRST) as world:
         spec = world.write_spec(folder / "cards")
-        with served(world, spec, served_root, home, _free_port()) as api:
+        with served(world, spec, served_root, home, free_port()) as api:
             nights = Nights(world, served_root, api)
             run_nights(nights, count)
         spent = time.monotonic() - started

@@ -33,6 +33,19 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
+def foreign_json(data: bytes | str) -> Any:
+    """JSON written elsewhere; lone surrogates in it, which no file can hold, become U+FFFD.
+
+    Raises:
+        ValueError: it is not JSON.
+        RecursionError: it is nested too deeply.
+    """
+    value = json.loads(data)
+    text = json.dumps(value, ensure_ascii=False)
+    carried = sendable(text)
+    return value if carried == text else json.loads(carried)
+
+
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys and no spaces: equal values give equal bytes."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -32,6 +32,8 @@ READERS: dict[Reader, str] = {
 }
 Step = Literal["write", "derive"]
 """Which step of a release writes a table: from the workspace, or from the tables written before it."""
+NAMED = "named_"
+"""Before the names of tables that stand beside others in further languages: `named_corpus`."""
 _OF_LANGUAGE = re.compile(r"[a-z]+-(?P<language>(?:[a-z]{4,}-)?[a-z]{2,3})-\d+-of-\d+\.parquet")
 _BLANKS: dict[pa.DataType, Any] = {pa.string(): "", pa.int64(): 0, pa.bool_(): False, pa.float64(): 0.0}
 
@@ -90,6 +92,7 @@ class Published:
             because tools of the field want a split's name.
         is_optional: whether it is left out where a task has no rows for it.
         step: which step of a release writes it.
+        language: of a table that is parted by language, the only one whose files are meant; '' for all.
     """
 
     name: str
@@ -102,6 +105,7 @@ class Published:
     has_splits: bool = False
     is_optional: bool = False
     step: Step = "write"
+    language: str = ""
 
     @property
     def schema(self) -> pa.Schema:
@@ -113,6 +117,11 @@ class Published:
         """Every set of columns its files may have: with the optional ones, and without."""
         kept = tuple(column for column in self.columns if not column.is_optional)
         return (self.schema,) if kept == self.columns else (self.schema, _schema(kept))
+
+    @property
+    def query_column(self) -> str:
+        """The column with the query a row is of, in a table with splits."""
+        return "query-id" if any(column.name == "query-id" for column in self.columns) else "id"
 
     @property
     def rows_per_group(self) -> int:
@@ -141,7 +150,8 @@ class Published:
 
     def files(self, directory: Path, split: str = "") -> list[Path]:
         """Its shards inside a task directory, in order; those of one split where it is named."""
-        return sorted((directory / self.folder).glob(f"{split}-*.parquet" if split else "*.parquet"))
+        found = sorted((directory / self.folder).glob(f"{split}-*.parquet" if split else "*.parquet"))
+        return [path for path in found if language_of(path) == self.language] if self.language else found
 
 
 def language_of(path: Path) -> str:
@@ -159,8 +169,11 @@ def languages_of(files: Iterable[Path]) -> list[str]:
 
 
 def of_language(name: str, language: str) -> str:
-    """Name of the config with the rows of one language: `es-queries`, `parallel-es-queries`."""
-    return f"{language}-{name}"
+    """Name of the config with the rows of one language: `es-queries`, `parallel-es-queries`.
+
+    Where only the documents are in it, too: `es-corpus` of `named_corpus`.
+    """
+    return f"{language}-{name.removeprefix(NAMED)}"
 
 
 @functools.cache

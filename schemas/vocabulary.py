@@ -16,8 +16,19 @@ leaves the machine (UMLS restriction level > 0, WHO ICD)."""
 ClueKind = Literal["drug", "gene", "test"]
 """What points to a disease: a drug that treats it, a gene that has a part in it, a test that shows it."""
 RelationKind = Literal[
-    "parent", "child", "sibling", "broader", "narrower", "related", "synonym", "drug", "gene", "test"
+    "parent",
+    "child",
+    "sibling",
+    "broader",
+    "narrower",
+    "related",
+    "synonym",
+    "drug",
+    "gene",
+    "test",
+    "excludes",
 ]
+"""excludes: never said of one patient together (Excludes1 of ICD-10-CM), of codes that concepts map to."""
 
 
 @record

@@ -6,7 +6,6 @@ URL holds the API key. Interface: https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from schemas.errors import FetchError, UsageError
+from schemas.hashing import foreign_json
 from sources.http import ClientSettings, PoliteClient
 
 ENDPOINT = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
@@ -191,7 +191,7 @@ def _answer(body: bytes) -> Answer:
         Unusable: an error, an HTML page, cut JSON, or fields of another type.
     """
     try:
-        row = json.loads(body)
+        row = foreign_json(body)
     except (ValueError, RecursionError):
         raise Unusable("not JSON") from None
     result = row.get("esearchresult") if isinstance(row, dict) else None

@@ -91,3 +91,12 @@ def test_committed_verdicts_are_whole_and_reach_the_bound(path: Path) -> None:
     assert checks.problems(rows) == []
     assert {row["task"] for row in rows} <= {path.stem}
     assert checks.check(path) == 0
+
+
+def test_verdicts_on_names_are_whole_and_hold_no_name() -> None:
+    rows = json.loads(Path(checks.__file__).with_name("names.json").read_text("utf-8"))["rows"]
+    assert len({(row["concept"], row["language"]) for row in rows}) == len(rows)
+    assert min(Counter(row["language"] for row in rows).values()) >= 30
+    for row in rows:
+        assert set(row) == {"concept", "language", "source", "name_sha256", "verdict", "reason"}
+        assert row["verdict"] in checks.VERDICTS and row["reason"].isascii() and len(row["name_sha256"]) == 64

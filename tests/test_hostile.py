@@ -20,6 +20,7 @@ from flows.vocabulary.connection import opened
 from flows.vocabulary.umls_files import stage_file
 from schemas.errors import InputError, ReleaseError, UsageError
 from schemas.spec import load_spec
+from sources.pmc.metadata import parse_metadata
 
 SLICED = ("babelon", "label_studio", "metadata", "model_answers", "obo", "specs")
 """Kinds whose files take a millisecond; the other formats have slices beside their readers' tests."""
@@ -103,6 +104,22 @@ def test_an_answer_of_brackets_alone_is_none_at_once(text: str) -> None:
 
 def test_replies_nested_without_end_are_no_completion() -> None:
     assert _completion(DEEP.encode(), "json_schema").detail == "no_completion"
+
+
+def test_counts_of_tokens_that_no_column_holds_are_no_counts() -> None:
+    reply = {
+        "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10**30, "completion_tokens": 1},
+    }
+    found = _completion(json.dumps(reply).encode(), "json_schema")
+    assert (found.text, found.billed, found.tokens_in) == ("yes", "unknown", None)
+
+
+def test_halves_of_characters_in_metadata_are_replaced() -> None:
+    written = b'{"pmcid": "PMC7", "version": 2, "is_pmc_openaccess": true, "is_retracted": false, '
+    written += b'"is_historical_ocr": false, "is_manuscript": false, "doi": "10.1/\\ud800x", "license_code": '
+    found = parse_metadata(written + b'"CC \xed\xa0\x80 BY"}', "PMC7", 2)
+    assert found.doi == "10.1/\ufffd\ufffd\ufffdx" and found.license_code == "CC \ufffd\ufffd\ufffd BY"
 
 
 def test_a_spec_nested_without_end_is_refused(tmp_path: Path) -> None:

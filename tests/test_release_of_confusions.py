@@ -8,13 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from curation.audit import audit
-from curation.audit.rules import confusions, pools, restricted, rights, runs
+from curation.audit.rules import confusion_names, confusions, pools, restricted, rights, runs
+from curation.evaluation.collection import open_collection
+from curation.export.run import export
+from curation.export.source import open_source
 from curation.published.manifest import ReleaseManifest
+from curation.release.filled import look_up, write_filled
 from curation.tasks.registry import TASKS
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
@@ -23,6 +28,11 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
+from flows.vocabulary import current
+from flows.vocabulary.store import MANIFEST
+from schemas.hashing import sha256_text
+from schemas.record import to_table
+from schemas.vocabulary import ConceptName
 from tests.pipeline import run_partition, run_stages
 from tests.releases import card_text
 
@@ -36,7 +46,43 @@ nano_queries = 5
 nano_documents = 100
 [tasks.{NAME}]
 """
-RULES = (*confusions.RULES, *pools.RULES, *runs.RULES, *rights.RULES, *restricted.RULES)
+RULES = (
+    *confusions.RULES,
+    *confusion_names.RULES,
+    *pools.RULES,
+    *runs.RULES,
+    *rights.RULES,
+    *restricted.RULES,
+)
+
+
+def name_in_languages(workspace: Workspace) -> None:
+    """Invented names of every concept, some unconfirmed in Spanish and some restricted in Italian."""
+    vocabulary = current(workspace)
+    assert vocabulary is not None
+    path = vocabulary.table("names")
+    table = pq.read_table(path)
+    concepts = sorted(set(table.column("concept").to_pylist()))
+    forms = {"es": "morbo {} del mar", "it": "morbo {} del lago", "ja": "海の熱{}", "zh": "海之病{}"}
+    names = [
+        ConceptName(
+            concept=concept,
+            name=form.format(concept.replace(":", "")),
+            language=language,
+            source="HPO",
+            term_type="CAND" if language == "es" and not place % 20 else "PT",
+            tier="restricted" if language == "it" and not place % 9 else "terms",
+            atom=f"A{place}" if language == "it" and not place % 9 else "",
+            is_preferred=True,
+        )
+        for place, concept in enumerate(concepts)
+        for language, form in forms.items()
+    ]
+    path.unlink()
+    pq.write_table(pa.concat_tables([table, to_table(ConceptName, names)]).sort_by("concept"), path)
+    manifest = json.loads((vocabulary.folder / MANIFEST).read_text("utf-8"))
+    manifest["tables"]["names"]["bytes"] = path.stat().st_size
+    (vocabulary.folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +94,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> tuple[P
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
     workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+    name_in_languages(workspace)
+    shutil.rmtree(workspace.work / f"{NAME}_all", ignore_errors=True)
     run_stages(workspace, spec=spec)
     run_partition(workspace, spec, "1.0.0")
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
@@ -107,7 +155,8 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
     found = said(directory)
     assert {rule: status for rule, status in found.items() if status == "failed"} == {}
     assert found["confusion_sets"] == found["confusion_tiers"] == "passed"
-    planted = audit(directory, query(), rules=pools.RULES, plant=True)
+    assert found["confusion_names"] == "passed"
+    planted = audit(directory, query(), rules=(*pools.RULES, *confusion_names.RULES), plant=True)
     assert all(planted_one.is_found for planted_one in planted.canaries)
     changed = Path(shutil.copytree(directory, tmp_path / NAME))
     path = next((changed / "confusions").glob("*.parquet"))
@@ -122,3 +171,74 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
         table.set_column(table.column_names.index("below"), table.schema.field("below"), column), path
     )
     assert said(changed)["confusion_sets"] == "failed"
+
+
+def test_sets_are_loaded_by_language_with_names_for_documents(made: tuple[Path, ReleaseManifest]) -> None:
+    directory, _ = made
+    sets: dict[str, set[str]] = {}
+    tested = {row["id"] for row in rows(directory, "provenance/queries")} - _dev(directory)
+    for row in rows(directory, "confusions"):
+        sets.setdefault(row["query-id"], set()).add(row["corpus-id"])
+    gold = {
+        row["query-id"]: row["corpus-id"] for row in rows(directory, "qrels") if row["query-id"] in tested
+    }
+    for language, beginning in (("es", "morbo "), ("ja", "海の熱"), ("zh", "海之病")):
+        asked, documents, labels = (
+            datasets.load_dataset(str(directory), f"{language}-{name}", split="test")
+            for name in ("queries", "corpus", "qrels")
+        )
+        texts = dict(zip(documents["id"], documents["text"], strict=True))
+        assert set(asked["id"]) == tested and all(name.startswith(beginning) for name in texts.values())
+        assert set(texts) == set().union(*sets.values())
+        assert dict(zip(labels["query-id"], labels["corpus-id"], strict=True)) == gold
+    assert {row["status"] for row in rows(directory, "names/queries")} == {"official", "candidate"}
+    dropped = [row for row in rows(directory, "provenance/drops") if row["unit"] == "set"]
+    assert {row["reason"] for row in dropped} == {"no_name_in_language", "restricted_name"}
+    assert "| ja | " in card_text(directory)
+    told = json.loads((directory / "runs/derived.json").read_text("utf-8"))["names"]
+    assert told["core"] == ["es", "ja", "zh"]
+    assert told["languages"]["ja"]["official"] > told["core_queries"] > 0
+    assert told["fairness"]["bm25"]["families"] == told["core_queries"]
+
+
+def test_sets_with_restricted_names_stay_home_and_come_back_byte_for_byte(
+    made: tuple[Path, ReleaseManifest], tmp_path: Path
+) -> None:
+    directory, _ = made
+    vocabulary = current(Workspace(directory.parents[3]))
+    assert vocabulary is not None
+    recipes = rows(directory, "name_recipes")
+    secret = [row for row in recipes if row["tier"] == "restricted"]
+    held = {row["id"] for row in rows(directory, "names/queries") if row["document_language"] == "it"}
+    waiting = {row["query-id"] for row in recipes}
+    assert secret and not any(row["text"] for row in secret) and not held & waiting
+    filling = look_up(query(), directory, vocabulary.table("names"))
+    assert not filling.missing and len(filling.texts) == len(recipes)
+    write_filled(query(), directory, filling, tmp_path / "filled", "v1")
+    filled = {(row["id"], row["language"]): row["text"] for row in rows(tmp_path / "filled", "names/corpus")}
+    for row in recipes:
+        name = filled[row["corpus-id"], row["document_language"]]
+        assert sha256_text(name) == row["text_sha256"] and row["text"] in ("", name)
+    asked = rows(tmp_path / "filled", "names/queries")
+    assert {row["id"] for row in asked if row["document_language"] == "it"} == held | waiting
+    assert open_collection(tmp_path / "filled", variant="it").sets.keys() >= waiting - _dev(directory)
+
+
+def _dev(directory: Path) -> set[str]:
+    return {row["id"] for row in rows(directory, "provenance/queries") if row["split"] == "dev"}
+
+
+def test_mteb_gets_a_subset_for_each_language_over_its_own_corpus(
+    made: tuple[Path, ReleaseManifest], tmp_path: Path
+) -> None:
+    directory, _ = made
+    export(open_source(directory), tmp_path / "out", "mteb")
+    texts = {
+        language: datasets.load_dataset(str(tmp_path / "out"), f"{language}-corpus", split="test")["text"]
+        for language in ("en", "ja")
+    }
+    assert all(text.startswith("海の熱") for text in texts["ja"]) and len(texts["en"]) == len(texts["ja"])
+    asked = datasets.load_dataset(str(tmp_path / "out"), "ja-queries", split="test")
+    assert asked.num_rows == datasets.load_dataset(str(tmp_path / "out"), "en-queries", split="test").num_rows
+    definition = (tmp_path / "out/mteb_tasks.py").read_text("utf-8")
+    assert "'en': ['eng-Latn']" in definition and "'ja': ['eng-Latn', 'jpn-Jpan']" in definition

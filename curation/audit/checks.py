@@ -116,6 +116,9 @@ def _take(outcome: Outcome, found: Collector) -> None:
     found.kept += outcome.findings[: MAX_EXAMPLES - len(found.kept)]
 
 
+_WITH_SPLITS = {table.name: table for table in TABLES if table.has_splits}
+
+
 def placed(context: Context, *tables: str) -> str:
     """SQL for the split whose files rows are in: q (query) and split; '' where no file says it."""
     if "placed" in context.views:
@@ -123,7 +126,7 @@ def placed(context: Context, *tables: str) -> str:
         return f"SELECT q, split FROM placed WHERE tab IN ({listed})"
     parts = []
     for table in tables:
-        query = "id" if table == "queries" else '"query-id"'
+        query = f'"{_WITH_SPLITS[table].query_column}"'
         for split in SPLITS:
             if any(path.name.startswith(f"{split}-") for path in context.views.get(table, ())):
                 parts.append(f"SELECT {query} AS q, '{split}' AS split FROM {table}_{split}")

@@ -86,7 +86,7 @@ class Copy:
         rows = [
             {
                 "tab": table.name,
-                "q": str(row["id" if table.name == "queries" else "query-id"]),
+                "q": str(row[table.query_column]),
                 "split": split,
             }
             for table in TABLES
@@ -159,9 +159,8 @@ class Copy:
         stated = {
             str(row["id"]): row["split"] for row in rows.get("provenance_queries", ()) if "split" in row
         }
-        column = "id" if table.name == "queries" else "query-id"
         for row in rows[table.name]:
-            name = str(row.get(column))
+            name = str(row.get(table.query_column))
             split = before.get(name) or stated.get(name) or "test"
             found.setdefault(split if split in ("test", "dev") else "test", []).append(row)
         return dict(sorted(found.items(), reverse=True))
@@ -293,6 +292,10 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "made_texts": f"{of_queries} OR {of_documents}",
         "qrels": pair,
         "confusions": pair,
+        "named_corpus": of_documents,
+        "named_queries": of_queries,
+        "named_qrels": pair,
+        "name_recipes": pair,
         "excluded": pair,
         "provenance_qrels": pair,
         "judgements": pair,
@@ -308,7 +311,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
 
 def _filters_of_rest(rows: Rows) -> dict[str, str]:
     """What of the other tables the rows point to."""
-    origins = (*rows["provenance_queries"], *rows["provenance_corpus"])
+    origins = (*rows["provenance_queries"], *rows["provenance_corpus"], *rows.get("named_corpus", ()))
     articles = {row["article_id"] for row in origins}
     targets = {row["key"] for row in rows["keys"] if row["dimension"] == "target_concept"}
     return {

@@ -25,7 +25,7 @@ from curation.evaluation.reading import (
     read_corpus_ids,
     rows,
 )
-from curation.evaluation.variants import NANO_NAME, SMALL, WHOLE, Tables, check_variant, read_subset
+from curation.evaluation.variants import WHOLE, Tables, check_variant, read_subset, tables_of
 from curation.published.manifest import NAME, READABLE, ReleaseManifest
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_file
@@ -98,8 +98,8 @@ class Collection:
     that have a relevant document; the others (`unlabelled`) are searched, not measured. `left_out` are
     positions a ranking of the query must not hold: excluded pairs and what is the query's own record.
 
-    `variant` is '' for the whole, `nano`, or the name of a balanced subset; `tables` are those it is read
-    from; `cut` names the tables (queries, corpus) of which it has only the rows it lists.
+    `variant` is '' for the whole, `nano`, a language or the name of a balanced subset; `tables` are those it
+    is read from; `cut` names the tables (queries, corpus) of which it has only the rows it lists.
     """
 
     directory: Path
@@ -223,7 +223,8 @@ def open_collection(
     Args:
         directory: the task directory.
         split: test or dev; variants are of test alone.
-        variant: '' for the whole split, `nano` for the nano tables, or the name of a balanced subset.
+        variant: '' for the whole split, `nano` for the nano tables, a language that documents have names in,
+            or the name of a balanced subset.
         head: of a release in the making; None to read that of a finished one, release.json.
 
     Raises:
@@ -234,8 +235,9 @@ def open_collection(
     head = head or read_head(directory)
     check_files(directory, head)
     check_variant(directory, split, variant)
-    collection = _opened(directory, head, split, SMALL if variant == NANO_NAME else WHOLE)
-    if variant and variant != NANO_NAME:
+    tables = tables_of(directory, variant)
+    collection = _opened(directory, head, split, tables)
+    if variant and tables is WHOLE:
         subset = read_subset(directory, variant)
         collection = restricted(collection, subset.queries, subset.documents)
     collection = replace(collection, variant=variant)

@@ -19,18 +19,21 @@ FEWEST = 2
 """Families below which there is no interval."""
 
 
-def core_families(families: Sequence[str], languages: Sequence[str]) -> list[str]:
+def core_families(
+    families: Sequence[str], languages: Sequence[str], core: Sequence[str] = CORE_LANGUAGES
+) -> list[str]:
     """Families with a query in every core language, sorted.
 
     Args:
         families: of each query, '' for none.
         languages: of each query.
+        core: the core languages.
     """
     held: dict[str, set[str]] = {}
     for family, language in zip(families, languages, strict=True):
         if family:
             held.setdefault(family, set()).add(language)
-    return sorted(family for family, found in held.items() if found.issuperset(CORE_LANGUAGES))
+    return sorted(family for family, found in held.items() if found.issuperset(core))
 
 
 def gaps(
@@ -40,6 +43,7 @@ def gaps(
     languages: Sequence[str],
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    core: Sequence[str] = CORE_LANGUAGES,
 ) -> dict[str, Any]:
     """The gap of one system in each measure, with its 95 % interval; {} without a parallel core.
 
@@ -52,28 +56,29 @@ def gaps(
         languages: of each query.
         resamples: how often families are drawn with replacement.
         seed: of the draws.
+        core: languages that every family is asked in.
     """
-    core = core_families(families, languages)
-    if not core:
+    whole = core_families(families, languages, core)
+    if not whole:
         return {}
     rows: Mapping[tuple[str, str], int] = {
         pair: row for row, pair in enumerate(zip(families, languages, strict=True))
     }
     table = np.array(
-        [[values[rows[family, language]] for language in CORE_LANGUAGES] for family in core]
+        [[values[rows[family, language]] for language in core] for family in whole]
     )  # (families, languages, measures)
     spread = _spread(table, resamples, seed)
     found = {}
     for place, name in enumerate(names):
         if np.isnan(table[:, :, place]).any():
             continue
-        found[name] = _gap(table[:, :, place], spread[:, place])
+        found[name] = _gap(table[:, :, place], spread[:, place], core)
     return found
 
 
-def _gap(scores: Values, spread: Values) -> dict[str, Any]:
+def _gap(scores: Values, spread: Values, core: Sequence[str]) -> dict[str, Any]:
     """The gap in one measure: `scores` by family and language, `spread` of each resample."""
-    by_language = dict(zip(CORE_LANGUAGES, scores.mean(axis=0).tolist(), strict=True))
+    by_language = dict(zip(core, scores.mean(axis=0).tolist(), strict=True))
     low, high = np.percentile(spread, [2.5, 97.5]).tolist()
     is_known = len(scores) >= FEWEST
     return {

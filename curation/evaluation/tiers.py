@@ -81,7 +81,7 @@ def tier_report(
     data = Tiered.of(collection)
     if not collection.sets or len(data.names) < 2:
         return None
-    errors = {system.name: 1.0 - _first(collection, run, data.queries) for system, run in systems}
+    errors = {system.name: 1.0 - first_is_right(collection, run, data.queries) for system, run in systems}
     families: dict[str, list[Values]] = {}
     for system, _ in systems:
         if family := family_of(system):
@@ -98,7 +98,7 @@ def tier_report(
     }
 
 
-def _first(collection: Collection, run: Run, queries: Sequence[str]) -> Values:
+def first_is_right(collection: Collection, run: Run, queries: Sequence[str]) -> Values:
     """Whether the first document of each query is a positive."""
     found = np.zeros(len(queries))
     for place, query in enumerate(queries):

@@ -1,15 +1,16 @@
-"""What of a release is evaluated: the whole, its nano variant, or one of its balanced subsets."""
+"""What of a release is evaluated: the whole, its nano variant, names in a language, or a balanced subset."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from schemas.errors import ReleaseError, UsageError
-from schemas.published import Published
+from schemas.name_tables import NAMED_QUERIES, NAMED_TABLES
+from schemas.published import Published, languages_of
 from schemas.tables import CORPUS, EXCLUDED, NANO, QRELS, QUERIES, SUBSETS
 
 NANO_NAME = "nano"
@@ -30,6 +31,23 @@ class Tables:
 
 WHOLE = Tables(CORPUS, QUERIES, QRELS, EXCLUDED)
 SMALL = Tables(*NANO)
+_NONE = replace(EXCLUDED, folder="names/excluded")
+"""Nothing is excluded within a set, and nothing else is ranked: no release has this folder."""
+
+
+def named_languages(directory: Path) -> list[str]:
+    """Languages other than its own that a task directory has names for documents in, sorted."""
+    return languages_of(NAMED_QUERIES.files(directory, SPLIT))
+
+
+def tables_of(directory: Path, variant: str) -> Tables:
+    """The tables of a variant; those of the whole for a balanced subset, which is cut from it."""
+    if variant == NANO_NAME:
+        return SMALL
+    if variant not in named_languages(directory):
+        return WHOLE
+    corpus, queries, qrels = (replace(table, language=variant) for table in NAMED_TABLES)
+    return Tables(corpus, queries, qrels, _NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +81,12 @@ def check_variant(directory: Path, split: str, variant: str) -> None:
 
 
 def variants(directory: Path) -> list[str]:
-    """Names of the variants a task directory has, `nano` first."""
+    """Names of the variants a task directory has, `nano` first, then languages."""
     small = [NANO_NAME] if all(table.files(directory) for table in NANO) else []
     found: set[str] = set()
     for path in SUBSETS.files(directory):
         found.update(pc.unique(pq.read_table(path, columns=["subset"]).column("subset")).to_pylist())
-    return [*small, *sorted(found - {NANO_NAME})]
+    return [*small, *named_languages(directory), *sorted(found - {NANO_NAME})]
 
 
 def read_subset(directory: Path, name: str) -> Subset:

@@ -1,13 +1,15 @@
 """MTEB: the Parquet files of four tables as they are, and a task definition that takes excluded pairs out.
 
 MTEB reranks a repository that has a config `top_ranked` without asking, so the export has none. A task that
-asks in several languages has a subset for each: `es-queries` and `es-qrels` over the one corpus.
+asks in several languages has a subset for each: `es-queries` and `es-qrels` over the one corpus. So has one
+whose documents have names in other languages, each over its own.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +20,8 @@ from curation.export.languages import codes
 from curation.export.source import TABLES, Source
 from curation.export.templating import rendered
 from curation.release.rights import hub_licence
-from schemas.published import Published, languages_of
+from schemas.name_tables import NAMED_QRELS, NAMED_QUERIES, NAMED_TABLES
+from schemas.published import Published, language_of, languages_of
 from schemas.tables import CORPUS, QRELS, QUERIES
 
 LEFT_OUT = pa.schema([(name, pa.string()) for name in ("query-id", "corpus-id", "reason")])
@@ -42,12 +45,12 @@ def write(source: Source, out: Out) -> list[str]:
         )
     for split in source.splits:
         _left_out(source, split, out)
-    subsets = _subsets(source)
+    subsets = _named(source, out) or _subsets(source)
     splits = [split for split in source.splits if _has_rows(source, QRELS, split)]
-    splits = [split for split in splits if all(split in held for held in subsets.values())]
+    splits = [split for split in splits if all(split in held.splits for held in subsets.values())]
     readme = rendered("mteb_readme.md.jinja", name=source.name, configs=configs, subsets=subsets)
     out.text("README.md", readme)
-    out.text(MODULE, _definition(source, splits, tuple(subsets)))
+    out.text(MODULE, _definition(source, splits, subsets))
     notes = [f"the definition takes them out before it measures: {tables.LEFT_OUT.format('left_out/')}"]
     notes.append("there is no config top_ranked, which MTEB's loader would rerank by without asking")
     if not splits:
@@ -57,26 +60,66 @@ def write(source: Source, out: Out) -> list[str]:
     return notes
 
 
-def _subsets(source: Source) -> dict[str, list[str]]:
-    """Language -> splits in which it has queries and labels, the test split among them; {} of a task of one.
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """One language: its splits, those of its texts, and what the files of each table and split begin with."""
+
+    splits: tuple[str, ...]
+    languages: tuple[str, ...]
+    files: Mapping[str, str]
+
+
+def _subsets(source: Source) -> dict[str, Subset]:
+    """Language -> what it has queries and labels of, the test split among them; {} of a task of one.
 
     A language without a test split makes no subset: MTEB would measure its dev split in its place.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, Subset] = {}
     for language in languages_of(QUERIES.files(source.directory)):
-        held = [
-            split
-            for split in source.splits
-            if all(
-                sum(
-                    pq.read_metadata(path).num_rows
-                    for path in table.files(source.directory, f"{split}-{language}")
-                )
-                for table in (QUERIES, QRELS)
-            )
-        ]
+        held = _held(source, (QUERIES, QRELS), language)
         if "test" in held and codes([language], default=()):
-            found[language] = held
+            asked = {table.name: f"{table.folder}/{{}}-{language}-" for table in (QUERIES, QRELS)}
+            found[language] = Subset(held, (language,), {CORPUS.name: f"{CORPUS.folder}/{{}}-", **asked})
+    return found
+
+
+def _held(source: Source, tables: Sequence[Published], language: str) -> tuple[str, ...]:
+    """Splits in which each of some tables has rows of a language."""
+    return tuple(
+        split
+        for split in source.splits
+        if all(
+            sum(
+                pq.read_metadata(path).num_rows
+                for path in table.files(source.directory, f"{split}-{language}")
+            )
+            for table in tables
+        )
+    )
+
+
+def _named(source: Source, out: Out) -> dict[str, Subset]:
+    """Language -> names of the documents in it, written; the release's own language first, {} without any."""
+    languages = [
+        language
+        for language in languages_of(NAMED_QUERIES.files(source.directory))
+        if codes([language], default=()) and "test" in _held(source, (NAMED_QUERIES, NAMED_QRELS), language)
+    ]
+    if not languages:
+        return {}
+    own = next(row["language"] for row in source.rows(CORPUS))
+    whole = {table.name: f"{table.folder}/{{}}-" for table in (CORPUS, QUERIES, QRELS)}
+    asked = sorted({row["language"] for split in source.splits for row in source.rows(QUERIES, split)})
+    found = {own: Subset(tuple(source.splits), tuple(sorted({*asked, own})), whole)}
+    names = (CORPUS.name, QUERIES.name, QRELS.name)
+    for language in languages:
+        for table in NAMED_TABLES:
+            for path in table.files(source.directory):
+                if language_of(path) == language:
+                    shutil.copyfile(path, out.path(f"{table.folder}/{path.name}"))
+        places = (f"{table.folder}/{{}}-{language}-" for table in NAMED_TABLES)
+        held = _held(source, (NAMED_QUERIES, NAMED_QRELS), language)
+        found[language] = Subset(held, (*asked, language), dict(zip(names, places, strict=True)))
     return found
 
 
@@ -97,7 +140,7 @@ def _left_out(source: Source, split: str, out: Out) -> None:
     pq.write_table(made, out.path(f"left_out/{split}.parquet"), compression="zstd", row_group_size=100_000)
 
 
-def _definition(source: Source, splits: Sequence[str], subsets: Sequence[str]) -> str:
+def _definition(source: Source, splits: Sequence[str], subsets: Mapping[str, Subset]) -> str:
     manifest = source.manifest
     licence = hub_licence(manifest.license).id
     languages = sorted({row["language"] for split in source.splits for row in source.rows(QUERIES, split)})
@@ -110,7 +153,9 @@ def _definition(source: Source, splits: Sequence[str], subsets: Sequence[str]) -
         version=manifest.version,
         release_hash=manifest.release_hash,
         splits=list(splits) or ["test"],
-        languages={one: codes([one]) for one in subsets} if subsets else codes(languages or ["en"]),
+        languages={name: codes(one.languages) for name, one in subsets.items()}
+        if subsets
+        else codes(languages or ["en"]),
         category=_category(source),
         modalities=sorted({"text"} | ({"image"} if _pictured(source) else set()), reverse=True),
         licence=licence if licence in _LICENCES else "multiple",

@@ -29,6 +29,8 @@ OF_CANDIDATES = "candidates"
 """Label of a release whose pairs wait for people: rules found them, none is a label yet."""
 AUDIT_JSON = "audit.json"
 AUDIT_FILES = frozenset({AUDIT_JSON, "audit.html"})
+HALF_WRITTEN = frozenset(f".{name}.tmp" for name in AUDIT_FILES)
+"""What a killed audit leaves of them, and the next one replaces: no part of a release either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def published_files(directory: Path) -> Iterator[tuple[str, Path]]:
     """Every file the release hash covers: (POSIX path inside the directory, path), sorted."""
     for path in sorted(directory.rglob("*")):
         name = path.relative_to(directory).as_posix()
-        if path.is_file() and name != NAME and name not in AUDIT_FILES:
+        if path.is_file() and name not in (NAME, *AUDIT_FILES, *HALF_WRITTEN):
             yield name, path
 
 

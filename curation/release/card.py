@@ -29,7 +29,7 @@ from curation.release.results import FIGURE
 from curation.release.rights import hub_licence
 from curation.tasks.registry import TASKS, by_lot
 from schemas.errors import ReleaseError
-from schemas.published import IMAGE, Published, of_language
+from schemas.published import IMAGE, Published, languages_of, of_language
 from schemas.spec import Citation
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
 from schemas.wording import counted
@@ -104,15 +104,19 @@ def is_drawn(name: str) -> bool:
     return name in _DRAWN or name.startswith(example.FILES)
 
 
+def prose_files(tasks: Iterable[str]) -> dict[str, list[str]]:
+    """Task -> the files of prose in a dataset's folder that its card is made of."""
+    whole = [f"{section}.md" for section in OF_DATASET]
+    return {task: [*(f"{task}/{section}.md" for section in OF_TASK), *whole] for task in tasks}
+
+
 def load_prose(folder: Path, tasks: Iterable[str]) -> dict[str, Prose]:
     """Read the prose of some tasks of a dataset and hold it to the claims gate.
 
     Raises:
         ReleaseError: a section is missing, empty, or states a number by hand; names the file.
     """
-    named = tuple(tasks)
-    whole = [f"{section}.md" for section in OF_DATASET]
-    files = {task: [*(f"{task}/{section}.md" for section in OF_TASK), *whole] for task in named}
+    files = prose_files(tasks)
     every = dict.fromkeys(name for listed in files.values() for name in listed)
     missing = [name for name in every if not (folder / name).is_file()]
     if missing:
@@ -127,7 +131,7 @@ def load_prose(folder: Path, tasks: Iterable[str]) -> dict[str, Prose]:
             section: {name: _read(folder / name) for name in files[task] if Path(name).stem == section}
             for section in PROSE
         }
-        for task in named
+        for task in files
     }
 
 
@@ -198,11 +202,9 @@ def _configs(tables: Sequence[Published], parquet: Mapping[str, Any]) -> Iterato
         if splits:
             yield {**held, "name": table.name, "folder": table.folder, "splits": splits, "language": ""}
     for table in tables:
-        for name in sorted(parquet):
-            language = name.removesuffix(f"-{table.name}")
-            if language != name and name == of_language(table.name, language):
-                marks = {"name": name, "folder": table.folder, "language": f"{language}-"}
-                yield {**parquet[name], **marks}
+        for language in languages_of(map(Path, parquet.get(table.name, {}).get("shards", ()))):
+            name = of_language(table.name, language)
+            yield {**parquet[name], "name": name, "folder": table.folder, "language": f"{language}-"}
 
 
 def drawn_with(head: ReleaseManifest) -> list[str]:

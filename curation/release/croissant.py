@@ -8,7 +8,7 @@ publishing a release anywhere changes none of its bytes; a file set without a co
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -79,13 +79,20 @@ def croissant(
     content |= croissant_rai.statements(head, facts, prose, models)
     content |= croissant_prov.of_dataset(head, facts, citation, models)
     content["distribution"] = [part for table in tables for part in _distribution(table, facts, files)]
-    content["recordSet"] = [_record_set(table, head, models) for table in tables]
+    keys = frozenset(key for key in _KEYS if _has_rows(key.split(".")[0], facts))
+    content["recordSet"] = [_record_set(table, keys, head, models) for table in tables]
     return "\n".join(_lines(content)) + "\n"
 
 
 def _present(table: Published, facts: Mapping[str, Any]) -> Published:
     """The table with the columns its files have."""
     return table.only({feature["name"] for feature in facts["parquet"][table.name]["features"]})
+
+
+def _has_rows(name: str, facts: Mapping[str, Any]) -> bool:
+    """Whether a table may be referred to: mlcroissant cannot join one to another without rows."""
+    found = facts["parquet"].get(name)
+    return found is not None and any(split["rows"] for split in found["splits"].values())
 
 
 def _distribution(
@@ -126,18 +133,18 @@ def _file(name: str, digest: str, size: int) -> dict[str, Any]:
 
 
 def _record_set(
-    table: Published, head: ReleaseManifest, models: Sequence[Mapping[str, Any]]
+    table: Published, keys: Set[str], head: ReleaseManifest, models: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    keys = [{"@id": f"{table.name}/{name}"} for name in table.key]
+    key = [{"@id": f"{table.name}/{name}"} for name in table.key]
     split = [_split(table)] if table.has_splits else []
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
         "name": table.name,
         "description": table.meaning,
-        "key": keys[0] if len(keys) == 1 else keys,
+        "key": key[0] if len(key) == 1 else key,
         **croissant_prov.of_table(table, head, models),
-        "field": [*split, *(_field(table, column) for column in table.columns)],
+        "field": [*split, *(_field(table, column, keys) for column in table.columns)],
     }
 
 
@@ -157,13 +164,13 @@ def _split(table: Published) -> dict[str, Any]:
     }
 
 
-def _field(table: Published, column: Column) -> dict[str, Any]:
+def _field(table: Published, column: Column, keys: Set[str]) -> dict[str, Any]:
     name = f"{table.name}/{column.name}"
     found = {"@type": "cr:Field", "@id": name, "name": column.name, "description": column.meaning}
     if column.type.equals(IMAGE):
         return {**found, "dataType": "sc:ImageObject", "source": _source(table, column.name, "bytes")}
     if not pa.types.is_list(column.type):
-        return {**found, **_plain(table, column)}
+        return {**found, **_plain(table, column, keys)}
     repeated = {"isArray": True, "arrayShape": "-1"}
     kind = column.type.value_type
     if not pa.types.is_struct(kind):
@@ -181,13 +188,13 @@ def _field(table: Published, column: Column) -> dict[str, Any]:
     return {**found, **repeated, "subField": parts}
 
 
-def _plain(table: Published, column: Column) -> dict[str, Any]:
-    """Type and source of a column with one value a row, and what it refers to."""
+def _plain(table: Published, column: Column, keys: Set[str]) -> dict[str, Any]:
+    """Type and source of a column with one value a row, and which of the keys it refers to."""
     kind: str | list[str] = _TYPES[column.type]
     if table.name == QRELS.name and column.name == "score":
         kind = [_TYPES[column.type], "cr:Label"]
     found: dict[str, Any] = {"dataType": kind, "source": _source(table, column.name)}
-    if column.refers in _KEYS:
+    if column.refers in keys:
         found["references"] = {"field": {"@id": column.refers.replace(".", "/")}}
     if column.name in EQUIVALENT:
         found["equivalentProperty"] = EQUIVALENT[column.name]

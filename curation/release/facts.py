@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from curation.published.query import QueryRunner, fetch, fetch_one
 from curation.release import results
 from curation.release.calibrated import calibration_facts
 from curation.release.example import example
+from curation.release.named import name_facts
 from curation.release.reviewed import review_facts
 from curation.release.translated import translation_facts
+from schemas.name_tables import NAMED_CORPUS
 from schemas.published import card_features, language_of, languages_of, of_language
 from schemas.tables import DERIVED, TABLES
 
@@ -31,7 +33,7 @@ _LENGTHS = """
     FROM (SELECT strlen(text) - strlen(replace(text, ' ', '')) + 1 AS words FROM {table})"""
 _LICENCES = """
     SELECT license, count(*) FILTER (part = 'queries') AS queries, count(*) FILTER (part = 'corpus') AS corpus
-    FROM (SELECT license, 'queries' AS part FROM queries UNION ALL SELECT license, 'corpus' FROM corpus)
+    FROM (SELECT license, 'queries' AS part FROM queries UNION ALL SELECT license, 'corpus' FROM {corpus})
     GROUP BY license ORDER BY count(*) DESC, license"""
 _LANGUAGES = """
     SELECT language, count(*) FILTER (part = 'queries') AS queries,
@@ -74,6 +76,13 @@ _REASONS = """
 def views(directory: Path) -> dict[str, Sequence[Path]]:
     """View name -> shards, for the tables a task directory has."""
     return {table.name: files for table in TABLES if (files := table.files(directory))}
+
+
+def corpus_of(given: Container[str]) -> str:
+    """SQL: licences of all documents, those in further languages among them."""
+    if NAMED_CORPUS.name not in given:
+        return "corpus"
+    return f"(SELECT license FROM corpus UNION ALL SELECT license FROM {NAMED_CORPUS.name})"
 
 
 def _grouped(
@@ -148,7 +157,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
     return {
         "counts": counts,
         "languages": fetch(query, _LANGUAGES, given),
-        "licences": fetch(query, _LICENCES, given),
+        "licences": fetch(query, _LICENCES.format(corpus=corpus_of(given)), given),
         "tiers": {row["tier"]: row["count"] for row in _grouped(query, given, "tier", "queries")},
         "label_status": _grouped(query, given, "label_status", "qrels"),
         "scores": _grouped(query, given, "score", "qrels"),
@@ -172,6 +181,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "experts": fetch_one(query, _EXPERTS, given),
         "example": example(query, given),
         **translation_facts(query, given),
+        **name_facts(query, given),
         "withdrawn": fetch(query, _WITHDRAWN, given) if "withdrawn" in given else [],
     }
 

@@ -19,28 +19,41 @@ import pyarrow.parquet as pq
 from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest
 from curation.published.query import QueryRunner, fetch
 from curation.published.writer import write_table
+from curation.release.filled_names import RECIPES_SQL, added_names
 from curation.release.seal import aside
 from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.ids import query_id
+from schemas.name_tables import NAME_RECIPES, NAMED_TABLES
 from schemas.published import Published, language_of, of_language
 from schemas.string_tables import RECIPES
-from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES, SOURCES
+from schemas.tables import (
+    CONFUSIONS,
+    CORPUS,
+    EXCLUDED,
+    ORIGIN_CORPUS,
+    ORIGIN_QUERIES,
+    QRELS,
+    QUERIES,
+    SOURCES,
+)
 
 HOLE = "{name}"
 SUFFIX = "-filled"
 WHY_NOT = "It holds strings of the user's own restricted vocabulary."
 KEPT = (CORPUS, QUERIES, QRELS, EXCLUDED, SOURCES, ORIGIN_CORPUS, ORIGIN_QUERIES)
+_OF_NAMES = (CONFUSIONS, *NAMED_TABLES)
 """Tables of a filled folder; what baselines gave for the release is not true of it."""
 _HELD = "SELECT DISTINCT source, name, atom, sha256(name) AS digest FROM names \
 WHERE source IN (SELECT DISTINCT source FROM recipes)"
+_RECIPES = 'SELECT *, "query-id" AS key FROM recipes'
 _FOUND = f"""
     WITH held AS ({_HELD}),
     named AS (SELECT source, digest, min(name) AS name FROM held GROUP BY ALL)
     SELECT r.*, n.name, r.source IN (SELECT source FROM held) AS has_source,
         r.atom <> '' AND r.atom IN (SELECT atom FROM held) AS has_atom
-    FROM recipes AS r LEFT JOIN named AS n ON n.source = r.source AND n.digest = r.name_sha256
-    ORDER BY r."query-id"
+    FROM ({{recipes}}) AS r LEFT JOIN named AS n ON n.source = r.source AND n.digest = r.name_sha256
+    ORDER BY r.key
 """
 """A vocabulary keeps one atom of names that differ in nothing else, so what counts is the hash."""
 _ORIGINS = "SELECT family, split, min(id) AS id FROM origins WHERE family <> '' GROUP BY ALL"
@@ -64,7 +77,10 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What the recipes of a task give with a vocabulary: texts by query id, the recipes, what is missing."""
+    """What the recipes of a task give with a vocabulary: texts by `key`, the recipes, what is missing.
+
+    The key of a query's recipe is its id, that of a name's recipe `<query>/<language>/<document>`.
+    """
 
     recipes: tuple[Mapping[str, Any], ...]
     texts: Mapping[str, str]
@@ -87,7 +103,8 @@ def look_up(query: QueryRunner, directory: Path, names: Path) -> Filling:
         ReleaseError: a file of recipes is not the one that release.json states.
     """
     manifest = read_manifest(directory)
-    files = RECIPES.files(directory)
+    names_only = NAME_RECIPES.files(directory)
+    files = names_only or RECIPES.files(directory)
     for path in files:
         if sha256_file(path) != manifest.files.get(path.relative_to(directory).as_posix()):
             raise ReleaseError(
@@ -99,24 +116,37 @@ def look_up(query: QueryRunner, directory: Path, names: Path) -> Filling:
         return Filling((), {}, ())
     texts: dict[str, str] = {}
     missing = []
-    rows = fetch(query, _FOUND, {"recipes": files, "names": [names]})
+    found = _FOUND.format(recipes=RECIPES_SQL if names_only else _RECIPES)
+    rows = fetch(query, found, {"recipes": files, "names": [names]})
     for row in rows:
-        text, reason = _made(manifest.task, row)
+        text, reason = _made_name(row) if names_only else _made(manifest.task, row)
         if reason:
-            missing.append(Missing(row["query-id"], row["source"], row["atom"], reason))
+            missing.append(Missing(row["key"], row["source"], row["atom"], reason))
         else:
-            texts[row["query-id"]] = text
+            texts[row["key"]] = text
     return Filling(tuple(rows), texts, tuple(missing))
+
+
+def _absent(row: Row) -> str:
+    """Why a recipe's name is not in the vocabulary."""
+    if not row["has_source"]:
+        return "source_absent"
+    if not row["atom"]:
+        return "name_absent"
+    return "other_wording" if row["has_atom"] else "atom_absent"
+
+
+def _made_name(row: Row) -> tuple[str, str]:
+    """The name of one recipe: spelt out, or found by its hash."""
+    if not row["text"]:
+        return ("", _absent(row)) if row["name"] is None else (row["name"], "")
+    return (row["text"], "") if sha256_text(row["text"]) == row["text_sha256"] else ("", "recipe_changed")
 
 
 def _made(task: str, row: Row) -> tuple[str, str]:
     """The text of one recipe, or why there is none."""
     if row["name"] is None:
-        if not row["has_source"]:
-            return "", "source_absent"
-        if not row["atom"]:
-            return "", "name_absent"
-        return "", "other_wording" if row["has_atom"] else "atom_absent"
+        return "", _absent(row)
     text = row["frame"].replace(HOLE, row["name"])
     is_same = (
         sha256_text(text) == row["text_sha256"] and query_id(task, row["language"], text) == row["query-id"]
@@ -150,9 +180,14 @@ def write_filled(
     manifest = read_manifest(directory)
     target.parent.mkdir(parents=True, exist_ok=True)
     with aside(target) as folder:
-        added = _added(query, directory, filling)
+        has_names = bool(NAME_RECIPES.files(directory))
+        added: Mapping[str, Mapping[tuple[str, str], Sequence[Row]]] = (
+            added_names(query, directory, filling.recipes, filling.texts)
+            if has_names
+            else _added(query, directory, filling)
+        )
         counts = dict(manifest.counts)
-        for table in KEPT:
+        for table in (*KEPT, *(_OF_NAMES if has_names else ())):
             _merge(table, directory, folder, added.get(table.name, {}))
             counts[table.name] = sum(pq.read_metadata(path).num_rows for path in table.files(folder))
         (folder / "README.md").write_text(_readme(manifest, folder), encoding="utf-8", newline="\n")
@@ -254,8 +289,8 @@ def _merge(
     for split, language in sorted(renewed):
         share = f"{split}-{language}" if language else split
         old = [path for path in table.files(directory, split) if language_of(path) == language]
-        columns = pq.read_schema(old[0] if old else table.files(directory)[0]).names
-        form = table.only(columns)
+        known = old or table.files(directory)
+        form = table.only(pq.read_schema(known[0]).names) if known else table
         rows = pa.Table.from_pylist(list(added[split, language]), schema=form.schema)
         whole = pa.concat_tables([*(pq.read_table(path).cast(form.schema) for path in old), rows])
         ordered = whole.sort_by([(column, "ascending") for column in table.key])
@@ -265,7 +300,7 @@ def _merge(
 def _readme(manifest: ReleaseManifest, folder: Path) -> str:
     """What the folder is, and how `datasets` loads it."""
     lines = ["---", "configs:"]
-    for table in KEPT:
+    for table in (*KEPT, *_OF_NAMES):
         shares: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for path in table.files(folder):
             split, language = path.name.partition("-")[0], language_of(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from curation.partition.keys_sql import article_key, literal, patient_key
+from schemas.name_tables import NAMED_CORPUS, NAMED_QRELS, NAMED_QUERIES
 from schemas.published import Published
 from schemas.string_tables import RECIPES
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
@@ -71,8 +72,14 @@ _KEPT = """
         ANTI JOIN gone USING (query_id, dimension, key) WHERE k.task = '{task}'),
     cited AS (SELECT *, licence.spdx AS license, licence.url AS license_url,
             licence.evidence AS license_evidence, licence.statement AS license_statement
-        FROM sources WHERE id IN (SELECT article_id FROM kept UNION SELECT article_id FROM described))
+        FROM sources WHERE id IN (
+            SELECT article_id FROM kept UNION SELECT article_id FROM described{named}))
 """
+
+
+_SPELT_OUT = """ UNION SELECT 'vocabulary:' || source FROM name_recipes
+    SEMI JOIN placed USING (query_id) WHERE text <> ''"""
+"""Sources of names that recipes hold as they are."""
 
 
 def kept(task: Task, version: str) -> str:
@@ -85,8 +92,10 @@ def kept(task: Task, version: str) -> str:
     keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
     status = "candidate" if task.candidates_because else "structural"
     sure = ", ".join(map(literal, task.sure_rules)) or "''"
+    has_names = NAMED_CORPUS.name in task.extra_tables
+    named = f" UNION SELECT article_id FROM {ROWS[NAMED_CORPUS.name]}{_SPELT_OUT}" if has_names else ""
     return _KEPT.format(
-        task=task.name, version=version, status=status, sure=sure, of_article=_OF_ARTICLE, **keys
+        task=task.name, version=version, status=status, sure=sure, of_article=_OF_ARTICLE, named=named, **keys
     )
 
 
@@ -110,6 +119,14 @@ ROWS: dict[str, str] = {
         ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
             USING (query_id, corpus_id)
         ANTI JOIN near USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)""",
+    NAMED_QUERIES.name: """(SELECT k.*, n.document_language, n.status FROM kept AS k
+        JOIN named_queries AS n ON n.query_id = k.id)""",
+    NAMED_QRELS.name: """(SELECT j.*, n.document_language FROM judged AS j
+        JOIN named_qrels AS n ON n.query_id = j.query_id AND n.corpus_id = j.corpus_id)""",
+    NAMED_CORPUS.name: """(SELECT d.* FROM named_corpus AS d SEMI JOIN (
+        SELECT c.corpus_id, n.document_language FROM confusions AS c
+        JOIN named_queries AS n ON n.query_id = c.query_id JOIN placed AS p ON p.query_id = c.query_id) AS u
+        ON u.corpus_id = d.id AND u.document_language = d.language)""",
 }
 """Published table -> its rows. Any other one has those of the work table of its name whose query was kept
 and whose document is not hidden."""

@@ -24,6 +24,7 @@ from curation.release.calibrated import Calibrate, write_calibration
 from curation.release.facts import Facts, of_written
 from curation.release.funnel import retained
 from curation.release.head import head_of
+from curation.release.named import write_named
 from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, Share, write_pair
 from curation.release.restricted import Strings, check_strings
@@ -33,6 +34,7 @@ from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
 from schemas.image_tables import ROW_IMAGES
 from schemas.licences import is_allowed
+from schemas.name_tables import NAME_RECIPES, NAMED_CORPUS, NAMED_TABLES
 from schemas.published import Published
 from schemas.review import Reported
 from schemas.spec import DatasetSpec
@@ -177,6 +179,8 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
         write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares)
     if inputs.tables.get(ROW_IMAGES.name):
         write_several(inputs.select, put, inputs.raw)
+    if inputs.tables.get(NAMED_CORPUS.name):
+        write_named(inputs.select, put, splits)
     for table in _selected(inputs):
         for share in _shares_of(table, shares, splits):
             put(table, inputs.select(select_rows(table, share.split, queries=share.queries)), share.name)
@@ -219,7 +223,8 @@ def _shares_of(table: Published, shares: Sequence[Share], splits: Sequence[str])
 
 def _selected(inputs: Inputs) -> Iterator[Published]:
     """Tables whose rows are those of a work table, without the pictured ones."""
-    paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)] + [ROW_IMAGES]
+    paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)]
+    paired += [ROW_IMAGES, *NAMED_TABLES, NAME_RECIPES]
     for table in TABLES:
         is_given = bool(inputs.tables.get(table.name)) if table in OPTIONAL else table.name in ROWS
         if is_given and table not in paired:

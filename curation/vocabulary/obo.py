@@ -68,6 +68,10 @@ def read(path: Path, sha256: str, *, root: str = "", source: str = "") -> Rows:
         document = fastobo.load(str(path))
     except (SyntaxError, OSError, ValueError) as error:
         raise InputError(f"not an OBO file: {error}", file=str(path)) from error
+    except BaseException as error:  # the parser is written in Rust, whose panic is no Exception
+        if type(error).__name__ != "PanicException":
+            raise
+        raise InputError("not an OBO file: its parser broke off", file=str(path)) from None
     frames = [frame for frame in document if isinstance(frame, fastobo.term.TermFrame)]
     prefixes = Counter(str(frame.id).partition(":")[0] for frame in frames)
     if not prefixes:

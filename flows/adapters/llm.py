@@ -10,6 +10,7 @@ import base64
 import json
 import logging
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -24,6 +25,7 @@ BASE_URL, API_KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 IMAGE_TOKENS: Final = 40_000
 """More tokens than any known server counts for one image."""
 OVERHEAD_TOKENS: Final = 256
+MAX_REPLY_BYTES: Final = 32 * 1024 * 1024
 """More than chat templates add to two messages."""
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _STRUCTURED = ("response_format", "json_schema", "structured", "schema", "grammar")
@@ -136,6 +138,7 @@ class Llm:
             api_key=server.key, base_url=server.url, timeout=timeout, max_retries=0
         )
         self._model, self._images, self._features = model, images, _Features()
+        self._timeout = timeout
 
     def close(self) -> None:
         """Close its connections."""
@@ -146,15 +149,36 @@ class Llm:
         sent = self._request(prompt)
         mode: Mode = "json_schema" if "response_format" in sent else "plain"
         try:
-            raw = self._client.chat.completions.with_raw_response.create(**sent)
-            body = raw.http_response.content
+            body = self._body(sent)
         except self._openai.APIStatusError as error:
             return self._refusal(error, sent)
         except self._openai.APIConnectionError as error:
             cause = type(error.__cause__).__name__
             unsent = cause in ("ConnectError", "ConnectTimeout")
             return Reply("lost", "nothing" if unsent else "unknown", detail=cause.casefold())
+        except TimeoutError:
+            return Reply("lost", "unknown", detail="deadline")
+        except Exception as error:  # the library tells of a body that ends early as its own library does
+            if not any(kind.__name__ == "TransportError" for kind in type(error).__mro__):
+                raise
+            return Reply("lost", "unknown", detail=type(error).__name__.casefold())
         return _completion(body, mode)
+
+    def _body(self, sent: Mapping[str, Any]) -> bytes:
+        """What the server answers, as far as it keeps to time and size.
+
+        The library's timeout is for each wait: a server that sends a byte a second would be heard for hours.
+
+        Raises:
+            TimeoutError: it does not.
+        """
+        end, body = time.monotonic() + self._timeout, bytearray()
+        with self._client.chat.completions.with_streaming_response.create(**sent) as reply:
+            for piece in reply.iter_bytes():
+                body += piece
+                if time.monotonic() > end or len(body) > MAX_REPLY_BYTES:
+                    raise TimeoutError
+        return bytes(body)
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         features = self._features
@@ -215,18 +239,25 @@ class Llm:
         return True
 
 
+_MOST_TOKENS = 2**31 - 1
+"""A server that counts more than this has not counted."""
+
+
 def _completion(body: bytes, mode: Mode) -> Reply:
     """What a reply with status 200 holds."""
     try:
         value: Any = json.loads(body)
+    except (ValueError, RecursionError):  # a page of whatever stands before the server
+        return Reply("lost", "unknown", mode=mode, detail="no_completion")
+    try:
         choice = value["choices"][0]
         message = choice["message"]
         text, refusal = message.get("content"), message.get("refusal")
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+    except (TypeError, LookupError, AttributeError):
         return Reply("cut", "unknown", mode=mode, detail="no_completion")
     usage = value.get("usage")
     counts = [usage.get(key) for key in ("prompt_tokens", "completion_tokens")] if _is_map(usage) else [None]
-    known = all(type(count) is int and count >= 0 for count in counts)
+    known = all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts)
     tokens = tuple(counts) if known else (None, None)
     finish, served = choice.get("finish_reason"), value.get("model")
     outcome: Outcome = "answered"

@@ -12,7 +12,8 @@ from flows.adapters.places import AGAIN, S3
 from schemas.errors import FetchError, UsageError
 from schemas.hashing import sha256_bytes
 
-_CHUNK_BYTES = 32 * 1024 * 1024
+_PART_BYTES, _PARTS_AT_ONCE = 8 * 1024 * 1024, 2
+"""Of a file that is sent or read; several files are under way at once, and their parts are in memory."""
 _CREDENTIALS = (
     "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to those of who may write there"
 )
@@ -46,6 +47,7 @@ class S3Place:
         self._system = S3FileSystem(
             use_listings_cache=False,
             skip_instance_cache=True,
+            max_concurrency=_PARTS_AT_ONCE,
             config_kwargs={
                 "retries": {"max_attempts": attempts, "mode": "standard"},
                 "connect_timeout": timeout_seconds,
@@ -113,7 +115,7 @@ class S3Place:
         return self._create(
             name,
             lambda target: self._system.put_file(
-                str(path), target, mode="create", chunksize=_CHUNK_BYTES, Metadata={"sha256": sha256}
+                str(path), target, mode="create", chunksize=_PART_BYTES, Metadata={"sha256": sha256}
             ),
         )
 

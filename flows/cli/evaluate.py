@@ -34,7 +34,9 @@ def evaluate(
     split: Annotated[str, Parameter(help="Split of the queries.")] = "test",
     subset: Annotated[
         str,
-        Parameter(help="Only a part of split test: nano, or the name of a balanced subset."),
+        Parameter(
+            help="A part of split test: nano, a balanced subset, or a language that documents have names in."
+        ),
     ] = "",
     k: Annotated[int, Parameter(help="Depth of the rankings.")] = 100,
     out: Annotated[Path | None, Parameter(help="Folder for results, run files and the page.")] = None,

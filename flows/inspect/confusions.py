@@ -43,7 +43,7 @@ def trace_set(workspace: Workspace, query_id: str) -> dict[str, Any]:
         name: _rows(table_files(workspace, f"{NAME}_all.{name}"), column, query_id)
         for name, column in (
             ("anchored", "query_id"), ("sets", "query_id"), ("confusions", "query_id"),
-            ("checked", "query_id"), ("queries", "id"), ("_dropped", "id"),
+            ("checked", "query_id"), ("queries", "id"), ("_dropped", "id"), ("asked_sets", "query_id"),
         )
     }  # fmt: skip
     if not tables["anchored"] and not tables["_dropped"]:
@@ -55,6 +55,9 @@ def trace_set(workspace: Workspace, query_id: str) -> dict[str, Any]:
         )
     named = {row["concept"] for name in ("confusions", "checked", "anchored") for row in tables[name]}
     named |= {row["via"] for row in tables["confusions"]}
+    inside = sorted({row["concept"] for row in tables["confusions"]})
+    files = table_files(workspace, f"{NAME}_all.named")
+    tables["named"] = _in(files, "concept", inside) if inside else []
     return {"id": query_id, "tables": tables, "labels": _labels(workspace, named)}
 
 
@@ -62,6 +65,13 @@ def _rows(files: tuple[Path, ...], column: str, value: str) -> list[dict[str, An
     found: list[dict[str, Any]] = []
     for path in files:
         found += pq.read_table(path, filters=pc.field(column) == value).to_pylist()
+    return found
+
+
+def _in(files: tuple[Path, ...], column: str, values: list[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for path in files:
+        found += pq.read_table(path, filters=pc.field(column).isin(values)).to_pylist()
     return found
 
 
@@ -91,14 +101,33 @@ def describe_set(found: dict[str, Any]) -> str:
         concept = _named(row["concept"], labels) if row["concept"] else f"{row['concepts']} concepts"
         lines.append(f"  anchor {row['surface']!r}, by {row['link_id']}: {concept}")
     order = {"gold": 0, "member": 1}
+    seeds = {row["concept"] for row in tables["checked"] if row.get("is_seed")}
     for row in sorted(tables["confusions"], key=lambda item: (order[item["role"]], item["corpus_id"])):
         lines.append(
             f"  {row['role']:<6} {_named(row['concept'], labels)}: {_path(row, labels)}; surface distance "
             f"{row['surface_distance'] / 1000:.3f}, {row['names']} names, named in {row['articles']} other "
-            f"articles, depth {row['depth']}"
+            f"articles, depth {row['depth']}" + ("; excluded by ICD-10-CM" if row["concept"] in seeds else "")
         )
     lines += [f"  dropped: {row['reason']} {row['detail']}".rstrip() for row in tables["_dropped"]]
+    lines += _in_languages(tables)
     return "\n".join([*lines, *_rejected(tables["checked"], labels)])
+
+
+def _in_languages(tables: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """The set in each language: the names with their source, or why it is not asked."""
+    roles = {row["concept"]: row["role"] for row in tables["confusions"]}
+    lines = [""] if tables["asked_sets"] else []
+    for row in sorted(tables["asked_sets"], key=lambda item: str(item["document_language"])):
+        language = row["document_language"]
+        told = f"not asked: {row['reason']} {row['detail']}".rstrip() if row["reason"] else row["status"]
+        lines.append(f"  in {language}, {told}")
+        names = [item for item in tables["named"] if item["language"] == language]
+        for item in sorted(names, key=lambda item: (roles[item["concept"]], item["concept"])):
+            lines.append(
+                f"    {roles[item['concept']]:<6} {item['name']} ({item['concept']}, {item['source']} "
+                f"{item['term_type']}, {item['tier']})"
+            )
+    return lines
 
 
 def _named(concept: str, labels: dict[str, str]) -> str:

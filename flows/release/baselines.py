@@ -22,6 +22,7 @@ from curation.derived.subsets.nano import NanoOptions, make_nano
 from curation.evaluation import bm25, dense
 from curation.evaluation.collection import Head, open_collection
 from curation.evaluation.facets import facet_report
+from curation.evaluation.names import NAMED
 from curation.evaluation.results import FACET_NDCG, Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, write_run
 from curation.evaluation.systems import System, parse_system, parse_systems
@@ -32,6 +33,7 @@ from flows.engine.session import Session
 from flows.evaluate.diagnostics import DiagnosticOptions, diagnose
 from flows.evaluate.evaluate import CACHE
 from flows.evaluate.retrieval import Bench, Options
+from flows.release.named import measured_names
 from flows.release.nano import correlated
 from schemas.errors import UsageError
 from schemas.hashing import sha256_file
@@ -85,6 +87,8 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
     runs = [(asked[name], run) for name, run in ran[0].runs.items()]
     if tiers := tier_report(ran[0].bench.collection, directory, runs):
         derived["tiers"] = tiers
+    if names := measured_names(ran[0].bench, [system for system, _ in runs], directory):
+        derived[NAMED] = names
     if facets := facet_report(ran[0].bench.collection, directory, ran[0].runs):
         results[ran[0].bench.options.split][FACET_NDCG] = facets
     derived["pools"] = dataclasses.asdict(pools) if pools else None

@@ -15,6 +15,7 @@ from flows.release.export import places
 from flows.vocabulary import current
 from flows.vocabulary.store import Vocabulary
 from schemas.errors import UsageError
+from schemas.name_tables import NAME_RECIPES
 from schemas.string_tables import RECIPES
 from schemas.wording import counted
 
@@ -39,9 +40,17 @@ def fill(root: str | None, release: str, out: Path, *, dry_run: bool = False) ->
     vocabulary = current(session.workspace)
     if vocabulary is None:
         raise UsageError("no vocabulary is in use", file=str(session.workspace.root), hint=_BUILD)
-    directories = [path for path in task_directories(release, session.workspace) if RECIPES.files(path)]
+    directories = [
+        path
+        for path in task_directories(release, session.workspace)
+        if RECIPES.files(path) or NAME_RECIPES.files(path)
+    ]
     if not directories:
-        raise UsageError("no task of the release has recipes", record=release, hint="see its table recipes/")
+        raise UsageError(
+            "no task of the release has recipes",
+            record=release,
+            hint="see its table recipes/ or name_recipes/",
+        )
     return [
         _filled(session, vocabulary, source, target, dry_run) for source, target in places(directories, out)
     ]
@@ -69,7 +78,7 @@ def _filled(
 def _by_language(filling: Filling) -> dict[str, int]:
     found: dict[str, int] = {}
     for row in filling.recipes:
-        if row["query-id"] in filling.texts:
+        if row["key"] in filling.texts:
             found[row["language"]] = found.get(row["language"], 0) + 1
     return dict(sorted(found.items()))
 

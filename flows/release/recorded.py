@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from curation.release.card import prose_files
 from flows.crawl.selection import STAGE as SELECTION
 from flows.engine.environment import code_hash
 from flows.engine.manifest import MANIFEST
@@ -127,8 +128,11 @@ def stage_hashes(workspace: Workspace) -> dict[str, str]:
 
 
 def _copy_cards(dataset: Dataset, target: Path) -> None:
-    """The spec and the prose beside it: whatever the folder of the dataset holds, except what is hidden."""
-    shutil.copytree(dataset.cards, target, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    """The spec and the prose that its tasks' cards are made of; a workspace may stand in the same folder."""
+    prose = {name for files in prose_files(dataset.spec.tasks).values() for name in files}
+    for name in sorted({dataset.path.name, *prose}):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(dataset.cards / name, target / name)
 
 
 def _inputs(workspace: Workspace, dataset: str) -> Iterator[tuple[Path, str]]:

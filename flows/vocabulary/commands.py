@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from curation.vocabulary import babelon, icd10, indra, mesh, obo
+from curation.vocabulary import babelon, excludes, icd10, indra, mesh, obo
 from curation.vocabulary.known_sources import abbreviation
 from curation.vocabulary.umls import UmlsOptions
 from flows.engine.progress import Reporter
@@ -115,6 +115,18 @@ def _babelon(of: str, language: str, files: tuple[Path, ...], release: str) -> R
         lambda sha256: babelon.read(files, sha256, release),
         {"release": release},
         translates=of,
+    )
+
+
+def excludes_reading(path: Path) -> Reading:
+    """Excludes1 notes of ICD-10-CM's tabular list.
+
+    Raises:
+        UsageError: no such file.
+    """
+    path = _existing(path)
+    return Reading(
+        excludes.SOURCE, "excludes", (path,), lambda sha256: excludes.read(path, sha256), has_names=False
     )
 
 

@@ -23,9 +23,9 @@ from flows.vocabulary.store import (
     Build,
     Vocabulary,
     fingerprint,
+    finished,
     home,
     link,
-    read_vocabulary,
     set_current,
     write_batches,
 )
@@ -66,7 +66,7 @@ def merge_sources(
     ordered = sorted(sources, key=lambda item: item.folder.name)
     identity = merged_identity(ordered)
     folder = home(workspace) / f"merged-{fingerprint(identity)[:12]}"
-    held = read_vocabulary(folder)
+    held = finished(folder)
     if held is None:
         build = Build(folder, identity)
         with (

@@ -16,7 +16,7 @@ from flows.engine.database import add_view, connect, write_select
 from flows.engine.manifest import write_parquet
 from flows.engine.progress import Reporter, Steps
 from flows.engine.workspace import Workspace
-from flows.vocabulary.store import Build, Vocabulary, fingerprint, home, read_vocabulary
+from flows.vocabulary.store import Build, Vocabulary, fingerprint, finished, home
 from schemas.errors import InputError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import from_table, to_table
@@ -40,6 +40,7 @@ class Reading:
         read: the reader, given the hex SHA-256 over the files.
         options: what else decides the rows.
         translates: abbreviation of the source whose concepts these are names for, '' for its own.
+        has_names: whether it names concepts; one that does not only relates codes.
     """
 
     source: str
@@ -48,6 +49,7 @@ class Reading:
     read: Callable[[str], Rows]
     options: Mapping[str, Any] = field(default_factory=dict)
     translates: str = ""
+    has_names: bool = True
 
     def identity(self) -> dict[str, Any]:
         """What the folder depends on."""
@@ -78,7 +80,7 @@ def build_reading(
     """
     identity = reading.identity()
     folder = home(workspace) / "sources" / f"{reading.source}-{fingerprint(identity)[:12]}"
-    held = read_vocabulary(folder)
+    held = finished(folder)
     if held is not None:
         return held
     build = Build(folder, identity)
@@ -124,7 +126,7 @@ def _tables(
             sql = table.unique(f"read_{name}")
             output = build.table(name, lambda path, sql=sql: write_select(connection, sql, path))  # type: ignore[misc]
             steps.advance(note=f"{output.rows} {name}")
-            if name == "names" and not output.rows:
+            if name == "names" and not output.rows and reading.has_names:
                 raise InputError("not one name in this vocabulary", file=str(reading.files[0]))
     return build.finish(_facts(build, reading))
 

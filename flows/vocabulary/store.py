@@ -27,6 +27,7 @@ from schemas.vocabulary import ConceptName
 
 MANIFEST = "manifest.json"
 _DONE = ".done.json"
+_SCRATCH = "scratch"
 _NAMES = arrow_schema(ConceptName)
 
 
@@ -82,6 +83,14 @@ def read_vocabulary(folder: Path) -> Vocabulary | None:
             hint="delete its folder and run `medqrels vocabulary build` again",
         ) from error
     return Vocabulary(folder, manifest) if sizes_hold else None
+
+
+def finished(folder: Path) -> Vocabulary | None:
+    """As :func:`read_vocabulary`, for whoever holds the writer lock: what a killed build left there goes."""
+    found = read_vocabulary(folder)
+    if found is not None:
+        shutil.rmtree(folder / _SCRATCH, ignore_errors=True)
+    return found
 
 
 def current(workspace: Workspace) -> Vocabulary | None:
@@ -163,7 +172,7 @@ class Build:
     @property
     def scratch(self) -> Path:
         """Files needed until the folder is finished."""
-        path = self.folder / "scratch"
+        path = self.folder / _SCRATCH
         path.mkdir(exist_ok=True)
         return path
 
@@ -188,6 +197,7 @@ class Build:
             os.fsync(handle.fileno())
         result["bytes"] = temporary.stat().st_size
         os.replace(temporary, path)
+        temporary.unlink(missing_ok=True)  # renaming does nothing where both names are links to one file
         write_atomic(done, json.dumps(result).encode())
         return result
 

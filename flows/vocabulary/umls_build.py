@@ -17,7 +17,7 @@ from flows.engine.progress import Reporter, Steps
 from flows.engine.workspace import Workspace
 from flows.vocabulary.connection import Connection, opened
 from flows.vocabulary.ranges import bounds, select_ranges, told
-from flows.vocabulary.store import Build, Vocabulary, fingerprint, home, read_vocabulary, write_batches
+from flows.vocabulary.store import Build, Vocabulary, fingerprint, finished, home, write_batches
 from flows.vocabulary.umls_files import Part, add_file_view, find_parts, readable, release_of, stage_file
 from schemas.errors import InputError
 from schemas.hashing import sha256_file, sha256_text
@@ -63,7 +63,7 @@ def build_umls(
     reporter.line("umls: reading the files' hashes")
     identity = umls_identity(place, options)
     folder = home(workspace) / "sources" / f"UMLS-{fingerprint(identity)[:12]}"
-    held = read_vocabulary(folder)
+    held = finished(folder)
     if held is not None:
         return held
     build = Build(folder, identity)

@@ -236,11 +236,24 @@ def _archive(key: str, found: Metadata, context: EuropePmcContext) -> Held | Non
             held = context.store.fetch_file(
                 context.client, url, SOURCE, key, path, max_bytes=context.max_archive_bytes
             )
+            if held is not None and not _is_zip(held, context):
+                held = None
+                if attempt + 1 == context.attempts:
+                    raise FetchError("what came is not a ZIP", file=url, hint="run the same command later")
         if held is not None:
             return held
         if attempt + 1 < context.attempts:  # as elsewhere in this service, a 404 may be gone a second later
             context.pause(2.0**attempt)
     return None
+
+
+def _is_zip(held: Held, context: EuropePmcContext) -> bool:
+    """Whether what was fetched begins as a ZIP does; a page of a server in trouble is forgotten."""
+    with (context.store.root / held.path).open("rb") as handle:
+        if handle.read(2) == b"PK":
+            return True
+    context.store.ledger.forget(SOURCE, held.path)
+    return False
 
 
 @contextlib.contextmanager

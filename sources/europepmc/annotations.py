@@ -6,14 +6,13 @@ against. Interface: https://europepmc.org/AnnotationsApi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from schemas.article import Article
 from schemas.errors import InputError
-from schemas.hashing import canonical_json
+from schemas.hashing import canonical_json, foreign_json
 from schemas.ids import normalise_pmcid
 from schemas.stages import Reason
 from sources.europepmc.api import SOURCE, EuropePmcContext, Unusable, patiently, read_json
@@ -147,7 +146,7 @@ def read_annotations(data: bytes, pmcid: str) -> tuple[Annotation, ...]:
         InputError: `record_invalid`, not a JSON list.
     """
     try:
-        rows = json.loads(data)
+        rows = foreign_json(data)
     except (ValueError, RecursionError):
         rows = None
     if not isinstance(rows, list):

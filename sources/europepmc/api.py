@@ -6,7 +6,6 @@ checked and asked for again. Interface: https://europepmc.org/RestfulWebService
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from urllib.parse import quote, urlencode
 
 from schemas import licences
 from schemas.errors import FetchError, InputError, UsageError
+from schemas.hashing import foreign_json
 from schemas.ids import normalise_doi, normalise_pmcid
 from sources.archives import ArchiveLimits
 from sources.http import PoliteClient
@@ -234,7 +234,7 @@ def read_json(body: bytes | None) -> Any:
     if body is None:
         raise Unusable("HTTP 404")
     try:
-        return json.loads(body)
+        return foreign_json(body)
     except (ValueError, RecursionError):
         raise Unusable("not JSON") from None
 

@@ -264,7 +264,18 @@ def open_repository(repository: str, ref: str, context: GitHubContext) -> Checko
         names.add(name)
         return bool(_TEXT.fullmatch(name))
 
-    texts = dict(_members(tarball, is_text))
+    try:
+        texts = dict(_members(tarball, is_text))
+    except InputError as error:
+        if error.reason != Reason.ARCHIVE_INVALID.value:
+            raise
+        context.store.ledger.forget(SOURCE, held.path)  # GitHub states no checksum
+        raise FetchError(
+            f"what came is not a whole tarball: {error.message}",
+            record=commit,
+            file=held.path,
+            hint="run the same command again: the tarball is fetched anew",
+        ) from error
     return Checkout(tarball, texts, commit, commit[:12], is_archive=True, names=frozenset(names))
 
 

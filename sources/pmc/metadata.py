@@ -11,6 +11,7 @@ from typing import Any
 from lxml import etree
 
 from schemas.errors import FetchError, InputError
+from schemas.hashing import foreign_json
 from schemas.stages import Reason
 from sources.store import as_md5, is_safe_name
 
@@ -55,7 +56,7 @@ def parse_metadata(data: bytes, pmcid: str, version: int) -> PmcMetadata:
         InputError: with reason `metadata_invalid`.
     """
     try:
-        row = json.loads(data)
+        row = foreign_json(data)
     except (ValueError, RecursionError):
         raise _invalid("not JSON", pmcid, version) from None
     if not isinstance(row, dict):

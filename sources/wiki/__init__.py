@@ -5,7 +5,6 @@ Figures are images that stand apart with a caption. Wikis do not number them: no
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,6 +13,7 @@ from urllib.parse import quote, urlsplit
 from schemas import licences
 from schemas.article import Article, ArticleFigure, Graphic, Licence, RawArticle
 from schemas.errors import InputError
+from schemas.hashing import foreign_json
 from schemas.ids import figure_id
 from schemas.stages import Reason
 from sources.wiki.body import BodyReader, PlacedImage
@@ -61,7 +61,7 @@ def parse(data: bytes, raw: RawArticle, parts: Mapping[str, bytes]) -> Article:
 
 def _object(parts: Mapping[str, bytes], name: str) -> dict[str, Any]:
     try:
-        value = json.loads(parts.get(name, b"{}"))
+        value = foreign_json(parts.get(name, b"{}"))
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from schemas.article import MediaProblem, RawArticle, RawMedia, RawPart
 from schemas.errors import FetchError, InputError, UsageError
-from schemas.hashing import canonical_json, sha256_bytes
+from schemas.hashing import canonical_json, foreign_json, sha256_bytes
 from schemas.ids import repository_id
 from schemas.stages import Drop, Reason
 from sources import wiki
@@ -276,7 +276,7 @@ def _fetched(locator: str, context: WikimediaContext) -> RawArticle:
     parts = [_part(wiki.PAGE, page[0])]
     media: list[RawMedia] = []
     problems: list[MediaProblem] = []
-    facts = json.loads(page[1])
+    facts = foreign_json(page[1])
     if context.commons is not None:
         names = wiki.image_names(text[1], facts)
         images, held = _images(locator, facts["revision"], names, context, context.commons)

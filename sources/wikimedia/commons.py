@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import html
-import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from urllib.parse import urlencode
 
 from schemas import licences
 from schemas.errors import ChecksumMismatch, FetchError, InputError
+from schemas.hashing import foreign_json
 from schemas.stages import Reason
 from sources.http import PoliteClient
 from sources.images import sniff
@@ -147,7 +147,7 @@ def _asked(fields: Mapping[str, str], context: CommonsContext) -> dict[str, Any]
         if answer is None:
             raise FetchError("no API at this address", file=context.endpoint)
         try:
-            value = json.loads(answer.body)
+            value = foreign_json(answer.body)
         except (ValueError, RecursionError):
             value, problem = None, "no JSON"
         error = _mapping(_mapping(value).get("error"))

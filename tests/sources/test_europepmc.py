@@ -227,7 +227,6 @@ def test_only_named_images_are_taken_out_of_the_zip(site: FakeEuropePmc, context
         (None, "image_missing", "no file"),
         (zip_of({"../f1.jpg": jpeg()}), "image_missing", "archive_hostile"),
         (zip_of({"f1.jpg": jpeg()})[:-30], "image_missing", "archive_invalid"),
-        (BROKEN["html"][1], "image_missing", "archive_invalid"),
         (zip_of({"f1.jpg": jpeg(), "big": bytes(2_000)}), "", ""),
     ],
 )
@@ -249,6 +248,16 @@ def test_a_damaged_zip_is_fetched_again(site: FakeEuropePmc, context: Any) -> No
     site.texts["PMC1"] = XML.format(TEXT + figures("f1")).encode()
     site.files["PMC1"] = zip_of({"f1.jpg": jpeg()})
     site.faults = lambda what, number: "html" if what == "supplementaryFiles" and number == 1 else None
+    assert [medium.name for medium in _article(fetch("PMC1", context(images=True))).media] == ["f1.jpg"]
+
+
+def test_a_page_in_place_of_a_zip_is_never_taken_for_it(site: FakeEuropePmc, context: Any) -> None:
+    site.texts["PMC1"] = XML.format(TEXT + figures("f1")).encode()
+    site.files["PMC1"] = zip_of({"f1.jpg": jpeg()})
+    site.faults = lambda what, number: "html" if what == "supplementaryFiles" else None
+    lost = fetch("PMC1", context(images=True))
+    assert isinstance(lost, Drop) and (lost.reason, lost.detail) == ("fetch_failed", "what came is not a ZIP")
+    site.faults = lambda what, number: None
     assert [medium.name for medium in _article(fetch("PMC1", context(images=True))).media] == ["f1.jpg"]
 
 

@@ -145,6 +145,16 @@ def test_a_cut_tarball_is_asked_for_again(github: GitHubContext, hub: GitHub, st
     assert len(kept(fetched(open_repository(hub.repository, COMMIT, github), store), "m2").media) == 1
 
 
+def test_what_is_no_tarball_is_fetched_anew_by_the_next_crawl(
+    github: GitHubContext, hub: GitHub, store: RawStore
+) -> None:
+    name = f"{hub.repository}/{COMMIT}.tar.gz"
+    store.put("openstax", name, f"openstax/archives/{name}", b"<html>Please try again later.</html>")
+    with pytest.raises(FetchError, match="not a whole tarball"):
+        open_repository(hub.repository, COMMIT, github)
+    assert open_repository(hub.repository, COMMIT, github).books
+
+
 @pytest.mark.parametrize("status", [403, 404, 429])
 def test_a_refusal_names_the_limit(github: GitHubContext, hub: GitHub, status: int) -> None:
     hub.api_status = status

@@ -49,7 +49,7 @@ _NAMING = "A rare disorder that goes with linnet fever in the hands of old sailo
 _SHARING = "A rare fever of the first kind that affects the hands of old sailors."
 
 
-def _set(number: int, *said: str, **changes: Mapping[str, Any]) -> str:
+def planted_set(number: int, *said: str, **changes: Mapping[str, Any]) -> str:
     """SQL: an invented query with its set, then what else is said.
 
     Args:
@@ -88,6 +88,8 @@ def _set(number: int, *said: str, **changes: Mapping[str, Any]) -> str:
     return "; ".join([*rows, *(text.replace("<id>", name) for text in said), f"SELECT '{name}' AS id"])
 
 
+_set = planted_set
+
 RULES = (
     Rule(
         "confusion_sets",
@@ -115,7 +117,10 @@ RULES = (
                     LEFT JOIN corpus AS d ON d.id = s.c WHERE q.id IS NULL OR d.id IS NULL""",
                 (
                     Defect("a set of a lost query", _set(22, "DELETE FROM queries WHERE id = '<id>'")),
-                    Defect("a set with a lost document", _set(23, "DELETE FROM corpus WHERE id = '<id>d5'")),
+                    Defect(
+                        "a set with a lost document",
+                        _set(23, "DELETE FROM corpus WHERE id = '<id>d5'"),
+                    ),
                 ),
             ),
             Check(
@@ -140,7 +145,10 @@ RULES = (
                         AND k.dimension = 'target_concept' AND k.key = s.concept
                     WHERE (s.role = 'gold') <> (k.key IS NOT NULL)""",
                 (
-                    Defect("a gold document about another concept", _set(6, m0={"concept": "CANARY:other"})),
+                    Defect(
+                        "a gold document about another concept",
+                        _set(6, m0={"concept": "CANARY:other"}),
+                    ),
                     Defect("a member about the target concept", _set(7, m3={"concept": "CANARY:70"})),
                 ),
             ),
@@ -184,7 +192,10 @@ RULES = (
                 """SELECT id AS q FROM queries WHERE id IN (SELECT "query-id" FROM confusions)
                     AND (len(string_split(text, '[[ ')) <> 2 OR len(string_split(text, ' ]]')) <> 2)""",
                 (
-                    Defect("a query without a mark", _set(12, query={"text": "A child with linnet fever."})),
+                    Defect(
+                        "a query without a mark",
+                        _set(12, query={"text": "A child with linnet fever."}),
+                    ),
                     Defect(
                         "a query with two marks",
                         _set(13, query={"text": "[[ linnet fever ]] and [[ linnet fever ]] again."}),
@@ -238,7 +249,10 @@ RULES = (
                 "the member is called {kin!r}, which what is above both does not bear out",
                 _KIN,
                 (
-                    Defect("a sibling that has no parent in common", _set(19, m2={"above": ["CANARY:192"]})),
+                    Defect(
+                        "a sibling that has no parent in common",
+                        _set(19, m2={"above": ["CANARY:192"]}),
+                    ),
                     Defect("a far member that is near", _set(20, m5={"kin": "far", "via": ""})),
                     Defect(
                         "a cousin with no grandparent in common",

@@ -11,6 +11,7 @@ from curation.published.manifest import NAME
 from curation.release.rights import combined_family
 from schemas.audit import Coverage
 from schemas.licences import PROFILES, Profile, is_allowed, terms
+from schemas.name_tables import NAMED_CORPUS
 
 _SIDES = (("queries", "q", "query"), ("corpus", "c", "document"))
 _ROWS = "SELECT license FROM queries UNION ALL SELECT license FROM corpus"
@@ -27,7 +28,8 @@ _QUOTED = """SELECT s.license, split_part(e.text_id, '#', 1) AS article, min(q) 
     GROUP BY ALL ORDER BY article, s.license"""
 
 
-def _profile(context: Context) -> Profile:
+def profile_of(context: Context) -> Profile:
+    """The licence profile that a release states; `open` where it is unknown."""
     return "noncommercial" if context.manifest.licence_profile == "noncommercial" else "open"
 
 
@@ -57,7 +59,7 @@ def _forbidden(table: str, c: str) -> Callable[[Context], str]:
     """SQL: licences of a table's rows that the release's profile does not allow."""
 
     def test(context: Context) -> str:
-        profile = _profile(context)
+        profile = profile_of(context)
         stated = [row["license"] for row in context.rows(f"SELECT DISTINCT license FROM {table}", table)]
         listed = ", ".join(
             literal(name) for name in sorted(filter(None, stated)) if not is_allowed(name, profile)
@@ -129,7 +131,7 @@ LICENCE_OF_ROWS = (
 def _licence_of_evidence(context: Context) -> Outcome:
     """Quotes are published too: the article each stands in must be under an allowed licence."""
     found = Collector("licence_of_evidence", "error")
-    profile = _profile(context)
+    profile = profile_of(context)
     compared, unknown = 0, 0
     for row in context.rows(_QUOTED, "provenance_qrels", "sources"):
         if row["license"] is None:
@@ -167,8 +169,12 @@ def _derived_images(context: Context) -> Outcome:
 
 def _combined(context: Context) -> tuple[list[str], str | None]:
     """Licences of the rows, and the one that fits all."""
+    rows, names = _ROWS, NAMED_CORPUS.name
+    if names in context.views:
+        rows = f"{rows} UNION ALL SELECT license FROM {names}"
     stated_whole = context.rows(
-        f"SELECT DISTINCT coalesce(license, '') AS name FROM ({_ROWS})", "queries", "corpus"
+        f"SELECT DISTINCT coalesce(license, '') AS name FROM ({rows})",
+        *("queries", "corpus", names)[: 3 if names in context.views else 2],
     )
     stated = sorted(row["name"] for row in stated_whole)
     return stated, combined_family(stated)

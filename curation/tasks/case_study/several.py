@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from curation.tasks.case_study.images import CaseImage, each
 from curation.tasks.case_study.settings import Settings
-from curation.tasks.shared.several_images import KEY, Row, Shown, listed
+from curation.tasks.shared.several_images import KEY, Row, Shown, left_out, listed
 from schemas.benchmark import Document, Query, RowImage
 from schemas.case import Case
 from schemas.extracted import Figure, Source
@@ -56,11 +56,11 @@ def build(
             by_id[document.id], figures_by_id, images_by_id, source.licence, settings.licence_profile
         ):
             if not isinstance(one, CaseImage):
-                yield _dropped(own, one.place, Reason(one.reason), one.detail)
+                yield left_out(own, one.place, Reason(one.reason), one.detail)
             elif one.licence.spdx != document.license:
                 place = f"{one.figure_id}/{one.number}"
                 detail = f"{one.licence.spdx}; the case is {document.license}"
-                yield _dropped(own, place, Reason.LICENCE_NOT_ALLOWED, detail)
+                yield left_out(own, place, Reason.LICENCE_NOT_ALLOWED, detail)
             else:
                 shown.append(Shown(figures_by_id[one.figure_id], one.graphic, one.number))
         yield from listed(own, shown, settings.max_images, with_captions=True)
@@ -69,16 +69,6 @@ def build(
             row = Row(query.id, "query", query.source_id, query.article_id, query.language)
             both = listed(row, shown, settings.max_images, with_captions=True)
             yield from (one for one in both if isinstance(one, RowImage))
-
-
-def _dropped(row: Row, place: str, reason: Reason, detail: str) -> Drop:
-    return Drop(
-        unit="row_image",
-        id=f"{row.id} {place}",
-        article_id=row.article_id,
-        reason=reason,
-        detail=detail,
-    )
 
 
 PER_ARTICLE = RecordStage(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from schemas.record import column, record
+from schemas.vocabulary import Tier
 
 How = Literal["keyword", "title"]
 Kin = Literal["sibling", "cousin", "far"]
 """How a member stands to the gold concept: child of one parent, grandchild of one grandparent, or neither."""
+Status = Literal["official", "candidate"]
 
 
 @record
@@ -103,6 +105,7 @@ class Screened:
     number: int = column("the other concept")
     kin: Kin = column("how it stands to the gold concept")
     via: int = column("the concept both are below, 0 for far ones")
+    is_seed: bool = column("ICD-10-CM excludes the two from each other (Excludes1)")
     place: int = column("order in which members are taken")
     reason: str = column("why it may not, '' if it may")
     detail: str = column("what was seen", default="")
@@ -117,6 +120,7 @@ class Checked:
     number: int = column("the other concept")
     concept: str = column("CURIE")
     via: str = column("CURIE of the concept both are below, '' for far ones")
+    is_seed: bool = column("ICD-10-CM excludes the two from each other (Excludes1)")
     place: int = column("order in which members are taken; 0 where it was rejected before")
     reason: str = column("why it may not, '' if it may")
     detail: str = column("what was seen", default="")
@@ -149,3 +153,93 @@ class Confusion:
     articles: int = column("other articles of the crawl than the query's own that name it")
     above: tuple[str, ...] = column("CURIEs within two steps above it, itself too, sorted")
     below: tuple[str, ...] = column("CURIEs of all that is below it, itself too, sorted")
+
+
+@record
+class NameInLanguage:
+    """The name that a concept of a set has in a language: the best in its script, else the best of all."""
+
+    concept: str = column("CURIE")
+    language: str = column("BCP-47")
+    name: str = column("the name as the vocabulary writes it")
+    source: str = column("source of the name, e.g. HPO_ES")
+    code: str = column("the concept's own id in that source")
+    atom: str = column("UMLS atom (AUI) of the name, '' where its source is none of UMLS", default="")
+    term_type: str = column("PT, SY, …; CAND for a translation that no one has confirmed")
+    restriction: int = column("UMLS source restriction level, 0 elsewhere")
+    tier: Tier = column("licence tier of the name")
+    is_in_script: bool = column("whether it is in the script of the language")
+
+
+@record
+class AskedSet:
+    """One set in one language, and why it cannot be asked in it."""
+
+    id: str = column("query and language: `<query id>/ja`")
+    query_id: str = column("query")
+    article_id: str = column("article of the query")
+    document_language: str = column("BCP-47")
+    status: Status = column("candidate: some name is a translation that no one has confirmed")
+    reason: str = column("why not, '' if it can")
+    detail: str = column("concepts that it is for", default="")
+
+
+@record
+class NamedSet:
+    """One set that is asked in a language: its eight documents are names in it."""
+
+    id: str = column("query and language: `<query id>/ja`")
+    query_id: str = column("query")
+    document_language: str = column("BCP-47")
+    status: Status = column("candidate: some name is a translation that no one has confirmed")
+
+
+@record
+class NamedDocument:
+    """A document in one language: the name of its concept, under the id of its definition."""
+
+    id: str = column("document id, that of the concept's definition")
+    title: str = column("always ''")
+    text: str = column("the name as the vocabulary writes it")
+    language: str = column("BCP-47")
+    license: str = column("SPDX id")
+    license_evidence: str = column("where the licence was read")
+    is_synthetic: bool = column("made from synthetic input")
+    article_id: str = column("the vocabulary's source, to be credited")
+    concept: str = column("CURIE")
+    source: str = column("source of the name, e.g. HPO_ES")
+    code: str = column("the concept's own id in that source")
+    atom: str = column("UMLS atom (AUI) of the name, '' where its source is none of UMLS")
+    term_type: str = column("PT, SY, …; CAND for a translation that no one has confirmed")
+    status: Status = column("whether its source calls the name confirmed")
+    restriction: int = column("UMLS source restriction level, 0 elsewhere")
+    tier: Tier = column("licence tier of the name")
+    text_sha256: str = column("hex SHA-256 of the name")
+
+
+@record
+class NamedLabel:
+    """The gold document of a set in a language."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("document")
+    document_language: str = column("BCP-47")
+
+
+@record
+class NameRecipe:
+    """One document of a set with a restricted name: what is needed to make it from one's own vocabulary."""
+
+    query_id: str = column("query")
+    corpus_id: str = column("document")
+    document_language: str = column("BCP-47")
+    concept: str = column("CURIE")
+    text: str = column("the name, '' where it is restricted")
+    license: str = column("SPDX id of the name")
+    status: Status = column("whether its source calls the name confirmed")
+    source: str = column("source of the name")
+    code: str = column("the concept's own id in that source")
+    atom: str = column("UMLS atom (AUI) of the name, '' where its source is none of UMLS")
+    term_type: str = column("PT, SY, … of the name")
+    tier: Tier = column("licence tier of the name")
+    text_sha256: str = column("hex SHA-256 of the name")

@@ -104,8 +104,25 @@ _NAMES = f"""
         JOIN numbers AS g ON g.number = c.gold JOIN numbers AS m ON m.number = c.number
         JOIN stated AS s ON (s.concept = m.concept AND s.other = g.concept)
         GROUP BY ALL)"""
+_CODES = "substr({}, length('ICD10CM:') + 1)"
+_SEEDS = f"""
+    excluding AS (
+        SELECT {_CODES.format("concept")} AS one, {_CODES.format("other")} AS other FROM relations
+        WHERE relation = 'excludes'
+        UNION SELECT {_CODES.format("other")}, {_CODES.format("concept")} FROM relations
+        WHERE relation = 'excludes'),
+    coded AS (
+        SELECT DISTINCT n.number, {_CODES.format("m.other")} AS code FROM mappings AS m
+        JOIN numbers AS n ON n.concept = m.concept
+        WHERE starts_with(m.other, 'ICD10CM:') AND m.status <> 'refused'),
+    seeds AS (
+        SELECT DISTINCT c.gold, c.number FROM (SELECT DISTINCT gold, number FROM near) AS c
+        JOIN coded AS a ON a.number = c.gold JOIN coded AS b ON b.number = c.number
+        JOIN excluding AS x ON left(x.one, 3) = left(a.code, 3) AND left(x.other, 3) = left(b.code, 3)
+        WHERE starts_with(a.code, x.one) AND starts_with(b.code, x.other))"""
+"""Near concepts that ICD-10-CM says are never meant together with the gold one, by the codes they map to."""
 SCREENED = f"""
-    WITH {_NEAR}, {_FAR}, {_NAMES},
+    WITH {_NEAR}, {_FAR}, {_NAMES}, {_SEEDS},
     gone AS (SELECT n.number FROM retired AS r JOIN numbers AS n ON n.concept = r.concept),
     wide AS (SELECT e.parent AS number FROM edges AS e SEMI JOIN could AS c ON c.number = e.parent
         GROUP BY e.parent HAVING count(*) > {MAX_CHILDREN}
@@ -126,21 +143,23 @@ SCREENED = f"""
                 WHEN n.folded IS NOT NULL THEN 'names_anchor'
                 WHEN c.number IN (SELECT number FROM wide) THEN 'general'
                 ELSE '' END AS reason,
-            coalesce(s.folded, n.folded, '') AS said
+            coalesce(s.folded, n.folded, '') AS said, e.number IS NOT NULL AS is_seed
         FROM could AS c JOIN numbers AS o ON o.number = c.number JOIN described AS g ON g.number = c.gold
         LEFT JOIN described AS m ON m.number = c.number
         LEFT JOIN tied_once AS t ON t.gold = c.gold AND t.number = c.number
         LEFT JOIN shared AS s ON s.gold = c.gold AND s.number = c.number
-        LEFT JOIN naming AS n ON n.gold = c.gold AND n.number = c.number)
-    SELECT query_id, gold, number, kin, via, reason,
+        LEFT JOIN naming AS n ON n.gold = c.gold AND n.number = c.number
+        LEFT JOIN seeds AS e ON e.gold = c.gold AND e.number = c.number AND c.kin <> 'far')
+    SELECT query_id, gold, number, kin, via, is_seed, reason,
         CASE WHEN reason IN ('synonym', 'names_anchor') THEN said ELSE '' END AS detail,
         CASE WHEN reason = '' THEN row_number() OVER (
             PARTITION BY query_id, kin = 'far', reason = ''
-            ORDER BY apart, kin DESC, md5(query_id || concept), number) ELSE 0 END AS place
+            ORDER BY is_seed DESC, apart, kin DESC, md5(query_id || concept), number) ELSE 0 END AS place
     FROM judged
 """
-"""Members are taken in the order of how near their numbers of names and of articles are to the gold one's, so
-that neither gives it away, siblings before cousins, then by lot: no text and no system has a part in it."""
+"""Seeds are taken first, then members in the order of how near their numbers of names and of articles are to
+the gold one's, so that neither gives it away, siblings before cousins, then by lot: no text and no system has
+a part in it."""
 CHECKED = f"""
     WITH RECURSIVE
     kept AS MATERIALIZED (FROM screened WHERE reason = '' AND place <= {DEPTH}),
@@ -178,15 +197,15 @@ CHECKED = f"""
             AND a.place < b.place
         GROUP BY ALL),
     judged AS (
-        SELECT o.query_id, o.kin, o.number, o.via, o.place, '' AS said,
+        SELECT o.query_id, o.kin, o.number, o.via, o.is_seed, o.place, '' AS said,
             CASE WHEN o.line <> '' THEN o.line WHEN c.other IS NOT NULL THEN 'shared_with_member'
                 ELSE '' END AS reason, coalesce(c.other, 0) AS other
         FROM own AS o LEFT JOIN clashes AS c
             ON c.query_id = o.query_id AND c.number = o.number AND c.kin = o.kin
         UNION ALL
-        SELECT query_id, kin, number, via, place, detail, reason, 0 FROM screened WHERE reason <> '')
-    SELECT j.query_id, j.kin, j.number, n.concept, coalesce(v.concept, '') AS via, j.place, j.reason,
-        coalesce(o.concept, j.said) AS detail
+        SELECT query_id, kin, number, via, is_seed, place, detail, reason, 0 FROM screened WHERE reason <> '')
+    SELECT j.query_id, j.kin, j.number, n.concept, coalesce(v.concept, '') AS via, j.is_seed, j.place,
+        j.reason, coalesce(o.concept, j.said) AS detail
     FROM judged AS j JOIN numbers AS n ON n.number = j.number
     LEFT JOIN numbers AS v ON v.number = j.via LEFT JOIN numbers AS o ON o.number = j.other
 """

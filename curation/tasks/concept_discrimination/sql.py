@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.tasks.concept_discrimination.anchors import NAME
+from curation.tasks.concept_discrimination.names_sql import DROPPED, named_sql
 from curation.tasks.concept_discrimination.records import Anchor, Confusion
 from curation.tasks.concept_discrimination.sets_sql import (
     DEPTH,
@@ -89,7 +90,7 @@ _LICENCE = """CASE WHEN v.tier = 'open' AND (v.licence = 'CC0-1.0' OR starts_wit
         THEN v.licence ELSE 'LicenseRef-terms-' || v.source END"""
 _CREDITED = """
     credited AS (SELECT source, min(title) AS title, min(release) AS release, min(licence) AS licence,
-        max(tier) AS tier, min(url) AS url FROM sources GROUP BY source),
+        max(tier) AS tier, min(url) AS url, min(sha256) AS sha256 FROM sources GROUP BY source),
     used AS (SELECT DISTINCT d.* FROM described AS d JOIN confusions AS c ON c.concept = d.concept)"""
 _DOCUMENTS = f"""
     WITH {_CREDITED}
@@ -114,7 +115,18 @@ _COLLECTIONS = f"""
         []::VARCHAR[] AS scope_evidence,
         sha256(d.text) AS raw_sha256
     FROM used AS d JOIN credited AS v ON v.source = d.source
+    UNION ALL
+    SELECT 'vocabulary:' || v.source, v.title || ', ' || v.release, [], v.title, NULL, NULL, NULL, NULL,
+        'vocabulary', n.language, [], [],
+        {{'spdx': {_LICENCE}, 'evidence': 'vocabulary: ' || v.licence, 'url': nullif(v.url, ''),
+          'statement': v.licence, 'is_disputed': false}},
+        false, false, false, '', [], v.sha256
+    FROM (SELECT source, min(language) AS language FROM (
+        SELECT source, language FROM named_corpus
+        UNION SELECT source, document_language FROM name_recipes WHERE text <> '') GROUP BY source) AS n
+    JOIN credited AS v ON v.source = n.source
 """
+"""Of a definition its own entry is credited, of names their source."""
 _QRELS = f"""
     SELECT c.query_id, c.corpus_id, 2::BIGINT AS score, '{NAME}' AS task, '{GOLD}' AS rule,
         'structural' AS label_status, [{{'text_id': q.source_id, 'start': a.start - shift,
@@ -141,11 +153,12 @@ _DROPS = f"""
     UNION ALL
     SELECT 'query', q.id, q.article_id, 'duplicate_query', q.source_id FROM all_queries AS q
     QUALIFY row_number() OVER (PARTITION BY q.id ORDER BY q.article_id, q.source_id) > 1
+    UNION ALL {DROPPED}
 """
 
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=2,
+    version=3,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_anchors": (f"{NAME}.anchors", Anchor),
@@ -156,6 +169,7 @@ OVER_ALL = SetStage(
         **SETS_SQL,
         "confusions": Sql(_CONFUSIONS, Confusion, ("query_id", "corpus_id")),
         "queries": Sql(_QUERIES, Query, ("id",)),
+        **named_sql(_LICENCE),
         "documents": Sql(_DOCUMENTS, Document, ("id",)),
         "qrels": Sql(_QRELS, Qrel, ("query_id", "corpus_id")),
         "excluded": Sql(
@@ -166,7 +180,10 @@ OVER_ALL = SetStage(
         "collections": Sql(_COLLECTIONS, Source, ("id",)),
         "drops": Sql(_DROPS, Drop, ("unit", "id", "article_id")),
     },
-    accounts=(SetAccount("query", "all_queries", "id", "queries", "id"),),
+    accounts=(
+        SetAccount("query", "all_queries", "id", "queries", "id"),
+        SetAccount("set", "asked_sets", "id", "named_queries", "id"),
+    ),
     params={"members": MEMBERS, "max_children": MAX_CHILDREN, "depth": DEPTH, "window": WINDOW},
     reasons=frozenset(OwnReason),
     resources={

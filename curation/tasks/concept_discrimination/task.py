@@ -51,5 +51,5 @@ TASK = Task(
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     gold_rules=(GOLD,),
-    extra_tables=("confusions",),
+    extra_tables=("confusions", "named_corpus", "named_queries", "named_qrels", "name_recipes"),
 )

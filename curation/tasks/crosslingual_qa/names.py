@@ -9,16 +9,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.tasks.crosslingual_qa.templates import Templates
+from curation.tasks.shared.names import NEVER, rank
 from schemas.record import from_table
 from schemas.vocabulary import ConceptName
-
-CANDIDATE = "CAND"
-_NEVER = frozenset({"AB", "PM", "BROAD", "NARROW", "RELATED"})
-"""Term types that do not name the concept itself, or not in words: short forms, permuted headings, scopes."""
-_LABELS = frozenset({"PT", "MH", "PN", "PF"})
-_SOURCES = ("MONDO", "HPO", "DOID", "MESH")
-"""Sources whose labels read as words in running text, best first; MeSH inverts some ('Seizures, Febrile')."""
-_TIERS = ("open", "terms", "restricted")
 
 
 def read_names(path: Path, concept: str) -> dict[str, list[ConceptName]]:
@@ -30,25 +23,10 @@ def read_names(path: Path, concept: str) -> dict[str, list[ConceptName]]:
     """
     table = pq.read_table(path, filters=pc.field("concept") == concept)
     found: dict[str, list[ConceptName]] = {}
-    for name in sorted(from_table(ConceptName, table), key=_rank):
-        if name.term_type not in _NEVER and not name.is_suppressed:
+    for name in sorted(from_table(ConceptName, table), key=rank):
+        if name.term_type not in NEVER and not name.is_suppressed:
             found.setdefault(name.language.lower().partition("-")[0], []).append(name)
     return found
-
-
-def _rank(name: ConceptName) -> tuple[object, ...]:
-    """What may be published first, confirmed ones first, labels first; ties by source and spelling."""
-    root = name.source.partition("_")[0]
-    source = _SOURCES.index(root) if root in _SOURCES else len(_SOURCES)
-    return (
-        _TIERS.index(name.tier) == 2,
-        name.term_type == CANDIDATE,
-        not name.is_preferred,
-        name.term_type not in _LABELS,
-        source,
-        name.source,
-        name.name,
-    )
 
 
 def in_script(names: Iterable[ConceptName], known: Templates) -> list[ConceptName]:

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.tasks.crosslingual_qa.facets import facets_of_types
-from curation.tasks.crosslingual_qa.names import CANDIDATE, chosen, read_names
+from curation.tasks.crosslingual_qa.names import chosen, read_names
 from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.records import AskedConcept, Facet, RestrictedQuery, StringOrigin
 from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
 from curation.tasks.crosslingual_qa.templates import Templates, languages, templates
+from curation.tasks.shared.names import CANDIDATE, RESTRICTED
 from schemas.benchmark import CORE_LANGUAGES, Query
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
@@ -28,7 +29,6 @@ from schemas.vocabulary import ConceptName
 Row = Query | StringOrigin | RestrictedQuery | Drop
 LICENCE = "CC0-1.0"
 """Of the questions' frames; the name in one is its vocabulary's, quoted, and credited in the card."""
-RESTRICTED = "restricted"
 
 
 def build(asked: AskedConcept, settings: Settings, *, names: Path, types: Path) -> Iterator[Row]:
@@ -186,7 +186,7 @@ def _question_ids(asked: AskedConcept) -> list[str]:
 
 QUESTIONS = RecordStage(
     name=f"{NAME}_questions",
-    version=2,
+    version=3,
     inputs=(Input(f"{NAME}_asked.concepts", AskedConcept, "concept"),),
     outputs=(
         Table("queries", Query, ("id", "source_id")),

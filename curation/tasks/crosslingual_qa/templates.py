@@ -7,7 +7,6 @@ elision and contraction, so that no name is ever inflected.
 from __future__ import annotations
 
 import functools
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from curation.tasks.crosslingual_qa.facets import FACETS
 from curation.tasks.crosslingual_qa.records import Facet
+from curation.tasks.shared.names import Script, scripts
 from schemas.errors import MedqrelsError
 
 HOLE = "{name}"
@@ -29,15 +29,13 @@ class Templates:
         language: BCP-47.
         version: of the file: raised with every change of a frame.
         frames: facet -> question with one `{name}`.
-        own: what a name of the language has a character of.
-        never: what it has no character of.
+        script: what a name of the language is written in.
     """
 
     language: str
     version: int
     frames: Mapping[Facet, str]
-    own: re.Pattern[str]
-    never: re.Pattern[str]
+    script: Script
 
     def id_of(self, facet: Facet) -> str:
         """`es/treatment@1`."""
@@ -45,7 +43,7 @@ class Templates:
 
     def fits(self, name: str) -> bool:
         """Whether a name is in the script of the language."""
-        return bool(self.own.search(name)) and not self.never.search(name)
+        return self.script.fits(name)
 
     def ask(self, facet: Facet, name: str) -> tuple[str, int, int]:
         """The question, and where the name stands in it."""
@@ -68,9 +66,7 @@ def templates() -> Mapping[str, Templates]:
             if frame.count(HOLE) != 1:
                 raise MedqrelsError(f"the question on {facet} has {frame.count(HOLE)} places for a name",
                                     file=str(path))  # fmt: skip
-        found[path.stem] = Templates(
-            path.stem, data["version"], frames, re.compile(data["own"]), re.compile(data["never"])
-        )
+        found[path.stem] = Templates(path.stem, data["version"], frames, scripts()[path.stem])
     return found
 
 

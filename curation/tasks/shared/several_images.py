@@ -39,6 +39,11 @@ class Shown:
     graphic: Graphic
     number: int
 
+    @property
+    def place(self) -> str:
+        """FIGURE_ID/NUMBER."""
+        return f"{self.figure.id}/{self.number}"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -72,9 +77,9 @@ def listed(row: Row, shown: Iterable[Shown], most: int, *, with_captions: bool) 
     for one in shown:
         digest = one.graphic.sha256 or ""
         if digest in kept:
-            yield left_out(row, one, Reason.DUPLICATE_IMAGE, "the same file as an image before it")
+            yield left_out(row, one.place, Reason.DUPLICATE_IMAGE, "the same file as an image before it")
         elif len(kept) == most:
-            yield left_out(row, one, Reason.TOO_MANY_IMAGES, f"{most} stand before it")
+            yield left_out(row, one.place, Reason.TOO_MANY_IMAGES, f"{most} stand before it")
         else:
             kept[digest] = one
     if len(kept) < 2:
@@ -99,11 +104,11 @@ def listed(row: Row, shown: Iterable[Shown], most: int, *, with_captions: bool) 
         )
 
 
-def left_out(row: Row, one: Shown, reason: Reason, detail: str) -> Drop:
-    """The drop of an image that a row might have listed."""
+def left_out(row: Row, place: str, reason: Reason, detail: str) -> Drop:
+    """The drop of an image that a row might have listed; `place` is its figure, or FIGURE/NUMBER."""
     return Drop(
         unit="row_image",
-        id=f"{row.id} {one.figure.id}/{one.number}",
+        id=f"{row.id} {place}",
         article_id=row.article_id,
         reason=reason,
         detail=detail,

@@ -128,7 +128,7 @@ def _names(text: str) -> frozenset[str]:
 
 def _selected(files: Sequence[Path], criteria: Criteria, context: WikimediaContext) -> Selected:
     """What `load_dumps` gives, recorded: English Wikipedia takes hours to read."""
-    stamps = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in files]
+    stamps = [[path.name, path.stat().st_size, _state(path, context.store)] for path in files]
     wanted = [sorted(names) for names in (criteria.titles, criteria.templates, criteria.categories)]
     key = f"selected/{sha256_text(canonical_json([stamps, wanted]))[:16]}"
     held = context.store.held(wikimedia.SOURCE, key)
@@ -140,6 +140,13 @@ def _selected(files: Sequence[Path], criteria: Criteria, context: WikimediaConte
     known = json.loads(data)
     drops = {name: from_dict(Drop, drop) for name, drop in known["drops"].items()}
     return Selected(tuple(known["locators"]), drops)
+
+
+def _state(path: Path, store: RawStore) -> str | int:
+    """The hash of a dump that was fetched, whenever that was; of a user's file, when it was changed."""
+    held = store.held(wikimedia.SOURCE, f"dump/{path.name}")
+    is_held = held is not None and store.root / held.path == path
+    return held.sha256 if held is not None and is_held else path.stat().st_mtime_ns
 
 
 def _record(chosen: Selected, key: str, store: RawStore) -> None:

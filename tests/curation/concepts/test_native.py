@@ -322,6 +322,23 @@ def test_names_of_each_language_are_found_in_its_texts(tmp_path: Path) -> None:
     assert found(opened, "liver cirrhoses", "ko") == []
 
 
+def test_small_words_are_no_inflected_names(tmp_path: Path) -> None:
+    rows = [
+        ConceptName(concept="T:1", name=name, language=language)
+        for language, name in (("es", "Coma"), ("it", "Coma"), ("fr", "Carie"))
+    ]
+    build_index(rows, tmp_path / "index")
+    opened = open_index(tmp_path / "index")
+    for language, text in (
+        ("es", "¿Cómo se trata, como se ha visto?"),
+        ("it", "Come si tratta?"),
+        ("fr", "traité car la douleur dure"),
+    ):
+        assert found(opened, text, language) == [], language
+    assert found(opened, "El paciente estaba en coma.", "es") == [("coma", "T:1")]
+    assert found(opened, "des caries", "fr") == [("caries", "T:1")]
+
+
 def test_scripts_without_spaces_match_the_longest_run_of_characters(matcher: Open) -> None:
     opened = matcher("1=糖尿病", "2=2型糖尿病", "3=ガン", "4=喘息", "5=癌", language="ja")
     assert found(opened, "彼は2型糖尿病と喘息がある", "ja") == [("2型糖尿病", "T:2"), ("喘息", "T:4")]

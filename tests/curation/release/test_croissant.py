@@ -20,6 +20,7 @@ from curation.tasks.registry import TASKS
 from schemas.tables import TABLES
 from tests.curation.release.known import make_world, run_sql
 
+CITED = {"authors": ["Doe, Jo"], "year": 2026, "doi": "10.5555/x", "url": "https://example.org/x"}
 INSIDE = Path(__file__).resolve().parents[3] / "benchmarks/croissant_inside.py"
 
 
@@ -33,28 +34,35 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two splits, images, people who are named."""
     world = make_world(tmp_path_factory.mktemp("whole"))
     world.dev = {world.queries[0].id}
-    world.citation = {
-        "authors": ["Doe, Jo"],
-        "year": 2026,
-        "doi": "10.5555/x",
-        "url": "https://example.org/x",
-    }
+    world.citation = CITED
     return world.release()
 
 
-def test_mlcroissant_reads_every_record_as_it_is_in_the_files(whole: Path) -> None:
+def read_by_mlcroissant(release: Path) -> dict[str, Any]:
     """In a process of its own, which may abort at its exit: what counts is the line it printed before."""
     done = subprocess.run(
-        [sys.executable, INSIDE, whole], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, INSIDE, release], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout, done.stderr[-2000:]
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["warnings"] == []
-    assert set(told["record_sets"]) == {table.name for table in TABLES if table.files(whole)}
+    assert set(told["record_sets"]) == {table.name for table in TABLES if table.files(release)}
     for name, found in told["record_sets"].items():
         assert (found["difference"], found["undeclared"]) == ("", []), name
         assert found["rows"] == found["read"], name
-    assert told["record_sets"]["queries"]["rows"] == 4 and len(list((whole / "queries").iterdir())) == 2
+    return {name: found["rows"] for name, found in told["record_sets"].items()}
+
+
+def test_mlcroissant_reads_every_record_as_it_is_in_the_files(whole: Path) -> None:
+    rows = read_by_mlcroissant(whole)
+    assert rows["queries"] == 4 and len(list((whole / "queries").iterdir())) == 2
+
+
+def test_a_release_without_queries_is_read_too(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    world.queries, world.qrels, world.excluded, world.citation = [], [], [], CITED
+    rows = read_by_mlcroissant(world.release())
+    assert (rows["queries"], rows["qrels"]) == (0, 0) and rows["corpus"] > 0
 
 
 def test_every_licence_a_release_can_have_leads_somewhere() -> None:

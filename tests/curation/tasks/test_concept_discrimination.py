@@ -13,7 +13,8 @@ from curation.tasks.concept_discrimination.sets_sql import MEMBERS, TIERS
 from curation.tasks.concept_discrimination.task import TASK
 from schemas.benchmark import Transform
 from schemas.concept import Mention
-from schemas.vocabulary import ConceptName
+from schemas.hashing import sha256_text
+from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation
 from tests.curation.tasks.confusion_world import (
     ARTICLE,
     FAR,
@@ -21,6 +22,7 @@ from tests.curation.tasks.confusion_world import (
     GOOD,
     TRAPS,
     TWIN,
+    Vocabulary,
     build,
     definition,
     passage,
@@ -133,7 +135,7 @@ def test_a_short_form_is_met_by_its_long_form_and_one_passage_asks_once(tmp_path
     rows = build(tmp_path, made, source(keywords=keywords), first, second)[2]
     marked = {row.source_id: row.text.partition(" ]]")[0].partition("[[ ")[2] for row in rows["queries"]}
     assert marked[first.id] == "linnet pyroxia" and marked[second.id] in ("linnet pyroxia", keywords[1])
-    assert [row.reason for row in rows["drops"]] == ["same_passage"]
+    assert [row.reason for row in rows["drops"] if row.unit == "query"] == ["same_passage"]
 
 
 def _name(made: Any, concept: str) -> str:
@@ -152,6 +154,116 @@ def _mention(text_id: str, start: int, end: int, text: str, concept: str) -> Men
     )
 
 
+def _in_languages(made: Vocabulary) -> None:
+    """Names of the gold concept and its siblings; all but those in Spanish and Chinese have a trap."""
+    forms = {
+        "es": "morbo {} del mar",
+        "zh": "海之{}病",
+        "ja": "海の{}熱",
+        "fr": "mal {} de mer",
+        "pt": "mal {} do mar",
+        "it": "male {} di mare",
+        "ru": "болезнь {} моря",
+    }
+    traps = {
+        ("ja", GOOD[5]): "海之综合征",
+        ("fr", GOOD[1]): "MAL-AB DE MER",
+        ("pt", GOOD[2]): "mal aa do mar grave",
+    }
+    for number, concept in enumerate((GOLD, *GOOD, TWIN)):
+        for language, form in forms.items():
+            nth = "a" + "abcdefghij"[number] if language != "ru" else "абвгдежзи"[number]
+            name = traps.get((language, concept), form.format(nth))
+            restricted = language == "it" and concept == GOOD[3]
+            made.rows["names"].append(
+                ConceptName(
+                    concept=concept, name=name, language=language, source="T",
+                    term_type="CAND" if (language, concept) == ("zh", GOLD) else "PT",
+                    atom="A1" if restricted else "", restriction=3 if restricted else 0,
+                    tier="restricted" if restricted else "open",
+                )
+            )  # fmt: skip
+    made.rows["names"].append(
+        ConceptName(concept=GOOD[4], name="МОРСКАЯ ХВОРЬ", language="ru", source="T", term_type="SY")
+    )
+    made.rows["names"].append(
+        ConceptName(concept=GOLD, name="морская хворь", language="ru", source="T", term_type="SY")
+    )
+
+
+def test_a_concept_that_icd_excludes_is_taken_before_siblings(
+    near: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    """A cousin comes after siblings; an Excludes1 note of the gold concept's category brings it in."""
+    assert "T:cousin" not in {row.concept for row in near["confusions"]}
+    made = vocabulary()
+    for concept, code in ((GOLD, "E10.9"), ("T:cousin", "P70.2"), (GOOD[2], "P70.3")):
+        made.rows["mappings"].append(
+            ConceptMapping(concept=concept, other=f"ICD10CM:{code}", source="T", status="kept")
+        )
+    made.rows["relations"].append(
+        ConceptRelation(concept="ICD10CM:P70.2", relation="excludes", other="ICD10CM:E10", source="ICD10CM")
+    )
+    rows = build(tmp_path, made, source(), passage(1, SAID))[2]
+    assert {row.concept for row in rows["checked"] if row.is_seed} == {"T:cousin"}
+    (cousin,) = [row for row in rows["confusions"] if row.concept == "T:cousin"]
+    assert (cousin.kin, cousin.role) == ("cousin", "member") and len(rows["confusions"]) == 8
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """The same in other languages."""
+    made = vocabulary()
+    made.rows["names"] = [row for row in made.rows["names"] if row.concept != "T:cousin"]
+    _in_languages(made)
+    return build(tmp_path_factory.mktemp("named"), made, source(), passage(1, SAID))[2]
+
+
+def test_a_set_is_asked_in_a_language_by_one_name_for_each_of_its_documents(
+    named: dict[str, list[Any]],
+) -> None:
+    (query,) = named["queries"]
+    members = {row.corpus_id for row in named["confusions"]}
+    assert {(row.document_language, row.status) for row in named["named_queries"]} == {
+        ("es", "official"),
+        ("zh", "candidate"),
+    }
+    assert {row.query_id for row in named["named_queries"]} == {query.id}
+    for language in ("es", "zh"):
+        documents = {row.id: row for row in named["named_corpus"] if row.language == language}
+        assert documents.keys() == members and len({row.text for row in documents.values()}) == 8
+        assert {row.license for row in documents.values()} == {"CC-BY-4.0"}
+    gold = next(row.corpus_id for row in named["confusions"] if row.role == "gold")
+    assert {row.corpus_id for row in named["named_qrels"]} == {gold}
+    assert "vocabulary:T" in {row.id for row in named["collections"]}
+
+
+def test_a_name_that_would_be_right_too_or_is_in_no_fitting_script_drops_the_set_in_that_language(
+    named: dict[str, list[Any]],
+) -> None:
+    dropped = {row.id.partition("/")[2]: row for row in named["drops"] if row.unit == "set"}
+    assert {*GOOD[1:]} <= {row.concept for row in named["confusions"]}
+    expected = {
+        "de": "no_name_in_language",
+        "ja": "name_not_in_language",
+        "fr": "shared_name",
+        "pt": "names_gold_concept",
+        "it": "restricted_name",
+        "ru": "shared_name",
+    }
+    assert {language: row.reason for language, row in dropped.items()} == expected
+    assert dropped["ru"].detail == f"{GOLD} {GOOD[4]}" and dropped["pt"].detail == GOOD[2]
+
+
+def test_of_a_restricted_name_only_its_origin_and_hash_are_told(named: dict[str, list[Any]]) -> None:
+    recipes = {row.concept: row for row in named["name_recipes"]}
+    assert len(recipes) == 8 and {row.document_language for row in recipes.values()} == {"it"}
+    secret = recipes[GOOD[3]]
+    assert (secret.text, secret.atom, secret.license) == ("", "A1", "LicenseRef-restricted-T")
+    assert secret.text_sha256 == sha256_text("male ae di mare") and recipes[GOLD].text == "male aa di mare"
+    assert "male ae" not in str(named["named_corpus"]) + str(named["drops"])
+
+
 def test_marks_move_what_stands_behind_them_and_come_off_again() -> None:
     changes = (
         Transform(start=2, end=2, original="xx", rule="r"),
@@ -163,4 +275,4 @@ def test_marks_move_what_stands_behind_them_and_come_off_again() -> None:
 
 
 def test_it_declares_what_it_is() -> None:
-    assert TASK.extra_tables == ("confusions",) and [grade.score for grade in TASK.grades] == [2, 0]
+    assert TASK.extra_tables[0] == "confusions" and [grade.score for grade in TASK.grades] == [2, 0]

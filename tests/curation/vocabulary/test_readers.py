@@ -105,7 +105,9 @@ def test_obo_says_its_release_and_imported_terms_are_left_out(toy: list[Row]) ->
     assert not [row for row in of(ConceptName, toy) if row.concept.startswith("OTHER:")]
 
 
-@pytest.mark.parametrize("text", ["not OBO at all [", "format-version: 1.2\n"])
+@pytest.mark.parametrize(
+    "text", ["not OBO at all [", "format-version: 1.2\n", "[Term]\nid: T:1\n! All\n[Term]"]
+)
 def test_what_is_not_obo_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError):
         list(obo.read(write(tmp_path / "t.obo", text), "0" * 64))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -20,6 +21,8 @@ from flows.engine.register import read_register
 from flows.engine.runs import runs_of
 from sources.sample import bucket_dir
 from sources.sample.server import BucketServer
+from tests.flows.review.postgres_server import postgres
+from tests.flows.takedown.purge_world import bytes_of
 from tests.pipeline import crawl_bucket, new_workspace
 from tests.sources.fakes.europepmc import FakeEuropePmc, record
 from tests.test_end_to_end import sample_ids
@@ -48,10 +51,13 @@ def ask(url: str, body: dict[str, Any] | None = None) -> Any:
             time.sleep(0.5)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A Prefect server on a free port with its own database; yields the environment that points to it."""
-    home = tmp_path_factory.mktemp("prefect")
+@contextlib.contextmanager
+def running_server(home: Path, database: str = "") -> Iterator[dict[str, str]]:
+    """A Prefect server on a free port; gives the environment that points to it.
+
+    Args:
+        home: its folder, with a SQLite file of its own unless `database` names another.
+    """
     port = _free_port()
     plain = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MEDQRELS_"))}
     environment = {
@@ -62,6 +68,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
+    if database:
+        environment["PREFECT_API_DATABASE_CONNECTION_URL"] = database
     with (home / "log.txt").open("wb") as log:
         process = subprocess.Popen(
             [BIN / "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)],
@@ -86,6 +94,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
             process.wait(20)
         except subprocess.TimeoutExpired:
             process.kill()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """One server for the tests that only ask it."""
+    with running_server(tmp_path_factory.mktemp("prefect")) as environment:
+        yield environment
 
 
 def medqrels(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -123,6 +138,32 @@ def test_a_running_server_sees_flow_runs_and_failures(server: dict[str, str], tm
     flows = {flow["id"]: flow["name"] for flow in ask(server["PREFECT_API_URL"] + "/flows/filter", {})}
     states = [(flows[run["flow_id"]], run["state_type"]) for run in runs]
     assert states == [("extract", "COMPLETED"), ("ground", "FAILED")]
+
+
+@pytest.mark.timeout(240)
+def test_on_postgresql_and_nothing_is_lost_with_its_database(tmp_path: Path) -> None:
+    workspace = new_workspace(tmp_path / "ws")
+    crawl_bucket(workspace, sample_ids()[:2])
+    command = ("extract", "--workspace", str(workspace.root), "--json")
+    with (
+        postgres() as port,
+        running_server(tmp_path, f"postgresql+asyncpg://medqrels@127.0.0.1:{port}/postgres") as environment,
+    ):
+        done = medqrels(environment, *command)
+        assert done.returncode == 0, done.stderr
+        (run,) = ask(environment["PREFECT_API_URL"] + "/flow_runs/filter", {})
+        assert run["state_type"] == "COMPLETED"
+        assert not list(tmp_path.rglob("prefect.db")), "it was kept in SQLite"
+    kept = bytes_of(workspace.work)
+    for gone in ("PREFECT_API_URL", "PREFECT_API_DATABASE_CONNECTION_URL"):
+        del environment[gone]
+    told = medqrels(environment, "status", "--workspace", str(workspace.root), "--json")
+    (row,) = json.loads(told.stdout)["runs"]["last"]
+    assert (row["flow"], row["state"]) == ("extract", "completed")
+    done = medqrels(environment, *command)
+    assert done.returncode == 0, done.stderr
+    assert not any(stage["shards"]["made"] for stage in json.loads(done.stdout)), done.stdout
+    assert bytes_of(workspace.work) == kept
 
 
 SPEC = """

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from flows.engine.runs import KEPT, current_run, last_of, recorded, runs_of
 from flows.engine.session import patient, write_session
@@ -62,6 +63,8 @@ def test_work_without_a_name_and_work_inside_a_run_is_no_run_of_its_own(workspac
     assert runs_of(workspace) == []
     with recorded(workspace, "run"), write_session(workspace.root, flow="crawl") as session:
         session.reporter.line("one line")
+        (workspace.temporary / "release").mkdir(parents=True)
+    assert not workspace.temporary.exists()
     (row,) = runs_of(workspace)
     assert row["flow"] == "run" and "one line" in [line.get("message") for line in log_of(row)]
 
@@ -113,7 +116,12 @@ def test_old_runs_go_and_damaged_records_end_nothing(workspace: Workspace) -> No
         folder = workspace.root / "runs" / f"20200101T{number:06}Z-crawl-000000"
         folder.mkdir(parents=True)
         (folder / "run.json").write_text("{", "utf-8")
-    with recorded(workspace, "crawl"):
-        pass
+    half = [
+        workspace.root / f"runs/20200101T{KEPT + number:06}Z-crawl-000000/.run.json.tmp" for number in (0, 1)
+    ]
+    for path in half:
+        path.write_text("{", "utf-8")
+    with FileLock(half[1].with_name(".lock")), recorded(workspace, "crawl"):  # that one is being written
+        assert [path.exists() for path in half] == [False, True]
     assert len(list((workspace.root / "runs").iterdir())) == KEPT
     assert [row["flow"] for row in runs_of(workspace)] == ["crawl"]

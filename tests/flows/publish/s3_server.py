@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 from sources.sample.loopback import NO_ANSWER, LoopbackServer, Reply, Request
@@ -42,18 +43,23 @@ def storage_options(endpoint: str) -> dict[str, object]:
     return {"key": KEY, "secret": SECRET, "endpoint_url": endpoint}
 
 
-@contextlib.contextmanager
-def running_s3() -> Iterator[str]:
-    """Address of a server with an empty bucket; it is ended by SIGKILL, for it heeds no other signal."""
-    with tempfile.TemporaryDirectory(prefix="s3-server-") as folder:
+class S3Server:
+    """Context manager: a server with an empty bucket; `kill` and `start` restart it with what it holds.
+
+    It is ended by SIGKILL, for it heeds no other signal.
+    """
+
+    def __enter__(self) -> Self:
+        self._scratch = tempfile.TemporaryDirectory(prefix="s3-server-")
+        folder = Path(self._scratch.name)
         identity = {
             "name": "test",
             "credentials": [{"accessKey": KEY, "secretKey": SECRET}],
             "actions": ["Admin", "Read", "Write", "List"],
         }
-        config = Path(folder) / "s3.json"
+        config = folder / "s3.json"
         config.write_text(json.dumps({"identities": [identity]}), "utf-8")
-        (data := Path(folder) / "data").mkdir()
+        (data := folder / "data").mkdir()
         master, volume, filer, s3, *grpc = _free_ports(8)
         options = {
             "ip": "127.0.0.1", "ip.bind": "127.0.0.1", "dir": data, "filer": "true", "s3": "true",
@@ -64,15 +70,37 @@ def running_s3() -> Iterator[str]:
             "master.volumeSizeLimitMB": 64,
         }  # fmt: skip
         weed = Path(sys.executable).with_name("weed")
-        command = [str(weed), "server", *(f"-{name}={value}" for name, value in options.items())]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+        self._command = [str(weed), "server", *(f"-{name}={value}" for name, value in options.items())]
+        self.endpoint = f"http://127.0.0.1:{s3}"
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.kill()
+        self._scratch.cleanup()
+
+    def start(self) -> None:
+        """Start it, and wait until its bucket is there."""
+        self._process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self._scratch.name
+        )
         try:
-            endpoint = f"http://127.0.0.1:{s3}"
-            _make_bucket(endpoint, process)
-            yield endpoint
-        finally:
-            process.kill()
-            process.wait()
+            _make_bucket(self.endpoint, self._process)
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self._process.wait()
+
+
+@contextlib.contextmanager
+def running_s3() -> Iterator[str]:
+    """Address of a server with an empty bucket."""
+    with S3Server() as server:
+        yield server.endpoint
 
 
 def _make_bucket(endpoint: str, process: subprocess.Popen[bytes]) -> None:
@@ -84,7 +112,8 @@ def _make_bucket(endpoint: str, process: subprocess.Popen[bytes]) -> None:
         try:
             system = S3FileSystem(skip_instance_cache=True, **storage_options(endpoint))
             system.retries = 1
-            system.call_s3("create_bucket", Bucket=BUCKET)
+            with contextlib.suppress(FileExistsError):  # started again
+                system.call_s3("create_bucket", Bucket=BUCKET)
             return
         except Exception:  # it is not up yet
             if process.poll() is not None or time.monotonic() > end:

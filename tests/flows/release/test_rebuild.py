@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.published.manifest import NAME, read_manifest
+from curation.release.card import prose_files
 from flows.cli.app import run_cli
 from flows.crawl.locators import read_ids
 from flows.engine.environment import made_with
@@ -52,12 +53,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if stage["name"] in VERSIONS
     )
     (target / NAME).write_text(dataclasses.replace(manifest, stages=stages).to_json(), "utf-8")
-    cards = folder / "known"
-    shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
-    (cards / "spec.toml").write_text(SPEC, "utf-8")
+    shutil.copytree(DATA_CARDS / "medqrels-sample", folder, dirs_exist_ok=True)  # beside the workspace
+    (folder / "spec.toml").write_text(SPEC, "utf-8")
     (workspace.answers / "a-model").mkdir(parents=True)
     (workspace.answers / "a-model/answers.jsonl").write_text('{"answer": 1}\n', "utf-8")
-    keep(workspace, read_dataset(cards / "spec.toml"), "1.0.0")
+    keep(workspace, read_dataset(folder / "spec.toml"), "1.0.0")
     return folder / "ws"
 
 
@@ -78,8 +78,10 @@ def test_a_record_holds_all_that_later_work_changes(workspace: Workspace) -> Non
     folder = record_folder(workspace, "known", "1.0.0")
     record = read_record(folder)
     assert record is not None and record.spec == "cards/spec.toml"
+    prose = {f"cards/{name}" for name in prose_files(["visual_context"])["visual_context"]}
+    assert {name for name in record.files if name.startswith("cards/")} == {"cards/spec.toml", *prose}
     assert {name.split("/")[0] for name in record.files} == {"cards", "work", "answers"}
-    assert "cards/limitations.md" in record.files and "answers/a-model/answers.jsonl" in record.files
+    assert "cards/limitations.md" in prose and "answers/a-model/answers.jsonl" in record.files
     assert record.stages == stage_hashes(workspace) and list(record.stages) == ["crawl"]
     (crawled,) = folder.glob("work/crawl/*/raw.parquet")
     assert pq.read_metadata(crawled).num_rows == 2

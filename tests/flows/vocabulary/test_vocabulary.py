@@ -30,7 +30,7 @@ from flows.vocabulary.commands import (
 )
 from flows.vocabulary.description import diff, info
 from flows.vocabulary.packages import installed
-from flows.vocabulary.store import Vocabulary, find, home
+from flows.vocabulary.store import Build, Vocabulary, find, home, link
 from schemas.concept import Mention
 from schemas.errors import InputError, UsageError, WorkspaceError
 from schemas.record import to_table
@@ -420,3 +420,20 @@ def test_the_command_line_starts_without_prefect() -> None:
     code = "import sys, flows.cli.vocabulary, flows.vocabulary.commands; print('prefect' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_what_a_killed_build_left_in_a_finished_folder_goes(two: Path, files: Path, tmp_path: Path) -> None:
+    """Killed after its manifest; and after a table that is a link to a source's was renamed into place."""
+    root = Path(shutil.copytree(two, tmp_path / "ws"))
+    folder = in_use(root).folder
+    wanted = sorted(folder.rglob("*"))
+    (folder / "scratch").mkdir()
+    (folder / "scratch/names.done.json").write_text("{}")
+    build(str(root), None, UmlsOptions())
+    assert sorted(folder.rglob("*")) == wanted
+    made = Build(tmp_path / "made", {})
+    source = in_use(root).table("names")
+    for _ in range(2):
+        made.table("names", link(source, 1))
+        (made.scratch / "names.done.json").unlink()
+    assert [path.name for path in made.folder.iterdir() if path.is_file()] == ["names.parquet"]

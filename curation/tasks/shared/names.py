@@ -1,0 +1,68 @@
+"""Names of concepts in several languages: which may stand for a concept, in which order, in which script."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from schemas.vocabulary import ConceptName
+
+CANDIDATE = "CAND"
+NEVER = frozenset({"AB", "PM", "BROAD", "NARROW", "RELATED"})
+"""Term types that do not name the concept itself, or not in words: short forms, permuted headings, scopes."""
+LABELS = frozenset({"PT", "MH", "PN", "PF"})
+SOURCES = ("MONDO", "HPO", "DOID", "MESH")
+"""Sources whose labels read as words in running text, best first; MeSH inverts some ('Seizures, Febrile')."""
+RESTRICTED = "restricted"
+
+
+class Script(NamedTuple):
+    """What the names of a language are written in, as expressions that Python and DuckDB read alike."""
+
+    own: str
+    never: str
+
+    def fits(self, name: str) -> bool:
+        """Whether a name is in the script of the language."""
+        return bool(re.search(self.own, name)) and not re.search(self.never, name)
+
+    def sql(self, column: str) -> str:
+        """The same of a column, as a SQL condition."""
+        return f"(regexp_matches({column}, '{self.own}') AND NOT regexp_matches({column}, '{self.never}'))"
+
+
+@functools.cache
+def scripts() -> Mapping[str, Script]:
+    """Language -> its script, by language."""
+    read = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text("utf-8"))
+    return {language: Script(row["own"], row["never"]) for language, row in sorted(read.items())}
+
+
+def rank(name: ConceptName) -> tuple[object, ...]:
+    """What may be published first, confirmed ones first, labels first; ties by source and spelling."""
+    root = name.source.partition("_")[0]
+    return (
+        name.tier == RESTRICTED,
+        name.term_type == CANDIDATE,
+        not name.is_preferred,
+        name.term_type not in LABELS,
+        SOURCES.index(root) if root in SOURCES else len(SOURCES),
+        name.source,
+        name.name,
+    )
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(f"'{value}'" for value in values)
+
+
+IS_NAME_SQL = f"(term_type NOT IN ({_listed(sorted(NEVER))}) AND NOT is_suppressed)"
+RANK_SQL = f"""tier = '{RESTRICTED}', term_type = '{CANDIDATE}', NOT is_preferred,
+    term_type NOT IN ({_listed(sorted(LABELS))}),
+    coalesce(list_position([{_listed(SOURCES)}], split_part(source, '_', 1)), {len(SOURCES) + 1}),
+    source, name"""
+"""`rank` as an ORDER BY of ConceptName rows."""
