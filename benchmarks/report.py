@@ -40,6 +40,7 @@ from benchmarks.developer_checks.sample import lower_bound
 from benchmarks.grounding import page as grounding
 from benchmarks.hostile import page as hostile_page
 from benchmarks.measure import RESULTS, ROOT
+from benchmarks.reliability import page as reliability_page
 
 TARGET_FILES_PER_SECOND = 300
 TARGET_OVERHEAD_SECONDS = 2.0
@@ -348,6 +349,7 @@ def text() -> str:
         hub_page.section,
         publish_speed.section,
         purge_kills.section,
+        reliability_page.section,
         seven_nights.section,
         _cases,
         _kinds,

@@ -52,6 +52,7 @@ ALL = (
     "real_model",
     "hub_faults",
     "purge_kills",
+    "reliability",
     "publish_speed",
     "loaders",
     "loaded_back",

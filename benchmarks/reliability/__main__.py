@@ -1,6 +1,7 @@
-"""Runs the campaign or parts of it: `python -m benchmarks.reliability [PART …]`; 1 if anything went wrong.
+"""Runs the campaign of faults or parts of it: `python -m benchmarks.reliability [PART …] [SECONDS]`.
 
-Parts: kills, moments, servers, machine, restarts. `results/reliability.json` keeps those not run again.
+Ends with 1 if anything went wrong. Parts: kills, servers, machine, restarts, moments, each for so many
+seconds at most; the results keep what was measured of those not run again.
 """
 
 from __future__ import annotations
@@ -15,56 +16,86 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
-from benchmarks.reliability import kills, moments, server_faults, services
+from benchmarks.reliability import kills, machine, moments, restarts, server_faults, services
 from benchmarks.reliability.warm import Warm
 from benchmarks.reliability.world import opened
 
 NAME = "reliability"
 KILLS_OF_A_VERB = 6
 RUNS = 20
-FAULTS_OF_A_SOURCE, FAULTS_OF_A_MODEL, FAULTS_OF_S3 = 60, 45, 15
+RESTARTS = 4
+FAULTS_OF_A_SOURCE, FAULTS_OF_A_MODEL, FAULTS_OF_S3 = 60, 60, 20
 SEED = 20261126
 
 
-def _kills(folder: Path) -> list[dict[str, Any]]:
+Note = Callable[[Any], None]
+"""Takes each result as it comes, and words for whoever watches."""
+
+
+class TimeIsUpError(Exception):
+    """A part has had its time."""
+
+
+def _kills(folder: Path, note: Note) -> None:
     with opened(folder) as world:
-        results = kills.campaign(world, kills.VERBS, KILLS_OF_A_VERB, SEED, _tell)
-    return [one | {"what": one["verb"], "good": kills.is_good(one)} for one in results]
+        kills.campaign(world, kills.VERBS, KILLS_OF_A_VERB, SEED, note)
 
 
-def _moments(folder: Path) -> list[dict[str, Any]]:
-    results = []
+def _moments(folder: Path, note: Note) -> None:
     with opened(folder) as world:
         for verb in kills.VERBS[:2]:
             world.run(verb.arguments)
         before, wanted, seconds = moments.undisturbed(world)
         for seed in range(RUNS):
             made = moments.moment(world, before, wanted, seconds, seed, moments.KILLS_OF_A_RUN)
-            results.append(made | {"what": "a whole run", "good": moments.is_good(made)})
-            _tell(results[-1])
-    return results
+            note(made | {"what": "a whole run", "good": moments.is_good(made)})
 
 
-def _servers(folder: Path) -> list[dict[str, Any]]:
-    results = server_faults.campaign(folder, server_faults.SOURCES, FAULTS_OF_A_SOURCE, _tell)
+def _servers(folder: Path, note: Note) -> None:
+    server_faults.campaign(folder, server_faults.SOURCES, FAULTS_OF_A_SOURCE, note)
     modules = (*server_faults.MODULES, "benchmarks.reliability.services")
     counts = (FAULTS_OF_A_MODEL, FAULTS_OF_S3)
     with Warm(modules, {"HOME": str(folder)}, grace=1.0) as warm:
         for make, count in zip(services.OTHERS, counts, strict=True):
             with make(folder / make.__name__, warm) as scene:
-                results += server_faults.faults_of(scene, count, _tell)
-    return [one | {"what": one["source"], "good": server_faults.is_good(one)} for one in results]
+                server_faults.faults_of(scene, count, note)
 
 
-PARTS: Mapping[str, Callable[[Path], list[dict[str, Any]]]] = {
+def _machine(folder: Path, note: Note) -> None:
+    with opened(folder) as world:
+        machine.campaign(world, SEED, note)
+
+
+def _restarts(folder: Path, note: Note) -> None:
+    restarts.s3(folder, RESTARTS, SEED, note)
+    with opened(folder) as world:
+        restarts.prefect(world, RESTARTS, SEED, note)
+
+
+PARTS: Mapping[str, Callable[[Path, Note], None]] = {
     "kills": _kills,
     "servers": _servers,
+    "machine": _machine,
+    "restarts": _restarts,
     "moments": _moments,
 }
 
 
-def _tell(what: Any) -> None:
-    print(what, flush=True)
+def results_of(part: str, folder: Path, limit: float) -> list[dict[str, Any]]:
+    """What a part comes to in so many seconds; what is under way then is left out."""
+    results: list[dict[str, Any]] = []
+    end = time.monotonic() + limit
+
+    def note(one: Any) -> None:
+        if isinstance(one, dict):
+            results.append(one)
+        print(part, one if isinstance(one, str) or not one["good"] else "good", flush=True)
+        if time.monotonic() > end:
+            raise TimeIsUpError
+
+    with contextlib.suppress(TimeIsUpError):
+        PARTS[part](folder, note)
+    return results
 
 
 def summed_up(results: Iterable[Mapping[str, Any]], seconds: float) -> dict[str, Any]:
@@ -80,20 +111,20 @@ def summed_up(results: Iterable[Mapping[str, Any]], seconds: float) -> dict[str,
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run parts, and write their figures beside those of the others."""
-    path = measure.RESULTS / f"{NAME}.json"
-    held: dict[str, Any] = {}
-    with contextlib.suppress(FileNotFoundError):
-        held = json.loads(path.read_text("utf-8"))
-    held.pop("machine", None)
+    """Run parts, and write the figures of each beside those of the others."""
+    names = [name for name in arguments if not name.isdigit()] or list(PARTS)
+    limit = next((float(text) for text in arguments if text.isdigit()), float("inf"))
     is_bad = False
-    for name in arguments or tuple(PARTS):
+    for name in names:
         begun = time.monotonic()
         with tempfile.TemporaryDirectory(prefix=f"reliability-{name}-") as folder:
-            results = PARTS[name](Path(folder))
-        held[name] = summed_up(results, time.monotonic() - begun)
-        is_bad |= bool(held[name]["bad"])
-        print(measure.save(NAME, held), json.dumps(held[name]["rows"]), flush=True)
+            found = summed_up(results_of(name, Path(folder), limit), time.monotonic() - begun)
+        is_bad |= bool(found["bad"])
+        held: dict[str, Any] = {}
+        with contextlib.suppress(FileNotFoundError):
+            held = json.loads((measure.RESULTS / f"{NAME}.json").read_text("utf-8"))
+        held.pop("machine", None)
+        print(measure.save(NAME, {**held, name: found}), json.dumps(found["rows"]), flush=True)
     return int(is_bad)
 
 

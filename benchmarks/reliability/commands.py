@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.reliability.steps import Step, Watch
 from curation.audit import defects
 from curation.audit.rule import Context, Rule
+from flows.engine import runs
 from schemas.audit import CanaryResult
 
+ERRNO, CLOCK = "RELIABILITY_ERRNO", "RELIABILITY_CLOCK"
+"""Variables: the error to raise at the step, in the place of a kill; whether the clock goes back."""
 DEFECTS_OF_RULES = 12
 """Of every so many rules one has its defects planted: all of them take ten seconds an audit, and tell no more
 of kills."""
@@ -44,12 +50,22 @@ def run(
     os.chdir(now)
     tempfile.tempdir = None
     _plant_fewer()
-    watch = Watch(Path(now), Step(*kill) if kill else None)  # type: ignore[arg-type]  # from JSON
+    number = int(environment.get(ERRNO, 0))
+    if environment.get(CLOCK):
+        _turn_back_the_clock()
+    watch = Watch(Path(now), Step(*kill) if kill else None, error=number)  # type: ignore[arg-type]  # from JSON
     watch.begin()
     code = run_cli(list(arguments))
     counted = [[kind, name, count] for (kind, name), count in sorted(watch.counts.items())]
     Path(told).write_text(json.dumps(counted), "utf-8")
     return code
+
+
+def _turn_back_the_clock() -> None:
+    """Have each look at the clock show an hour less than the one before."""
+    begun, looks = time.time(), itertools.count(1)
+    time.time = lambda: begun - 3600.0 * next(looks)
+    runs.now = lambda: datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="milliseconds")
 
 
 def _plant_fewer() -> None:

@@ -8,7 +8,7 @@ of what stands beside it, temporary files, and processes that still run.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,18 +140,13 @@ def is_good(result: dict[str, Any]) -> bool:
     return bool(result["killed"] and result["is_finished"] and result["runs"] == 1 and not wrong)
 
 
-def campaign(
-    world: World, verbs: Sequence[Verb], count: int, seed: int, tell: Any = print
-) -> list[dict[str, Any]]:
+def campaign(world: World, verbs: Sequence[Verb], count: int, seed: int, tell: Callable[[Any], None]) -> None:
     """Kill each command at so many of its steps."""
-    results = []
     for verb in verbs:
         case = prepared(world, verb)
         tell(f"{verb.name}: {len(case.points)} points, {len(case.wanted)} files")
         for step in case.drawn(count, seed):
             result = kill(world, case, step)
-            results.append(result | {"points": len(case.points)})
-            tell("good" if is_good(result) else f"BAD {result}")
+            tell(result | {"what": verb.name, "points": len(case.points), "good": is_good(result)})
         world.restore(case.before)
         world.run(verb.arguments)
-    return results

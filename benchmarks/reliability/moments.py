@@ -57,11 +57,11 @@ def moment(
             timers.append(threading.Timer(after, os.kill, (pid, signal.SIGKILL)))
             timers[0].start()
 
-        run = world.run(ARGUMENTS, started=started, MEDQRELS_WORKERS=workers)
+        run = world.run(ARGUMENTS, started=started, variables={"MEDQRELS_WORKERS": workers})
         timers[0].cancel()
         killed += run.ended.is_killed
         left += run.ended.left
-    last = world.run(ARGUMENTS, MEDQRELS_WORKERS=workers)
+    last = world.run(ARGUMENTS, variables={"MEDQRELS_WORKERS": workers})
     return {
         "seed": seed,
         "workers": int(workers),

@@ -359,22 +359,16 @@ def is_good(result: Mapping[str, Any]) -> bool:
 MODULES = ("benchmarks.reliability.server_faults", "tests.flows.crawl.test_repositories", "pyarrow.dataset")
 
 
-def faults_of(scene: Scene, count: int, tell: Callable[[Any], None]) -> list[dict[str, Any]]:
+def faults_of(scene: Scene, count: int, tell: Callable[[Any], None]) -> None:
     """So many faults of one server, and those of its address."""
-    made = []
     for one in (*range(count), "TLS", "DNS"):
-        made.append(fault(scene, one) if isinstance(one, int) else wrong_address(scene, one))
-        tell(f"{scene.source.name} " + ("good" if is_good(made[-1]) else f"BAD {made[-1]}"))
-    return made
+        made = fault(scene, one) if isinstance(one, int) else wrong_address(scene, one)
+        tell(made | {"what": scene.source.name, "good": is_good(made)})
 
 
-def campaign(
-    folder: Path, sources: Sequence[Source], count: int, tell: Callable[[Any], None]
-) -> list[dict[str, Any]]:
+def campaign(folder: Path, sources: Sequence[Source], count: int, tell: Callable[[Any], None]) -> None:
     """So many faults of each source."""
-    results = []
     with Warm(MODULES, {"HOME": str(folder)}, grace=1.0) as warm:
         for source in sources:
             with prepared(source, folder / source.name, warm) as scene:
-                results += faults_of(scene, count, tell)
-    return results
+                faults_of(scene, count, tell)

@@ -8,7 +8,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,7 @@ class Published(Scene):
     """A release of two tasks, sent to a bucket."""
 
     system: Any
+    server: S3Server
 
     def fresh(self) -> None:
         """Nothing sent yet."""
@@ -136,11 +137,13 @@ def model(folder: Path, warm: Warm) -> Iterator[Scene]:
     workspace.root.rename(folder / "built")
     (folder / "spec.toml").write_text(SPEC, "utf-8")
     with OpenAIServer() as server, FaultProxy(server.root) as proxy:
-        yield _undisturbed(Asked(_MODEL, folder, warm, proxy, {}))
+        scene = Asked(_MODEL, folder, warm, proxy, {})
+        _undisturbed(scene)
+        yield scene
 
 
 @contextlib.contextmanager
-def bucket(folder: Path, warm: Warm) -> Iterator[Scene]:
+def bucket(folder: Path, warm: Warm) -> Iterator[Published]:
     """A bucket of a real S3 server that a release was sent to once."""
     from s3fs import S3FileSystem
 
@@ -148,18 +151,19 @@ def bucket(folder: Path, warm: Warm) -> Iterator[Scene]:
     first(folder / "known").rename(folder / "known/1.0.0")
     with S3Server() as server, FaultProxy(server.endpoint) as proxy:
         scene = Published(_S3, folder, warm, proxy, {}, heeds_retry_after=False)  # S3 sends none
+        scene.server = server
         options = storage_options(server.endpoint)
         scene.system = S3FileSystem(skip_instance_cache=True, use_listings_cache=False, **options)
-        yield _undisturbed(scene)
+        _undisturbed(scene)
+        yield scene
 
 
-def _undisturbed(scene: Scene) -> Scene:
+def _undisturbed(scene: Scene) -> None:
     scene.fresh()
     told: Mapping[str, Any] = scene.crawl()
     if told["code"]:
         raise RuntimeError(f"undisturbed, {scene.source.name}: {told}")
     scene.requests, scene.wanted = scene.proxy.asked, scene.stands()
-    return scene
 
 
-OTHERS = (model, bucket)
+OTHERS: tuple[Callable[[Path, Warm], contextlib.AbstractContextManager[Scene]], ...] = (model, bucket)

@@ -54,10 +54,11 @@ class Watch:
     Args:
         root: names are told relative to it.
         kill: the step, None to count alone; or which of all steps, from 1, to be killed before.
+        error: number of an error of the system that the step fails with, in the place of a kill.
     """
 
-    def __init__(self, root: Path, kill: Step | int | None = None) -> None:
-        self._root, self._kill = f"{root}/", kill
+    def __init__(self, root: Path, kill: Step | int | None = None, *, error: int = 0) -> None:
+        self._root, self._kill, self._error = f"{root}/", kill, error
         self._struck = False
         self.counts: collections.Counter[tuple[str, str]] = collections.Counter()
 
@@ -98,6 +99,8 @@ class Watch:
             if kill == self.counts.total():
                 os.kill(os.getpid(), signal.SIGKILL)
         elif kill is not None and (kind, name, self.counts[kind, name]) == kill[:3]:
+            if self._error:
+                raise OSError(self._error, os.strerror(self._error), name)
             if kill.when == BEFORE:
                 os.kill(os.getpid(), signal.SIGKILL)
             self._struck = True

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from benchmarks.prefect_server import PrefectServer
 from benchmarks.reliability.standing import standing, temporary
@@ -65,7 +66,7 @@ class World:
         kill: Step | None = None,
         *,
         started: Callable[[int], None] = lambda pid: None,
-        **variables: str,
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> Run:
         """One command in a process of its own, killed at a step if one is given.
 

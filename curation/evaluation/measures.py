@@ -33,8 +33,11 @@ Values = NDArray[np.float64]
 
 
 def primary_of(summary: Mapping[str, Any]) -> str:
-    """The measure that counts on what a summary is of."""
-    return OF_SETS if "sets" in summary else PRIMARY
+    """The measure that counts on what a summary is of; of rankings too shallow for it, the first that is."""
+    if "sets" in summary:
+        return OF_SETS
+    taken = summary.get("measures", (PRIMARY,))
+    return PRIMARY if PRIMARY in taken else str(taken[0])
 
 
 def names(k: int, *, knows_zeros: bool = False) -> tuple[str, ...]:

@@ -69,6 +69,13 @@ _OF_THE_MACHINE = {
     errno.EIO: f"check the disk; {_ON}",
 }
 """Errors of the operating system that are nobody's defect here -> what helps."""
+_OF_PREFECT = {
+    "Failed to reach API at": "start the server that PREFECT_API_URL names, or unset it; "
+    "medqrels doctor --servers",
+    "Timed out while attempting to connect to ephemeral": "its own server did not start in time: see that "
+    "PREFECT_HOME (~/.prefect) can be written, or name a running server in PREFECT_API_URL",
+}
+"""Beginnings of what Prefect says, in an error without a name of its own -> what helps."""
 
 app = App(
     name="medqrels",
@@ -315,6 +322,9 @@ def _unexpected(error: Exception) -> dict[str, str]:
         file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
         message, hint = error.strerror or name, _OF_THE_MACHINE[number]
         return {"error": name, "message": message, "file": file, "hint": hint}
+    for beginning, hint in _OF_PREFECT.items():
+        if str(error).startswith(beginning):
+            return {"error": name, "message": f"Prefect: {error}", "hint": hint}
     hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
     return {"error": name, "message": f"{name}: {error}", "hint": hint}
 

@@ -45,7 +45,7 @@ def audit(
     """Check a published release from its own files; exit 1 when something is wrong."""
     from flows.engine.releases import task_directories
     from flows.engine.settings import load_settings
-    from flows.engine.workspace import Workspace
+    from flows.engine.workspace import Workspace, check_writable
     from flows.inspect.audit import describe, has_errors, is_invalid, stated_in
     from schemas.errors import UsageError
     from schemas.record import to_dict
@@ -62,6 +62,8 @@ def audit(
         raise UsageError("--verify takes one task folder", hint="name a single task folder")
     stated = stated_in(verify) if verify is not None else None
     pages = _pages(report, directories) if report is not None and not dry_run else {}
+    for page in pages.values():
+        check_writable(page, "--report")
     is_own = verify is None and not against  # what else was compared is no part of the published report
     results = _run(common, settings, directories, against, pages, keeps=is_own and not dry_run)
     if stated is not None:

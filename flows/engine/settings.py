@@ -6,12 +6,13 @@ What shapes output lives in a dataset's spec.toml, not here; these values only s
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -33,6 +34,7 @@ from schemas.errors import UsageError
 CONFIG_VARIABLE = "MEDQRELS_CONFIG"
 LABEL_STUDIO_VARIABLE = "MEDQRELS_LABEL_STUDIO_VENV"
 DEFAULT_CONFIG = "medqrels.toml"
+LEAST_MEMORY_KIB = 128 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -85,6 +87,15 @@ class Settings(BaseSettings):
     medline: MedlineSettings = MedlineSettings.model_construct()
     wikimedia: WikimediaSettings = WikimediaSettings.model_construct()
     http: HttpSettings = HttpSettings.model_construct()
+
+    @field_validator("memory_limit")
+    @classmethod
+    def _is_enough(cls, text: str) -> str:
+        """With less, DuckDB cannot open a table, and an audit would miss what it plants."""
+        number, unit = re.fullmatch(r"([0-9.]+) ?([KMGT])(?:i)?B", text).groups()  # type: ignore[union-attr]  # the pattern holds
+        if float(number) * 1024.0 ** "KMGT".index(unit) < LEAST_MEMORY_KIB:
+            raise ValueError(f"at least {LEAST_MEMORY_KIB // 1024}MB are needed, not {text}")
+        return text
 
     @property
     def worker_count(self) -> int:

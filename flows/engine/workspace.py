@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -44,6 +45,26 @@ def check_outside_releases(path: Path, option: str) -> None:
                 file=str(path),
                 hint=f"choose {option} outside the release {folder}",
             )
+
+
+def check_writable(path: Path, option: str) -> None:
+    """Find out that a file cannot be written before the work that it is to hold the result of.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    probe = path.with_name(f".{path.name}.tmp")
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(
+            f"{option} cannot be written: {why}", file=str(path), hint=f"name another place for {option}"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

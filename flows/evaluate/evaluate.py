@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import resource
 import shutil
 import tempfile
@@ -27,7 +28,7 @@ from curation.evaluation.systems import System
 from curation.evaluation.variants import check_variant
 from flows.engine.progress import Reporter, SilentReporter
 from flows.engine.scratch import owned_folder
-from flows.engine.workspace import check_outside_releases, is_workspace
+from flows.engine.workspace import check_outside_releases, check_writable, is_workspace
 from flows.evaluate.retrieval import Bench, Options
 from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_file
@@ -178,6 +179,7 @@ def _check_names(systems: Sequence[str]) -> None:
 
 def _check_out(out: Path) -> None:
     check_outside_releases(out, "an --out")
+    check_writable(out / RESULTS if out.is_dir() else out, "--out")
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / RESULTS).is_file())):
         raise UsageError(
             "this folder contains something other than results", file=str(out), hint="choose an empty --out"
@@ -215,7 +217,7 @@ def targets(
     """
     if runs and len(directories) != 1:
         raise UsageError("--run takes one task folder", hint="name a single task folder")
-    if options.k < 1 or options.k1 < 0 or not 0 <= options.b <= 1:
+    if options.k < 1 or not 0 <= options.k1 < math.inf or not 0 <= options.b <= 1:
         raise UsageError("out of range: --k must be at least 1, --k1 at least 0 and --b between 0 and 1")
     found = []
     for directory in directories:

@@ -205,8 +205,8 @@ def _of_split(table: Published) -> Check:
         text,
         Defect(
             f"{table.name} in a file of the other split",
-            f"""UPDATE placed SET split = if(split = 'test', 'dev', 'test') WHERE tab = '{table.name}'
-                AND q = (SELECT min(q) FROM placed WHERE tab = '{table.name}') RETURNING q""",
+            f"""INSERT INTO placed (tab, q, split) SELECT '{table.name}', id,
+                if(split = 'test', 'dev', 'test') FROM provenance_queries ORDER BY id LIMIT 1 RETURNING q""",
         ),
     )
 

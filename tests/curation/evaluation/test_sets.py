@@ -56,4 +56,5 @@ def test_results_say_how_often_a_guess_is_right_and_go_by_the_first_document(tmp
     summary = summarise(data, [Measured("bm25", "bm25", run)], 10).summary
     assert summary["sets"] == {"queries": 2, "chance": round((1 / 3 + 1 / 2) / 2, 6)}
     assert primary_of(summary) == "R@1" and primary_of({}) == PRIMARY
+    assert primary_of({"measures": [PRIMARY, "RR"]}) == PRIMARY and primary_of({"measures": ["RR"]}) == "RR"
     assert evaluate(run, data, 10)[:, names(10).index("R@1")].tolist() == [0.0, 1.0, 0.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import duckdb
 import pytest
 
 from curation.tasks.registry import TASKS
+from flows.cli import app
 from flows.cli.app import run_cli
 from flows.crawl.locators import read_ids
 from flows.engine.database import connect, sql_failed
@@ -272,3 +274,16 @@ def test_a_pipe_that_closes_early_is_no_error() -> None:
         started.stdin.close()
         said = started.stderr.read()
     assert (started.returncode, said) == (0, b"")
+
+
+def test_a_server_of_prefect_that_is_not_there_is_no_defect_of_ours() -> None:
+    """It raises errors without a name of their own; should it say them in other words, this shows it."""
+    from prefect.client import orchestration
+    from prefect.server.api import server
+
+    said = inspect.getsource(orchestration) + inspect.getsource(server)
+    for beginning, hint in app._OF_PREFECT.items():
+        assert beginning in said
+        told = app._unexpected(RuntimeError(f"{beginning} …"))
+        assert told["hint"] == hint and "PREFECT_API_URL" in hint and told["message"].startswith("Prefect: ")
+    assert "defect" in app._unexpected(RuntimeError("else"))["hint"]

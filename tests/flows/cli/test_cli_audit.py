@@ -161,3 +161,19 @@ def test_wrong_usage_says_what_to_do(
     assert run_cli(["audit", *given, "--workspace", str(tmp_path / "ws")]) == 2
     shown = capsys.readouterr().err
     assert words in shown and "next:" in shown
+
+
+@pytest.mark.parametrize("place", ["a-file/page.html", "."])
+def test_a_page_that_cannot_be_written_is_told_before_the_audit(
+    task: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+) -> None:
+    (tmp_path / "a-file").touch()
+    monkeypatch.setattr("flows.inspect.audit.auditor", lambda **given: pytest.fail("it was audited"))
+    assert run_cli(["audit", str(task), "--report", str(tmp_path / place)]) == 2
+    error = capsys.readouterr().err
+    assert "--report cannot be written: " in error and "next: name another place for --report" in error
+    assert [path.name for path in tmp_path.iterdir()] == ["a-file"]

@@ -70,6 +70,8 @@ def test_the_file_can_be_named(clean: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("shard_size = 0", "shard_size"),
         ("memory_limit = 'lots'", "memory_limit"),
         ("memory_limit = '-1GB'", "memory_limit"),
+        ("memory_limit = '1KB'", "memory_limit"),
+        ("memory_limit = '127.5MiB'", "memory_limit"),
         ("log_level = 'LOUD'", "log_level"),
         ("[pmc]\nconnections = 0", "pmc.connections"),
         ("[http]\nattempts = 0", "http.attempts"),

@@ -485,7 +485,7 @@ def test_a_whole_version_and_where_results_go(tmp_path: Path, run: Callable[...,
     assert (target / "results.html").is_file()
 
 
-@pytest.mark.parametrize("arguments", [["--k", "0"], ["--b", "2"], ["--k1", "-1"], ["--split", "train"]])
+@pytest.mark.parametrize("arguments", [["--k", "0"], ["--b", "2"], ["--k1", "nan"], ["--split", "train"]])
 def test_options_out_of_range(tmp_path: Path, run: Callable[..., Any], arguments: list[str]) -> None:
     with pytest.raises(MedqrelsError):
         run(str(toy().write(tmp_path)), *arguments, "--out", str(tmp_path / "out"))

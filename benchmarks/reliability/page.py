@@ -1,0 +1,39 @@
+"""The section of benchmarks/README.md on the campaign of faults."""
+
+from __future__ import annotations
+
+from benchmarks.measure import read_result
+
+NAME = "reliability"
+_TITLES = {
+    "kills": "kill -9 at a step of a command, before or after it; run once more",
+    "moments": "kill -9 at random moments of a whole run, five one after the other; run once more",
+    "servers": "a fault at a drawn request, passing or for a whole run; run again",
+    "machine": "a fault of the machine; run again where it is in order",
+    "restarts": "a server killed during a command, and started again",
+}
+
+
+def section() -> list[str]:
+    """Tried and good by what was disturbed."""
+    found = read_result(NAME)
+    parts = {name: found[name] for name in _TITLES if name in found}
+    tried = sum(row["tried"] for part in parts.values() for row in part["rows"].values())
+    good = sum(row["good"] for part in parts.values() for row in part["rows"].values())
+    lines = [
+        "## Faults of every kind",
+        "",
+        "Three articles of the sample, a small vocabulary and one task; commands run in processes of their "
+        "own, with one worker (of the whole runs every fourth has two). Good is: the command ends, or says "
+        "what is wrong and what helps; run again it leaves every byte that an undisturbed one leaves, "
+        f"no file and no process. {good:,} of {tried:,} were. `python -m benchmarks.reliability [PART …]`",
+        "",
+        "| part | what | tried | good | possible points |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for name, part in parts.items():
+        for what, row in part["rows"].items():
+            points = f"{row['points']:,}" if row["points"] else ""
+            lines.append(f"| {name} | {what} | {row['tried']:,} | {row['good']:,} | {points} |")
+    lines += ["", *(f"* **{name}**: {_TITLES[name]}; {part['seconds']:,} s." for name, part in parts.items())]
+    return [*lines, ""]
