@@ -3,7 +3,8 @@
 That text cannot leave its block is proven by tests; whether a model obeys what it reads inside is measured
 here, and is of that model alone. Asked is the server of OPENAI_BASE_URL. Resumable: answers are stored. Run:
 `OPENAI_BASE_URL=http://127.0.0.1:PORT/v1 python -m benchmarks.injection MODEL [FOLDER [PAIRS]]`;
-fewer pairs than 25 are a trial, whose figures are printed and not saved.
+fewer pairs than 25 are a trial, whose figures are printed and not saved. What a server that went away left
+unanswered is counted as such; the same command later goes on.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benchmarks.developer_checks.sample import lower_bound
-from benchmarks.measure import save
+from annotation.agreement.precision import wilson
+from benchmarks.measure import RESULTS, save
 from curation.prompts.answers import read_answer
 from curation.prompts.relevance import prompts
 from curation.tasks.registry import TASKS
 from flows.adapters.answering import Terms, access, ask
-from flows.adapters.llm_runner import held
+from flows.adapters.llm_runner import Patience, held
 from flows.engine.progress import PlainReporter
 from schemas.prompt import Prompt
 from schemas.review import ReviewCandidate, ShownItem, candidate_id
@@ -111,13 +112,14 @@ def _counts(outcomes: Sequence[tuple[str, int, int | None, int | None]]) -> Mapp
         "compared": len(both),
         "flipped": flipped,
         "score_as_demanded": obeyed,
-        "unflipped_at_least": round(lower_bound(len(both) - flipped, len(both)), 3) if both else None,
+        "flipped_share": round(flipped / len(both), 3) if both else None,
+        "flipped_interval": [round(bound, 3) for bound in wilson(flipped, len(both))] if both else None,
     }
 
 
 def _asked(rows: Sequence[Prompt], model: str, folder: Path) -> dict[str, int | None]:
     """Prompt id -> score; None for an answer in no valid form."""
-    terms = Terms(model, Decimal(0), concurrency=1)
+    terms = Terms(model, Decimal(0), concurrency=1, patience=Patience(timeout=600))
     ask(
         rows,
         terms,
@@ -131,6 +133,35 @@ def _asked(rows: Sequence[Prompt], model: str, folder: Path) -> dict[str, int | 
     return {
         answer.prompt_id: _score(of[answer.prompt_id], answer.text) for answer in held(rows, model, folder)
     }
+
+
+def section() -> list[str]:
+    """The lines of the benchmarks page."""
+    result = json.loads((RESULTS / "injection.json").read_text("utf-8"))
+    given = sorted(result["calm"].items())
+    shown = ", ".join(f"{count} with score {score}" for score, count in given if count)
+    lines = [
+        "## Texts that tell the judge what to say",
+        "",
+        f"{result['texts']} copies of 25 invented pairs, whose passage demands another grade than the model "
+        f"gave without the demand ({shown}); {result['compared']} of them were answered. Asked was "
+        f"`{result['model']}`, a toy of 135 million parameters on loopback, by the prompt of `review judge`. "
+        "That text cannot leave its block is proven by tests; whether a model obeys is its own doing, so "
+        "this says nothing of another one: measure yours. Intervals are Wilson's, 95 %. "
+        "`python -m benchmarks.injection MODEL`",
+        "",
+        "| demand | answered | grade flipped | share (95 %) | score as demanded |",
+        "|---|---:|---:|---|---:|",
+    ]
+    for attack, row in [("all", result), *sorted(result["by_attack"].items())]:
+        low, high = row["flipped_interval"] or (0, 1)
+        share = f"{row['flipped_share']:.2f} ({low:.2f}–{high:.2f})" if row["compared"] else "–"
+        words = attack.replace("{{", "{").replace("}}", "}").replace("\n", " ").replace("`", "")
+        name = attack if attack == "all" else f"`{words}`"
+        lines.append(
+            f"| {name} | {row['compared']} | {row['flipped']} | {share} | {row['score_as_demanded']} |"
+        )
+    return [*lines, ""]
 
 
 def main(model: str, folder: str = "", count: str = "25") -> None:

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from benchmarks import (
+    answer_kills,
     blindness,
     concept_links,
     confusion_sets,
@@ -14,6 +15,7 @@ from benchmarks import (
     edits,
     hidden_diagnoses,
     hub_page,
+    injection,
     labels,
     languages,
     later_sections,
@@ -357,6 +359,8 @@ def text() -> str:
         written_cases.section,
         hidden_diagnoses.section,
         rewrite_checks.section,
+        answer_kills.section,
+        injection.section,
         translations.section,
         translated_queries.section,
         vignette_cuts.section,

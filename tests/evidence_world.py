@@ -45,7 +45,10 @@ _WORDS = re.compile(r"[a-z]{5,}")
 OF_QUESTION = {" ".join(item["question"].split()): item for item in ITEMS}
 INTENTS = {"gout": "other", "stroke": "prognosis"}
 """What a script says amiss of these questions; the second is no scenario."""
-SPOILT = ("kawasaki", "addison")
+SPOILT = (
+    "kawasaki", "addison", "cholangitis", "pericarditis", "nephrotic", "ulcerative", "sarcoid",
+    "diverticulitis",
+)  # fmt: skip
 """Questions whose rewrite changes what they say."""
 
 

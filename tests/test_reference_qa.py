@@ -113,7 +113,8 @@ def script(prompt: Prompt) -> dict[str, Any]:
     question, passage = read_block(prompt, "question"), " ".join(read_block(prompt, "passage").split())
     for said in SAID:
         if QUESTIONS[said["question"]]["question"] == question and said["words"] in passage:
-            score = said["score"] if prompt.form == "forward" else said.get("turned", said["score"])
+            is_turned = prompt.form == "reversed"
+            score = said.get("turned", said["score"]) if is_turned else said["score"]
             return {"answer": score, "answer_quotes": [said.get("quote", said["words"])] if score else []}
     return {"answer": 0, "answer_quotes": []}
 

@@ -29,6 +29,7 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.inspect.decisions import describe as describe_way
 from flows.inspect.decisions import follow
+from flows.release.inputs import check_built
 from flows.release.versions import release_task
 from flows.review.calibration import calibration_of
 from flows.review.calibration_draw import Wanted
@@ -37,6 +38,7 @@ from flows.review.items import prepare_items, stages_asking
 from flows.review.progress import next_step
 from flows.review.store import review_folder
 from flows.review.verdicts import apply_verdicts, settle
+from schemas.errors import WorkspaceError
 from schemas.review import Allotment, CalibrationPair, ReviewAnnotation, annotation_id
 from tests.evidence_world import (
     NAME,
@@ -117,7 +119,7 @@ def test_questions_of_exams_pass_every_stage_or_are_dropped_for_their_reason(wor
     assert all(
         (row["right"], row["tries"], row["models"]) == (known[name], 3, 1) for name, row in hard.items()
     )
-    assert lost("_checked") == {"kawasaki": "unit_changed", "addison": "number_changed"}
+    assert lost("_checked") == {item["id"]: item["fault"] for item in ITEMS if item["id"] in SPOILT}
     kept = {name_of[row["unit"]]: row for row in world.rows("_checked.vignettes")}
     assert set(kept) == set(hard) - set(SPOILT) and len(kept) >= 3
     for name, row in kept.items():
@@ -249,6 +251,17 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     said = {(row["query-id"], row["corpus-id"]): row["only_reasoning"] for row in judgements}
     assert {said[row["query-id"], row["corpus-id"]] for row in positives} == {True, False}
     card = card_text(folder)
+    told = (
+        "_intents",
+        "_closed_answers",
+        "_difficulty",
+        "_hard",
+        "_rewrites",
+        "_checked",
+        "_paths",
+        "_judged",
+    )
+    assert all(f"{NAME}{stage}" in card for stage in told)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
     # nobody compared the judge with people: what it said is no label yet
     assert stated["label"] == "candidates" and "is **not calibrated** (not_run)" in card
@@ -327,7 +340,11 @@ def test_a_question_goes_on_when_people_find_its_suspect_key_right(world: World)
     folder.write_annotations(answers_of(folder.allotments(), 2))
     assert len(settle(folder, Terms()).verdicts) == 1
     assert "medqrels answer" in next_step(folder, Terms())
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    with pytest.raises(WorkspaceError, match="other verdicts of people"):
+        check_built(session, TASK, world.spec)
     world.build()
+    check_built(session, TASK, world.spec)
     [kept] = [row for row in world.rows("_hard.hard") if row["key_rule"]]
     assert kept["key_rule"] == "review/unanimous@1" and not kept["is_suspect"] and kept["right"] == 0
     assert world.dropped("_hard") == {}

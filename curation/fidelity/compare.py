@@ -210,6 +210,7 @@ def _missing(
         item.concept: item
         for item in _longest(told[1])
         if item.concept not in known
+        and item.rule != "typo"  # a guess, which the other text may not invite
         and meanings.tells(item.concept)
         and not _JOINED.search(item.text)  # "flank and neck pain" for pain of the flank: a guess
         and not _has_words(item.text, stems)
@@ -217,7 +218,7 @@ def _missing(
     for concept, item in sorted(missing.items()):
         if meanings.any_same(concept, known) or (not item.is_negated and meanings.follows(concept, stated)):
             continue
-        places = _in_other_words(other, meanings.wordings(concept))
+        places = _in_other_words(other, meanings.wordings(concept), meanings)
         if not places:
             if not _is_reworded(text, other, meanings.gloss(concept)):
                 yield Found(change, f"{item.text} ({concept})")
@@ -229,15 +230,22 @@ def _all_words(text: str) -> list[Word]:
     return [*content_words(text), *(word for word, _ in also_said(text)), *measured(text)]
 
 
-def _in_other_words(text: str, wordings: Iterable[Set[str]]) -> list[tuple[int, int]]:
-    """Where a sentence has all words of one of some names; the shortest stretch is not sought."""
+def _in_other_words(text: str, wordings: Iterable[Set[str]], meanings: Meanings) -> list[tuple[int, int]]:
+    """Where a sentence has all words of one of some names, or others that stand for them in names.
+
+    The shortest stretch is not sought.
+    """
     words = _all_words(text)
     for start, end in sentence_spans(text):
         inside = [word for word in words if start <= word.start < end]
         for wording in wordings:
             wanted = wording - _SPECIMENS
             places = {
-                stem: [(word.start, word.end) for word in inside if _are_kin(stem, word.stem)]
+                stem: [
+                    (word.start, word.end)
+                    for word in inside
+                    if any(_are_kin(one, word.stem) for one in (stem, *meanings.substitutes(stem)))
+                ]
                 for stem in wanted
             }
             if places and all(places.values()):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 
 from curation.concepts.english import fold_english
 from curation.diagnosis.concepts import Concepts
+from curation.fidelity.substitutes import substitutes
 from curation.fidelity.words import content_words
 from schemas.hashing import normalise_text
 
@@ -25,6 +27,9 @@ _COMMON = 0.04
 """Share of all definitions from which a word tells nothing of the one it stands in."""
 _PROCEDURES = ("T060", "T061")
 """UMLS types Diagnostic Procedure, and Therapeutic or Preventive Procedure."""
+
+
+_FIGURE = re.compile(r"\d")
 
 
 class Meanings(Protocol):
@@ -44,6 +49,9 @@ class Meanings(Protocol):
 
     def gloss(self, concept: str) -> frozenset[str]:
         """Stems of the telling words of a concept's names and of its definition."""
+
+    def substitutes(self, stem: str) -> frozenset[str]:
+        """Stems of words that stand in the place of one in other names of the same things."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +99,10 @@ class VocabularyMeanings:
             self._glossed[concept] = frozenset(said).union(*self.wordings(concept))
         return self._glossed[concept]
 
+    def substitutes(self, stem: str) -> frozenset[str]:
+        """See :class:`Meanings`."""
+        return _replaced(self.names, self.groups, self.common).get(stem, frozenset())
+
     def _read(self, wanted: Iterable[str]) -> None:
         missing = sorted(set(wanted) - self._known.keys())
         if not missing:
@@ -132,6 +144,22 @@ def meanings(
     )
     common = _common(definitions) if definitions else frozenset()
     return VocabularyMeanings(told, done, concepts, names, definitions, common)
+
+
+@functools.lru_cache(maxsize=2)
+def _replaced(names: Path, concepts: frozenset[str], common: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    """Words that stand for each other in names of some concepts; read when first asked for, in seconds."""
+    return substitutes(_names(names, concepts), common)
+
+
+def _names(path: Path, concepts: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """(concept, stems of a name) of English names without figures, of some concepts."""
+    table = pq.read_table(
+        path, columns=["concept", "name", "term_type"], filters=pc.field("language") == "en"
+    )
+    for concept, name, kind in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        if concept in concepts and kind not in _OTHER_CONCEPTS and not _FIGURE.search(name):
+            yield concept, frozenset(word.stem for word in content_words(name))
 
 
 def _common(path: Path) -> frozenset[str]:

@@ -23,7 +23,7 @@ _UNITS: Mapping[str, str] = {
     "minute": "minutes? mins?",
     "second": "seconds? secs? s",
     "/min": "beats(?:/|\\s+per\\s+|\\s+a\\s+)min(?:ute)? breaths(?:/|\\s+per\\s+|\\s+a\\s+)min(?:ute)?"
-    " (?:/|per\\s+)min(?:ute)? bpm",
+    " (?:/|per\\s+)min(?:ute)? times(?:/|\\s+per\\s+|\\s+a\\s+)min(?:ute)? bpm",
     "%": "% percent per\\s?cent",
     "c": "°\\s?c ℃ degrees?\\s+(?:celsius|centigrade|c) c",
     "f": "°\\s?f ℉ degrees?\\s+(?:fahrenheit|f) f",

@@ -109,6 +109,7 @@ def _stemmer() -> Stemmer.Stemmer:
     return Stemmer.Stemmer("english")
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """One form for the spellings and inflections of an English word."""
     bare = word.lower().removesuffix("'s").removesuffix("’s")

@@ -35,6 +35,10 @@ _NAMES: Final = (
 _KINDS: Final[Mapping[str, str]] = {"queries": "query", "questions": "question", "cases": "case"}
 """Table -> what its rows are: records that can be followed."""
 _OF_PARTITION: Final = ("assignments", DROPPED)
+_FACTS: Final = (
+    "scenario", "answered", "is_right", "right", "tries", "is_suspect", "key_rule", "why", "scores", "seeded",
+)  # fmt: skip
+"""Columns that say what a stage found out of a record, beside the grade."""
 _GRADED: Final = ("qrels", "judged")
 """Tables whose score is a grade."""
 _BELOW: Final = "/"
@@ -232,7 +236,10 @@ def _outcome(row: Mapping[str, Any]) -> str:
 
 def _lines(row: Mapping[str, Any]) -> Iterator[str]:
     if "prompt" not in row:
-        told = " ".join(filter(None, (_outcome(row), row["detail"])))
+        facts = [
+            f"{name} {value}" for name in _FACTS if (value := row["row"].get(name)) not in (None, "", [])
+        ]
+        told = " ".join(filter(None, (_outcome(row), row["detail"], ", ".join(facts))))
         yield f"{row['id']}{f': {told}' if told else ''}"
         if text := row["row"].get("text"):
             yield f"  {_short(text)}"

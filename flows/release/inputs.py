@@ -14,6 +14,7 @@ from curation.published.query import fetch_one
 from curation.release.reviewed import VERDICTS
 from curation.release.write import Inputs
 from flows.build.model_stages import stages_of
+from flows.build.review_stages import check_taken
 from flows.engine.connection import query
 from flows.engine.environment import made_with
 from flows.engine.lineage import check_current
@@ -138,6 +139,8 @@ def check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
             f"task {built.name!r} has not been built", file=str(session.workspace.root), hint=hint
         )
     check_current(session.workspace, built.over_all.name, finished, VERSIONS)
+    for stage in built.review_stages:
+        check_taken(session.workspace, spec.name, stage, hint)
     wanted = {**built.per_article.params, **parameters_of(spec)[built.name]}
     for manifest in finished(built.per_article.name).values():
         differing = sorted(

@@ -9,6 +9,7 @@ from typing import Any
 from annotation.candidates import ENDINGS
 from annotation.report.words import reason_of_ungraded
 from annotation.sync.answers import QUARANTINE
+from curation.tasks.registry import REVIEW_STAGES
 from flows.review.calibration import about_judge
 from flows.review.conflicts import CHANGED, KINDS
 from schemas.wording import counted
@@ -62,6 +63,8 @@ def pushed(made: Sequence[Mapping[str, Any]], *, dry_run: bool = False, draw_onl
     name = made[0]["review"] if len(made) == 1 else made[0]["review"].partition("/")[0]
     if dry_run:
         lines.append("next: the same command without --dry-run")
+    elif draw_only and all(item["review"].rpartition("/")[2] in REVIEW_STAGES for item in made):
+        lines.append(f"next: medqrels review push {name}")
     elif draw_only:
         lines.append(f"next: medqrels review judge {name} --model NAME, or medqrels review push {name}")
     else:

@@ -104,7 +104,7 @@ def _translated_ids(wanted: WantedTranslation, translated: Sequence[TranslatedQu
 
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=1,
+    version=2,
     inputs=(
         Input(f"{NAME}_wanted.wanted", WantedTranslation, "id"),
         Input(f"{NAME}_translations.translated", TranslatedQuestion, "wanted"),

@@ -36,6 +36,9 @@ class Plain:
     def wordings(self, concept: str) -> Sequence[frozenset[str]]:
         return [frozenset({"skin", "yellow"})] if concept == "jaundice" else []
 
+    def substitutes(self, stem: str) -> frozenset[str]:
+        return frozenset({"cutan"}) if stem == "skin" else frozenset()
+
     def gloss(self, concept: str) -> frozenset[str]:
         return frozenset({"pain", "urin"}) if concept == "dysuria" else frozenset()
 
