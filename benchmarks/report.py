@@ -31,6 +31,7 @@ from benchmarks import (
     simulated_judges,
     translated_queries,
     translations,
+    verification,
     vignette_cuts,
     written_cases,
 )
@@ -348,6 +349,7 @@ def text() -> str:
         publish_speed.section,
         purge_kills.section,
         reliability_page.section,
+        verification.section,
         seven_nights.section,
         _cases,
         _kinds,
