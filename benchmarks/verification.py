@@ -1,4 +1,4 @@
-"""What holding stored files to their SHA-256 costs, beside reading them and beside parsing and extracting them.
+"""What holding stored files to their SHA-256 costs, beside reading, and beside parsing and extracting them.
 
 CPU seconds of one core over the same real articles, in turn. Run: `python -m benchmarks.verification`
 """
