@@ -75,7 +75,9 @@ class Confinement:
                 )
                 self._check(event, path, writes)
         elif event in _CHANGES:
-            for path in given[:2]:
+            for path in (
+                given[1:2] if event == "os.symlink" else given[:2]
+            ):  # what it points to is not touched
                 if isinstance(path, (str, bytes, os.PathLike)):
                     self._check(event, path, True)
 

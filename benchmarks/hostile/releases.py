@@ -201,6 +201,7 @@ def outcome(data: bytes) -> str:
     """`read` when an audit came to its end and its report can be written, `quarantined` for a refusal."""
     with tempfile.TemporaryDirectory() as folder:
         root, scratch = Path(folder, "set"), Path(folder, "scratch")
+        scratch.mkdir()
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             archive.extractall(root, filter="fully_trusted")
         try:

@@ -105,11 +105,14 @@ class Canonical:
         self.problems.add("dtype_drift", part.table, part.name, line, id=name, detail=seen)
 
     def _put(self, table: str, part: Part, line: int, row: dict[str, Any]) -> None:
-        """Store a row, its strings made storable."""
+        """Store a row, its strings and the names of its columns made storable."""
         broken = False
-        for name, value in row.items():
+        for column, value in list(row.items()):
+            kept, is_broken = clean(column)
+            broken = broken or is_broken
+            row[kept] = row.pop(column)
             if isinstance(value, str):
-                row[name], is_broken = clean(value)
+                row[kept], is_broken = clean(value)
                 broken = broken or is_broken
         name = row.get("id", "")
         if broken:

@@ -183,6 +183,15 @@ def test_image_paths_inside_the_directory(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_half_a_character_in_a_column_s_name_is_replaced(tmp_path: Path) -> None:
+    root = Beir().write(tmp_path / "set")
+    (root / "queries.jsonl").write_bytes(b'{"_id": "q", "text": "first", "\\ud800a": "kept"}\n')
+    dataset = opened(root, tmp_path)
+    (row,) = table(dataset, "queries")
+    assert row["\ufffda"] == "kept"
+    assert [reason for reason, *_ in listed(dataset)] == ["lone_surrogate"]
+
+
 def test_broken_lines_are_listed_and_the_rest_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
