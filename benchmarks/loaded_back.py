@@ -80,6 +80,7 @@ def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str,
         for tool, scores in told.items()
     }
     return {
+        "dataset": manifest.dataset,
         "task": task.name,
         "rows": loaded["rows"],
         "files": len(manifest.files),
@@ -208,9 +209,9 @@ def section() -> list[str]:
         "there is no score. "
         "`python -m benchmarks.loaded_back RELEASE…`",
         "",
-        "| task | languages | queries | corpus | qrels | excluded | files equal | runs "
+        "| dataset | task | languages | queries | corpus | qrels | excluded | files equal | runs "
         "| `datasets` | MTEB | again |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in read_result(NAME)["rows"]:
         rows = (row["rows"].get(name, 0) for name in ("queries", "corpus", "qrels", "excluded"))
@@ -218,7 +219,7 @@ def section() -> list[str]:
         found = ("–" if value is None else f"{value:.0e}" for value in of)
         files = f"{row['equal_files']} of {row['files']}"
         languages = ", ".join(row["languages"]) or "en"
-        cells = (f"`{row['task']}`", languages, *rows, files, len(row["systems"]), *found)
+        cells = (row["dataset"], f"`{row['task']}`", languages, *rows, files, len(row["systems"]), *found)
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return [*lines, ""]
 

@@ -33,6 +33,7 @@ from benchmarks import (
     simulated_judges,
     translated_queries,
     translations,
+    verification,
     vignette_cuts,
     written_cases,
 )
@@ -350,6 +351,7 @@ def text() -> str:
         publish_speed.section,
         purge_kills.section,
         reliability_page.section,
+        verification.section,
         seven_nights.section,
         _cases,
         _kinds,

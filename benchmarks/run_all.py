@@ -53,6 +53,7 @@ ALL = (
     "hub_faults",
     "purge_kills",
     "reliability",
+    "verification",
     "publish_speed",
     "loaders",
     "loaded_back",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from benchmarks.reliability import kills
+from benchmarks.reliability import kills, machine, server_faults
 from benchmarks.reliability.kills import Case, is_good, kill, prepared
 from benchmarks.reliability.standing import differing
 from benchmarks.reliability.steps import AFTER, BEFORE, Step
+from benchmarks.reliability.warm import Warm
 from benchmarks.reliability.world import World, opened
 
 ADD = next(verb for verb in kills.VERBS if verb.name == "vocabulary add")
@@ -47,6 +49,27 @@ def test_killed_at_a_step_the_same_command_ends_as_if_nothing_had_happened(
     assert is_good(result), result
     for wrong in ("differing", "litter", "left_running"):
         assert not is_good({**result, wrong: ["something"]})
+
+
+def test_a_full_disk_is_told_and_the_same_command_goes_on(world: World, case: Case) -> None:
+    step = Step("rename", "ws/vocabulary/merged-#/types.parquet", 1, BEFORE)
+    result = machine.error_at(world, case, step, errno.ENOSPC)
+    assert result["good"] and result["codes"] == [3, 0], result
+
+
+def test_a_server_in_trouble_leaves_nothing_wrong_behind(tmp_path: Path) -> None:
+    """A page in the place of a ZIP, and a server that asks to wait, before Europe PMC."""
+    source = next(one for one in server_faults.SOURCES if one.name == "Europe PMC")
+    with (
+        Warm(server_faults.MODULES, {"HOME": str(tmp_path)}, grace=1.0) as warm,
+        server_faults.prepared(source, tmp_path / "europepmc", warm) as scene,
+    ):
+        kinds = [kind.name for kind in server_faults.kinds_of(source)]
+        for name in ("html", "429 Retry-After"):
+            result = server_faults.fault(scene, kinds.index(name))
+            assert result["kind"] == name and server_faults.is_good(result), result
+            assert not server_faults.is_good({**result, "wrongly_held": ["ws/raw/a"]})
+            assert not server_faults.is_good({**result, "waited": False})
 
 
 def test_what_a_killed_command_leaves_is_noticed(world: World, case: Case) -> None:

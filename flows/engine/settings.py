@@ -74,7 +74,7 @@ class Settings(BaseSettings):
         "", description="what those workers share: s3://BUCKET/PREFIX, or a folder that all machines mount"
     )
     memory_limit: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?)B$")] = Field(
-        "4GB", description="DuckDB memory limit"
+        "4GB", description="DuckDB memory limit, at least 128MB"
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "WARNING", description="what is logged on stderr"
