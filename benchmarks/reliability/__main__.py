@@ -1,6 +1,6 @@
 """Runs the campaign of faults or parts of it: `python -m benchmarks.reliability [PART …] [SECONDS]`.
 
-Ends with 1 if anything went wrong. Parts: kills, servers, machine, restarts, moments, each for so many
+Ends with 1 if anything went wrong. Parts: kills, servers, system, restarts, moments, each for so many
 seconds at most; the results keep what was measured of those not run again.
 """
 
@@ -75,7 +75,7 @@ def _restarts(folder: Path, note: Note) -> None:
 PARTS: Mapping[str, Callable[[Path, Note], None]] = {
     "kills": _kills,
     "servers": _servers,
-    "machine": _machine,
+    "system": _machine,
     "restarts": _restarts,
     "moments": _moments,
 }

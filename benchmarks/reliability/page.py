@@ -9,7 +9,7 @@ _TITLES = {
     "kills": "kill -9 at a step of a command, before or after it; run once more",
     "moments": "kill -9 at random moments of a whole run, five one after the other; run once more",
     "servers": "a fault at a drawn request, passing or for a whole run; run again",
-    "machine": "a fault of the machine; run again where it is in order",
+    "system": "a fault of the machine; run again where it is in order",
     "restarts": "a server killed during a command, and started again",
 }
 

@@ -22,10 +22,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow.parquet as pq
+
 from benchmarks.reliability.fault_proxy import KINDS, RETRY_AFTER, UNSEEN, FaultProxy, Kind
 from benchmarks.reliability.standing import differing, standing, temporary
 from benchmarks.reliability.warm import Warm
 from schemas.errors import MedqrelsError
+from sources.pmc import DIFFERS
 from sources.sample import bucket_dir
 from sources.sample.bookshelf_server import BookshelfServer
 from sources.sample.loopback import LoopbackServer
@@ -261,10 +264,18 @@ def crawl(
     code, error = 0, ""
     try:
         _, dropped = Crawl(open_workspace(Path(now, "ws"), create=True))(source, target, **options)
+        dropped |= _problems(Path(now, "ws"))
     except MedqrelsError as failure:
         code, error = 3, f"{failure.message} ({failure.hint})"
     Path(told).write_text(json.dumps({"error": error, "dropped": dropped, "waits": waits}), "utf-8")
     return code
+
+
+def _problems(workspace: Path) -> dict[str, str]:
+    """Images that did not come whole, as the rows of their articles say."""
+    tables = [pq.read_table(path) for path in workspace.glob("work/crawl/*/raw.parquet")]
+    rows = [row for table in tables for row in table["media_problems"].to_pylist()]
+    return {one["name"]: one["reason"] for row in rows for one in row if one["detail"].endswith(DIFFERS)}
 
 
 def _wait_in_words(sleep: Callable[[float], None]) -> None:
@@ -318,9 +329,8 @@ def _checked(
     """Run to the end, and compare."""
     first = runs[0]
     early = scene.stands()
-    wrongly_held = [
-        name for name in _vouched(scene.now) if early.get(name) != scene.wanted.get(name, early.get(name))
-    ]
+    held = _vouched(scene.now) & early.keys()
+    wrongly_held = sorted(name for name in held if early[name] != scene.wanted.get(name, early[name]))
     while len(runs) < _MOST_RUNS and (runs[-1]["code"] or differing(scene.stands(), scene.wanted)):
         runs.append(scene.crawl())
     crashed = [one["error"] for one in runs if one["code"] not in (0, 3)]

@@ -30,7 +30,10 @@ def standing(folder: Path) -> dict[str, str]:
             if not any(path.iterdir()):
                 found[f"{name}/"] = "empty folder"
         elif path.suffix == ".sqlite":
-            found[name] = _rows(path)
+            try:
+                found[name] = _rows(path)
+            except sqlite3.DatabaseError:
+                found[name] = "damaged"
         else:
             found[name] = sha256_file(path)
     return found

@@ -26,6 +26,7 @@ from schemas.errors import ConservationError, WorkspaceError
 from schemas.ids import family_key
 from schemas.licences import Profile
 from schemas.stages import Drop, Reason, Table
+from sources.pmc import DIFFERS
 from sources.stage import CRAWL, CRAWL_VERSION
 
 RAW = Table("raw", RawArticle, ("id",))
@@ -71,7 +72,13 @@ def finished(workspace: Workspace, wanted: Manifest) -> Manifest | None:
         return None
     if not is_intact(folder, found) or not all(path.exists() for path in _stored(workspace, folder, found)):
         return None
-    return found
+    return None if _lost_images(folder, found) else found
+
+
+def _lost_images(folder: Path, manifest: Manifest) -> bool:
+    """Whether an image of a kept article did not come whole: the next crawl asks for it again."""
+    rows = pq.read_table(folder / manifest.outputs["raw"].file, columns=["media_problems"])["media_problems"]
+    return any(item["detail"].endswith(DIFFERS) for problems in rows.to_pylist() for item in problems)
 
 
 def _stored(workspace: Workspace, folder: Path, manifest: Manifest) -> Iterator[Path]:

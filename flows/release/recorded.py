@@ -18,7 +18,7 @@ from pathlib import Path
 from curation.release.card import prose_files
 from flows.crawl.selection import STAGE as SELECTION
 from flows.engine.environment import code_hash
-from flows.engine.manifest import MANIFEST
+from flows.engine.manifest import MANIFEST, RUN
 from flows.engine.register import REGISTER
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace, write_atomic
@@ -144,7 +144,7 @@ def _inputs(workspace: Workspace, dataset: str) -> Iterator[tuple[Path, str]]:
         yield register, REGISTER
     for folder in folders:
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-            if path.is_file() and not path.name.startswith("."):
+            if path.is_file() and not path.name.startswith(".") and path.name != RUN:  # it tells time
                 yield path, path.relative_to(workspace.root).as_posix()
 
 

@@ -18,7 +18,8 @@ from flows.engine.workspace import Workspace, is_workspace, open_workspace
 from flows.vocabulary import commands
 from flows.vocabulary.merge import merge_sources
 from flows.vocabulary.sources import build_reading
-from flows.vocabulary.store import Vocabulary, current, home
+from flows.vocabulary.store import Vocabulary, changed_table, current, home
+from schemas.errors import WorkspaceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,17 @@ def vocabulary_in_use(workspace: Workspace, reporter: Reporter) -> Vocabulary:
     """The merged vocabulary in use; before the first build, the default ones are built and taken into use.
 
     The caller holds the workspace's writer lock.
+
+    Raises:
+        WorkspaceError: a table of it was changed.
     """
     found = current(workspace)
+    if found is not None and (changed := changed_table(found)) is not None:
+        raise WorkspaceError(
+            "this table of the vocabulary was changed since it was made",
+            file=str(changed),
+            hint="run `medqrels vocabulary build` again: it makes the vocabulary anew",
+        )
     if found is None:
         sources = [build_reading(workspace, item, reporter) for item in commands.default_readings()]
         found = merge_sources(workspace, sources, reporter)

@@ -86,11 +86,23 @@ def read_vocabulary(folder: Path) -> Vocabulary | None:
 
 
 def finished(folder: Path) -> Vocabulary | None:
-    """As :func:`read_vocabulary`, for whoever holds the writer lock: what a killed build left there goes."""
+    """As :func:`read_vocabulary`, for whoever holds the writer lock and would make it again.
+
+    What a killed build left there goes, and tables that are not those that were written are no finished ones.
+    """
     found = read_vocabulary(folder)
-    if found is not None:
-        shutil.rmtree(folder / _SCRATCH, ignore_errors=True)
+    if found is None or changed_table(found):
+        return None
+    shutil.rmtree(folder / _SCRATCH, ignore_errors=True)
     return found
+
+
+def changed_table(vocabulary: Vocabulary) -> Path | None:
+    """A table that no longer has the hash its manifest states, None when there is none."""
+    for name, item in vocabulary.manifest["tables"].items():
+        if sha256_file(vocabulary.table(name)) != item["sha256"]:
+            return vocabulary.table(name)
+    return None
 
 
 def current(workspace: Workspace) -> Vocabulary | None:

@@ -31,6 +31,8 @@ _MAX_PAGES = 100
 _MAX_LISTING_BYTES = 8 * 1024 * 1024
 _MAX_METADATA_BYTES = 8 * 1024 * 1024
 _CHECKSUM_ATTEMPTS = 3
+DIFFERS = "the bytes differ from the announced MD5"
+"""Ends the detail of an image that may come whole another time."""
 _log = logging.getLogger("medqrels.sources.pmc")
 
 
@@ -311,4 +313,4 @@ def _download(
             kept = {SYNTHETIC_HEADER: answer.headers.get(SYNTHETIC_HEADER, "")}
             headers = {name: value for name, value in kept.items() if value}
             return context.store.put(SOURCE, stored.key, path, answer.body, etag=etag, headers=headers)
-    raise ChecksumMismatch(f"{stored.name}: the bytes differ from the announced MD5", file=stored.key)
+    raise ChecksumMismatch(f"{stored.name}: {DIFFERS}", file=stored.key)

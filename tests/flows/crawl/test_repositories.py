@@ -23,7 +23,7 @@ from schemas.record import from_table
 from schemas.stages import Drop
 from sources.ledger import Ledger
 from sources.sample.bookshelf_server import BookshelfServer
-from sources.sample.server import BucketServer
+from sources.sample.server import BucketServer, Fault
 from sources.store import RawStore
 from tests.sources.conftest import XML, Bucket, figures, jpeg
 from tests.sources.fakes.europepmc import FakeEuropePmc, record
@@ -308,3 +308,26 @@ def test_a_real_server_needs_a_contact_address(
     with pytest.raises(UsageError, match="contact address"):
         request_for(source, target, **options).check(load_settings())
     assert not selections(workspace)
+
+
+def test_an_image_that_did_not_come_whole_is_asked_for_again(workspace: Workspace, tmp_path: Path) -> None:
+    made = Bucket(tmp_path / "bucket")
+    made.add("PMC1", body=figures("a.jpg"), media={"a.jpg": jpeg(1)})
+    trouble = [Fault("wrong_bytes")]
+
+    def faults(method: str, key: str, count: int) -> Fault | None:
+        return trouble[0] if trouble and key.endswith("a.jpg") else None
+
+    with BucketServer([made.root], faults=faults) as server:
+        crawl = Crawl(workspace, pmc={"endpoint": server.endpoint})
+        ids = ids_file(tmp_path, "PMC1")
+        path = workspace.stage("crawl")
+        assert crawl("pmc", ids)[0] == ["pmc:PMC1.1"]
+        (row,) = from_table(RawArticle, pq.read_table(next(path.glob("*/raw.parquet"))))
+        assert not row.media and row.media_problems[0].reason == "image_corrupt"
+        trouble.clear()
+        crawl("pmc", ids)
+        (row,) = from_table(RawArticle, pq.read_table(next(path.glob("*/raw.parquet"))))
+        assert [item.name for item in row.media] == ["a.jpg"] and not row.media_problems
+        crawl("pmc", ids)
+    assert crawl.made == 2, "what came whole is not asked for again"

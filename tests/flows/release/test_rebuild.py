@@ -78,6 +78,7 @@ def test_a_record_holds_all_that_later_work_changes(workspace: Workspace) -> Non
     folder = record_folder(workspace, "known", "1.0.0")
     record = read_record(folder)
     assert record is not None and record.spec == "cards/spec.toml"
+    assert not any(name.endswith("_run.json") for name in record.files), "it tells time"
     prose = {f"cards/{name}" for name in prose_files(["visual_context"])["visual_context"]}
     assert {name for name in record.files if name.startswith("cards/")} == {"cards/spec.toml", *prose}
     assert {name.split("/")[0] for name in record.files} == {"cards", "work", "answers"}

@@ -17,6 +17,7 @@ import pytest
 from curation.vocabulary.umls import UmlsOptions
 from flows.cli.vocabulary import vocabulary_app
 from flows.engine.manifest import write_parquet
+from flows.engine.progress import SilentReporter
 from flows.engine.workspace import Workspace
 from flows.vocabulary import current
 from flows.vocabulary.commands import (
@@ -29,6 +30,7 @@ from flows.vocabulary.commands import (
     preview,
 )
 from flows.vocabulary.description import diff, info
+from flows.vocabulary.indexes import index_in_use
 from flows.vocabulary.packages import installed
 from flows.vocabulary.store import Build, Vocabulary, find, home, link
 from schemas.concept import Mention
@@ -437,3 +439,16 @@ def test_what_a_killed_build_left_in_a_finished_folder_goes(two: Path, files: Pa
         made.table("names", link(source, 1))
         (made.scratch / "names.done.json").unlink()
     assert [path.name for path in made.folder.iterdir() if path.is_file()] == ["names.parquet"]
+
+
+def test_a_table_with_one_changed_byte_is_never_used_and_made_again(two: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(two, tmp_path / "ws"))
+    path = in_use(root).table("types")
+    whole = path.read_bytes()
+    path.unlink()  # it may be a link to a source's table
+    path.write_bytes(whole[:60] + bytes([whole[60] ^ 1]) + whole[61:])
+    with pytest.raises(WorkspaceError, match="was changed") as caught:
+        index_in_use(Workspace(root), "native", SilentReporter())
+    assert caught.value.file == str(path) and "vocabulary build" in caught.value.hint
+    build(str(root), None, UmlsOptions())
+    assert path.read_bytes() == whole
