@@ -51,20 +51,18 @@ def _requests(
     """The requests of one repository."""
     keys = spec_keys(request)
     named = {field: f"sources.{key.name}" for field, key in keys.items()}
-    values = {
-        field: _value(key, given[key.name], path.parent) for field, key in keys.items() if key.name in given
-    }
+    values = {field: _value(key, given[key.name], path) for field, key in keys.items() if key.name in given}
     found = []
     for field, value in values.items():
         if keys[field].along:
             continue
         along = {name: values[name] for name in values if keys[name].along == field}
         for one in value if keys[field].many else (value,):
-            found.append(request.made({field: one, "profile": profile, **along}, named))
+            found.append(request.made({field: one, "profile": profile, **along}, named, str(path)))
     return found
 
 
-def _value(key: SpecKey, value: Any, base: Path) -> Any:
+def _value(key: SpecKey, value: Any, path: Path) -> Any:
     """A value with its paths found.
 
     Raises:
@@ -72,8 +70,10 @@ def _value(key: SpecKey, value: Any, base: Path) -> Any:
     """
     if isinstance(value, tuple) != key.many:
         raise UsageError(
-            f"sources.{key.name}: {'a list' if key.many else 'one value, not a list,'} belongs here"
+            f"sources.{key.name}: {'a list' if key.many else 'one value, not a list,'} belongs here",
+            file=str(path),
         )
+    base = path.parent
     return [_placed(key, one, base) for one in value] if key.many else _placed(key, value, base)
 
 

@@ -92,12 +92,13 @@ class CrawlRequest(BaseModel, ABC):
     profile: Profile = Field(default="open", description="Licences to accept.")
 
     @classmethod
-    def made(cls, given: Mapping[str, Any], named: Mapping[str, str]) -> Self:
+    def made(cls, given: Mapping[str, Any], named: Mapping[str, str], file: str | None = None) -> Self:
         """A request of some values.
 
         Args:
             given: values by field.
             named: what the user calls each field.
+            file: where the user wrote them, if in one.
 
         Raises:
             UsageError: a value is not what the field takes.
@@ -107,7 +108,9 @@ class CrawlRequest(BaseModel, ABC):
         except ValidationError as error:
             first = error.errors()[0]
             field = str(first["loc"][0]) if first["loc"] else ""
-            raise UsageError(f"{named.get(field, field)}: {first['msg']}", hint="docs/sources.md") from error
+            raise UsageError(
+                f"{named.get(field, field)}: {first['msg']}", file=file, hint="docs/sources.md"
+            ) from error
 
     def brought_up_to_date(self, changes: Changes, as_of: str) -> Self:
         """The request that a scheduled crawl makes in this one's place; itself where only new articles count.

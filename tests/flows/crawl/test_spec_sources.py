@@ -71,9 +71,11 @@ def test_every_key_makes_its_requests(tmp_path: Path) -> None:
 def test_what_no_repository_takes_is_refused_when_the_spec_is_read(
     tmp_path: Path, sources: str, message: str
 ) -> None:
+    path = spec(tmp_path, sources)
     with pytest.raises(UsageError) as caught:
-        read_spec(spec(tmp_path, sources))
+        read_spec(path)
     assert caught.value.message.startswith(message)
+    assert caught.value.attrs()["file"] == str(path)
 
 
 def test_a_spec_without_sources_is_refused_by_a_run_alone(tmp_path: Path) -> None:
