@@ -92,7 +92,7 @@ class CrawlRequest(BaseModel, ABC):
     profile: Profile = Field(default="open", description="Licences to accept.")
 
     @classmethod
-    def made(cls, given: Mapping[str, Any], named: Mapping[str, str], file: str | None = None) -> Self:
+    def made(cls, given: Mapping[str, Any], named: Mapping[str, str], file: str = "") -> Self:
         """A request of some values.
 
         Args:
