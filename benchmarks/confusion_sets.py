@@ -246,8 +246,8 @@ def section() -> list[str]:
         *lines,
         "",
         f"Target for the largest: {target['sets']:,} sets, {target['seconds']} s on 2 cores of one's own, "
-        f"{target['peak_rss_bytes'] / 2**30:.0f} GiB. Other jobs shared the two cores (a "
-        "load of 15 for the largest, at nice 10), so wall times are upper bounds; CPU times are its own."
+        f"{target['peak_rss_bytes'] / 2**30:.0f} GiB. Other jobs shared the two cores "
+        "meanwhile (a load of about 6), so wall times are upper bounds; CPU times are its own."
         + (f" Not measured yet: {missing} concepts." if missing else ""),
         "",
     ]
