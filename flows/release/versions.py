@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from curation.changes.levels import Level, is_enough, largest, next_version
-from curation.published.manifest import NAME, ReleaseManifest, hash_files, read_manifest
+from curation.published.manifest import (
+    FORMAT_VERSION,
+    NAME,
+    ReleaseManifest,
+    hash_files,
+    read_manifest,
+)
 from curation.release.card import is_drawn, load_prose
 from curation.release.change import FIRST, Since, new_task
 from curation.release.seal import aside, seal, settle
@@ -91,7 +97,7 @@ class Maker:
         """The release after `last`, if anything changed."""
         stood = {path.name: read_manifest(path) for path in last[1]}
         for path in last[1]:
-            if hash_files(path) != dict(stood[path.name].files):
+            if not _is_as_made(path, stood[path.name]):
                 raise ReleaseError(
                     "the newest release is not as it was made, so nothing can be compared with it",
                     file=str(path),
@@ -211,6 +217,12 @@ def release_task(
             shaped_by=shaped_by,
             citation=spec.citation,
         )
+
+
+def _is_as_made(directory: Path, stated: ReleaseManifest) -> bool:
+    """Whether a release has the files it states, and states what it was sealed with."""
+    is_sealed = stated.format_version < FORMAT_VERSION or stated.computed_hash() == stated.release_hash
+    return is_sealed and hash_files(directory) == dict(stated.files)
 
 
 def _is_same(made: ReleaseManifest, stood: ReleaseManifest, *, is_whole: bool) -> bool:

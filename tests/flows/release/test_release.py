@@ -219,7 +219,13 @@ def test_a_named_version_is_taken_or_stands_as_ever(maintainer: Maintainer) -> N
 
 def test_after_a_release_changed_by_hand_nothing_follows(maintainer: Maintainer) -> None:
     maintainer.release()
-    (maintainer.directory("1.0.0") / "README.md").write_text("other", "utf-8")
+    manifest, card = (maintainer.directory("1.0.0") / name for name in ("release.json", "README.md"))
+    written = manifest.read_text("utf-8")
+    manifest.write_text(written.replace("2026", "2062"), "utf-8")
+    with pytest.raises(ReleaseError, match="not as it was made"):
+        maintainer.release()
+    manifest.write_text(written, "utf-8")
+    card.write_text("other", "utf-8")
     with pytest.raises(ReleaseError, match="not as it was made") as caught:
         maintainer.release()
     assert "visual_context" in caught.value.file and "audit" in caught.value.hint
