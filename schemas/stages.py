@@ -87,6 +87,9 @@ class Reason(enum.StrEnum):
     LANGUAGE_NOT_READ = "language_not_read"
     LANGUAGE_NOT_SEARCHED = "language_not_searched"
     OUTSIDE_PARALLEL_CORE = "outside_parallel_core"
+    NO_NAME_IN_LANGUAGE = "no_name_in_language"
+    NAME_NOT_IN_LANGUAGE = "name_not_in_language"
+    RESTRICTED_NAME = "restricted_name"
     # what a text that a model wrote of another one changed or gave away
     NUMBER_CHANGED = "number_changed"
     UNIT_CHANGED = "unit_changed"

@@ -30,7 +30,7 @@ from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from flows.vocabulary import current
 from flows.vocabulary.store import MANIFEST
-from schemas.hashing import sha256_text
+from schemas.hashing import sha256_file, sha256_text
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName
 from tests.pipeline import run_partition, run_stages
@@ -81,7 +81,7 @@ def name_in_languages(workspace: Workspace) -> None:
     path.unlink()
     pq.write_table(pa.concat_tables([table, to_table(ConceptName, names)]).sort_by("concept"), path)
     manifest = json.loads((vocabulary.folder / MANIFEST).read_text("utf-8"))
-    manifest["tables"]["names"]["bytes"] = path.stat().st_size
+    manifest["tables"]["names"] |= {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
     (vocabulary.folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
 
 

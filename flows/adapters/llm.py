@@ -25,8 +25,8 @@ BASE_URL, API_KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 IMAGE_TOKENS: Final = 40_000
 """More tokens than any known server counts for one image."""
 OVERHEAD_TOKENS: Final = 256
-MAX_REPLY_BYTES: Final = 32 * 1024 * 1024
 """More than chat templates add to two messages."""
+MAX_REPLY_BYTES: Final = 32 * 1024 * 1024
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _STRUCTURED = ("response_format", "json_schema", "structured", "schema", "grammar")
 _CODE = re.compile(r"[a-z0-9_.\-]{1,60}", re.IGNORECASE)

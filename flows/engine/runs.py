@@ -265,5 +265,5 @@ def last_of(rows: Sequence[Mapping[str, Any]], flow: str, dataset: str) -> Mappi
 
 
 def now() -> str:
-    """The time as UTC in ISO 8601, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    """The time as UTC in ISO 8601, to the microsecond: runs are listed by it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -17,7 +17,7 @@ from curation.tasks.concept_discrimination.settings import OwnReason
 from curation.tasks.concept_discrimination.vocabulary_sql import LANGUAGE
 from curation.tasks.shared.names import CANDIDATE, IS_NAME_SQL, RANK_SQL, RESTRICTED, scripts
 from curation.vocabulary.merge_sql import fold
-from schemas.stages import Sql
+from schemas.stages import Reason, Sql
 
 LANGUAGES = tuple(language for language in scripts() if language != LANGUAGE)
 UNSPACED = ("ja", "zh")
@@ -81,18 +81,18 @@ _ASKED = f"""
     judged AS (
         SELECT t.*, coalesce(s.detail, '') AS sharing, CASE
             WHEN t.spoken = t.document_language THEN '{OwnReason.OWN_LANGUAGE}'
-            WHEN t.without <> '' THEN '{OwnReason.NO_NAME_IN_LANGUAGE}'
-            WHEN t.not_in_script <> '' THEN '{OwnReason.NAME_NOT_IN_LANGUAGE}'
+            WHEN t.without <> '' THEN '{Reason.NO_NAME_IN_LANGUAGE}'
+            WHEN t.not_in_script <> '' THEN '{Reason.NAME_NOT_IN_LANGUAGE}'
             WHEN s.detail IS NOT NULL THEN '{OwnReason.SHARED_NAME}'
             WHEN t.naming <> '' THEN '{OwnReason.NAMES_GOLD}'
-            WHEN t.restricted <> '' THEN '{OwnReason.RESTRICTED_NAME}' ELSE '' END AS reason
+            WHEN t.restricted <> '' THEN '{Reason.RESTRICTED_NAME}' ELSE '' END AS reason
         FROM told AS t LEFT JOIN sharing AS s USING (query_id, document_language))
     SELECT query_id || '/' || document_language AS id, query_id, article_id, document_language, status,
         reason,
-        CASE reason WHEN '{OwnReason.NO_NAME_IN_LANGUAGE}' THEN without
-            WHEN '{OwnReason.NAME_NOT_IN_LANGUAGE}' THEN not_in_script
+        CASE reason WHEN '{Reason.NO_NAME_IN_LANGUAGE}' THEN without
+            WHEN '{Reason.NAME_NOT_IN_LANGUAGE}' THEN not_in_script
             WHEN '{OwnReason.SHARED_NAME}' THEN sharing WHEN '{OwnReason.NAMES_GOLD}' THEN naming
-            WHEN '{OwnReason.RESTRICTED_NAME}' THEN restricted ELSE '' END AS detail
+            WHEN '{Reason.RESTRICTED_NAME}' THEN restricted ELSE '' END AS detail
     FROM judged
 """
 """Details name concepts, never names: a name may be restricted, and drops are published."""
@@ -133,7 +133,7 @@ def _recipes(licence: str) -> str:
     FROM asked_sets AS a JOIN confusions AS c ON c.query_id = a.query_id
     JOIN named AS n ON n.concept = c.concept AND n.language = a.document_language
     JOIN credited AS v ON v.source = n.source
-    WHERE a.reason = '{OwnReason.RESTRICTED_NAME}'
+    WHERE a.reason = '{Reason.RESTRICTED_NAME}'
     """
 
 

@@ -31,8 +31,5 @@ class OwnReason(StrEnum):
     FEW_MEMBERS = "few_members"
     SAME_PASSAGE = "same_passage"
     OWN_LANGUAGE = "own_language"
-    NO_NAME_IN_LANGUAGE = "no_name_in_language"
-    NAME_NOT_IN_LANGUAGE = "name_not_in_language"
     SHARED_NAME = "shared_name"
     NAMES_GOLD = "names_gold_concept"
-    RESTRICTED_NAME = "restricted_name"

@@ -23,7 +23,7 @@ from curation.tasks.shared.names import CANDIDATE, RESTRICTED
 from schemas.benchmark import CORE_LANGUAGES, Query
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
-from schemas.stages import Account, Drop, Input, RecordStage, Table
+from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 from schemas.vocabulary import ConceptName
 
 Row = Query | StringOrigin | RestrictedQuery | Drop
@@ -56,7 +56,7 @@ def build(asked: AskedConcept, settings: Settings, *, names: Path, types: Path) 
             elif bar is None and language in outside:
                 bar = OwnReason.OUTSIDE_PARALLEL_CORE, ""
             name = by_language[language]
-            if name is not None and bar and bar[0] == OwnReason.RESTRICTED_NAME:
+            if name is not None and bar and bar[0] == Reason.RESTRICTED_NAME:
                 yield _recipe(asked, facet, known, name)
             if bar is not None:
                 yield _left_out(asked, facet, language, *bar)
@@ -75,15 +75,15 @@ def _outside_core(names: Mapping[str, ConceptName | None]) -> frozenset[str]:
 
 def _bar(
     found: Mapping[str, list[ConceptName]], name: ConceptName | None, known: Templates
-) -> tuple[OwnReason, str] | None:
+) -> tuple[OwnReason | Reason, str] | None:
     """Why a concept is not asked about in a language, or None."""
     if name is None:
         others = found.get(known.language, [])
         if others:
-            return OwnReason.NAME_NOT_IN_LANGUAGE, f"{len(others)} names, none in the script of the language"
-        return OwnReason.NO_NAME_IN_LANGUAGE, ""
+            return Reason.NAME_NOT_IN_LANGUAGE, f"{len(others)} names, none in the script of the language"
+        return Reason.NO_NAME_IN_LANGUAGE, ""
     if name.tier == RESTRICTED:
-        return OwnReason.RESTRICTED_NAME, f"{name.source} {name.term_type}"
+        return Reason.RESTRICTED_NAME, f"{name.source} {name.term_type}"
     if name.term_type == CANDIDATE:
         return OwnReason.ONLY_UNCONFIRMED_NAME, name.source
     return None
@@ -94,7 +94,9 @@ def place_of(concept: str, facet: str, language: str) -> str:
     return f"{concept}/{facet}/{language}"
 
 
-def _left_out(asked: AskedConcept, facet: str, language: str, reason: OwnReason, detail: str) -> Drop:
+def _left_out(
+    asked: AskedConcept, facet: str, language: str, reason: OwnReason | Reason, detail: str
+) -> Drop:
     name = place_of(asked.concept, facet, language)
     return Drop(unit="question", id=name, article_id=asked.article_id, reason=reason, detail=detail)
 

@@ -27,10 +27,7 @@ class Settings(task.Settings):
 class OwnReason(StrEnum):
     """Why this task drops what no other does."""
 
-    NO_NAME_IN_LANGUAGE = "no_name_in_language"
     ONLY_UNCONFIRMED_NAME = "only_unconfirmed_name"
-    RESTRICTED_NAME = "restricted_name"
-    NAME_NOT_IN_LANGUAGE = "name_not_in_language"
     OUTSIDE_PARALLEL_CORE = "outside_parallel_core"
     LANGUAGE_NOT_SEARCHED = "language_not_searched"
     FACET_NOT_OF_TYPE = "facet_not_of_type"

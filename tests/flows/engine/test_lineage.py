@@ -75,7 +75,16 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     asked = {"cases", "reasoning_path", "reasoning_path_answers", "paths", "views", "pairs", "apart"}
     asked |= {"judge", "judge_answers", "judgements", "judged", "questions", "exams", "vignettes", "tries"}
     asked |= {"intent", "intent_answers", "intents", "closed_book", "closed_book_answers", "closed_answers"}
-    asked |= {"difficulty", "rewrite", "rewrite_answers", "rewrites", "checked"}
+    asked |= {
+        "hard",
+        "keys",
+        "keys_verdicts",
+        "difficulty",
+        "rewrite",
+        "rewrite_answers",
+        "rewrites",
+        "checked",
+    }
     expected |= {f"clinical_evidence_{step}" for step in asked}
     expected |= {f"crosslingual_qa_{step}" for step in ("versions", "asked", "questions")}
     expected |= {f"{task}_images" for task in ("case_study", "visual_context")}

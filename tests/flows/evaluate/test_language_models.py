@@ -23,7 +23,6 @@ from schemas.errors import UsageError
 from schemas.spec import Baselines
 from schemas.tables import EXPANSIONS
 from tests.curation.evaluation.world import Release, toy
-from tests.flows.review import openai_server
 from tests.flows.review.openai_server import KEY, OpenAIServer, outside_and_blocks
 
 HASH = "ab" * 32
@@ -218,7 +217,6 @@ def careful(system: str, prompt: str) -> tuple[str, str]:
 def test_a_language_model_puts_the_first_documents_in_order_and_is_asked_once(
     tmp_path: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai_server, "naive_answer", careful)
     made = release(("answer", "gpt-test"))
     made.queries[0]["text"] = "IL6 in lower lobe pneumonia of an old fall"
     folder = made.write(tmp_path)
@@ -226,7 +224,7 @@ def test_a_language_model_puts_the_first_documents_in_order_and_is_asked_once(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     lost = run(folder, names[1], "--price-in", "1", "--price-out", "1", "--budget", "0")
     assert "budget of 0" in lost["bm25+rerank:llm:gpt-test"]["why_not"]
-    with OpenAIServer() as server:
+    with OpenAIServer(says=careful) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         found = run(folder, *names)
