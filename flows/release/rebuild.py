@@ -251,9 +251,13 @@ def _answered_by(spec: DatasetSpec, found: Release) -> DatasetSpec:
     named = tuple(stage.name for stage in stages_of(spec) if stage.kind in spec.prompts.models)
     models = sorted(
         {
-            stage["params"]["model"]
+            model
             for stage in stages
-            if "prompt_sha256" in stage["params"] and not stage["name"].startswith(named)
+            if "prompt_sha256" in stage["params"]
+            and (
+                model := stage["params"].get("model")
+            )  # none where nobody was asked, or answers are only read
+            and not stage["name"].startswith(named)
         }
     )
     if spec.prompts.model or not models:

@@ -176,8 +176,11 @@ def test_the_model_that_answered_is_the_one_of_the_release(workspace: Workspace)
 
     def answered(*models: str) -> None:
         stages = [{"name": m, "version": 1, "params": {"model": m, "prompt_sha256": ""}} for m in models]
+        stages.append({"name": "reads_answers", "version": 1, "params": {"prompt_sha256": ""}})
         (directory / NAME).write_text(dataclasses.replace(manifest, stages=tuple(stages)).to_json(), "utf-8")
 
+    assert rebuilding._answered_by(spec, found) == spec
+    answered("")
     assert rebuilding._answered_by(spec, found) == spec
     answered("a-model")
     assert rebuilding._answered_by(spec, found).prompts.model == "a-model"
