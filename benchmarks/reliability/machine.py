@@ -30,7 +30,7 @@ FULL = (0.02, 0.3, 0.7, 0.97)
 """How much of what a command writes finds room."""
 ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.EACCES)
 DAMAGES = ("flipped", "cut", "deleted")
-KEPT = ("ws/raw/", "ws/work/", "ws/vocabulary/", "ws/releases/small/")
+KEPT = tuple(f"ws/{folder}/" for folder in ("raw", "work", "vocabulary", "releases/small"))
 """What a run rests on. `recorded/` is read by `rebuild` alone, which holds it to its hashes."""
 DEFECT = "a defect of medqrels"
 RUN = VERBS[-1]
