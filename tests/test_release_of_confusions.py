@@ -233,12 +233,12 @@ def test_mteb_gets_a_subset_for_each_language_over_its_own_corpus(
 ) -> None:
     directory, _ = made
     export(open_source(directory), tmp_path / "out", "mteb")
-    texts = {
-        language: datasets.load_dataset(str(tmp_path / "out"), f"{language}-corpus", split="test")["text"]
-        for language in ("en", "ja")
-    }
-    assert all(text.startswith("海の熱") for text in texts["ja"]) and len(texts["en"]) == len(texts["ja"])
+    own, names = (
+        datasets.load_dataset(str(tmp_path / "out"), config, split="test")["text"]
+        for config in ("corpus", "ja-corpus")
+    )
+    assert all(text.startswith("海の熱") for text in names) and len(own) == len(names)
     asked = datasets.load_dataset(str(tmp_path / "out"), "ja-queries", split="test")
-    assert asked.num_rows == datasets.load_dataset(str(tmp_path / "out"), "en-queries", split="test").num_rows
+    assert asked.num_rows == datasets.load_dataset(str(tmp_path / "out"), "queries", split="test").num_rows
     definition = (tmp_path / "out/mteb_tasks.py").read_text("utf-8")
-    assert "'en': ['eng-Latn']" in definition and "'ja': ['eng-Latn', 'jpn-Jpan']" in definition
+    assert "'default': ['eng-Latn']" in definition and "'ja': ['eng-Latn', 'jpn-Jpan']" in definition
