@@ -6,7 +6,7 @@ copy that was downloaded, which keeps no table then. Tasks of several languages 
 too. Every score is compared with runs/results.json of the release; BM25 is also run again over that
 copy.
 
-Run: `python -m benchmarks.loaded_back [RELEASE...]`, that of `medqrels demo` without one.
+Run: `python -m benchmarks.loaded_back [RELEASE...]`; that of `medqrels demo` is always among them.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def section() -> list[str]:
 def main(arguments: list[str]) -> None:
     """Every release named."""
     with tempfile.TemporaryDirectory() as scratch:
-        releases = [Path(name) for name in arguments] or [sample_release(Path(scratch))]
+        releases = [sample_release(Path(scratch)), *map(Path, arguments)]
         python = setup_venv.ensure_own(ROOT, "mteb", Path(sys.executable)) / "python"
         save(NAME, {"rows": [row for path in releases for row in compared(python, path)]})
 
