@@ -56,7 +56,7 @@ def names_report(
         for name in sorted(runs):
             values = first_is_right(collection, runs[name], [query.id for query in asked])
             right[name, language] = dict(zip((query.id for query in asked), values.tolist(), strict=True))
-            told[name] = _estimate(values, groups) | files[language][name]
+            told[name] = {**_estimate(values, groups), **files[language][name]}
         found[language] = {
             "queries": len(asked),
             OFFICIAL: sum((query.id, language) in confirmed for query in asked),

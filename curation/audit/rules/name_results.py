@@ -1,6 +1,6 @@
 """What derived.json says of systems on names in other languages, computed again from tables and run files.
 
-Written apart from `curation.evaluation`: R@1 of each language, and the gap over the sets that all languages have.
+Written apart from `curation.evaluation`: R@1 of each language, and the gap over sets that all languages have.
 """
 
 from __future__ import annotations

@@ -155,11 +155,11 @@ def _unnamed(directory: Path, looked: Looked) -> None:
             looked.files.append((name, faults))
 
 
-def name_files(derived: Json) -> dict[str, tuple[str, str, Json]]:
+def name_files(derived: Json) -> Mapping[str, tuple[str, str, Json]]:
     """Run file of a system on names in a language -> (language, system, what derived.json says of it)."""
     names = derived.get(NAMED)
     languages = names.get("languages") if isinstance(names, dict) else None
-    found = {}
+    found: dict[str, tuple[str, str, Json]] = {}
     for language, said in (languages if isinstance(languages, dict) else {}).items():
         systems = said.get("systems") if isinstance(said, dict) else None
         for system, item in (systems if isinstance(systems, dict) else {}).items():
