@@ -56,8 +56,11 @@ def _asked(context: Context) -> _Asked:
     """The sets that are asked in other languages.
 
     Raises:
-        NotApplicable: there are none.
+        NotApplicable: there are none, or the release is older than run files on names.
     """
+    files = name_files(look_at(context).derived).values()
+    if files and not any("run_file" in said for _, _, said in files):
+        raise NotApplicable("the results on names are older than run files on them")
     if any(table not in context.views for table in _TABLES):
         raise NotApplicable("no set is asked by names in another language")
     gold: dict[str, dict[str, set[str]]] = {}
