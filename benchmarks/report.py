@@ -289,7 +289,7 @@ def _reading() -> list[str]:
         "facet_answers",
         "facet",
         "Facets",
-        "ids, hashes and verdicts; what an earlier reading of the same passages found wrong was mended before",
+        "ids, hashes and verdicts; what an earlier reading of these passages found wrong was mended before",
     )
     lines += ["", "case_study has no query on the shared articles: no two reports within two hops.", ""]
     return lines

@@ -73,7 +73,7 @@ def test_back_translations_go_by_the_pair_into_english() -> None:
     ]
     run = Run()
     (stored,) = Apertium().answers(asked, run)
-    assert json.loads(json.loads(stored[key_of(asked[0])])["text"]) == {"text": "¿Qué insect"}
+    assert json.loads(json.loads(stored[key_of(asked[0])])["text"]) == {"text": "Which insect"}
     assert run.calls == 1 and run.outcomes["no pair for fr"] == 1
 
 
