@@ -29,7 +29,7 @@ _LEAVES_AFTER = listed(
     "the his her their a an home hospital against untreated unchanged behind work school town in to for"
     " with without off alone when after before because and"
 )
-_CORRECT_AFTER = listed("away in now after before then when handed answer choice diagnosis decision")
+_CORRECT_AFTER = listed("away now after before then when handed answer choice diagnosis decision")
 _REACH = 3
 """Words of a noun phrase that a side may belong to."""
 _SAYS_SIDE = frozenset({"side", "sided", "hand", "handed"})
