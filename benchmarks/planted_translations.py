@@ -67,14 +67,20 @@ def unit(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     return _with_source(pair, _UNIT.sub(lambda match: _UNITS[match[1]], pair.source, count=1))
 
 
-def negation(pair: Pair, others: Mapping[str, str]) -> Pair | None:
-    """The one denial of a sentence lost, or one put into a sentence that had none."""
-    count = len(_OTHER_DENIAL.findall(pair.source))
-    if count == 1:
+def negation_lost(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """A denial that only the English has: put into a sentence that had none."""
+    if _OTHER_DENIAL.search(pair.source):
+        return None
+    return _with_source(pair, _AFFIRMED.sub(r"\1 not", pair.source, count=1))
+
+
+def negation_new(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """A denial that only the translation has: the one of the English taken out."""
+    if len(_OTHER_DENIAL.findall(pair.source)) == 1:
         for form, by in ((_DENIED, r"\1"), (_WITHOUT, "with"), (_NO, r"\1 some")):
             if form.search(pair.source):
                 return _with_source(pair, form.sub(by, pair.source, count=1))
-    return None if count else _with_source(pair, _AFFIRMED.sub(r"\1 not", pair.source, count=1))
+    return None
 
 
 def side(pair: Pair, others: Mapping[str, str]) -> Pair | None:
@@ -131,7 +137,8 @@ def untranslated(pair: Pair, others: Mapping[str, str]) -> Pair | None:
 PLANTS: Mapping[str, Plant] = {
     "number": number,
     "unit": unit,
-    "negation": negation,
+    "negation_lost": negation_lost,
+    "negation_new": negation_new,
     "side": side,
     "wrong_language": wrong_language,
     "wrong_language_short": wrong_language_short,

@@ -284,19 +284,31 @@ def _reading() -> list[str]:
             f"| {path.stem} | `{rows[0]['release_hash'][:16]}` | {len(rows)} | {counts['acceptable']} "
             f"| {counts['wrong']} | {counts['unsure']} | {lower_bound(counts['acceptable'], len(rows)):.3f} |"
         )
-    names = json.loads((ROOT / "benchmarks/developer_checks/names.json").read_text("utf-8"))
-    counted = collections.Counter((row["language"], row["verdict"]) for row in names["rows"])
-    lines += [
+    lines += _verdicts("names", "language", "Names", "ids, hashes and verdicts, no names")
+    lines += _verdicts(
+        "facet_answers",
+        "facet",
+        "Facets",
+        "ids, hashes and verdicts; what an earlier reading of these passages found wrong was mended before",
+    )
+    lines += ["", "case_study has no query on the shared articles: no two reports within two hops.", ""]
+    return lines
+
+
+def _verdicts(name: str, by: str, title: str, holds: str) -> list[str]:
+    """Verdicts of one file of developer_checks, counted by a column."""
+    told = json.loads((ROOT / f"benchmarks/developer_checks/{name}.json").read_text("utf-8"))
+    counted = collections.Counter((row[by], row["verdict"]) for row in told["rows"])
+    lines = [
         "",
-        f"Names: {names['of']} (`developer_checks/names.json`: ids, hashes and verdicts, no names).",
+        f"{title}: {told['of']} (`developer_checks/{name}.json`: {holds}).",
         "",
-        "| language | names | acceptable | wrong | unsure |",
+        f"| {by} | rows | acceptable | wrong | unsure |",
         "|---|---:|---:|---:|---:|",
     ]
-    for language in sorted({row["language"] for row in names["rows"]}):
-        found = [counted[language, verdict] for verdict in ("acceptable", "wrong", "unsure")]
-        lines.append(f"| {language} | {sum(found)} | {' | '.join(map(str, found))} |")
-    lines += ["", "case_study has no query on the shared articles: no two reports within two hops.", ""]
+    for value in sorted({row[by] for row in told["rows"]}):
+        found = [counted[value, verdict] for verdict in ("acceptable", "wrong", "unsure")]
+        lines.append(f"| {value} | {sum(found)} | {' | '.join(map(str, found))} |")
     return lines
 
 

@@ -1,10 +1,15 @@
-"""English texts and what people made of them in other languages: checks are tried on these."""
+"""English texts and what people made of them in other languages: checks are tried on these.
+
+Where a file pairs sentences wrongly, whole documents are left out (`paired_wrongly`).
+"""
 
 from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +19,9 @@ from lxml import etree
 from benchmarks.measure import SHARED
 
 LANGUAGES = ("de", "es", "fr", "it", "ja", "pt", "ru", "zh")
+_LATIN = ("de", "es", "fr", "it", "pt")
+_LEAST_PLACE = 0.75
+"""Half way between sentences that stand anywhere and those beside their own."""
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 Half = Literal["fit", "test"]
 
@@ -26,6 +34,8 @@ class Pair:
     language: str
     source: str
     text: str
+    document: str = ""
+    """Where it stands, of sentences."""
 
     @property
     def half(self) -> Half:
@@ -48,8 +58,9 @@ def _sentences(folder: Path) -> Iterator[Pair]:
         for unit in etree.parse(str(path)).getroot().iter("tu"):
             texts = {str(item.get(_LANG))[:2]: _flat(item) for item in unit.iter("tuv")}
             source = texts.pop("en", "")
+            document = str(unit.get("tuid")).partition(":")[0]
             for language, text in texts.items():
-                yield Pair("sentence", language, source, text)
+                yield Pair("sentence", language, source, text, document)
 
 
 def _names(folder: Path) -> Iterator[Pair]:
@@ -90,4 +101,53 @@ def pairs(shared: Path = SHARED) -> list[Pair]:
         *_abstracts(shared / "jats-multilingual"),
     ]
     known = {item: None for item in found if item.language in LANGUAGES and item.source and item.text}
-    return list(known)
+    wrong = paired_wrongly(known)
+    return [item for item in known if (item.language, item.document) not in wrong]
+
+
+def paired_wrongly(found: Iterable[Pair]) -> dict[tuple[str, str], float]:
+    """Documents whose sentences stand beside the wrong English ones: (language, document) -> mean place.
+
+    The place of a sentence is the share of the English sentences of its document, each with what other
+    languages in Latin script make of it, that it is less like than its own, by the letters they share. Places
+    of sentences that stand anywhere have a mean of one half. Only languages in Latin script can be told so.
+    """
+    documents: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for pair in found:
+        if pair.document and pair.language in _LATIN:
+            documents[pair.document][pair.source][pair.language] = pair.text
+    wrong = {}
+    for document, texts in documents.items():
+        for language in _LATIN:
+            own = {source: _grams(kept[language]) for source, kept in texts.items() if language in kept}
+            others = {
+                source: _grams(
+                    " ".join([source, *(kept[name] for name in _LATIN if name in kept and name != language)])
+                )
+                for source, kept in texts.items()
+            }
+            if len(own) > 1 and (place := _mean_place(own, others)) < _LEAST_PLACE:
+                wrong[language, document] = place
+    return wrong
+
+
+def _grams(text: str) -> frozenset[str]:
+    folded = " ".join(re.findall(r"\w+", text.lower()))
+    return frozenset(folded[at : at + 4] for at in range(len(folded) - 3))
+
+
+def _mean_place(own: Mapping[str, frozenset[str]], others: Mapping[str, frozenset[str]]) -> float:
+    """Mean share of other texts that are less like each text than its own one; halves of those as like."""
+    rare = {
+        gram: 1 / count for gram, count in Counter(gram for text in others.values() for gram in text).items()
+    }
+
+    def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+        return float(sum(rare[gram] for gram in one & other) / max(1, len(other)) ** 0.5)
+
+    places = []
+    for source, text in own.items():
+        mine = likeness(text, others[source])
+        found = [likeness(text, other) for name, other in others.items() if name != source]
+        places.append(sum((mine > value) + (mine == value) / 2 for value in found) / len(found))
+    return sum(places) / len(places)

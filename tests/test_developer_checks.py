@@ -93,6 +93,16 @@ def test_committed_verdicts_are_whole_and_reach_the_bound(path: Path) -> None:
     assert checks.check(path) == 0
 
 
+def test_verdicts_on_facets_are_whole_and_hold_no_text() -> None:
+    rows = json.loads(Path(checks.__file__).with_name("facet_answers.json").read_text("utf-8"))["rows"]
+    assert len({(row["query-id"], row["corpus-id"]) for row in rows}) == len(rows) >= 40
+    for row in rows:
+        assert set(row) == {
+            "query-id", "corpus-id", "facet", "rule", "evidence_sha256", "verdict", "reason",
+        }  # fmt: skip
+        assert row["verdict"] in checks.VERDICTS and len(row["evidence_sha256"]) == 64
+
+
 def test_verdicts_on_names_are_whole_and_hold_no_name() -> None:
     rows = json.loads(Path(checks.__file__).with_name("names.json").read_text("utf-8"))["rows"]
     assert len({(row["concept"], row["language"]) for row in rows}) == len(rows)

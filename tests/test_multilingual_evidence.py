@@ -35,6 +35,7 @@ from tests.translated_world import (
     questions_in,
     read_tables,
     recorded,
+    recorded_back,
     wrong_ones,
 )
 from tests.translated_world import (
@@ -176,6 +177,35 @@ def test_the_audit_is_clean_and_finds_planted_defects_in_this_release(release: P
     assert [found.canary for found in few.canaries if not found.is_found] == []
     ran = {rule.rule: rule.status for rule in few.rules}
     assert ran["translation_checks"] == ran["translation_origins"] == ran["families"] == "passed"
+
+
+def test_translations_are_translated_back_and_a_copying_engine_fails(
+    tmp_path: Path, translated: Workspace, cards: Path
+) -> None:
+    made = Workspace(shutil.copytree(translated.root, tmp_path / "ws"))
+    folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
+    (folder / "spec.toml").write_text(f"{SPEC}back_translation = true\n", "utf-8")
+    spec = read_spec(folder / "spec.toml")
+    run_stages(made, spec=spec)
+    recorded_back(made, ("es", "de", "zh"), tmp_path / "back.jsonl")
+    told = take(Request(spec, ["back_translation"], Terms("")), tmp_path / "back.jsonl", made.root)
+    assert told["recorded"]["to_no_prompt"] == []
+    found = Counter(
+        (row["language"], row["status"], row["detail"].partition(":")[0])
+        for row in read_tables(made, f"{NAME}_checked.checks")
+        if row["check"] == "back_translation"
+    )
+    by_language = {language: {key[1:] for key in found if key[0] == language} for language in LANGUAGES}
+    assert by_language["es"] == {("failed", "by-hand gave back what it was given")}
+    assert by_language["de"] == by_language["zh"] == {("passed", "by-hand")}
+    assert all(by_language[language] == {("not_run", "no engine")} for language in ("fr", "ja", "pt"))
+    reasons = [
+        reason
+        for row in read_tables(made, f"{NAME}_all.translations")
+        if row["language"] == "es"
+        for reason in row["reasons"]
+    ]
+    assert "back_changed" in reasons
 
 
 def test_show_puts_all_languages_side_by_side(translated: Workspace) -> None:

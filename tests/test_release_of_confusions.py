@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.audit import audit
-from curation.audit.rules import confusion_names, confusions, pools, restricted, rights, runs
+from curation.audit.rules import confusion_names, confusions, name_results, pools, restricted, rights, runs
 from curation.evaluation.collection import open_collection
 from curation.export.run import export
 from curation.export.source import open_source
@@ -54,6 +54,7 @@ nano_documents = 100
 RULES = (
     *confusions.RULES,
     *confusion_names.RULES,
+    *name_results.RULES,
     *pools.RULES,
     *runs.RULES,
     *rights.RULES,
@@ -160,8 +161,9 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
     found = said(directory)
     assert {rule: status for rule, status in found.items() if status == "failed"} == {}
     assert found["confusion_sets"] == found["confusion_tiers"] == "passed"
-    assert found["confusion_names"] == "passed"
-    planted = audit(directory, query(), rules=(*pools.RULES, *confusion_names.RULES), plant=True)
+    assert found["confusion_names"] == found["name_results"] == "passed"
+    looked = (*pools.RULES, *confusion_names.RULES, *name_results.RULES)
+    planted = audit(directory, query(), rules=looked, plant=True)
     assert all(planted_one.is_found for planted_one in planted.canaries)
     changed = Path(shutil.copytree(directory, tmp_path / NAME))
     path = next((changed / "confusions").glob("*.parquet"))
@@ -175,7 +177,12 @@ def test_its_audit_holds_and_notices_a_set_that_was_changed(
     pq.write_table(
         table.set_column(table.column_names.index("below"), table.schema.field("below"), column), path
     )
-    assert said(changed)["confusion_sets"] == "failed"
+    derived = changed / "runs/derived.json"
+    told = json.loads(derived.read_text("utf-8"))
+    told["names"]["languages"]["ja"]["systems"]["bm25"]["mean"] += 0.01
+    derived.write_text(json.dumps(told), "utf-8")
+    after = said(changed)
+    assert after["confusion_sets"] == after["name_results"] == "failed"
 
 
 def test_sets_are_loaded_by_language_with_names_for_documents(made: tuple[Path, ReleaseManifest]) -> None:

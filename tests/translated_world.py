@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from curation.multilingual.back import known_pairs
+from curation.prompts.material import read_block
 from curation.tasks.multilingual_evidence.settings import NAME
 from flows.engine.runner import read_rows, table_files
 from flows.engine.workspace import Workspace
@@ -82,6 +84,25 @@ def recorded(workspace: Workspace, said: Mapping[tuple[str, str], str], file: Pa
     ]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     return prompts
+
+
+def recorded_back(workspace: Workspace, languages: Sequence[str], file: Path) -> None:
+    """Write back-translations: the sources themselves, and of the first language copies of the input."""
+    prompts = read_rows(Prompt, table_files(workspace, f"{NAME}_back_translation.prompts"))
+    english = {row["id"]: row["text"] for row in read_tables(workspace, f"{NAME}_wanted.queries")}
+    rows = []
+    for prompt in prompts:
+        first, _, last = prompt.subject.rpartition("/")
+        if prompt.form not in languages:
+            continue
+        known = (
+            known_pairs(prompt.form)[int(last) - 1][0]
+            if first.startswith("known/")
+            else english.get(first, "")
+        )
+        said = read_block(prompt, "query") if prompt.form == languages[0] else known
+        rows.append({"model": "by-hand", "prompt_id": prompt.id, "answer": {"text": said}})
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
 
 
 def question_of(workspace: Workspace) -> dict[str, str]:

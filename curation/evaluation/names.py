@@ -27,16 +27,21 @@ FIRST = "R@1"
 NAMED = "names"
 """Key of derived.json."""
 OFFICIAL = "official"
+FOLDER = "runs/names"
+"""Run files, in a folder for each language."""
 
 
 def names_report(
-    directory: Path, parts: Mapping[str, tuple[Collection, Mapping[str, Run]]]
+    directory: Path,
+    parts: Mapping[str, tuple[Collection, Mapping[str, Run]]],
+    files: Mapping[str, Mapping[str, Mapping[str, str]]],
 ) -> dict[str, Any] | None:
     """What a release says of names in other languages; None where it has none.
 
     Args:
         directory: the task folder.
         parts: language -> its part of split test, and the runs of systems on it.
+        files: language -> system -> where its run file is, and its hash.
     """
     if not parts:
         return None
@@ -51,7 +56,7 @@ def names_report(
         for name in sorted(runs):
             values = first_is_right(collection, runs[name], [query.id for query in asked])
             right[name, language] = dict(zip((query.id for query in asked), values.tolist(), strict=True))
-            told[name] = _estimate(values, groups)
+            told[name] = {**_estimate(values, groups), **files[language][name]}
         found[language] = {
             "queries": len(asked),
             OFFICIAL: sum((query.id, language) in confirmed for query in asked),
@@ -94,7 +99,7 @@ def _gap(
     return dict(gaps.get(FIRST, {}))
 
 
-def _estimate(values: Values, groups: Any) -> dict[str, float | None]:
+def _estimate(values: Values, groups: Any) -> dict[str, Any]:
     """Mean and interval, whole articles drawn."""
     (made,) = estimates(values[:, None], groups)
     return {

@@ -15,6 +15,8 @@ from typing import Literal
 
 from curation.extract.language import chances
 from curation.fidelity.sides import sides
+from curation.multilingual.back import Back, control, differences, is_copy
+from curation.multilingual.denial import seen
 from curation.multilingual.numbers import Numeral, english_numerals, numerals, plain
 from curation.multilingual.words import Words, denies, words_of
 
@@ -35,6 +37,7 @@ class Fault(enum.StrEnum):
     SIDE_CHANGED = "side_changed"
     CONCEPT_CHANGED = "concept_changed"
     ANSWER_LEFT = "answer_left"
+    BACK_CHANGED = "back_changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,9 @@ _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\bet al\b|#\w+")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
 _NAME_OF_SUBSTANCE = re.compile(r"\d[\d,]*(?:-[^\W\d_]|(?=[^\W\d_]*[αβγ]))")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
+_DECADE = re.compile(r"\b(1[5-9]|20)\d0s\b")
+_HALF = re.compile(r"\bhalf an? (hundred|thousand|million|billion)\b")
+_SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9}
 _ROMAN = {
     name: str(place)
     for place, name in enumerate(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"], start=1)
@@ -144,12 +150,13 @@ _IMPLIED |= {
 }
 
 
-def check(item: Translation, concepts: Concepts | None = None) -> Checked:
+def check(item: Translation, concepts: Concepts | None = None, back: Back | None = None) -> Checked:
     """All checks of a translation.
 
     Args:
         item: texts of any form; they are compared in NFKC.
         concepts: None: `concepts` is not run.
+        back: what an engine made of it in English; None: `back_translation` is not run.
 
     Raises:
         KeyError: nothing is known of the language.
@@ -169,7 +176,7 @@ def check(item: Translation, concepts: Concepts | None = None) -> Checked:
             _sides(source, text, words),
             _concepts(concepts),
             _answer(source, text, item.answers),
-            Score("back_translation", "not_run", None, "no engine"),
+            _back(item, back),
         )
     )
 
@@ -258,6 +265,9 @@ def _numbers(source: str, text: str, words: Words) -> Iterator[Score]:
     ordinals = set(_ORDINAL.findall(source))
     implied = {_IMPLIED[word] for word in _WORD.findall(source.lower()) if word in _IMPLIED}
     implied |= {_ROMAN[word] for word in _WORD.findall(source) if word in _ROMAN}
+    implied |= {"0"} if ":00" in source + text else set()
+    implied |= {str(int(century) + 1) for century in _DECADE.findall(source)}
+    implied |= {str(_SCALES[scale] // 2) for scale in _HALF.findall(source.lower())}
     names = {reading for match in _NAME_OF_SUBSTANCE.findall(text) for reading in re.findall(r"\d+", match)}
     lost = [item for item in one if not _is_among(item, other) and not item.readings & (ordinals | {"1"})]
     new = [
@@ -283,14 +293,22 @@ def _named(item: Numeral) -> str:
 
 def _unit_changed(item: Numeral, others: Sequence[Numeral]) -> str:
     """What a number is now said of, where every place of it has another unit."""
-    units = {other.unit for other in others if other.readings & item.readings}
-    if not item.unit or not units or "" in units or item.unit in units:
+    units = {other.unit for other in others if other.readings & item.readings and not other.is_name}
+    own = "year" if item.unit == "age" else item.unit
+    if not own or not units or "" in units or own in units:
         return ""
     return f"{_named(item)}: now {', '.join(sorted(units))}"
 
 
 def _negation(source: str, text: str, words: Words) -> Score:
-    """Whether only one of the texts denies, and the other has no more words that may stand for a denial."""
+    """Whether what the English text says of denial is too unlikely beside its translation.
+
+    Of short texts, and without weights of the language: whether only one of the texts denies, and the other
+    has no more words that may stand for a denial.
+    """
+    if (found := seen(source, text, words)) is not None:
+        detail = ("lost" if found.is_denied else "new") if found.is_unlikely else ""
+        return _scored("negation", Fault.NEGATION_CHANGED, found.is_unlikely, found.chance / 100, detail)
     english, one, other = words_of("en"), source.lower(), text.lower()
     told, retold = denies(one, english), denies(other, words)
     if told == retold:
@@ -336,6 +354,20 @@ def _answer(source: str, text: str, answers: Sequence[str]) -> Score:
         return Score("answer", "not_run", None, "no answer is known")
     left = [name for name in answers if _says(text, name) and not _says(source, name)]
     return _scored("answer", Fault.ANSWER_LEFT, bool(left), len(left), "; ".join(left))
+
+
+def _back(item: Translation, back: Back | None) -> Score:
+    """How much an engine that translated it back into English says otherwise than the source."""
+    if back is None:
+        return Score("back_translation", "not_run", None, "no engine")
+    if is_copy(item.text, back.text):
+        detail = f"{back.engine} gave back what it was given"
+        return Score("back_translation", "failed", 0.0, detail, Fault.BACK_CHANGED)
+    if why := control(item.language, back.known):
+        return Score("back_translation", "not_run", None, f"{back.engine} failed its control: {why}")
+    found = list(differences(item.source, back.text))
+    detail = "; ".join([*found, f"{back.engine}: {back.text}"])
+    return _scored("back_translation", Fault.BACK_CHANGED, bool(found), len(found), detail)
 
 
 def _says(text: str, name: str) -> bool:

@@ -9,19 +9,31 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from curation.fidelity.quantities import quantities, unit_at
 from curation.multilingual.words import Words, words_of
 
-_DIGITS = re.compile(r"\d+(?:[.,·٫ \u00a0\u202f\u2009']?\d+)*")
+_DIGITS = re.compile(r"(?<![\w.,)])\.\d+|\d+(?:[.,·٫ \u00a0\u202f\u2009']?\d+)*")
 _HAN_DIGIT = {char: value for value, char in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _HAN_TEN = {"十": 10, "百": 100, "千": 1000}
+_MORE = "多余餘数數"
 _HAN_SCALE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _HAN = re.compile(f"[{''.join([*_HAN_DIGIT, *_HAN_TEN])}]+")
+_TENS_FIRST = re.compile(r"[\s\-]*(?:[ye]\b|et\b)?[\s\-]*")
+"""Between tens and ones of a number in words: treinta y cinco, vingt-quatre, двадцать четыре."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,\s\u00a0\u202f\u2009']\d{3})+")
+_DECADE = re.compile(r"1[5-9]\d0s\b|20\d0s\b")
+"""Elsewhere told by its century: 20 世纪 30 年代."""
+_FIRST_YEAR = re.compile(r"\b(19|20)\d\d[-‐‑–]\Z")
+_SHORT_YEAR = re.compile(r"\d\d")
+_RANGE = re.compile(r"\s*[-‐‑–—~]\s*\d")
+_NAME_BEFORE = re.compile(r"[a-zα-ω]-?\Z")
+_RANGE_OF_SCALE = re.compile(
+    r"\b(\d[\d.,]*)(\s*(?:and|to|or|[-–])\s*\d[\d.,]*\s*)(hundred|thousand|million|billion)\b"
+)
 _SPACE = re.compile(r"[\s\u00ad\-‐‑‒–—]*")
 
 
@@ -33,6 +45,8 @@ class Numeral:
     unit: str
     is_digits: bool
     is_article: bool = False
+    is_name: bool = False
+    """Part of a name, which has no unit: SARS-CoV-2."""
 
 
 def numerals(text: str, words: Words) -> list[Numeral]:
@@ -52,12 +66,22 @@ def numerals(text: str, words: Words) -> list[Numeral]:
 
 def english_numerals(text: str) -> list[Numeral]:
     """Numbers of an English text: digits as in any language, words as curation.fidelity reads them."""
+    lowered, words = text.lower(), words_of("en")
     spelt = [
-        Numeral(frozenset({item.value}), item.unit, False)
+        Numeral(
+            frozenset({item.value, str(int(item.value) * _scale(lowered, item.end, words)[0])}),
+            item.unit,
+            False,
+        )
         for item in quantities(text)
         if not text[item.start].isdigit()
     ]
-    return [item for _, item in _in_digits(text.lower(), words_of("en"))] + spelt
+    return [item for _, item in _in_digits(_shared_scales(lowered), words)] + spelt
+
+
+def _shared_scales(text: str) -> str:
+    """An English text with the scale of a range or a list at both ends: 14 and 22 million."""
+    return _RANGE_OF_SCALE.sub(r"\1 \3 \2\3", text)
 
 
 def plain(text: str) -> str:
@@ -66,13 +90,29 @@ def plain(text: str) -> str:
 
 
 def _in_digits(text: str, words: Words) -> Iterator[tuple[int, Numeral]]:
-    for match in _DIGITS.finditer(text):
+    following = ""
+    found = []
+    for match in reversed(list(_DIGITS.finditer(text))):
         end = match.end()
         readings = {value for part in _parts(match.group()) for value in _readings(part)}
         scale, after = _scale(text, end, words)
         if scale > 1:
             readings |= {_text(Decimal(value) * scale) for value in readings}
-        yield match.start(), Numeral(frozenset(readings), _unit(text, after, words), True)
+        if words.language == "en":
+            readings |= _of_years(text, match)
+        unit = _unit(text, after, words) or (following if _RANGE.match(text, end) else "")
+        is_name = _NAME_BEFORE.search(text, 0, match.start()) is not None
+        found.append((match.start(), Numeral(frozenset(readings), unit, True, is_name=is_name)))
+        following = unit
+    yield from reversed(found)
+
+
+def _of_years(text: str, match: re.Match[str]) -> set[str]:
+    """Other ways to tell an English year: of the 1930s, 30; of 2019-20, 2020."""
+    if _DECADE.match(text, match.start()):
+        return {match.group()[2:]}
+    before = _FIRST_YEAR.search(text, 0, match.start())
+    return {before[1] + match.group()} if before and _SHORT_YEAR.fullmatch(match.group()) else set()
 
 
 def _parts(written: str) -> list[str]:
@@ -83,7 +123,11 @@ def _parts(written: str) -> list[str]:
 
 
 def _readings(written: str) -> Iterator[str]:
-    bare = re.sub(r"[\s\u00a0\u202f\u2009']", "", written).replace("·", ".").replace("٫", ".")
+    bare = (
+        re.sub(r"^\.|[\s\u00a0\u202f\u2009']", lambda sign: "0." if sign.group() == "." else "", written)
+        .replace("·", ".")
+        .replace("٫", ".")
+    )
     marks = [char for char in bare if char in ".,"]
     if not marks:
         yield _text(Decimal(bare))
@@ -107,6 +151,7 @@ def _scale(text: str, end: int, words: Words) -> tuple[int, int]:
     at = start.end() if start else end
     if words.is_unspaced:
         scale = 1
+        at += at < len(text) and text[at] in _MORE
         while at < len(text) and text[at] in (_HAN_SCALE | _HAN_TEN):
             scale *= (_HAN_SCALE | _HAN_TEN)[text[at]]
             at += 1
@@ -126,14 +171,31 @@ def _unit(text: str, end: int, words: Words) -> str:
 
 
 def _in_words(text: str, words: Words) -> Iterator[tuple[int, Numeral]]:
+    """Numbers in words; tens and ones that make one number are told as that, and asked for as neither."""
+    found: list[tuple[int, Numeral]] = []
+    before, end = 0, 0
+    for start, word in _number_words(text, words):
+        value, is_article = words.numbers[word], word in words.articles
+        scale, after = _scale(text, start + len(word), words)
+        readings = {str(value), str(value * scale)}
+        if before in range(20, 100, 10) and value < 10 and _TENS_FIRST.fullmatch(text, end, start):
+            readings |= {str((before + value) * scale)}
+            is_article = True
+            found[-1] = found[-1][0], replace(found[-1][1], is_article=True)
+        found.append((start, Numeral(frozenset(readings), _unit(text, after, words), False, is_article)))
+        before, end = value, start + len(word)
+    yield from found
+
+
+def _number_words(text: str, words: Words) -> Iterator[tuple[int, str]]:
+    """Words for numbers with their places; of words that a hyphen joins, each, unless they are one number."""
     for match in _WORD.finditer(text):
-        value = words.numbers.get(match.group())
-        if value is None:
-            continue
-        scale, after = _scale(text, match.end(), words)
-        readings = frozenset({str(value), str(value * scale)})
-        is_article = match.group() in words.articles
-        yield match.start(), Numeral(readings, _unit(text, after, words), False, is_article)
+        if match.group() in words.numbers:
+            yield match.start(), match.group()
+        else:
+            for part in re.finditer(r"[^\W\d_]+", match.group()):
+                if part.group() in words.numbers:
+                    yield match.start() + part.start(), part.group()
 
 
 def _in_han(text: str, words: Words) -> Iterator[tuple[int, Numeral]]:

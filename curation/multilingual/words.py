@@ -15,6 +15,18 @@ _REACH = 30
 
 
 @dataclass(frozen=True, slots=True)
+class Denial:
+    """Fitted weights of what speaks for a denial in the English text, in hundredths of a log-odds."""
+
+    bias: int
+    lost: int
+    """Least log-odds of a denial where the English text denies; below it, the translation has lost it."""
+    new: int
+    """Least log-odds of none where the English text denies nothing."""
+    weights: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """One language of languages.toml, its word lists as expressions over lower-case text."""
 
@@ -27,6 +39,8 @@ class Words:
     hints: re.Pattern[str]
     neutral: frozenset[str]
     """Words that deny, each with the one before or behind it, where they deny nothing: sin embargo, 不全."""
+    written: frozenset[str]
+    """Those of them that stand in languages.toml."""
     sides: Mapping[str, re.Pattern[str]]
     numbers: Mapping[str, int]
     articles: frozenset[str]
@@ -35,6 +49,8 @@ class Words:
     units: Sequence[tuple[re.Pattern[str], str]]
     ratio: tuple[float, float] | None
     """Shortest and longest translation, in characters for each of its source; None: not measured."""
+    denial: Denial | None
+    """None: denials are compared by the lists alone."""
 
 
 @functools.cache
@@ -59,12 +75,14 @@ def words_of(language: str) -> Words:
         denies=_any_of(table["denies"], is_unspaced),
         hints=_any_of(table["hints"], is_unspaced),
         neutral=frozenset((*table.get("neutral", ()), *fitted.get("neutral", ()))),
+        written=frozenset(table.get("neutral", ())),
         sides={side: _any_of(table[side], is_unspaced) for side in ("left", "right", "both")},
         numbers=numbers,
         articles=articles,
         scales=table.get("scales", {}),
         units=_units(table.get("units", {}), is_unspaced),
         ratio=tuple(fitted["ratio"]) if "ratio" in fitted else None,
+        denial=Denial(**fitted["denial"]) if "denial" in fitted else None,
     )
 
 

@@ -26,6 +26,17 @@ forms, genes and names of persons as they are. Give the translation alone in `te
     properties={"text": {"type": "string"}},
     max_tokens=1024,
 )
+BACK_TRANSLATION = QuestionKind(
+    name="back_translation",
+    version=1,
+    role="You translate questions of clinicians and case reports.",
+    instructions="""\
+Translate the query into English, word for word where English allows it. Keep every fact: each finding, what \
+is denied, every number with its unit, left and right. Mend nothing that seems wrong, add no fact, leave \
+none out, and do not answer the query. Give the translation alone in `text`.""",
+    properties={"text": {"type": "string"}},
+    max_tokens=1024,
+)
 NAMED: Mapping[str, str] = {
     "de": "German",
     "es": "Spanish",
@@ -56,6 +67,22 @@ def ask(subject: str, task: str, text: str, language: str, names: Sequence[tuple
     if names:
         shown.append(("names", "\n".join(f"{english} = {name}" for english, name in names)))
     return TRANSLATION.ask(subject, task, shown, form=language)
+
+
+def ask_back(subject: str, task: str, text: str, language: str) -> Prompt:
+    """The prompt for English again of a text in another language; its source is not shown.
+
+    Args:
+        subject: id of the text.
+        task: task name.
+        text: in that language.
+        language: primary BCP-47 subtag.
+
+    Raises:
+        KeyError: nothing is known of the language.
+    """
+    shown = [("language", NAMED[language]), ("query", text)]
+    return BACK_TRANSLATION.ask(subject, task, shown, form=language)
 
 
 def text_of(answer: Mapping[str, Any]) -> str | NotUsed:

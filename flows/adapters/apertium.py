@@ -19,7 +19,7 @@ from schemas.prompt import Prompt
 
 NAME = "apertium"
 """As `--model` calls it."""
-KIND = "translation"
+KIND, BACK = "translation", "back_translation"
 _CODES: Mapping[str, str] = {
     "de": "deu", "es": "spa", "fr": "fra", "it": "ita", "ja": "jpn", "pt": "por", "ru": "rus", "zh": "zho",
 }  # fmt: skip
@@ -46,9 +46,10 @@ class Apertium:
         self.pairs = frozenset(self._run(["-l"]).split())
         self._version = (self._run(["-V"]).strip().splitlines() or [""])[0]
 
-    def pair_of(self, language: str) -> str:
-        """The pair from English into a language, '' where it has none."""
-        ours = (f"eng-{_CODES.get(language, language)}", f"en-{language}")
+    def pair_of(self, language: str, kind: str = KIND) -> str:
+        """The pair from English into a language, or back from it, '' where it has none."""
+        ends = (("eng", _CODES.get(language, language)), ("en", language))
+        ours = ["-".join(pair if kind == KIND else pair[::-1]) for pair in ends]
         return next((pair for pair in ours if pair in self.pairs), "")
 
     def translate(self, texts: Sequence[str], pair: str) -> list[str]:
@@ -70,21 +71,22 @@ class Apertium:
         """What it answers to prompts for translations, as the store holds it, a batch at a time.
 
         Args:
-            prompts: of kind `translation`; their form is the language.
+            prompts: of kind `translation` or `back_translation`; their form is the language.
             run: counts what is asked, what fails, and languages without a pair.
 
         Raises:
             UsageError: a prompt asks for something else.
         """
-        by_language: dict[str, list[Prompt]] = {}
+        by_language: dict[tuple[str, str], list[Prompt]] = {}
         for prompt in prompts:
-            if prompt.kind.partition("@")[0] != KIND:
+            kind = prompt.kind.partition("@")[0]
+            if kind not in (KIND, BACK):
                 raise UsageError(
                     f"{NAME} translates; it cannot answer {prompt.kind}", hint=f"medqrels answer {KIND} …"
                 )
-            by_language.setdefault(prompt.form, []).append(prompt)
-        for language, those in sorted(by_language.items()):
-            pair = self.pair_of(language)
+            by_language.setdefault((kind, prompt.form), []).append(prompt)
+        for (kind, language), those in sorted(by_language.items()):
+            pair = self.pair_of(language, kind)
             if not pair:
                 run.unasked += len(those)
                 run.outcomes[f"no pair for {language}"] += len(those)

@@ -119,6 +119,15 @@ def _named(number: int, language: str, name: str, *said: str, **changes: Mapping
 _FORMS = {"es": "morbo {} del mar", "ja": "海の{}熱", "zh": "海之{}病"}
 
 
+def planted_names(number: int, language: str, *, is_first: bool) -> str:
+    """SQL: an invented set with its names in a language; the set itself only where this is its first one."""
+    text = _named(number, language, _FORMS[language])
+    if is_first:
+        return text
+    own = ("named_queries", "named_qrels", "named_corpus")
+    return "; ".join(part for part in text.split("; ") if any(f"INTO {name} " in part for name in own))
+
+
 def _query(name: str, number: int, *said: str, language: str = "es", **changes: Mapping[str, Any]) -> Defect:
     """A defect by which a query has to be named."""
     return Defect(name, _named(number, language, _FORMS[language], *said, **changes))

@@ -18,6 +18,9 @@ from curation.audit.rules.runs_people import Sides, label_sides, of_people
 from curation.audit.rules.runs_reading import TABLES, Faults, Part
 from curation.audit.rules.runs_tally import Split, Tally
 from curation.evaluation.measures import names
+from curation.evaluation.names import FOLDER as NAMES
+from curation.evaluation.names import NAMED
+from curation.evaluation.runs import SUFFIX, file_stem
 from curation.release.results import read as read_json
 from schemas.errors import ReleaseError
 from schemas.hashing import sha256_file
@@ -143,13 +146,27 @@ def _read_run(directory: Path, split: str, system: str, looked: Looked) -> None:
 
 def _unnamed(directory: Path, looked: Looked) -> None:
     """Files beside the run files that no result names."""
-    known = _OTHERS | {name for name, _ in looked.files}
+    known = _OTHERS | {name for name, _ in looked.files} | name_files(looked.derived).keys()
     for path in sorted((directory / FOLDER).rglob("*")):
         name = path.relative_to(directory).as_posix()
         if path.is_file() and name not in known:
             faults = Faults()
             faults.add(UNNAMED)
             looked.files.append((name, faults))
+
+
+def name_files(derived: Json) -> Mapping[str, tuple[str, str, Json]]:
+    """Run file of a system on names in a language -> (language, system, what derived.json says of it)."""
+    names = derived.get(NAMED)
+    languages = names.get("languages") if isinstance(names, dict) else None
+    found: dict[str, tuple[str, str, Json]] = {}
+    for language, said in (languages if isinstance(languages, dict) else {}).items():
+        systems = said.get("systems") if isinstance(said, dict) else None
+        for system, item in (systems if isinstance(systems, dict) else {}).items():
+            if isinstance(item, dict):
+                name = f"{NAMES}/{language}/{file_stem(system)}{SUFFIX}"
+                found[name] = (language, system, item)
+    return found
 
 
 def broken(rule: str, context: Context) -> Outcome:

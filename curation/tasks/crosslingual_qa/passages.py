@@ -185,7 +185,7 @@ def _passage_ids(_: Source, passages: Sequence[Passage], __: Sequence[Mention]) 
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=2,
+    version=3,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),

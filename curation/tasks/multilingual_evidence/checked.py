@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from curation.concepts.opening import open_backend
+from curation.multilingual.back import Back
 from curation.multilingual.checks import Concepts, Fault, Translation, check
+from curation.tasks.multilingual_evidence.back import FOUND_BACK
 from curation.tasks.multilingual_evidence.records import (
+    FoundBack,
     KeptTranslation,
     TranslatedQuestion,
     TranslationCheck,
@@ -26,6 +29,7 @@ Row = TranslationCheck | KeptTranslation | Drop
 def checked(
     wanted: WantedTranslation,
     translated: Sequence[TranslatedQuestion],
+    backs: Sequence[FoundBack],
     *,
     vocabulary: Path,
     types: Path,
@@ -36,13 +40,15 @@ def checked(
     Args:
         wanted: the question, and the language it was to be translated into.
         translated: the translation, one row or none.
+        backs: what an engine made of it in English, one row or none.
         vocabulary: index of the native matcher.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
     """
     for one in translated:
         concepts = _concepts(wanted, one.text, vocabulary, types, relations)
-        found = check(Translation(wanted.text, one.text, wanted.language, wanted.answers), concepts)
+        back = next((Back(made.engine, made.text, made.known) for made in backs), None)
+        found = check(Translation(wanted.text, one.text, wanted.language, wanted.answers), concepts, back)
         for score in found.scores:
             yield TranslationCheck(
                 wanted=wanted.id,
@@ -98,16 +104,19 @@ def _concepts(
 
 
 # A named function, not a lambda: stages travel to worker processes.
-def _translated_ids(wanted: WantedTranslation, translated: Sequence[TranslatedQuestion]) -> list[str]:
+def _translated_ids(
+    wanted: WantedTranslation, translated: Sequence[TranslatedQuestion], *_: object
+) -> list[str]:
     return [one.wanted for one in translated]
 
 
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=2,
+    version=3,
     inputs=(
         Input(f"{NAME}_wanted.wanted", WantedTranslation, "id"),
         Input(f"{NAME}_translations.translated", TranslatedQuestion, "wanted"),
+        Input(f"{FOUND_BACK.name}.found", FoundBack, "wanted"),
     ),
     outputs=(
         Table("checks", TranslationCheck, ("wanted", "check")),

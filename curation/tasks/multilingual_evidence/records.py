@@ -35,6 +35,7 @@ class WantedTranslation:
     told: tuple[str, ...] = column("concepts (CURIEs) that the English question names", default=())
     answers: tuple[str, ...] = column("names of the answer in both languages", default=())
     core_only: bool = column("only whole families of the parallel core are wanted")
+    translate_back: bool = column("an engine is asked to translate it back", default=False)
 
 
 @record
@@ -47,6 +48,38 @@ class TranslatedQuestion:
     model: str = column("engine or model as it was asked for")
     served_model: str = column("as it named itself, '' when it did not")
     prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
+
+
+@record
+class TextBack:
+    """One text that is to be translated back into English: a translation, or a known sentence."""
+
+    id: str = column(
+        "which translation was wanted, or known/, the language, / and the number of the sentence"
+    )
+    article_id: str = column("collection or module of the question, '' of a known sentence")
+    language: str = column("BCP-47")
+    text: str = column("what is to be translated")
+
+
+@record
+class BackText:
+    """One text as an engine translated it back."""
+
+    id: str = column("which text")
+    text: str = column("English as it came, white space folded")
+    model: str = column("engine or model as it was asked for")
+    served_model: str = column("as it named itself, '' when it did not")
+
+
+@record
+class FoundBack:
+    """One translation as an engine translated it back, and what the engine made of the known sentences."""
+
+    wanted: str = column("which translation")
+    engine: str = column("engine or model, as it named itself or as it was asked for")
+    text: str = column("English")
+    known: tuple[str, ...] = column("known sentences of the language in English, in order", default=())
 
 
 @record

@@ -30,6 +30,11 @@ class Settings(SupportSettings):
         description="only questions with a kept translation in every language of the core, and only these",
     )
 
+    back_translation: bool = Field(
+        default=False,
+        description="translations are translated back, and known sentences as a control of the engine",
+    )
+
     @field_validator("languages")
     @classmethod
     def _are_known(cls, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -54,3 +59,4 @@ class OwnReason(StrEnum):
     UNTRANSLATED = "untranslated"
     LENGTH_UNLIKELY = "length_unlikely"
     CONCEPT_CHANGED = "concept_changed"
+    BACK_CHANGED = "back_changed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.prompts.support import ANSWER
+from curation.tasks.multilingual_evidence.back import BACK, FOUND_BACK, TEXTS_BACK
 from curation.tasks.multilingual_evidence.checked import CHECKED
 from curation.tasks.multilingual_evidence.settings import NAME, SOURCE_LANGUAGE, Settings
 from curation.tasks.multilingual_evidence.sql import OVER_ALL
@@ -34,6 +35,9 @@ TASK = Task(
         labels_stage(NAME),
         WANTED,
         TRANSLATION,
+        TEXTS_BACK,
+        BACK,
+        FOUND_BACK,
         CHECKED,
     ),
     over_all=OVER_ALL,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final
 
 from curation.privacy import CERTAIN, hits
 from curation.prompts import material, translation
@@ -24,21 +25,34 @@ def _ask(wanted: WantedTranslation, *, prompt: str, prompt_sha256: str) -> Itera
     """The prompt for one translation; `prompt…` are of the stage's identity alone."""
     pairs = [(name.english, name.name) for name in wanted.names]
     made = translation.ask(wanted.id, NAME, wanted.text, wanted.language, pairs)
-    found = next(iter(hits(wanted.text, CERTAIN)), None)
+    yield shown_to(made, wanted.text, wanted.id, wanted.article_id)
+
+
+def shown_to(made: Prompt, text: str, subject: str, article_id: str) -> Prompt | Drop:
+    """A prompt for a translation, or why nobody may be shown the text."""
+    found = next(iter(hits(text, CERTAIN)), None)
     reason = Reason.NAMES_A_PATIENT if found else None
     if reason is None and material.size(made) > material.MAX_BYTES:
         reason = Reason.TOO_LONG
-    yield (
-        made
-        if reason is None
-        else Drop(
-            unit="translation",
-            id=wanted.id,
-            article_id=wanted.article_id,
-            reason=reason,
-            detail=found[0] if found else "",
-        )
+    if reason is None:
+        return made
+    return Drop(
+        unit="translation",
+        id=subject,
+        article_id=article_id,
+        reason=reason,
+        detail=found[0] if found else "",
     )
+
+
+def text_or_reason(values: Mapping[str, Any]) -> tuple[str, StrEnum | None]:
+    """The text that an answer gives, or '' and why it cannot be used."""
+    text = translation.text_of(values)
+    if isinstance(text, NotUsed):
+        return "", text
+    if next(iter(hits(text, CERTAIN)), None) is not None:
+        return "", Reason.NAMES_A_PATIENT
+    return text, None
 
 
 def _read(
@@ -48,8 +62,8 @@ def _read(
     for answer in answers:
         values = read_answer(answer.text, json.loads(asked.answer_schema))
         assert values is not None, f"an answer in no valid form was stored as valid: {asked.id}"
-        text = translation.text_of(values)
-        if not isinstance(text, NotUsed) and next(iter(hits(text, CERTAIN)), None) is None:
+        text, reason = text_or_reason(values)
+        if reason is None:
             yield TranslatedQuestion(
                 wanted=asked.subject,
                 text=text,
@@ -59,7 +73,6 @@ def _read(
                 prompt_sha256=prompt_sha256,
             )
             continue
-        reason = text if isinstance(text, NotUsed) else Reason.NAMES_A_PATIENT
         yield Drop(unit="answer", id=asked.subject, article_id="", reason=reason, detail=asked.id)
 
 

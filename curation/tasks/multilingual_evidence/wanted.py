@@ -61,6 +61,7 @@ def want(
             told=tuple(sorted(told)),
             answers=tuple(sorted({answers[0].answer, *all_of(known, hidden & set(query.targets), language)})),
             core_only=settings.parallel_core,
+            translate_back=settings.back_translation,
         )
 
 
@@ -71,7 +72,7 @@ def _query_id(query: Query, *_: object) -> list[str]:
 
 WANTED = RecordStage(
     name=f"{NAME}_wanted",
-    version=1,
+    version=2,
     inputs=(
         Input(f"{NAME}_pairs.queries", Query, "id"),
         Input(f"{NAME}_pairs.answers", AnsweredQuery, "query_id"),

@@ -358,6 +358,7 @@ def test_neighbours_are_symmetric_and_every_facet_can_be_asked_of_a_disease() ->
         ("Clinical presentation", "presentation"),
         ("Laboratory Diagnosis", "diagnosis"),
         ("Etiology", "cause"),
+        ("Risk factors", None),
         ("Diagnosis and treatment", None),
         ("Treatment groups", None),
         ("Differential diagnosis", None),
@@ -385,6 +386,14 @@ def test_a_heading_announces_one_facet_or_none(heading: str, facet: str | None) 
         ("Our patient with gout is treated with colchicine.", set()),
         ("The prognosis of gout is good.", {"prognosis"}),
         ("Gout has a poor prognosis without care.", {"prognosis"}),
+        ("Ink is a sign used for gout diagnosis.", set()),
+        ("Ink is used for gout.", {"treatment"}),
+        ("Gout presents itself with both slow and fast forms.", set()),
+        ("Gout presents with a hot toe.", {"presentation"}),
+        ("Wine was the only risk factor for gout: it doubled the odds.", set()),
+        ("Crystals are the cause of gout.", {"cause"}),
+        ("Gout is the second most frequent type of disease worldwide.", set()),
+        ("Gout is the most common type of inflammatory disease.", {"definition"}),
     ],
 )
 def test_a_sentence_answers_by_the_words_around_the_name(sentence: str, facets: set[str]) -> None:

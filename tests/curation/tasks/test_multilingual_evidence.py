@@ -101,7 +101,11 @@ def checks(vocabulary: dict[str, Path], text: str) -> tuple[dict[str, tuple[str,
     told = TranslatedQuestion(
         wanted=spanish.id, text=text, kind="translation@1", model="by-hand", served_model="", prompt_sha256=""
     )
-    given = {f"{NAME}_wanted.wanted": [spanish], f"{NAME}_translations.translated": [told]}
+    given: dict[str, list[Any]] = {
+        f"{NAME}_wanted.wanted": [spanish],
+        f"{NAME}_translations.translated": [told],
+        f"{NAME}_back_translation_found.found": [],
+    }
     resources = {name: vocabulary[name] for name in CHECKED.resources}
     rows, drops, _ = run_records(CHECKED, given, CHECKED.params, resources)
     found = {row.check: (row.status, row.detail) for row in rows["checks"]}
@@ -154,6 +158,7 @@ def test_a_question_without_a_translation_is_neither_kept_nor_rejected(vocabular
     given: dict[str, list[Any]] = {
         f"{NAME}_wanted.wanted": wanted(vocabulary)[0],
         f"{NAME}_translations.translated": [],
+        f"{NAME}_back_translation_found.found": [],
     }
     resources = {name: vocabulary[name] for name in CHECKED.resources}
     rows, drops, units = run_records(CHECKED, given, CHECKED.params, resources)

@@ -23,8 +23,10 @@ if arguments == ["-l"]:
     print("  eng-spa\\n  spa-eng\\n  fra-spa")
 elif arguments == ["-V"]:
     print("Apertium 3.8.3")
-elif arguments == ["-u", "-f", "line", "eng-spa"]:
+elif arguments[:3] == ["-u", "-f", "line"] and arguments[3] in ("eng-spa", "spa-eng"):
     words = {WORDS!r}
+    if arguments[3] == "spa-eng":
+        words = {{one: other for other, one in words.items()}}
     for text in sys.stdin.buffer.read().decode("utf-8").splitlines():
         said = " ".join(words.get(word, word) for word in text.split())
         sys.stdout.buffer.write((said + "\\n").encode("utf-8"))
@@ -61,6 +63,18 @@ def test_each_text_comes_back_to_its_own_prompt_and_languages_without_a_pair_wai
     assert json.loads(second["text"]) == {"text": "¿Qué insecto bites?"}
     assert first["served_model"] == "Apertium 3.8.3 eng-spa" and first["state"] == "answered"
     assert run.calls == 2 and run.unasked == 1 and run.outcomes["no pair for ja"] == 1
+
+
+@pytest.mark.usefixtures("program")
+def test_back_translations_go_by_the_pair_into_english() -> None:
+    asked = [
+        translation.ask_back(f"q1/{language}", "multilingual_evidence", text, language)
+        for text, language in (("¿Qué insecto", "es"), ("Quel insecte", "fr"))
+    ]
+    run = Run()
+    (stored,) = Apertium().answers(asked, run)
+    assert json.loads(json.loads(stored[key_of(asked[0])])["text"]) == {"text": "Which insect"}
+    assert run.calls == 1 and run.outcomes["no pair for fr"] == 1
 
 
 @pytest.mark.usefixtures("program")

@@ -72,6 +72,8 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
     asked = {"questions", "exercises", "pairs", "judge", "judge_answers", "judgements", "judged", "labels"}
     expected |= {f"{task}_{step}" for task in ("reference_qa", "multilingual_evidence") for step in asked}
     asked = {"wanted", "translation", "translation_answers", "translations", "checked"}
+    back = "back_translation"
+    asked |= {back, f"{back}_answers", f"{back}s", f"{back}_texts", f"{back}_found"}
     expected |= {f"multilingual_evidence_{step}" for step in asked}
     asked = {"cases", "reasoning_path", "reasoning_path_answers", "paths", "views", "pairs", "apart"}
     asked |= {"judge", "judge_answers", "judgements", "judged", "questions", "exams", "vignettes", "tries"}
