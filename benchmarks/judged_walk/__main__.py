@@ -138,7 +138,7 @@ def figures(folder: Path) -> dict[str, Any]:
     lost: dict[tuple[str, str], Counter[str]] = {}
     for row in drops:
         lost.setdefault((row["stage"], row["unit"]), Counter())[row["reason"]] += 1
-    card = (folder / "README.md").read_text("utf-8")
+    card = (folder / "card" / "origin.md").read_text("utf-8").replace("`", "")
     return {
         "label": stated["label"],
         "audit": report["verdict"],
@@ -146,7 +146,7 @@ def figures(folder: Path) -> dict[str, Any]:
         "loaded": loaded,
         "positives": sum(row["score"] > 0 for row in _table(folder, "qrels")),
         "judged": dict(Counter(str(row["reason"] or row["score"]) for row in _judgements(folder))),
-        "stages_in_card": sum(row["stage"] in card for row in funnel),
+        "stages_in_card": sum(f"| {row['stage']} | {row['unit']} |" in card for row in funnel),
         "funnel": [
             {**{name: row[name] for name in ("stage", "unit", "entered", "kept")},
              "dropped": dict(sorted(lost.get((row["stage"], row["unit"]), Counter()).items()))}
