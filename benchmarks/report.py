@@ -40,6 +40,7 @@ from benchmarks import (
 from benchmarks.developer_checks.sample import lower_bound
 from benchmarks.grounding import page as grounding
 from benchmarks.hostile import page as hostile_page
+from benchmarks.judged_walk import __main__ as judged_walk
 from benchmarks.measure import RESULTS, ROOT
 from benchmarks.reliability import page as reliability_page
 
@@ -373,6 +374,7 @@ def text() -> str:
         written_cases.section,
         hidden_diagnoses.section,
         rewrite_checks.section,
+        judged_walk.section,
         answer_kills.section,
         injection.section,
         translations.section,

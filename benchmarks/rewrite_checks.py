@@ -57,11 +57,13 @@ WRITTEN = ROOT / "tests" / "gold" / "written_vignettes.toml"
 TUNED = ROOT / "tests" / "gold" / "written_rewrites.toml"
 UNSEEN = ROOT / "tests" / "gold" / "unseen_rewrites.toml"
 FRESH = ROOT / "tests" / "gold" / "fresh_rewrites.toml"
+LATER = ROOT / "tests" / "gold" / "later_rewrites.toml"
 CLEAN_TUNED = "clean rewrite of the 104 that rules were mended on"
 CLEAN_UNSEEN = "clean rewrite of the 60 of the second list"
-CLEAN_FRESH = "clean rewrite of the 100 that nobody looked at"
+CLEAN_FRESH = "clean rewrite of the 100 of the third list"
+CLEAN_LATER = "clean rewrite of the 100 that nobody looked at"
 SPOILT_UNSEEN = "of the 60, spoilt"
-FIRST_MET = {CLEAN_TUNED: (43, 104), CLEAN_UNSEEN: (43, 60), CLEAN_FRESH: (76, 100)}
+FIRST_MET = {CLEAN_TUNED: (43, 104), CLEAN_UNSEEN: (43, 60), CLEAN_FRESH: (76, 100), CLEAN_LATER: (79, 100)}
 """Kept of each list when the rules first met it."""
 SPOILT, CLEAN_WRITTEN = "written by hand, spoilt", "clean rewrite written by hand"
 UNIT = "unit_changed"
@@ -145,6 +147,9 @@ def unseen(world: World) -> Iterator[tuple[str, str, Any]]:
     for item in tomllib.loads(FRESH.read_text("utf-8"))["faithful"]:
         why = reasons_of(world, item["question"], item["rewrite"], item["answer"], ())
         yield CLEAN_FRESH, why[0] if why else "", item
+    for item in tomllib.loads(LATER.read_text("utf-8"))["faithful"]:
+        why = reasons_of(world, item["question"], item["rewrite"], item["answer"], ())
+        yield CLEAN_LATER, why[0] if why else "", item
     for item in tomllib.loads(UNSEEN.read_text("utf-8"))["faithful"]:
         why = reasons_of(world, item["question"], item["rewrite"], item["answer"], ())
         yield CLEAN_UNSEEN, why[0] if why else "", item
@@ -236,20 +241,26 @@ def section() -> list[str]:
     return [
         *lines,
         "",
-        "Of pairs written by hand (`tests/gold/written_vignettes.toml`, `written_rewrites.toml`) all have "
-        "been looked at while the rules were mended. A second list of 60 (`unseen_rewrites.toml`, with 85 "
-        "edits that spoil them) was met by the rules on denials and on lost and added concepts as it was "
-        f"written: {FIRST_MET[CLEAN_UNSEEN][0]} of 60 were kept before them (of the 104: "
-        f"{FIRST_MET[CLEAN_TUNED][0]}). It has been looked at since. A third of 100 (`fresh_rewrites.toml`) "
-        f"was written before the rules were opened again: {FIRST_MET[CLEAN_FRESH][0]} were kept then. Causes "
-        "were looked for in the other lists alone, and the third was measured once more at the end; what is "
-        "dropped of it has not been looked at. So its share is the one to expect. What changed: words that "
-        "stand for each other in the vocabulary's own synonyms (kidney, renal) say the same, a name found "
-        "by its spelling alone is no ground to drop, and rates per minute are read in words. Before that: "
-        "a word that stands in a clause with a denial is affirmed by nobody, a relative "
-        "counts wherever its sentence names one, and a concept is told by a clause that has words of its "
-        "definition beside words that the other text lacks. What is dropped is told with its reason and "
-        "costs a query. A spoilt one counts as dropped for whatever reason.",
+        "Of pairs written by hand (`tests/gold/written_vignettes.toml`, `written_rewrites.toml`) all "
+        "have been looked at while the rules were mended. A second list of 60 (`unseen_rewrites.toml`, "
+        "with 85 edits that spoil them) was met by the rules on denials and on lost and added concepts "
+        f"as it was written: {FIRST_MET[CLEAN_UNSEEN][0]} of 60 were kept before them (of the 104: "
+        f"{FIRST_MET[CLEAN_TUNED][0]}). It has been looked at since. A third of 100 "
+        "(`fresh_rewrites.toml`) was written before the rules were opened again: "
+        f"{FIRST_MET[CLEAN_FRESH][0]} were kept then, 81 when causes had been looked for in the other "
+        "lists alone; since then it has been looked at. A fourth of 100 (`later_rewrites.toml`) was "
+        "written before the rules were opened for the last time and measured once, at the end "
+        f"({FIRST_MET[CLEAN_LATER][0]} were kept before); what is dropped of it has not been looked at. "
+        "So its share is the one to expect. What changed last: a short form is named in capitals alone "
+        "(PALE); a name is told by its initials (CK), inside a compound (corticosteroids are steroids) "
+        "or by a concept whose definition has all its words; a denial is lost only where a clause "
+        "affirms all that was denied. Before that: words that stand for each other in the vocabulary's "
+        "own synonyms (kidney, renal) say the same, a name found by its spelling alone is no ground to "
+        "drop, and rates per minute are read in words. First: a word that stands in a clause with a "
+        "denial is affirmed by nobody, a relative counts wherever its sentence names one, and a concept "
+        "is told by a clause that has words of its definition beside words that the other text lacks. "
+        "What is dropped is told with its reason and costs a query. A spoilt one counts as dropped for "
+        "whatever reason.",
         "",
     ]
 

@@ -25,6 +25,7 @@ ALL = (
     "written_cases",
     "hidden_diagnoses",
     "rewrite_checks",
+    "judged_walk",
     "translations",
     "vignette_cuts",
     "labels",

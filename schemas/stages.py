@@ -83,6 +83,7 @@ class Reason(enum.StrEnum):
     GAP_TO_FILL = "gap_to_fill"
     NO_WORDED_ANSWER = "no_worded_answer"
     ONLY_WITH_OPTIONS = "only_with_options"
+    NEEDS_IMAGE = "needs_image"
     GENERAL_SUBJECT = "general_subject"
     NO_SUPPORT = "no_support"
     LANGUAGE_NOT_READ = "language_not_read"

@@ -7,6 +7,7 @@ import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +261,12 @@ def test_an_answer_that_says_nothing_by_itself_cannot_be_supported(answer: str, 
     )  # fmt: skip
     reason = why_not(asked, ("X:1",), ("X:1",), ReferenceSettings())
     assert (reason is None) == is_worded
+    shown = replace(asked, text="A photograph of the lesion is shown. What makes its mucus?")
+    if is_worded:
+        assert why_not(shown, ("X:1",), ("X:1",), ReferenceSettings()) == (
+            "needs_image",
+            "photograph of the lesion is shown",
+        )
 
 
 def test_the_release_names_its_judge_and_is_not_publishable(release: Path) -> None:

@@ -8,7 +8,7 @@ counts for nothing. The correlation is τ-b, which allows for ties (Kendall 1945
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from curation.evaluation.collection import Collection
 from curation.evaluation.labels import RELEVANT
 from curation.evaluation.mining import Finders, finders
 from curation.evaluation.ranking import Ranking, Run
-from schemas.judged_tables import CALIBRATION
+from schemas.grades import UNDECIDED
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 
 LEAST_QUERIES, LEAST_SYSTEMS = 30, 3
 """Fewer queries with a positive under both label sets, or fewer systems, tell nothing of an order."""
@@ -30,15 +31,18 @@ PLACES = 9
 """Decimal places of a mean: closer ones are ties."""
 Sample = Mapping[tuple[str, str], tuple[int, int]]
 """Pair of query and document -> (what the judge concluded, what people said)."""
+Twice = Mapping[str, Mapping[str, tuple[int, int]]]
+"""order: in the other order, or seeds: with a seed -> query -> pairs asked twice, and those that changed."""
 Means = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class OfJudge:
-    """What a release says of its judge: what found the pairs, and those that people graded, too."""
+    """What a release says of its judge: what found the pairs, which people graded, which were asked twice."""
 
     found_by: Finders
     sample: Sample
+    twice: Twice = field(default_factory=dict)
 
     @property
     def is_there(self) -> bool:
@@ -54,7 +58,50 @@ def of_judge(directory: Path) -> OfJudge:
         for path in CALIBRATION.files(directory, "")
         for row in pq.read_table(path, columns=columns).to_pylist()
     ]
-    return OfJudge(finders(directory), sample_of(rows))
+    return OfJudge(finders(directory), sample_of(rows), twice_of(_judgements(directory)))
+
+
+def _judgements(directory: Path) -> list[dict[str, Any]]:
+    """Scores of every judged pair, as far as a release of its format has the columns."""
+    rows: list[dict[str, Any]] = []
+    for path in JUDGEMENTS.files(directory, ""):
+        wanted = ("query-id", "forward", "reversed", "seeded", "reason")
+        known = [name for name in wanted if name in pq.read_schema(path).names]
+        rows += pq.read_table(path, columns=known).to_pylist()
+    return rows
+
+
+def twice_of(rows: Sequence[Mapping[str, Any]]) -> Twice:
+    """Pairs that a judge was asked about twice, by query, from rows of the table `judgements`.
+
+    In the other order a pair has changed if it is `unstable`: its conclusion is another one; with a seed, if
+    any score is.
+    """
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    for row in rows:
+        if not (row.get("forward") and row.get("reversed")):
+            continue
+        changed = {"order": row["reason"] == UNDECIDED[1]}
+        if row.get("seeded"):
+            changed["seeds"] = row["seeded"] != row["forward"]
+        for name, is_other in changed.items():
+            of_query = found.setdefault(name, {})
+            pairs, other = of_query.get(row["query-id"], (0, 0))
+            of_query[row["query-id"]] = (pairs + 1, other + is_other)
+    return found
+
+
+def stability(collection: Collection, twice: Twice) -> dict[str, Any]:
+    """How often the judge said something else when it was asked again, over the queries of a split."""
+    known = {query.id for query in collection.queries}
+    found = {}
+    for name, of_query in sorted(twice.items()):
+        counted = [counts for query, counts in of_query.items() if query in known]
+        pairs, other = (sum(counts[side] for counts in counted) for side in (0, 1))
+        found[name] = {
+            "pairs": pairs, "changed": other, "share": round(other / pairs, PLACES) if pairs else None
+        }  # fmt: skip
+    return found
 
 
 def sample_of(rows: Sequence[Mapping[str, Any]]) -> Sample:

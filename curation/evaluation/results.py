@@ -17,7 +17,7 @@ from curation.evaluation import fairness, judges, measures, mining, statistics
 from curation.evaluation.collection import Collection
 from curation.evaluation.ranking import EMPTY, Run
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 FACET_NDCG = "facet_ndcg"
 """Key of what is said of questions on facets of named concepts (curation.evaluation.facets)."""
 _TOOLS = ("bm25s", "ir-measures", "pytrec-eval-terrier", "numpy", "PyStemmer")
@@ -116,6 +116,8 @@ def summarise(
     if judge.is_there:
         runs = {system.name: system.run for system in systems if system.run is not None}
         summary["judge_and_people"] = judges.beside_people(collection, runs, judge.sample)
+    if judge.twice:
+        summary["judge_stability"] = judges.stability(collection, judge.twice)
     return Results(summary, _rows(collection, systems, values, names, measured))
 
 

@@ -10,11 +10,11 @@ from itertools import combinations, takewhile
 from typing import TypeVar
 
 from curation.extract.sentences import sentence_spans
-from curation.fidelity.denials import are_opposite, denials, denied, names_kin
+from curation.fidelity.denials import are_opposite, denials, denied, names_kin, same_denied
 from curation.fidelity.meanings import Meanings
 from curation.fidelity.quantities import implied, measured, quantities, said_of
 from curation.fidelity.sides import Side, said_of_sides, sides
-from curation.fidelity.words import Word, also_said, content_words, stem
+from curation.fidelity.words import Word, also_said, content_words, listed, stem
 from schemas.concept import Mention
 
 K = TypeVar("K")
@@ -31,6 +31,15 @@ _KIN = 4
 """Letters of a stem with which words of one family begin alike."""
 _ENDING = 2
 """Letters of an ending by which they may differ where they share more."""
+
+
+_TURNS = listed(
+    """
+    a an anti contra counter dis extra grand hyper hypo il im in infra inter intra ir mal meta micro multi non
+    over para peri post pre pro pseudo semi step sub super supra trans un under
+    """
+)
+"""Beginnings that make another thing of a word: corticosteroids are steroids, prediabetes is no diabetes."""
 
 
 class Change(enum.StrEnum):
@@ -65,7 +74,7 @@ def changes(
         retold: the same of the rewrite.
         meanings: of the vocabulary they are of.
     """
-    told, retold = _stated(source, told), _stated(rewrite, retold)
+    told, retold = _stated(source, told, meanings), _stated(rewrite, retold, meanings)
     return [
         *_numbers(source, rewrite),
         *_sides(source, rewrite),
@@ -75,10 +84,15 @@ def changes(
     ]
 
 
-def _stated(text: str, mentions: Sequence[Mention]) -> list[Mention]:
-    """Concepts that a text states: what it asks is not said of anybody."""
+def _stated(text: str, mentions: Sequence[Mention], meanings: Meanings) -> list[Mention]:
+    """Concepts that a text states: what it asks is not said of anybody, and "pale" is not PALE."""
     asked = [(start, end) for start, end in sentence_spans(text) if text[start:end].endswith("?")]
-    return [item for item in mentions if not any(start <= item.start < end for start, end in asked)]
+    return [
+        item
+        for item in mentions
+        if not any(start <= item.start < end for start, end in asked)
+        and (item.text[1:].isupper() or not meanings.is_short_form(item.concept, item.name))
+    ]
 
 
 def _numbers(source: str, rewrite: str) -> Iterator[Found]:
@@ -165,7 +179,8 @@ def _denials(
     before = denials(source, [span for one, _ in pairs for span in _spans(one)])
     after = denials(rewrite, [span for _, other in pairs for span in _spans(other)])
     for word in sorted(before.keys() & after.keys()):
-        if are_opposite(before[word], after[word]):
+        texts = (source, rewrite) if True in before[word] else (rewrite, source)
+        if are_opposite(before[word], after[word]) and same_denied(*texts, word):
             yield Found(Change.NEGATION_CHANGED, word)
 
 
@@ -218,12 +233,37 @@ def _missing(
     for concept, item in sorted(missing.items()):
         if meanings.any_same(concept, known) or (not item.is_negated and meanings.follows(concept, stated)):
             continue
+        if _is_abbreviated(item.text, other) or _is_defined(item, others, told[1], meanings):
+            continue
         places = _in_other_words(other, meanings.wordings(concept), meanings)
         if not places:
             if not _is_reworded(text, other, meanings.gloss(concept)):
                 yield Found(change, f"{item.text} ({concept})")
         elif are_opposite(set(denied(text, [(item.start, item.end)])), set(denied(other, places))):
             yield Found(Change.NEGATION_CHANGED, item.text)
+
+
+def _is_abbreviated(name: str, other: str) -> bool:
+    """Whether a text has the initials of a name, in capitals, or its part with figures: CK, C3."""
+    words = re.findall(r"[^\W_]+", name)
+    short = [word for word in words if not word.isalpha() and not word.isdigit()]
+    if len(words) > 1 and all(word.isalpha() for word in words):
+        short.append("".join(word[0] for word in words).upper())
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", other) for word in short)
+
+
+def _is_defined(item: Mention, others: Sequence[Mention], own: Sequence[Mention], meanings: Meanings) -> bool:
+    """Whether a concept that the other text alone names is defined by all words of this name.
+
+    Palpitations are "a sensation that the heart is pounding or racing": who has them has a racing heart.
+    """
+    words = {word.stem for word in content_words(item.text)}
+    if len(words) < 2:
+        return False
+    fresh = {one.concept for one in others if one.is_negated == item.is_negated} - {
+        one.concept for one in own
+    }
+    return any(_has_words(item.text, meanings.gloss(concept)) for concept in sorted(fresh))
 
 
 def _all_words(text: str) -> list[Word]:
@@ -295,11 +335,13 @@ def _has_words(name: str, stems: Set[str]) -> bool:
 
 
 def _are_kin(one: str, other: str) -> bool:
-    """Whether two stems are one, or one begins the other (injur, injuri), or endings differ (abdomen)."""
+    """Whether two stems are one, one begins or ends the other (injuri, radioiodin), or endings differ."""
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
     if len(short) >= _KIN and long.startswith(short):
+        return True
+    if len(short) > _KIN and long.endswith(short) and long.removesuffix(short) not in _TURNS:
         return True
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(short, long, strict=False)))
     return shared > _KIN and len(long) - shared <= _ENDING

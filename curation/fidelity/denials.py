@@ -42,10 +42,14 @@ _NOT_ANY = re.compile(
 _IN_CLAUSE = re.compile(
     r"\b(?:no|not|none|never|nor|neither|without|cannot|unable|absen\w+|lack\w*|los[st]\w*|lose\w?|free of"
     r"|miss\w*|refus\w+|fail\w*|den(?:y|ies|ied|ying)|stop\w*|ceas\w+|remov\w+|negative|hardly|barely"
-    r"|yet to|non\w+)\b|n[o']t\b",
+    r"|yet to|non\w+|gone|exclud\w+|ruled out)\b|n[o']t\b",
     re.IGNORECASE,
 )
 """Words that deny what their clause tells, some of them by what they mean (Karttunen 1971)."""
+_NO_OTHER = re.compile(
+    r"\b(?:no|not|without|any)\s+(?:any\s+)?(?:other|further|additional)\s+(?:\w+\s+){0,2}\Z", re.IGNORECASE
+)
+"""'Takes no other drugs' denies no drugs: there are some."""
 _CLAUSE_ENDS = re.compile(r"[;:,.]|\b(?:but|and|while|whereas|although|who|whose|which)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.?!]\s")
 _PLACE = re.compile(
@@ -69,7 +73,9 @@ def denied(text: str, spans: Sequence[Span]) -> list[bool | None]:
     )
     found: list[bool | None] = []
     for (start, end), context in zip(spans, assign(text, spans), strict=True):
-        if not (context.is_negated or _NOT_ANY.search(text, 0, start)):
+        if _NO_OTHER.search(text, 0, start):
+            found.append(None)
+        elif not (context.is_negated or _NOT_ANY.search(text, 0, start)):
             found.append(None if _IN_CLAUSE.search(_clause(text, start, end)) else False)
         else:
             is_sure = not context.is_negated or _is_reached(text, (start, end), triggers)
@@ -135,6 +141,37 @@ def denials(text: str, aside: Sequence[Span] = ()) -> dict[str, set[bool | None]
         (flag,) = (True,) if is_lacking else denied(text, [(word.start, word.end)])
         told.setdefault(word.stem, set()).add(flag)
     return told
+
+
+def same_denied(denying: str, affirming: str, word: str) -> bool:
+    """Whether what one text denies of a word is what a clause of the other affirms, with all its words.
+
+    "Has not lost weight" does not deny that "her weight is unchanged": nothing there is lost.
+
+    Args:
+        denying: the text that denies the word wherever it has it.
+        affirming: the text that affirms it.
+        word: its stem.
+    """
+    triggers = [
+        (end, start)
+        for first, last in sentence_spans(denying)
+        for start, end, phrase in _lexicon().hits(denying.lower(), first, last)
+        if any(flag == "negated" for flag, _ in phrase.sets)
+    ]
+    affirmed = [
+        {one.stem for one in content_words(_clause(affirming, place.start, place.end))}
+        for place in content_words(affirming)
+        if place.stem == word
+    ]
+    for place in content_words(denying):
+        if place.stem != word:
+            continue
+        before = max((end for end, _ in triggers if end <= place.start), default=place.start)
+        meant = {one.stem for one in content_words(denying[before : place.end])} - _SAY_LITTLE
+        if any(meant <= clause for clause in affirmed):
+            return True
+    return not affirmed
 
 
 def _is_place(text: str, word: Word) -> bool:

@@ -13,6 +13,20 @@ from curation.fidelity.words import content_words
 from schemas.concept import Mention
 from schemas.hashing import normalise_text
 
+_THING = r"(?:figure|fig|image|photo(?:graph)?|picture|exhibit|panel|tracing|slide|video|audio|table)"
+_PLACE = r"(?:below|above|here|at right|at left)"
+_IMAGE = re.compile(
+    rf"\b(?:{_THING}s? (?:\d+ |[A-H] )?(?:(?:is|are|was|were) )?"
+    r"(?:shown|below|above|attached|provided|displayed|on the (?:left|right))"
+    rf"|(?:shown|depicted|seen|illustrated|displayed|pictured|given) "
+    rf"(?:{_PLACE}|(?:in|on) (?:the |this |an? )?(?:\w+ ){{0,2}}{_THING})(?!\w)"
+    rf"|{_THING}s? of [\w ]{{1,40}} (?:is|are) (?:shown|attached|provided)"
+    r"|(?:is|are) shown(?=\s*[.;)])"
+    rf"|see (?:the )?(?:{_THING}|below)"
+    rf"|the (?:{_THING}|ecg|x-ray|radiograph|ct|mri|smear|biopsy) (?:above|below|(?:is )?shown))",
+    re.IGNORECASE,
+)
+
 
 class Leak(enum.StrEnum):
     """What is left of a choice."""
@@ -61,6 +75,12 @@ def leaks(
             yield Found(Leak.OPTION_LEFT, option)
     if words := needs_options(text):
         yield Found(Leak.OPTION_LEFT, words)
+
+
+def needs_image(text: str) -> str:
+    """The words by which a question shows something beside it, '' when it can stand alone."""
+    found = _IMAGE.search(text)
+    return found.group() if found else ""
 
 
 def needs_options(text: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from curation.concepts.english import fold_english
 from curation.diagnosis.concepts import Concepts
 from curation.fidelity.substitutes import substitutes
-from curation.fidelity.words import content_words
+from curation.fidelity.words import FUNCTION_WORDS, content_words
 from schemas.hashing import normalise_text
 
 _GROUPS = ("CHEM", "DISO")
@@ -53,6 +53,9 @@ class Meanings(Protocol):
     def substitutes(self, stem: str) -> frozenset[str]:
         """Stems of words that stand in the place of one in other names of the same things."""
 
+    def is_short_form(self, concept: str, name: str) -> bool:
+        """Whether a name is a short form, which a text writes in capitals: PALE is not what "pale" says."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VocabularyMeanings:
@@ -67,6 +70,7 @@ class VocabularyMeanings:
     _known: dict[str, frozenset[str]] = field(default_factory=dict)
     _worded: dict[str, tuple[frozenset[str], ...]] = field(default_factory=dict)
     _glossed: dict[str, frozenset[str]] = field(default_factory=dict)
+    _short: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def tells(self, concept: str) -> bool:
         """See :class:`Meanings`."""
@@ -103,6 +107,11 @@ class VocabularyMeanings:
         """See :class:`Meanings`."""
         return _replaced(self.names, self.groups, self.common).get(stem, frozenset())
 
+    def is_short_form(self, concept: str, name: str) -> bool:
+        """See :class:`Meanings`."""
+        self._read([concept])
+        return name.casefold() in self._short[concept]
+
     def _read(self, wanted: Iterable[str]) -> None:
         missing = sorted(set(wanted) - self._known.keys())
         if not missing:
@@ -114,12 +123,16 @@ class VocabularyMeanings:
         )
         found: dict[str, set[str]] = {concept: set() for concept in missing}
         worded: dict[str, set[frozenset[str]]] = {concept: set() for concept in missing}
+        english: dict[str, set[str]] = {concept: set() for concept in missing}
         for row in table.to_pylist():
             found[row["concept"]].add(_folded(row["name"]))
+            if row["language"] == "en":
+                english[row["concept"]].add(row["name"])
             if row["language"] == "en" and row["term_type"] not in _OTHER_CONCEPTS:
                 worded[row["concept"]].add(frozenset(word.stem for word in content_words(row["name"])))
         for concept, stems in worded.items():
             self._worded[concept] = tuple(sorted(stems - {frozenset()}, key=sorted))
+        self._short.update({concept: _short_forms(names) for concept, names in english.items()})
         self._known.update({concept: frozenset(names) for concept, names in found.items()})
 
 
@@ -178,6 +191,25 @@ def _definitions(path: Path, concepts: Sequence[str] = ()) -> list[str]:
         chosen &= pc.field("concept").isin(list(concepts))
     found: list[str] = pq.read_table(path, columns=["text"], filters=chosen)["text"].to_pylist()
     return found
+
+
+def _short_forms(names: Iterable[str]) -> frozenset[str]:
+    """Names of one word, folded, that are the initials of a longer one or are written in capitals alone."""
+    listed = list(names)
+    words = [re.findall(r"[^\W\d_]+", name.casefold()) for name in listed]
+    initials = {
+        "".join(word[0] for word in of_name if word not in left_out)
+        for of_name in words
+        if len(of_name) > 1
+        for left_out in ((), FUNCTION_WORDS)
+    }
+    single = [name for name in listed if name.isalpha() and len(name) > 1]
+    otherwise = {name.casefold() for name in single if not name.isupper()}
+    return frozenset(
+        name.casefold()
+        for name in single
+        if name.casefold() in initials or (name.isupper() and name.casefold() not in otherwise)
+    )
 
 
 def _folded(name: str) -> str:

@@ -78,6 +78,14 @@ HAVING = {
     "dyspneic": "dyspnea",
     "smoker": "smoke",
     "painful": "pain",
+    "hurt": "pain",
+    "hurts": "pain",
+    "hurting": "pain",
+    "ache": "pain",
+    "aches": "pain",
+    "aching": "pain",
+    "achy": "pain",
+    "sore": "pain",
 }
 """Words for one who has something -> what."""
 LACKING = {

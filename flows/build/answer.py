@@ -150,7 +150,7 @@ def take(request: Request, path: Path, root: str | Path | None) -> dict[str, Any
             "scripted": sum(row.mode == "scripted" for row in rows),
             "to_no_prompt": [f"{row.place}: {row.to}" for row in left],
         },
-        "next": _next(found, Run(), request.spec),
+        "next": _next(found, Run(), request.spec, path),
     }
 
 
@@ -298,10 +298,15 @@ def _priced(estimated: Mapping[str, Any]) -> list[str]:
     return [*lines, f"budget {estimated['budget']}, spent before {estimated['spent_before']}"]
 
 
-def _next(found: Sequence[Held], run: Run, spec: DatasetSpec) -> str:
-    """What helps next; '' when every prompt has its answer."""
+def _next(found: Sequence[Held], run: Run, spec: DatasetSpec, recorded: Path | None = None) -> str:
+    """What helps next; '' when every prompt has its answer. `recorded` is the file answers came from."""
     if run.stopped == "budget":
         return f"the budget is used up ({run.detail}): raise --budget and run the same command again"
+    if recorded and any(mine.waiting for mine in found):
+        return (
+            f"{recorded.name} has no answer to what waits: add those to the prompts in work/STAGE/all/"
+            "prompts.parquet, or ask a server without --answers"
+        )
     if any(mine.waiting for mine in found):
         return "run the same command again: it asks only for what has no answer"
     if has_own(spec):

@@ -12,7 +12,7 @@ import resource
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -289,6 +289,7 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
             lines += [f"    {line}" for line in _of_mining(system)]
             lines += [f"    {line}" for line in _of_models(system)]
         lines += [f"  {line}" for line in _of_judge(item.get("judge_and_people"))]
+        lines += [f"  {line}" for line in _of_stability(item.get("judge_stability", {}))]
         lines.append(f"  {item['page']}")
     return "\n".join(lines)
 
@@ -320,6 +321,15 @@ def _of_judge(found: dict[str, Any] | None) -> Iterator[str]:
         told = "undefined, all are equal" if found["tau"] is None else f"{found['tau']:.3f}"
         told += f" ({found['low']:.3f} to {found['high']:.3f})" if found["low"] is not None else ""
     yield f"order of systems by judge and by people, Kendall's τ: {told}"
+
+
+def _of_stability(found: Mapping[str, Any]) -> Iterator[str]:
+    """How often the judge that was asked again said something else."""
+    for name, how in (("order", "in the other order"), ("seeds", "with a seed")):
+        if told := found.get(name):
+            share = "" if told["share"] is None else f" ({told['share']:.3f})"
+            pairs = counted(told["pairs"], "pair")
+            yield f"judge asked again {how}: {told['changed']} of {pairs} changed{share}"
 
 
 def _of_models(system: dict[str, Any]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules.planting import table_file
+from curation.audit.rules.runs_twice import CHANGED
 from curation.audit.rules.text_rows import literal
 from curation.published.manifest import NAME, OF_CANDIDATES
 from curation.release.calibrated import CALIBRATED, FILE, calibration_facts
@@ -49,8 +50,6 @@ _NOT_ANSWERED = """SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibration
         AND NOT coalesce(count(DISTINCT a.annotator) FILTER (a.role = 'annotator') > 1
             AND r.people BETWEEN min(a.grade) FILTER (a.role = 'annotator')
                 AND max(a.grade) FILTER (a.role = 'annotator'), false)"""
-_TWICE = {"order": ("reversed", f"reason = '{UNDECIDED[1]}'"), "seeds": ("seeded", "forward <> seeded")}
-"""What calibration.json tells of pairs asked twice -> column of the other scores, and which are other."""
 _PLACES = 4
 _KAPPA_APART = 0.002
 """How far a stated κ may be from that of the table: figures are rounded to four places."""
@@ -113,7 +112,7 @@ def _other_figures(context: Context) -> Outcome:
     found = Collector("judge_calibration", "error")
     real = _figures(context)
     if stated.get("status") == "not_run":  # then nothing is said of agreement
-        kept = {"mined", "judged", "drawn", *_TWICE}
+        kept = {"mined", "judged", "drawn", *CHANGED}
         real = {name: value for name, value in real.items() if name in kept} | {"queries": 0}
     for name, value in real.items():
         given = _stated_value(stated, name)
@@ -136,7 +135,7 @@ def _stated_value(stated: Mapping[str, Any], name: str) -> Any:
     given: Any = stated.get(name)
     if name == "kappa":
         return (given or {}).get("value")
-    if name not in _TWICE:
+    if name not in CHANGED:
         return given
     return [given.get("pairs"), (given.get("unstable") or {}).get("value")] if given else None
 
@@ -145,7 +144,7 @@ def _twice(context: Context) -> dict[str, list[float | None]]:
     """Pairs that were asked twice, and the share that came out otherwise: in the other order, with a seed."""
     known = context.columns("judgements")
     made: dict[str, list[float | None]] = {}
-    for name, (column, is_other) in _TWICE.items():
+    for name, (column, is_other) in CHANGED.items():
         if column in known:
             row = context.select(
                 f"""SELECT count(*) AS n, count(*) FILTER ({is_other}) AS other FROM judgements

@@ -34,9 +34,11 @@ from curation.audit.rules.runs_made import (
     in_table,
     mined_nothing,
     no_people,
+    no_stability,
     of_miner,
     other_people,
     planted,
+    steadier_judge,
 )
 from curation.evaluation.runs import SUFFIX
 from curation.published.query import Sandbox
@@ -337,6 +339,11 @@ VALUES = (
         expected.PEOPLE,
         planted("another outcome of judge and people", other_people),
         planted("nothing said of judge and people", no_people),
+    ),
+    _check(
+        expected.TWICE,
+        planted("a judge steadier than its answers", steadier_judge),
+        planted("nothing said of a judge that was asked twice", no_stability),
     ),
     Check(
         "what is said of the pools",

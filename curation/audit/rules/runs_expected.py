@@ -23,6 +23,7 @@ SHAPED, NOT_RUN = "marks of systems that shaped the benchmark", "what is said of
 MEANS, FACET_MEANS, MACRO = "means of a system", "means by facet", "means of the means by facet"
 COMPARISONS, MINED = "differences between systems", "scores without a system's own positives"
 PEOPLE = "systems under labels of judge and people"
+TWICE = "a judge asked twice"
 """Parts of results.json that are compared."""
 _UNMEASURED = ("overall", "facets", "macro")
 POSITIVES = """

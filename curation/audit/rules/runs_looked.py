@@ -17,6 +17,7 @@ from curation.audit.rules.runs_mined import Mined, mined, parts_of, without_own
 from curation.audit.rules.runs_people import Sides, label_sides, of_people
 from curation.audit.rules.runs_reading import TABLES, Faults, Part
 from curation.audit.rules.runs_tally import Split, Tally
+from curation.audit.rules.runs_twice import Counts, asked_twice, of_twice
 from curation.evaluation.measures import names
 from curation.evaluation.names import FOLDER as NAMES
 from curation.evaluation.names import NAMED
@@ -29,6 +30,8 @@ FOLDER = "runs"
 DEEPEST = 10_000
 PEOPLE_SINCE = 2
 """The format of results.json since which it compares systems under labels of judge and people."""
+TWICE_SINCE = 3
+"""The format of results.json since which it tells how often a judge that is asked again says otherwise."""
 JUDGED_SINCE = 4
 """The format of release.json since which results measure judged documents alone, and what systems mined."""
 _OTHERS = frozenset({RESULTS, DERIVED, f"{FOLDER}/diagnostics.json"})
@@ -53,6 +56,7 @@ class Looked:
     sides: dict[str, Sides] = field(default_factory=dict)
     beside: dict[tuple[str, str], tuple[Tally, Tally]] = field(default_factory=dict)
     """Sums of each run that could be read, under the judge's labels and under people's."""
+    twice: dict[str, Counts] = field(default_factory=dict)
     files: list[tuple[str, Faults]] = field(default_factory=list)
     lines: int = 0
     wanted: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -96,6 +100,7 @@ def _look(context: Context) -> Looked:
         looked.mined = mined(context, splits, corpus)
     has_judge = any(found.systems for found in looked.mined.values())
     looked.sides = label_sides(context, splits, corpus, has_judge=has_judge)
+    looked.twice = asked_twice(context)
     for split, data in splits.items():
         looked.splits[split] = (data, parts[split])
         for name, system in systems_of(looked.results.get(split)).items():
@@ -260,6 +265,7 @@ def _wanted(context: Context, looked: Looked, split: str, named: Mapping[str, Js
         **wanted,
         expected.MINED: {"systems": _of_miners(looked, split, named)},
         expected.PEOPLE: _of_people(looked, split, named),
+        expected.TWICE: _of_twice(looked, split),
     }
 
 
@@ -273,6 +279,14 @@ def _of_people(looked: Looked, split: str, named: Mapping[str, Json]) -> dict[st
         return {}
     tallies = {name: looked.beside[split, name] for name in ran}
     return {"judge_and_people": of_people(looked.sides[split], tallies)}
+
+
+def _of_twice(looked: Looked, split: str) -> dict[str, Any]:
+    """What must be said of the judge itself; nothing of results that are older, or without a judge."""
+    written = looked.results[split].get("format")
+    is_told = isinstance(written, int) and written >= TWICE_SINCE and bool(looked.twice)
+    queries = looked.splits[split][0].queries.to_pylist()
+    return {"judge_stability": of_twice(looked.twice, queries) if is_told else MISSING}
 
 
 def _of_miners(looked: Looked, split: str, named: Mapping[str, Json]) -> dict[str, Any]:

@@ -16,14 +16,14 @@ from curation.audit.rules.runs_expected import POSITIVES
 from curation.audit.rules.runs_mined import FINDERS
 from curation.audit.rules.runs_reading import JUDGED, OUTSIDE, PAIRS_LEFT_OUT
 from curation.evaluation.collection import FACETS, Collection, EvaluationQuery, Head
-from curation.evaluation.judges import OfJudge, Sample, sample_of
+from curation.evaluation.judges import OfJudge, Sample, Twice, sample_of, twice_of
 from curation.evaluation.mining import Finders
 from curation.evaluation.ranking import Indices, Ranking
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem
 from curation.published.query import Sandbox, UnknownNameError
 from schemas.hashing import sha256_bytes
-from schemas.judged_tables import CALIBRATION
+from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 
 RESULTS, DERIVED = "runs/results.json", "runs/derived.json"
 STATED = {
@@ -179,7 +179,9 @@ def _of_tables(sandbox: Sandbox) -> Runs | None:
     if schema not in _MADE:
         while len(_MADE) >= _MOST_MADE:
             _MADE.pop(next(iter(_MADE)))
-        made = make_runs(_collections(sandbox), judge=OfJudge(_finders(sandbox), _sample(sandbox)))
+        made = make_runs(
+            _collections(sandbox), judge=OfJudge(_finders(sandbox), _sample(sandbox), _twice(sandbox))
+        )
         _MADE[schema] = made, json.dumps(made.results)
     made, results = _MADE[schema]
     return Runs(made.data, json.loads(results), {**made.derived}, {**made.files}) if made.data.qrels else None
@@ -192,6 +194,14 @@ def _finders(sandbox: Sandbox) -> Finders:
     except UnknownNameError:  # this release has no such table
         return {}
     return {(row["q"], row["c"]): frozenset(row["names"].split("\n")) for row in rows}
+
+
+def _twice(sandbox: Sandbox) -> Twice:
+    """What the tables say of pairs that the judge was asked about twice."""
+    try:
+        return twice_of(sandbox.run(f"FROM {JUDGEMENTS.name} ORDER BY ALL"))
+    except UnknownNameError:  # this release has no such table
+        return {}
 
 
 def _sample(sandbox: Sandbox) -> Sample:
@@ -334,6 +344,20 @@ def other_people(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
 def no_people(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
     """Nothing said of judge and people."""
     return ["test/judge_and_people"] if made.summary.pop("judge_and_people", None) else None
+
+
+def steadier_judge(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
+    """A judge said to change its mind less often than the tables tell."""
+    if "judge_stability" not in made.summary:
+        return None
+    for told in made.summary["judge_stability"].values():
+        told.update(changed=-1)
+    return [f"test/judge_stability/{name}/changed" for name in made.summary["judge_stability"]]
+
+
+def no_stability(made: Runs, sandbox: Sandbox) -> Sequence[str] | None:
+    """Nothing said of a judge that was asked twice."""
+    return ["test/judge_stability"] if made.summary.pop("judge_stability", None) else None
 
 
 def mined_nothing(made: Runs) -> None:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Collection, Sequence
 
 from curation.extract.sentences import sentence_spans
-from curation.fidelity.leaks import needs_options
+from curation.fidelity.leaks import needs_image, needs_options
 from curation.tasks.shared.questions import answer_of
 from curation.tasks.shared.words import word_count
 from schemas.question import Question
+from schemas.stages import Reason
 
 
 class RuleReason(enum.StrEnum):
@@ -18,7 +19,6 @@ class RuleReason(enum.StrEnum):
 
     NEEDS_OPTIONS = "needs_options"
     ASKS_FOR_EXCEPTION = "asks_for_exception"
-    NEEDS_IMAGE = "needs_image"
     SEVERAL_ANSWERS = "several_answers"
     NO_ANSWER = "no_answer"
     SHORT_VIGNETTE = "short_vignette"
@@ -31,23 +31,10 @@ _EXCEPTION = re.compile(
     r"|\b(?:which|what)\b[^?]{0,80}\b(?:is|are|would|should|can|does|do) not\b|\bisn't\b|\bfalse\b"
     r"|\bleast (?:likely|appropriate|useful|common|associated|helpful)\b|\bincorrect\b|\bcontraindicated\b",
 )
-_THING = r"(?:figure|fig|image|photo(?:graph)?|picture|exhibit|panel|tracing|slide|video|audio|table)"
-_PLACE = r"(?:below|above|here|at right|at left)"
-_IMAGE = re.compile(
-    rf"\b(?:{_THING}s? (?:\d+ |[A-H] )?(?:(?:is|are|was|were) )?"
-    r"(?:shown|below|above|attached|provided|displayed|on the (?:left|right))"
-    rf"|(?:shown|depicted|seen|illustrated|displayed|pictured|given) "
-    rf"(?:{_PLACE}|(?:in|on) (?:the |this |an? )?(?:\w+ ){{0,2}}{_THING})(?!\w)"
-    rf"|{_THING}s? of [\w ]{{1,40}} (?:is|are) (?:shown|attached|provided)"
-    r"|(?:is|are) shown(?=\s*[.;)])"
-    rf"|see (?:the )?(?:{_THING}|below)"
-    rf"|the (?:{_THING}|ecg|x-ray|radiograph|ct|mri|smear|biopsy) (?:above|below|(?:is )?shown))",
-    re.IGNORECASE,
-)
 _WHICH_FITS = re.compile(r"\bwhich of the following\b", re.IGNORECASE)
 
 
-def why_not(question: Question, targets: Collection[str], min_words: int) -> tuple[RuleReason, str] | None:
+def why_not(question: Question, targets: Collection[str], min_words: int) -> tuple[enum.StrEnum, str] | None:
     """The first rule a question breaks, and the words that do; None when it may be rewritten.
 
     'Which of the following is the most likely diagnosis' asks for one thing and can be asked openly; it is
@@ -66,8 +53,8 @@ def why_not(question: Question, targets: Collection[str], min_words: int) -> tup
     asked = _asked(text)
     if found := _EXCEPTION.search(asked):
         return RuleReason.ASKS_FOR_EXCEPTION, found.group()
-    if found := _IMAGE.search(text):
-        return RuleReason.NEEDS_IMAGE, found.group()
+    if shown := needs_image(text):
+        return Reason.NEEDS_IMAGE, shown
     if _leans_on_options(asked):
         return RuleReason.NEEDS_OPTIONS, asked
     words = word_count(text) - word_count(asked)

@@ -346,3 +346,29 @@ def test_orders_under_judge_and_people_are_computed_again(
     assert named(said(made)[1]) == {"test/judge_and_people"}
     made.summary["format"] = 1
     assert said(made)[1].status == "passed"
+
+
+def test_a_judge_that_was_asked_twice_is_counted_again(made: Runs) -> None:
+    rows: list[dict[str, Any]] = []
+    edit(made.data.directory, "qrels", rows.extend)
+    told = [
+        {
+            **{name: row[name] for name in ("query-id", "corpus-id")}, "found_by": ["bm25:answer:1"],
+            "forward": "2 2", "reversed": "0 1" if place == 1 else "2 2",
+            "seeded": "2 3" if place < 2 else "", "reason": "unstable" if place == 1 else "",
+        }
+        for place, row in enumerate(rows)
+    ]  # fmt: skip
+    path = made.data.directory / JUDGEMENTS.folder / "test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(told), path)
+    made = make_runs({"test": made.data}, SYSTEMS)
+    assert made.summary["judge_stability"]["order"]["changed"] == 1
+    assert made.summary["judge_stability"]["seeds"] == {"pairs": 2, "changed": 2, "share": 1.0}
+    assert said(made)[1].status == "passed"
+    made.summary["judge_stability"]["seeds"]["changed"] = 1
+    assert named(said(made)[1]) == {"test/judge_stability/seeds/changed"}
+    del made.summary["judge_stability"]
+    assert named(said(made)[1]) == {"test/judge_stability"}
+    made.summary["format"] = 2
+    assert said(made)[1].status == "passed"

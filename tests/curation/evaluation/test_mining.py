@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.evaluation.collection import Collection, open_collection
-from curation.evaluation.judges import beside_people, tau
+from curation.evaluation.judges import beside_people, of_judge, stability, tau
 from curation.evaluation.mining import finders
 from curation.evaluation.page.render import render
 from curation.evaluation.ranking import Ranking
@@ -105,3 +105,28 @@ def test_orders_of_systems_under_labels_of_judge_and_people(
     assert tau(np.array([1.0, 2.0, 3.0]), np.array([5.0, 5.0, 5.0])) is None
     del runs["third"]
     assert beside_people(collection, runs, sample)["why_not"].startswith("systems that ran: 2")
+
+
+def test_pairs_that_a_judge_was_asked_about_twice_are_counted(collection: Collection) -> None:
+    """In the other order a conclusion changes, with a seed a score; what is not judged in both is no pair."""
+    assert of_judge(collection.directory).twice == {}  # a release that does not tell what the judge said
+    columns = ("query-id", "forward", "reversed", "seeded", "reason", "found_by")
+    told = [
+        ("q1", "2 2", "2 2", "2 2", "", ["bm25:answer:1"]),
+        ("q1", "2 2", "0 1", "2 3", "unstable", ["bm25:answer:2"]),
+        ("q2", "0 0", "0 0", "", "", ["bm25:answer:1"]),
+        ("q2", "3 3", "", "3 2", "not_run", ["bm25:answer:2"]),
+        ("elsewhere", "3 3", "0 0", "0 0", "unstable", ["bm25:answer:1"]),
+    ]
+    rows = [
+        {"corpus-id": f"d{place}", **dict(zip(columns, row, strict=True))} for place, row in enumerate(told)
+    ]
+    pq.write_table(
+        pa.Table.from_pylist(rows), collection.directory / JUDGEMENTS.folder / "test-00000-of-00001.parquet"
+    )
+    judge = of_judge(collection.directory)
+    found = stability(collection, judge.twice)
+    assert found["order"] == {"pairs": 3, "changed": 1, "share": pytest.approx(1 / 3)}
+    assert found["seeds"] == {"pairs": 2, "changed": 1, "share": 0.5}
+    summary = summarise(collection, [measured("bm25")], 100).summary
+    assert summary["judge_stability"] == found and "The judge asked twice" in render(summary)

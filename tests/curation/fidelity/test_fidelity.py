@@ -40,7 +40,11 @@ class Plain:
         return frozenset({"cutan"}) if stem == "skin" else frozenset()
 
     def gloss(self, concept: str) -> frozenset[str]:
-        return frozenset({"pain", "urin"}) if concept == "dysuria" else frozenset()
+        told = {"dysuria": {"pain", "urin"}, "palpitations": {"sensat", "heart", "race", "pound"}}
+        return frozenset(told.get(concept, ()))
+
+    def is_short_form(self, concept: str, name: str) -> bool:
+        return concept == "encephalitis"
 
 
 def mention(text: str, words: str, concept: str, **flags: Any) -> Mention:
@@ -283,3 +287,58 @@ def test_a_short_form_of_the_answer_is_its_name() -> None:
 )
 def test_a_question_that_needs_its_options_is_known(text: str) -> None:
     assert needs_options(text) and not needs_options("Vitamin B. cereus was given on the following morning.")
+
+
+def reasons(source: str, told: Sequence[Mention], rewrite: str, retold: Sequence[Mention] = ()) -> list[str]:
+    return [str(item.reason) for item in changes(source, rewrite, told, retold, Plain())]
+
+
+def test_a_short_form_is_named_in_capitals_alone() -> None:
+    for text, wanted in (("She looks pale.", []), ("She has PALE.", ["concept_lost"])):
+        words = text.split()[-1].rstrip(".")
+        assert reasons(text, [mention(text, words, "encephalitis")], "She is ill.") == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "rewrite", "is_told"),
+    [
+        ("Creatine kinase", "CK is normal.", True),
+        ("Creatine kinase", "A lack of it is normal.", False),
+        ("Complement C3", "C3 is normal.", True),
+        ("Complement C3", "C4 is normal.", False),
+        ("steroids", "Corticosteroids are normal.", True),
+        ("tension", "Hypertension is normal.", False),
+        ("pain", "His head hurts.", True),
+    ],
+)
+def test_a_name_is_told_by_its_initials_or_inside_a_compound(name: str, rewrite: str, is_told: bool) -> None:
+    source = f"{name} is normal."
+    assert reasons(source, [mention(source, name, "x")], rewrite) == ([] if is_told else ["concept_lost"])
+
+
+def test_a_name_is_told_by_a_concept_that_is_defined_with_all_its_words() -> None:
+    source, made = "He has a racing heart.", "He has palpitations."
+    told = [mention(source, "racing heart", "tachycardia")]
+    assert reasons(source, told, made, [mention(made, "palpitations", "palpitations")]) == []
+    denied = [mention(made, "palpitations", "palpitations", is_negated=True)]
+    assert "concept_lost" in reasons(source, told, made, denied)
+    both = [*told, mention(source, "heart", "palpitations")]
+    assert "concept_lost" in reasons(source, both, made, denied)
+
+
+@pytest.mark.parametrize(
+    ("source", "rewrite", "wanted"),
+    [
+        ("He has not gained weight.", "His weight is the same.", []),
+        ("He has not gained weight.", "He has gained weight.", ["negation_changed"]),
+        ("She is still growing.", "She has not finished growing.", []),
+        ("She takes no other drugs.", "Her only drugs are these.", []),
+        ("She takes no drugs.", "She takes drugs.", ["negation_changed"]),
+        ("He has no appetite.", "His appetite is gone.", []),
+        ("He has no appetite.", "His appetite is good.", ["negation_changed"]),
+    ],
+)
+def test_a_denial_is_lost_where_all_that_it_denies_is_affirmed(
+    source: str, rewrite: str, wanted: list[str]
+) -> None:
+    assert reasons(source, [], rewrite) == wanted

@@ -22,7 +22,7 @@ from curation.tasks.shared.judging.records import AskedPair
 from schemas.article import Licence
 from schemas.benchmark import Excluded
 from schemas.question import Option, Question
-from schemas.stages import Drop
+from schemas.stages import Drop, Reason
 
 STORY = (
     "A 52-year-old woman comes to the clinic because she has been tired for four months. She has gained "
@@ -64,11 +64,11 @@ def question(
         ("Which of the following is NOT a cause?", RuleReason.ASKS_FOR_EXCEPTION),
         ("Which diagnosis is least likely?", RuleReason.ASKS_FOR_EXCEPTION),
         ("Which drug is contraindicated?", RuleReason.ASKS_FOR_EXCEPTION),
-        ("Her smear is shown below. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
-        ("The photograph shown is of her hand. What is the cause?", RuleReason.NEEDS_IMAGE),
-        ("An electrocardiogram is shown. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
+        ("Her smear is shown below. What is the diagnosis?", Reason.NEEDS_IMAGE),
+        ("The photograph shown is of her hand. What is the cause?", Reason.NEEDS_IMAGE),
+        ("An electrocardiogram is shown. What is the diagnosis?", Reason.NEEDS_IMAGE),
         ("The drug is shown to help. What is the diagnosis?", None),
-        ("See the figure. What is the diagnosis?", RuleReason.NEEDS_IMAGE),
+        ("See the figure. What is the diagnosis?", Reason.NEEDS_IMAGE),
         ("Her ECG showed a slow rhythm. What is the diagnosis?", None),
         ("A rash is seen on the left arm. What is the diagnosis?", None),
         ("He was not vaccinated. What is the diagnosis?", None),

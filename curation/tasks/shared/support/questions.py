@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from curation.fidelity.leaks import needs_options
+from curation.fidelity.leaks import needs_image, needs_options
 from curation.tasks.shared.case_facts import read_concepts
 from curation.tasks.shared.mining.index import named, view_of
 from curation.tasks.shared.mining.records import IndexedView
@@ -108,6 +108,8 @@ def why_not(
         return Reason.SHORT_QUESTION, f"{words} words"
     if gap := _GAP.search(question.text):
         return Reason.GAP_TO_FILL, question.text[max(0, gap.start() - 40) : gap.end()]
+    if shown := needs_image(question.text):
+        return Reason.NEEDS_IMAGE, shown
     answer = answer_of(question).strip()
     if not answer or answer.casefold() in _TRUTH or _OF_OPTIONS.match(answer):
         return Reason.NO_WORDED_ANSWER, answer

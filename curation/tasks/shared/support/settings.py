@@ -8,7 +8,7 @@ from pydantic import Field
 
 from schemas import task
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the stages here, whatever task they are of."""
 
 

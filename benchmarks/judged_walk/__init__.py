@@ -1,0 +1,1 @@
+"""The three tasks that need reasoning, made by commands of shared articles, with answers written by hand."""
