@@ -1,6 +1,23 @@
-"""Words for counts, one way for every message and page."""
+"""Words for counts, one way for every message and page; and what a terminal is shown."""
 
 from __future__ import annotations
+
+_COMMANDS = (
+    *(code for code in range(0x20) if chr(code) not in "\n\t"),
+    *range(0x7F, 0xA0),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+)
+"""Control characters, which may tell a terminal to do something, and those that turn the order of a line."""
+_SPELT = {code: f"\\u{code:04x}" for code in _COMMANDS}
+
+
+def visible(text: str) -> str:
+    """A text as a terminal may show it: texts and names of others can hold commands for it, which are spelt.
+
+    JSON stays the same JSON.
+    """
+    return text.translate(_SPELT)
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -10,6 +10,7 @@ import importlib.metadata
 import json
 import logging
 import os
+import re
 import signal
 import sys
 import threading
@@ -54,6 +55,7 @@ from flows.cli.state import doctor, status
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
+from schemas.wording import visible
 
 _ON = "the same command continues from here"
 _OF_THE_MACHINE = {
@@ -64,6 +66,8 @@ _OF_THE_MACHINE = {
     errno.EPERM: "name a place that you may read and write",
     errno.EROFS: "name a place that can be written",
     errno.ENAMETOOLONG: "name a shorter path",
+    errno.ENOTDIR: "a file stands where a folder has to be: name another place",
+    errno.EEXIST: "what stands there is in the way: name another place",
     errno.EMFILE: f"allow more open files (ulimit -n); {_ON}",
     errno.ENFILE: f"close other programs: the machine has no open files left; {_ON}",
     errno.EIO: f"check the disk; {_ON}",
@@ -76,6 +80,8 @@ _OF_PREFECT = {
     "PREFECT_HOME (~/.prefect) can be written, or name a running server in PREFECT_API_URL",
 }
 """Beginnings of what Prefect says, in an error without a name of its own -> what helps."""
+_OF_ITS_SERVER = frozenset({"PrefectHTTPStatusError", "ObjectNotFound"})
+_LOOK_AT_IT = f"look at Prefect's server (PREFECT_API_URL), its database and PREFECT_API_AUTH_STRING; {_ON}"
 
 app = App(
     name="medqrels",
@@ -325,6 +331,8 @@ def _unexpected(error: Exception) -> dict[str, str]:
     for beginning, hint in _OF_PREFECT.items():
         if str(error).startswith(beginning):
             return {"error": name, "message": f"Prefect: {error}", "hint": hint}
+    if name in _OF_ITS_SERVER:
+        return {"error": name, "message": f"Prefect: {_of_its_server(error)}", "hint": _LOOK_AT_IT}
     hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
     return {"error": name, "message": f"{name}: {error}", "hint": hint}
 
@@ -349,16 +357,22 @@ def _note_sigint(signum: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
+def _of_its_server(error: Exception) -> str:
+    """What Prefect's server answered, without the address's password, on one line."""
+    said = str(error).splitlines()[0] if str(error) else "None"
+    return "its server lost a record" if said == "None" else re.sub(r"//[^/@\s]*@", "//", said)
+
+
 def _fail(as_json: bool, attrs: dict[str, str]) -> None:
     if as_json:
-        print(json.dumps(attrs, ensure_ascii=False), file=sys.stderr)
+        print(visible(json.dumps(attrs, ensure_ascii=False)), file=sys.stderr)
         return
-    print(f"error: {attrs['message']}", file=sys.stderr)
+    print(visible(f"error: {attrs['message']}"), file=sys.stderr)
     for key in ("record", "file"):
         if attrs.get(key):
-            print(f"  {key}: {attrs[key]}", file=sys.stderr)
+            print(visible(f"  {key}: {attrs[key]}"), file=sys.stderr)
     if attrs.get("hint"):
-        print(f"  next: {attrs['hint']}", file=sys.stderr)
+        print(visible(f"  next: {attrs['hint']}"), file=sys.stderr)
 
 
 def main() -> NoReturn:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from schemas.wording import counted
+from schemas.wording import counted, visible
 
 if TYPE_CHECKING:  # they load pyarrow, which `medqrels --help` does not need
     from flows.pipeline import Verb
@@ -62,7 +62,7 @@ def emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
         shown = text if isinstance(text, str) else text()
     try:
         if shown:
-            print(shown, flush=True)
+            print(visible(shown), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit finds it writable
 

@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 
 import duckdb
+import httpx
 import pytest
 
 from curation.tasks.registry import TASKS
 from flows.cli import app
 from flows.cli.app import run_cli
+from flows.cli.common import DEFAULT, emit
 from flows.crawl.locators import read_ids
 from flows.engine.database import connect, sql_failed
 from flows.engine.workspace import Workspace
@@ -287,3 +289,31 @@ def test_a_server_of_prefect_that_is_not_there_is_no_defect_of_ours() -> None:
         told = app._unexpected(RuntimeError(f"{beginning} …"))
         assert told["hint"] == hint and "PREFECT_API_URL" in hint and told["message"].startswith("Prefect: ")
     assert "defect" in app._unexpected(RuntimeError("else"))["hint"]
+
+
+def test_what_prefects_server_answers_is_no_defect_of_ours_and_holds_no_password() -> None:
+    from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
+
+    request = httpx.Request("POST", "http://me:secret@127.0.0.1:4200/api/flows/")
+    answer = httpx.Response(500, json={"exception_message": "Internal Server Error"}, request=request)
+    with pytest.raises(httpx.HTTPStatusError) as raised:
+        answer.raise_for_status()
+    told = app._unexpected(PrefectHTTPStatusError.from_httpx_error(raised.value))
+    assert (
+        "500" in told["message"] and "127.0.0.1:4200" in told["message"] and "secret" not in told["message"]
+    )
+    lost = app._unexpected(ObjectNotFound(raised.value))
+    assert "lost a record" in lost["message"]
+    assert all("database" in one["hint"] and "defect" not in one["hint"] for one in (told, lost))
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_names_of_others_cannot_command_the_terminal(
+    form: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.run_cli(["audit", "/nowhere/\x1b[2J\x9b31m", *form]) == 2
+    said = capsys.readouterr()
+    shown = said.out + said.err
+    assert "nowhere" in shown and not {"\x1b", "\x9b"} & set(shown)
+    emit(DEFAULT, {}, "a caption \x1b]0;title\x07")
+    assert capsys.readouterr().out == "a caption \\u001b]0;title\\u0007\n"
