@@ -1,7 +1,10 @@
-"""Words for counts, one way for every message and page; and what a terminal is shown."""
+"""Words for counts, one way for every message and page; what a terminal is shown of texts and addresses."""
 
 from __future__ import annotations
 
+import re
+
+_OF_AN_ACCOUNT = re.compile(r"(?<=://)[^/@\s]*@")
 _COMMANDS = (
     *(code for code in range(0x20) if chr(code) not in "\n\t"),
     *range(0x7F, 0xA0),
@@ -25,3 +28,8 @@ def counted(count: int, one: str, many: str = "") -> str:
     if not many:
         many = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in set("aeiou") else f"{one}s"
     return f"{count:,} {one if count == 1 else many}"
+
+
+def without_password(text: str) -> str:
+    """A text whose addresses name no user and password."""
+    return _OF_AN_ACCOUNT.sub("", text)

@@ -10,7 +10,6 @@ import importlib.metadata
 import json
 import logging
 import os
-import re
 import signal
 import sys
 import threading
@@ -55,7 +54,7 @@ from flows.cli.state import doctor, status
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
-from schemas.wording import visible
+from schemas.wording import visible, without_password
 
 _ON = "the same command continues from here"
 _OF_THE_MACHINE = {
@@ -330,11 +329,12 @@ def _unexpected(error: Exception) -> dict[str, str]:
         return {"error": name, "message": message, "file": file, "hint": hint}
     for beginning, hint in _OF_PREFECT.items():
         if str(error).startswith(beginning):
-            return {"error": name, "message": f"Prefect: {error}", "hint": hint}
+            return {"error": name, "message": without_password(f"Prefect: {error}"), "hint": hint}
     if name in _OF_ITS_SERVER:
-        return {"error": name, "message": f"Prefect: {_of_its_server(error)}", "hint": _LOOK_AT_IT}
+        message = without_password(f"Prefect: {_of_its_server(error)}")
+        return {"error": name, "message": message, "hint": _LOOK_AT_IT}
     hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
-    return {"error": name, "message": f"{name}: {error}", "hint": hint}
+    return {"error": name, "message": without_password(f"{name}: {error}"), "hint": hint}
 
 
 def _let_go(error: BaseException | None) -> None:
@@ -358,9 +358,9 @@ def _note_sigint(signum: int, frame: object) -> None:
 
 
 def _of_its_server(error: Exception) -> str:
-    """What Prefect's server answered, without the address's password, on one line."""
+    """What Prefect's server answered, on one line."""
     said = str(error).splitlines()[0] if str(error) else "None"
-    return "its server lost a record" if said == "None" else re.sub(r"//[^/@\s]*@", "//", said)
+    return "its server lost a record" if said == "None" else said
 
 
 def _fail(as_json: bool, attrs: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from schemas.wording import counted, visible
+from schemas.wording import counted, visible, without_password
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,8 @@ def test_a_terminal_is_told_nothing_by_a_text() -> None:
     hostile = "a\x1b[31mred\x9b2J\x07\r\u202egpj\n\tb é 中"
     assert visible(hostile) == r"a\u001b[31mred\u009b2J\u0007\u000d\u202egpj" + "\n\tb é 中"
     assert json.loads(visible(json.dumps(hostile, ensure_ascii=False))) == hostile
+
+
+def test_an_address_is_told_without_its_password() -> None:
+    told = "no answer of https://me:pass-word@example.org/a@b, tcp://:x@[::1]:1 and you@example.org"
+    assert without_password(told) == "no answer of https://example.org/a@b, tcp://[::1]:1 and you@example.org"
