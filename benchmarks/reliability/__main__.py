@@ -73,8 +73,10 @@ def _machine(folder: Path, note: Note) -> None:
 
 def _restarts(folder: Path, note: Note) -> None:
     restarts.s3(folder, RESTARTS, SEED, note)
+    (folder / "own").mkdir()
     with opened(folder / "own") as world:
         restarts.flows(world, world.prefect, "Prefect", RESTARTS, SEED, note)
+    (folder / "postgresql").mkdir()
     with Postgres() as database, opened(folder / "postgresql", database=database.url) as world:
         restarts.flows(world, database, "PostgreSQL", RESTARTS, SEED, note)
 

@@ -330,6 +330,15 @@ def _unexpected(error: Exception) -> dict[str, str]:
     for beginning, hint in _OF_PREFECT.items():
         if str(error).startswith(beginning):
             return {"error": name, "message": without_password(f"Prefect: {error}"), "hint": hint}
+    if type(error).__module__.partition(".")[0] in (
+        "httpx",
+        "httpcore",
+    ):  # what else asks so has its own errors
+        return {
+            "error": name,
+            "message": f"Prefect: its server cannot be reached: {name}",
+            "hint": _LOOK_AT_IT,
+        }
     if name in _OF_ITS_SERVER:
         message = without_password(f"Prefect: {_of_its_server(error)}")
         return {"error": name, "message": message, "hint": _LOOK_AT_IT}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from curation.tasks.registry import TASKS
 from flows.cli import app
 from flows.cli.app import run_cli
-from flows.cli.common import DEFAULT, emit
+from flows.cli.common import DEFAULT, _Plain, emit
 from flows.crawl.locators import read_ids
 from flows.engine.database import connect, sql_failed
 from flows.engine.workspace import Workspace
@@ -264,7 +265,7 @@ def test_light_verbs_do_not_import_prefect(built: Path) -> None:
 def test_a_pipe_that_closes_early_is_no_error() -> None:
     """`medqrels … | head` ends quietly."""
     program = (
-        "import sys\nfrom flows.cli.common import DEFAULT, emit\n"
+        "import sys\nfrom flows.cli.common import DEFAULT, _Plain, emit\n"
         "sys.stdin.readline()\nemit(DEFAULT, None, 'line\\n' * 100_000)"
     )
     with subprocess.Popen(
@@ -304,7 +305,15 @@ def test_what_prefects_server_answers_is_no_defect_of_ours_and_holds_no_password
     )
     lost = app._unexpected(ObjectNotFound(raised.value))
     assert "lost a record" in lost["message"]
-    assert all("database" in one["hint"] and "defect" not in one["hint"] for one in (told, lost))
+    gone = app._unexpected(httpx.ConnectError("[Errno 111] Connection refused"))
+    assert "cannot be reached" in gone["message"]
+    assert all("database" in one["hint"] and "defect" not in one["hint"] for one in (told, lost, gone))
+
+
+def test_what_libraries_log_is_shown_without_passwords_and_commands() -> None:
+    shown = _Plain("%(name)s: %(message)s")
+    record = logging.LogRecord("lib", 10, "", 1, "asking %s", ("http://me:secret@host/\x1b[2J",), None)
+    assert shown.format(record) == "lib: asking http://host/\\u001b[2J"
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
