@@ -5,6 +5,7 @@ Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import importlib.metadata
 import json
@@ -109,7 +110,7 @@ app.command(status)
 app.command(doctor)
 app.command(sweep)
 app.command(takedown)
-_SIGINT = threading.Event()
+_SIGINT, _FAILED = threading.Event(), threading.Event()
 
 
 @app.command
@@ -353,6 +354,16 @@ def _let_go(error: BaseException | None) -> None:
         error = error.__cause__ or error.__context__
 
 
+def _end_quietly() -> None:
+    """After a failure, nothing more on stderr when the interpreter is taken down.
+
+    Errors that threads keep hold databases whose library would then fill the screen below the message.
+    """
+    if _FAILED.is_set():
+        sys.stderr.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
 def _interrupted(as_json: bool) -> int:
     _fail(
         as_json,
@@ -373,6 +384,7 @@ def _of_its_server(error: Exception) -> str:
 
 
 def _fail(as_json: bool, attrs: dict[str, str]) -> None:
+    _FAILED.set()
     if as_json:
         print(visible(json.dumps(attrs, ensure_ascii=False)), file=sys.stderr)
         return
@@ -387,4 +399,5 @@ def _fail(as_json: bool, attrs: dict[str, str]) -> None:
 def main() -> NoReturn:
     """Entry point of the `medqrels` command."""
     signal.signal(signal.SIGINT, _note_sigint)
+    atexit.register(_end_quietly)  # before all others, so that it is the last to run
     sys.exit(run_cli())

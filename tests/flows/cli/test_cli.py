@@ -326,3 +326,17 @@ def test_names_of_others_cannot_command_the_terminal(
     assert "nowhere" in shown and not {"\x1b", "\x9b"} & set(shown)
     emit(DEFAULT, {}, "a caption \x1b]0;title\x07")
     assert capsys.readouterr().out == "a caption \\u001b]0;title\\u0007\n"
+
+
+def test_below_the_message_of_a_failure_stands_nothing() -> None:
+    """A library that speaks while the interpreter is taken down, as DuckDB's does of what errors hold."""
+    code = """if True:
+        import atexit, os, sys
+        from flows.cli import app
+        atexit.register(os.write, 2, b"leaked")
+        sys.argv = ["medqrels", *sys.argv[1:]]
+        app.main()
+    """
+    for arguments, last in ((["audit", "/nowhere"], b"NAME@VERSION\n"), (["--version"], b"leaked")):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False)
+        assert done.stderr.endswith(last), done.stderr
