@@ -24,7 +24,7 @@ from tests.flows.review.postgres_server import Postgres
 NAME = "reliability"
 KILLS_OF_A_VERB = 6
 RUNS = 20
-RESTARTS = 3
+RESTARTS = 2
 FAULTS_OF_A_SOURCE, FAULTS_OF_A_MODEL, FAULTS_OF_S3, FAULTS_OF_LABEL_STUDIO = 60, 60, 30, 26
 SEED = 20261126
 
@@ -72,13 +72,13 @@ def _machine(folder: Path, note: Note) -> None:
 
 
 def _restarts(folder: Path, note: Note) -> None:
+    (folder / "postgresql").mkdir()
+    with Postgres() as database, opened(folder / "postgresql", database=database.url) as world:
+        restarts.flows(world, database, "PostgreSQL", RESTARTS, SEED, note)
     restarts.s3(folder, RESTARTS, SEED, note)
     (folder / "own").mkdir()
     with opened(folder / "own") as world:
         restarts.flows(world, world.prefect, "Prefect", RESTARTS, SEED, note)
-    (folder / "postgresql").mkdir()
-    with Postgres() as database, opened(folder / "postgresql", database=database.url) as world:
-        restarts.flows(world, database, "PostgreSQL", RESTARTS, SEED, note)
 
 
 PARTS: Mapping[str, Callable[[Path, Note], None]] = {
