@@ -153,7 +153,7 @@ def make_sets(folder: Path, memory_limit: str = MEMORY_LIMIT) -> dict[str, Any]:
     """Run the stage on what was generated; sets by tier, rejections by reason, seconds."""
     stage: SetStage = TASK.over_all
     files = {name: [folder / f"{name}.parquet"] for name in (*stage.resources, "all_queries", "all_anchors")}
-    files["found_concepts"] = []
+    files |= {"found_concepts": [], "earlier": []}
     out = folder / "out" / "all"
     out.mkdir(parents=True)
     started, before = time.monotonic(), time.process_time()

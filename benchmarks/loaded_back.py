@@ -2,11 +2,11 @@
 
 Nothing local is read by either: tables come through `load_dataset("ORG/NAME-TASK", CONFIG)`, run files
 through the Hub's client, MTEB's tables through its own loader, and its task definition from an export of the
-copy that was downloaded. Tasks of several languages are scored language by language too; MTEB reads these
-from that export, for it wants a config of the corpus for each language. Every score is compared with
-runs/results.json of the release; BM25 is also run again over the downloaded copy.
+copy that was downloaded, which keeps no table then. Tasks of several languages are scored by language
+too. Every score is compared with runs/results.json of the release; BM25 is also run again over that
+copy.
 
-Run: `python -m benchmarks.loaded_back [RELEASE...]`, that of `medqrels demo` without one.
+Run: `python -m benchmarks.loaded_back [RELEASE...]`; that of `medqrels demo` is always among them.
 """
 
 from __future__ import annotations
@@ -68,8 +68,7 @@ def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str,
     loaded = _asked([sys.executable, "-m", f"benchmarks.{NAME}", "--load", json.dumps(plan)], kept)
     asked = hub.count("resolve")
     copy = Path(loaded["folder"])
-    at = "" if languages else repository
-    told = {"datasets": loaded["ndcg"], "mteb": _of_mteb(python, copy, loaded["runs"], at, kept)}
+    told = {"datasets": loaded["ndcg"], "mteb": _of_mteb(python, copy, loaded["runs"], repository, kept)}
     differences = {
         tool: [
             abs(score - ours[subset][name])
@@ -92,23 +91,22 @@ def _compared(hub: HubServer, python: Path, task: Path, home: Path) -> dict[str,
             tool: round(max(found), _PLACES) for tool, found in differences.items() if found
         },
         "bm25_again": _again(copy, home / f"again-{task.name}", kept, ours["default"]),
-        "read_by_mteb": hub.count("resolve") > asked if at else None,
+        "read_by_mteb": hub.count("resolve") > asked,
     }
 
 
 def _of_mteb(python: Path, copy: Path, runs: Mapping[str, str], repository: str, kept: Any) -> Scores:
-    """Scores through MTEB, whose loader reads a repository of the Hub, or the export where none is named."""
+    """Scores through MTEB, whose loader reads a repository of the Hub."""
     with tempfile.TemporaryDirectory() as scratch:
         out = f"{scratch}/mteb"
         command = [_MEDQRELS, "export", str(copy), out, "--format", "mteb"]
         subprocess.run(command, check=True, capture_output=True, env=kept)
-        for path in Path(out).rglob("*.parquet") if repository else ():
+        for path in Path(out).rglob("*.parquet"):
             if path.parent.name != "left_out":
                 path.unlink()  # its tables come from the Hub or not at all
         plan = Path(scratch) / "plan.json"
         plan.write_text(json.dumps({"exports": {"mteb": out}, "runs": runs, "split": SPLIT}), "utf-8")
-        where = {"MEDQRELS_MTEB_PATH": repository} if repository else {}
-        told = _asked([str(python), str(_INSIDE), str(plan)], {**kept, **where})
+        told = _asked([str(python), str(_INSIDE), str(plan)], {**kept, "MEDQRELS_MTEB_PATH": repository})
     found: Scores = told["mteb"]["ndcg"]
     return found
 
@@ -203,8 +201,7 @@ def section() -> list[str]:
         "",
         "Releases published to a loopback Hub; tables loaded from there by `datasets`, and by MTEB's own "
         "loader, the baselines' run files scored through both. Largest difference of nDCG@10 from what the "
-        "release states, over its systems and, where a task has them, languages (MTEB reads these from an "
-        "export of the downloaded copy); BM25 also run again over "
+        "release states, over its systems and, where a task has them, languages; BM25 also run again over "
         "the downloaded copy. Where nothing ran, "
         "there is no score. "
         "`python -m benchmarks.loaded_back RELEASE…`",
@@ -227,7 +224,7 @@ def section() -> list[str]:
 def main(arguments: list[str]) -> None:
     """Every release named."""
     with tempfile.TemporaryDirectory() as scratch:
-        releases = [Path(name) for name in arguments] or [sample_release(Path(scratch))]
+        releases = [sample_release(Path(scratch)), *map(Path, arguments)]
         python = setup_venv.ensure_own(ROOT, "mteb", Path(sys.executable)) / "python"
         save(NAME, {"rows": [row for path in releases for row in compared(python, path)]})
 

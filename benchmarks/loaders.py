@@ -51,8 +51,6 @@ def compared(python: Path, release: Path) -> Iterator[dict[str, Any]]:
         wanted = stated(systems, languages)
         for form, tool in _TOOLS.items():
             found = told[form]
-            if named_languages(task):  # beside them MTEB has the release's own language
-                ours |= {name: ours["default"] for name in found["read"].keys() - ours.keys()}
             scores = [
                 (wanted[subset][system], score)
                 for subset, of in found["ndcg"].items()

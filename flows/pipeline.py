@@ -21,7 +21,7 @@ from curation.prompts.registry import KINDS
 from curation.prompts.stage import model_stage
 from curation.tasks.registry import TASKS
 from schemas.spec import DatasetSpec, Grounding, Images
-from schemas.stages import ModelStage, RecordStage, ReviewStage, SetStage
+from schemas.stages import EarlierStage, ModelStage, RecordStage, ReviewStage, SetStage
 from sources.cnxml.exercises import EXERCISES
 from sources.questions import QUESTIONS
 from sources.stage import CRAWL, CRAWL_VERSION, PARSE
@@ -33,6 +33,8 @@ ANSWERS_VERSION = 1
 """Of what is written of stored answers (flows.build.model_stages)."""
 VERDICTS_VERSION = 1
 """Of what is written of people's verdicts on records of a task (flows.build.review_stages)."""
+EARLIER_VERSION = 1
+"""Of what is written of an earlier release (flows.build.earlier_stages)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Step:
         task: the benchmark task it builds, '' for what all tasks share.
         model: of the step that takes what is stored of a model stage's answers, that stage.
         review: of the step that takes people's verdicts on the items of a review stage, that stage.
+        earlier: of the step that takes what an earlier release says, that stage.
         is_recorded: whether every release states its version, settings and drops.
         params: what of the choices shapes it.
     """
@@ -75,6 +78,7 @@ class Step:
     task: str = ""
     model: ModelStage | None = None
     review: ReviewStage | None = None
+    earlier: EarlierStage | None = None
     is_recorded: bool = False
     params: Callable[[Choices], Mapping[str, Any]] = lambda choices: {}
 
@@ -120,6 +124,8 @@ def _task_steps() -> list[Step]:
                 found += _of_model(stage, "build")
             elif isinstance(stage, ReviewStage):
                 found += _of_people(stage)
+            elif isinstance(stage, EarlierStage):
+                found.append(Step(stage.name, "build", EARLIER_VERSION, task=name, earlier=stage))
             else:
                 found.append(_own(stage, name))
         found.append(_own(task.over_all, name))
@@ -191,9 +197,10 @@ _ASIDE: Mapping[str, Verb] = {"published": "release"}
 def steps(verb: Verb, tasks: Sequence[str] = ()) -> list[Step]:
     """What is run for a verb, in order; of tasks only those named, if any are.
 
-    A step has a stage for the runner, or is that of what models answered or people concluded.
+    A step has a stage for the runner, or is that of what models answered, people concluded or an earlier
+    release says.
     """
-    runs = (step for step in PIPELINE if step.stage or step.model or step.review)
+    runs = (step for step in PIPELINE if step.stage or step.model or step.review or step.earlier)
     found = [step for step in runs if step.verb == verb]
     if not tasks:
         return found

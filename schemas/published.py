@@ -171,7 +171,8 @@ def languages_of(files: Iterable[Path]) -> list[str]:
 def of_language(name: str, language: str) -> str:
     """Name of the config with the rows of one language: `es-queries`, `parallel-es-queries`.
 
-    Where only the documents are in it, too: `es-corpus` of `named_corpus`.
+    Where only the documents are in it, too: `es-corpus` of `named_corpus`. Where only the queries are, the
+    card lists the one corpus under that name as well: MTEB's loader looks for it there.
     """
     return f"{language}-{name.removeprefix(NAMED)}"
 

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from schemas.errors import MedqrelsError
+from schemas.published import Published
 from schemas.record import column, record
 from schemas.review import Kind
 
@@ -315,6 +316,26 @@ class ReviewStage:
     def verdicts(self) -> str:
         """Name under which its verdicts lie among the stages."""
         return f"{self.name}_verdicts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierStage:
+    """What the newest release of a dataset says of a task, an input when it is built again: it may stand.
+
+    Nothing is computed: rows of one published table are brought as table `rows`, none before the first
+    release.
+
+    Attributes:
+        name: of the stage.
+        table: the published table.
+        columns: field of a row -> column of that table.
+        row: type of its rows.
+    """
+
+    name: str
+    table: Published
+    columns: Mapping[str, str]
+    row: type
 
 
 def check_reasons(stage: RecordStage | SetStage, given: Iterable[str]) -> None:

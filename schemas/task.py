@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from schemas.grades import EXCLUSIONS
 from schemas.licences import Profile
 from schemas.overlap_policy import Dimension
-from schemas.stages import ModelStage, Reason, RecordStage, ReviewStage, SetStage
+from schemas.stages import EarlierStage, ModelStage, Reason, RecordStage, ReviewStage, SetStage
 
 Side = Literal["query", "document"]
 
@@ -97,8 +97,8 @@ class Task:
         description: one sentence on what is given and what is to be found.
         per_article: makes queries, documents and pairs of one article; its `settings` are the task's.
         steps: what runs after it, in order: set stages over all shards, record stages on these, stages that
-            ask models (docs/model_stages.md) or people (docs/review.md). Queries, qrels and excluded pairs
-            may rest on all of them.
+            ask models (docs/model_stages.md) or people (docs/review.md), what an earlier release says.
+            Queries, qrels and excluded pairs may rest on all of them.
         over_all: merges the shards; gives `queries`, `documents`, `qrels` and `excluded`.
         grades: from the highest to 0.
         between: what reviewers may choose between two grades; such a pair is neither, and is excluded as
@@ -133,7 +133,7 @@ class Task:
     description: str
     per_article: RecordStage
     over_all: SetStage
-    steps: tuple[RecordStage | SetStage | ModelStage | ReviewStage, ...] = ()
+    steps: tuple[RecordStage | SetStage | ModelStage | ReviewStage | EarlierStage, ...] = ()
     grades: tuple[Grade, ...]
     between: Grade | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
@@ -207,13 +207,18 @@ class Task:
         return tuple(step for step in self.steps if isinstance(step, ReviewStage))
 
     @property
+    def earlier_stages(self) -> tuple[EarlierStage, ...]:
+        """Those of its steps that bring what an earlier release says."""
+        return tuple(step for step in self.steps if isinstance(step, EarlierStage))
+
+    @property
     def stages(self) -> tuple[RecordStage | SetStage, ...]:
         """Its pure stages in order; of one that models or people answer, those before and after it."""
         found: list[RecordStage | SetStage] = [self.per_article]
         for step in self.steps:
             if isinstance(step, ModelStage | ReviewStage):
                 found += [step.asking, step.reading]
-            else:
+            elif not isinstance(step, EarlierStage):
                 found.append(step)
         return (*found, self.over_all)
 

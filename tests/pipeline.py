@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from curation.tasks.registry import TASKS
+from flows.build.earlier_stages import bring_earlier
 from flows.build.jobs import jobs_of
 from flows.build.model_stages import take_in
 from flows.build.partition import partition_jobs
@@ -154,6 +155,9 @@ def run_stages(
                 continue
             if step.review is not None:
                 bring_verdicts(session, spec.name if spec else "", step.review)
+                continue
+            if step.earlier is not None:
+                bring_earlier(session, spec.name if spec else "", step.task, step.earlier)
                 continue
             if step.verb == "ground":
                 index_in_use(workspace, "native", SilentReporter())

@@ -20,9 +20,13 @@ from curation.export.run import export
 from curation.export.source import open_source
 from curation.published.manifest import ReleaseManifest
 from curation.release.filled import look_up, write_filled
+from curation.tasks.concept_discrimination.records import EarlierMember
+from curation.tasks.concept_discrimination.sql import EARLIER
 from curation.tasks.registry import TASKS
+from flows.build.earlier_stages import bring_earlier, check_stood
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
+from flows.engine.runner import read_rows, table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
@@ -30,10 +34,11 @@ from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from flows.vocabulary import current
 from flows.vocabulary.store import MANIFEST
+from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName
-from tests.pipeline import run_partition, run_stages
+from tests.pipeline import new_workspace, run_partition, run_stages
 from tests.releases import card_text
 
 NAME = "concept_discrimination"
@@ -233,12 +238,38 @@ def test_mteb_gets_a_subset_for_each_language_over_its_own_corpus(
 ) -> None:
     directory, _ = made
     export(open_source(directory), tmp_path / "out", "mteb")
-    texts = {
-        language: datasets.load_dataset(str(tmp_path / "out"), f"{language}-corpus", split="test")["text"]
-        for language in ("en", "ja")
-    }
-    assert all(text.startswith("海の熱") for text in texts["ja"]) and len(texts["en"]) == len(texts["ja"])
+    own, names = (
+        datasets.load_dataset(str(tmp_path / "out"), config, split="test")["text"]
+        for config in ("corpus", "ja-corpus")
+    )
+    assert all(text.startswith("海の熱") for text in names) and len(own) == len(names)
     asked = datasets.load_dataset(str(tmp_path / "out"), "ja-queries", split="test")
-    assert asked.num_rows == datasets.load_dataset(str(tmp_path / "out"), "en-queries", split="test").num_rows
+    assert asked.num_rows == datasets.load_dataset(str(tmp_path / "out"), "queries", split="test").num_rows
     definition = (tmp_path / "out/mteb_tasks.py").read_text("utf-8")
-    assert "'en': ['eng-Latn']" in definition and "'ja': ['eng-Latn', 'jpn-Jpan']" in definition
+    assert "'default': ['eng-Latn']" in definition and "'ja': ['eng-Latn', 'jpn-Jpan']" in definition
+
+
+def test_a_build_takes_the_sets_of_the_newest_release_of_its_dataset(
+    made: tuple[Path, ReleaseManifest], tmp_path: Path
+) -> None:
+    directory, _ = made
+    workspace = new_workspace(tmp_path / "ws")
+    shutil.copytree(directory.parents[1], workspace.releases / "sets")
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    stood = sorted((row["query-id"], row["concept"], row["kin"]) for row in rows(directory, "confusions"))
+
+    def taken() -> list[tuple[str, str, str]]:
+        found = read_rows(EarlierMember, table_files(workspace, f"{EARLIER.name}.rows"))
+        return [(row.query_id, row.concept, row.kin) for row in found]
+
+    bring_earlier(session, "sets", NAME, EARLIER)
+    assert taken() == stood
+    check_stood(workspace, "sets", NAME, EARLIER, "build it")
+    with pytest.raises(WorkspaceError, match="built for another dataset") as refused:
+        check_stood(workspace, "others", NAME, EARLIER, "build it")
+    assert refused.value.hint == "build it"
+    bring_earlier(session, "others", NAME, EARLIER)
+    assert taken() == []
+    check_stood(workspace, "others", NAME, EARLIER, "")
+    with pytest.raises(WorkspaceError, match="not after the releases of 'sets'"):
+        check_stood(workspace, "sets", NAME, EARLIER, "")

@@ -76,6 +76,12 @@ def test_human_text_has_configs_of_its_own_and_finds_its_english_version(release
     assert len(datasets.load_dataset(str(release), "queries", split="test")) == len(asked) == 9
 
 
+def test_one_corpus_has_the_name_that_mteb_looks_for_in_each_language(release: Path) -> None:
+    corpus = datasets.load_dataset(str(release), "corpus", split="test")["id"]
+    for language in ("en", "parallel-es"):
+        assert datasets.load_dataset(str(release), f"{language}-corpus", split="test")["id"] == corpus
+
+
 def test_texts_of_articles_are_not_called_made(release: Path) -> None:
     made = {row["id"] for row in pq.read_table(release / "provenance/made_texts").to_pylist()}
     assert made == {name for name, row in rows(release, "queries").items() if row["tier"] == "definition"}

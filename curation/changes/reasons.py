@@ -24,7 +24,7 @@ MEANINGS: dict[Why, str] = {
     Why.ARTICLE_VERSION: "its article is there in another version",
     Why.TEXT_CHANGED: "its text, title or image is another",
     Why.WITHDRAWAL: "it was withdrawn, or what it rests on was",
-    Why.REVIEW: "annotators judged the pair",
+    Why.REVIEW: "annotators judged the pair, or left the query no positive",
     Why.RULE_VERSION: "the task's own stages have another version or other settings",
     Why.SELECTION: "the same rules took it in or left it out",
     Why.PARTITION: "it stands in another split",

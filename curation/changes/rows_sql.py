@@ -10,6 +10,7 @@ from curation.changes.reasons import WITHDRAWALS, Why
 from curation.changes.sides import Side, Sides
 from curation.partition.keys_sql import article_key
 from schemas.published import Published
+from schemas.stages import Reason
 from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
 
 CONTENT = ("text", "title", "image", "split")
@@ -102,6 +103,7 @@ def _reasons(name: str, other: str, more: str) -> str:
             AS change,
         CASE WHEN m.side = 'removed' THEN CASE
                 WHEN t.id IS NOT NULL THEN '{Why.WITHDRAWAL}' WHEN g.id IS NOT NULL THEN '{Why.TEXT_CHANGED}'
+                WHEN l.reason = '{Reason.NO_POSITIVE_LEFT}' THEN '{Why.REVIEW}'
                 WHEN {other} THEN '{Why.RULE_VERSION}' ELSE '{Why.SELECTION}' END
             WHEN m.side = 'added' THEN CASE
                 WHEN w.added IS NOT NULL THEN '{Why.TEXT_CHANGED}' WHEN h.key IS NULL THEN '{Why.NEW_ARTICLE}'

@@ -99,7 +99,7 @@ def _held(source: Source, tables: Sequence[Published], language: str) -> tuple[s
 
 
 def _named(source: Source, out: Out) -> dict[str, Subset]:
-    """Language -> names of the documents in it, written; the release's own language first, {} without any."""
+    """Language -> names of the documents in it, written; first `default`, its own; {} without any."""
     languages = [
         language
         for language in languages_of(NAMED_QUERIES.files(source.directory))
@@ -110,7 +110,7 @@ def _named(source: Source, out: Out) -> dict[str, Subset]:
     own = next(row["language"] for row in source.rows(CORPUS))
     whole = {table.name: f"{table.folder}/{{}}-" for table in (CORPUS, QUERIES, QRELS)}
     asked = sorted({row["language"] for split in source.splits for row in source.rows(QUERIES, split)})
-    found = {own: Subset(tuple(source.splits), tuple(sorted({*asked, own})), whole)}
+    found = {"default": Subset(tuple(source.splits), tuple(sorted({*asked, own})), whole)}
     names = (CORPUS.name, QUERIES.name, QRELS.name)
     for language in languages:
         for table in NAMED_TABLES:

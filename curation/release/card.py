@@ -205,6 +205,10 @@ def _configs(tables: Sequence[Published], parquet: Mapping[str, Any]) -> Iterato
         for language in languages_of(map(Path, parquet.get(table.name, {}).get("shards", ()))):
             name = of_language(table.name, language)
             yield {**parquet[name], "name": name, "folder": table.folder, "language": f"{language}-"}
+    corpus = parquet[CORPUS.name]
+    for language in languages_of(map(Path, parquet[QUERIES.name]["shards"])):
+        name = of_language(CORPUS.name, language)
+        yield {**corpus, "name": name, "folder": CORPUS.folder, "language": ""}
 
 
 def drawn_with(head: ReleaseManifest) -> list[str]:

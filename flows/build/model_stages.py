@@ -21,6 +21,7 @@ from curation.tasks.registry import TASKS
 from curation.tasks.shared.judging.stage import KIND as JUDGE
 from flows.adapters.answering import store_of
 from flows.adapters.llm_runner import held
+from flows.build.earlier_stages import bring_earlier
 from flows.build.jobs import jobs_of
 from flows.build.review_stages import bring_verdicts
 from flows.engine.execution import StageSummary, split_done, sum_up
@@ -168,6 +169,8 @@ def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model:
             found.append(take_in(session, spec.prompts, step.model, model))
         elif step.review is not None:
             bring_verdicts(session, spec.name, step.review)
+        elif step.earlier is not None:
+            bring_earlier(session, spec.name, step.task, step.earlier)
         elif step.stage is not TASKS[step.task].per_article:
             _run_jobs(session, step.name, jobs_of(session, step, chosen))
     return found

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from curation.tasks.registry import TASKS
+from flows.build.earlier_stages import bring_earlier
 from flows.build.jobs import jobs_of
 from flows.build.model_stages import settle, take_in
 from flows.build.partition import partition_jobs
@@ -37,6 +38,9 @@ def build(
                 continue
             if step.review is not None:
                 bring_verdicts(session, spec.name if spec else "", step.review)
+                continue
+            if step.earlier is not None:
+                bring_earlier(session, spec.name if spec else "", step.task, step.earlier)
                 continue
             jobs = jobs_of(session, step, chosen)
             summaries.append(run_jobs(jobs, session.workspace, pool, session.reporter))

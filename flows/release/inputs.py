@@ -13,6 +13,7 @@ from curation.published.manifest import BuildRecord, Retention, StageRecord
 from curation.published.query import fetch_one
 from curation.release.reviewed import VERDICTS
 from curation.release.write import Inputs
+from flows.build.earlier_stages import check_stood
 from flows.build.model_stages import stages_of
 from flows.build.review_stages import check_taken
 from flows.engine.connection import query
@@ -34,7 +35,7 @@ from schemas.hashing import canonical_json
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.record import to_table
 from schemas.spec import DatasetSpec
-from schemas.stages import ModelStage, RecordStage, ReviewStage, SetStage
+from schemas.stages import EarlierStage, ModelStage, RecordStage, ReviewStage, SetStage
 from schemas.tables import ANNOTATIONS, EXPANSIONS
 from schemas.task import Task
 from schemas.withdrawal import Withdrawn
@@ -119,7 +120,7 @@ def write_withdrawn(workspace: Workspace, register: Sequence[Withdrawn]) -> Path
     return path
 
 
-def _names(step: RecordStage | SetStage | ModelStage | ReviewStage) -> tuple[str, ...]:
+def _names(step: RecordStage | SetStage | ModelStage | ReviewStage | EarlierStage) -> tuple[str, ...]:
     """Stages that a step is: one, or what is asked, what was answered and what is read of that."""
     if isinstance(step, ReviewStage):
         return step.name, step.verdicts, step.reading.name
@@ -141,6 +142,8 @@ def check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
     check_current(session.workspace, built.over_all.name, finished, VERSIONS)
     for stage in built.review_stages:
         check_taken(session.workspace, spec.name, stage, hint)
+    for earlier in built.earlier_stages:
+        check_stood(session.workspace, spec.name, built.name, earlier, hint)
     wanted = {**built.per_article.params, **parameters_of(spec)[built.name]}
     for manifest in finished(built.per_article.name).values():
         differing = sorted(

@@ -23,7 +23,7 @@ from flows.engine.execution import new_pool
 from flows.engine.scratch import owned_folder
 from schemas.errors import ReleaseError
 from schemas.published import language_of, languages_of, of_language
-from schemas.tables import TABLES
+from schemas.tables import CORPUS, QUERIES, TABLES
 
 _HINT = "what was made is not in place; the release before it stands"
 _QUIET = {
@@ -83,6 +83,8 @@ def first_difference(directory: Path, scratch: Path) -> str:
             for language in languages_of(files):
                 parted = _with_rows([path for path in files if language_of(path) == language])
                 held[of_language(table.name, language)] = dict(parted)
+        for language in languages_of(QUERIES.files(directory)):
+            held[of_language(CORPUS.name, language)] = held[CORPUS.name]
         expected = {name: files for name, files in held.items() if files}
         if not expected:
             return ""

@@ -97,6 +97,15 @@ class Gold:
 
 
 @record
+class EarlierMember:
+    """A member of a set that the dataset's newest release has."""
+
+    query_id: str = column("query")
+    concept: str = column("CURIE")
+    kin: str = column("how it stands to the gold concept; itself for the gold one")
+
+
+@record
 class Screened:
     """A concept that could stand beside the gold one, and why it may not, as far as its own rows tell."""
 

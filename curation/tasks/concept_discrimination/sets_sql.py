@@ -54,6 +54,12 @@ _NEAR = f"""
         FROM kin AS k JOIN golds AS g ON g.number = k.gold)"""
 _FAME = band("greatest(d.articles - 1, 0)", ARTICLE_EDGES)
 """How well known the gold concept is beside the query's own article."""
+_STOOD = """
+    stood AS (
+        SELECT g.query_id, g.number AS gold, n.number, e.kin = 'far' AS is_far FROM earlier AS e
+        JOIN golds AS g ON g.query_id = e.query_id JOIN numbers AS n ON n.concept = e.concept
+        WHERE e.kin <> 'itself')"""
+"""Members of sets that were published: they are screened like any other, and taken first."""
 _FAR = f"""
     rings AS (
         SELECT number, "group", band, fame, count(*) OVER ring AS size,
@@ -73,7 +79,10 @@ _FAR = f"""
         SELECT t.query_id, t.gold, r.number, 'far' AS kin, 0 AS via FROM turns AS t
         JOIN rings AS r USING ("group", band, fame, turn)
         WHERE r.number <> t.gold
-            AND NOT EXISTS (FROM near AS n WHERE n.query_id = t.query_id AND n.number = r.number))"""
+            AND NOT EXISTS (FROM near AS n WHERE n.query_id = t.query_id AND n.number = r.number)
+        UNION SELECT s.query_id, s.gold, s.number, 'far', 0 FROM stood AS s JOIN golds AS g USING (query_id)
+        WHERE s.is_far AND g.is_shared
+            AND NOT EXISTS (FROM near AS n WHERE n.query_id = s.query_id AND n.number = s.number))"""
 _NAMES = f"""
     could AS MATERIALIZED (SELECT query_id, gold, number, kin, via FROM near UNION ALL FROM far),
     every AS (SELECT number FROM golds UNION SELECT number FROM could),
@@ -122,7 +131,7 @@ _SEEDS = f"""
         WHERE starts_with(a.code, x.one) AND starts_with(b.code, x.other))"""
 """Near concepts that ICD-10-CM says are never meant together with the gold one, by the codes they map to."""
 SCREENED = f"""
-    WITH {_NEAR}, {_FAR}, {_NAMES}, {_SEEDS},
+    WITH {_NEAR}, {_STOOD}, {_FAR}, {_NAMES}, {_SEEDS},
     gone AS (SELECT n.number FROM retired AS r JOIN numbers AS n ON n.concept = r.concept),
     wide AS (SELECT e.parent AS number FROM edges AS e SEMI JOIN could AS c ON c.number = e.parent
         GROUP BY e.parent HAVING count(*) > {MAX_CHILDREN}
@@ -143,7 +152,9 @@ SCREENED = f"""
                 WHEN n.folded IS NOT NULL THEN 'names_anchor'
                 WHEN c.number IN (SELECT number FROM wide) THEN 'general'
                 ELSE '' END AS reason,
-            coalesce(s.folded, n.folded, '') AS said, e.number IS NOT NULL AS is_seed
+            coalesce(s.folded, n.folded, '') AS said, e.number IS NOT NULL AS is_seed,
+            EXISTS (FROM stood AS d WHERE d.query_id = c.query_id AND d.number = c.number
+                AND d.is_far = (c.kin = 'far')) AS has_stood
         FROM could AS c JOIN numbers AS o ON o.number = c.number JOIN described AS g ON g.number = c.gold
         LEFT JOIN described AS m ON m.number = c.number
         LEFT JOIN tied_once AS t ON t.gold = c.gold AND t.number = c.number
@@ -154,10 +165,12 @@ SCREENED = f"""
         CASE WHEN reason IN ('synonym', 'names_anchor') THEN said ELSE '' END AS detail,
         CASE WHEN reason = '' THEN row_number() OVER (
             PARTITION BY query_id, kin = 'far', reason = ''
-            ORDER BY is_seed DESC, apart, kin DESC, md5(query_id || concept), number) ELSE 0 END AS place
+            ORDER BY has_stood DESC, is_seed DESC, apart, kin DESC, md5(query_id || concept), number)
+            ELSE 0 END AS place
     FROM judged
 """
-"""Seeds are taken first, then members in the order of how near their numbers of names and of articles are to
+"""What a release has stands first, so that a new article or one withdrawn changes no set that was published;
+then seeds are taken, then members in the order of how near their numbers of names and of articles are to
 the gold one's, so that neither gives it away, siblings before cousins, then by lot: no text and no system has
 a part in it."""
 CHECKED = f"""
@@ -220,11 +233,16 @@ SETS = f"""
             count(*) FILTER (g.is_shared AND c.kin = 'far' AND c.reason = '') >= {MEMBERS} AS has_far
         FROM golds AS g LEFT JOIN checked AS c ON c.query_id = g.query_id GROUP BY ALL),
     dealt AS (
-        SELECT query_id, is_shared, CASE
-            WHEN has_near AND has_far THEN if(md5('kin ' || query_id) < '8', 'near', 'far')
-            WHEN has_near THEN 'near' WHEN has_far THEN 'far' ELSE '' END AS kin FROM counted)
+        SELECT query_id, is_shared, e.is_far IS NOT NULL AS has_stood, CASE
+            WHEN has_near AND has_far THEN CASE e.is_far WHEN true THEN 'far' WHEN false THEN 'near'
+                ELSE if(md5('kin ' || query_id) < '8', 'near', 'far') END
+            WHEN has_near THEN 'near' WHEN has_far THEN 'far' ELSE '' END AS kin
+        FROM counted LEFT JOIN (
+            SELECT query_id, bool_or(kin = 'far') AS is_far FROM earlier WHERE kin <> 'itself' GROUP BY ALL
+            ) AS e USING (query_id))
     SELECT query_id, kin, is_shared, CASE {_TIER} ELSE '' END AS tier,
-        row_number() OVER (PARTITION BY p.source_id ORDER BY tier DESC, md5(query_id)) AS place
+        row_number() OVER (
+            PARTITION BY p.source_id ORDER BY has_stood DESC, tier DESC, md5(query_id)) AS place
     FROM dealt JOIN (SELECT DISTINCT id AS query_id, source_id FROM all_queries) AS p USING (query_id)
     WHERE kin <> ''
 """

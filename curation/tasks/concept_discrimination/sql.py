@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.tasks.concept_discrimination.anchors import NAME
 from curation.tasks.concept_discrimination.names_sql import DROPPED, named_sql
-from curation.tasks.concept_discrimination.records import Anchor, Confusion
+from curation.tasks.concept_discrimination.records import Anchor, Confusion, EarlierMember
 from curation.tasks.concept_discrimination.sets_sql import (
     DEPTH,
     MAX_STEPS,
@@ -19,7 +19,8 @@ from curation.vocabulary.merge_sql import fold
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.concept import DocumentConcept
 from schemas.extracted import Source
-from schemas.stages import Drop, SetAccount, SetStage, Sql
+from schemas.stages import Drop, EarlierStage, SetAccount, SetStage, Sql
+from schemas.tables import CONFUSIONS
 from schemas.vocabulary import (
     ConceptDefinition,
     ConceptMapping,
@@ -156,13 +157,20 @@ _DROPS = f"""
     UNION ALL {DROPPED}
 """
 
+EARLIER = EarlierStage(
+    name=f"{NAME}_earlier",
+    table=CONFUSIONS,
+    columns={"query_id": "query-id", "concept": "concept", "kin": "kin"},
+    row=EarlierMember,
+)
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=4,
+    version=5,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_anchors": (f"{NAME}.anchors", Anchor),
         "found_concepts": ("ground.concepts", DocumentConcept),
+        "earlier": (f"{EARLIER.name}.rows", EarlierMember),
     },
     outputs={
         **VOCABULARY,

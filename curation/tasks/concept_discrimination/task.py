@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.tasks.concept_discrimination.anchors import NAME, PER_ARTICLE
-from curation.tasks.concept_discrimination.sql import GOLD, OVER_ALL
+from curation.tasks.concept_discrimination.sql import EARLIER, GOLD, OVER_ALL
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -15,6 +15,7 @@ TASK = Task(
     title="Concept discrimination",
     description="Given a passage with one mention marked, find the concept it names among eight documents.",
     per_article=PER_ARTICLE,
+    steps=(EARLIER,),
     over_all=OVER_ALL,
     grades=(
         Grade(2, "The concept", "The document is about the concept that the marked words name here."),

@@ -108,6 +108,12 @@ def dropped(found: Tables) -> None:
     drop(found, "q-3", "vague_caption")
 
 
+def emptied(found: Tables) -> None:
+    """Reviewers left the query no document with a grade above 0."""
+    without_query(found)
+    drop(found, "q-3", "no_positive_left")
+
+
 def reworded(found: Tables) -> None:
     without_query(found)
     added(found, "pmc:PMC3.1")
@@ -197,6 +203,14 @@ Q, D = "q-3", "pmc:PMC3.1#p1"
         ),
         (orphaned, "patch", [("queries", Q, "removed", "withdrawal", "no positive is left")]),
         (dropped, "major", [("queries", Q, "removed", "selection", "dropped: vague_caption")]),
+        (
+            emptied,
+            "major",
+            [
+                ("queries", Q, "removed", "review", "dropped: no_positive_left"),
+                ("qrels", f"{Q} {D}", "removed", "review", "with its query"),
+            ],
+        ),
         (
             reworded,
             "major",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -173,17 +174,25 @@ def passage(number: int, text: str, article: str = ARTICLE) -> Passage:
 
 
 def build(
-    folder: Path, made: Vocabulary, article: Source, *passages: Passage, mentions: tuple[Mention, ...] = ()
+    folder: Path,
+    made: Vocabulary,
+    article: Source,
+    *passages: Passage,
+    mentions: tuple[Mention, ...] = (),
+    given: Mapping[str, Sequence[Any]] = MappingProxyType({}),
 ) -> tuple[dict[str, list[Any]], list[Any], dict[str, list[Any]]]:
-    """Rows of the article, its drops, and rows of the stage over all."""
+    """Rows of the article, its drops, and rows of the stage over all. `given`: rows of its inputs."""
     tables: Mapping[str, list[Any]] = {
         "extract.sources": [article], "extract.passages": list(passages), "ground.mentions": list(mentions)
     }  # fmt: skip
     kept, drops, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {})
+    folder.mkdir(exist_ok=True)
     files = made.write(folder)
     for view, (table, row) in TASK.over_all.inputs.items():
         files[view] = [folder / f"{view}.parquet"]
-        pq.write_table(to_table(row, kept.get(table.partition(".")[2], [])), files[view][0])
+        pq.write_table(
+            to_table(row, given.get(view) or kept.get(table.partition(".")[2], [])), files[view][0]
+        )
     out = folder / "out" / "all"
     out.mkdir(parents=True)
     outputs, _, _ = run_set_stage(TASK.over_all, files, out, "1GB")

@@ -9,12 +9,13 @@ import pytest
 
 from curation.extract.neutralise import restore
 from curation.tasks.concept_discrimination.marks import mark
+from curation.tasks.concept_discrimination.records import EarlierMember
 from curation.tasks.concept_discrimination.sets_sql import MEMBERS, TIERS
 from curation.tasks.concept_discrimination.task import TASK
 from schemas.benchmark import Transform
-from schemas.concept import Mention
+from schemas.concept import DocumentConcept, Mention
 from schemas.hashing import sha256_text
-from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation
+from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation, RetiredConcept
 from tests.curation.tasks.confusion_world import (
     ARTICLE,
     FAR,
@@ -276,3 +277,48 @@ def test_marks_move_what_stands_behind_them_and_come_off_again() -> None:
 
 def test_it_declares_what_it_is() -> None:
     assert TASK.extra_tables[0] == "confusions" and [grade.score for grade in TASK.grades] == [2, 0]
+
+
+def sets(rows: dict[str, list[Any]]) -> set[tuple[str, str, str]]:
+    return {(row.query_id, row.concept, row.kin) for row in rows["confusions"]}
+
+
+def members(rows: dict[str, list[Any]]) -> set[str]:
+    return {row.concept for row in rows["confusions"] if row.role == "member"}
+
+
+@pytest.mark.parametrize("gold_text", ["", definition(670, "pyrexia")], ids=["near", "near or far"])
+def test_a_set_that_was_published_stands_when_articles_come_or_go(tmp_path: Path, gold_text: str) -> None:
+    """How well known a concept is draws members, and every article changes that."""
+    made = vocabulary(gold_text)
+    passages = [passage(number, f"{SAID} Number {number}.") for number in range(1, 5)]
+    before = build(tmp_path / "before", made, source(), *passages)[2]
+    assert {row.tier for row in before["queries"]} == ({"1", "2"} if gold_text else {"3"})
+    stood = [
+        EarlierMember(query_id=row.query_id, concept=row.concept, kin=row.kin) for row in before["confusions"]
+    ]
+    known = [
+        DocumentConcept(
+            article_id=f"pmc:PMC{number}.1", concept=concept, name=concept, mentions=1, asserted=1
+        )
+        for number in range(10, 20)
+        for concept in sorted({row.concept for row in before["confusions"]})[::2]
+    ]
+    given: dict[str, list[Any]] = {"found_concepts": known}
+    after = build(tmp_path / "after", made, source(), *passages, given=given)[2]
+    assert sets(after) != sets(before)
+    again = build(tmp_path / "again", made, source(), *passages, given=given | {"earlier": stood})[2]
+    assert sets(again) == sets(before)
+    assert [row.tier for row in again["queries"]] == [row.tier for row in before["queries"]]
+
+
+def test_a_published_member_that_may_stand_no_more_is_replaced(
+    tmp_path: Path, near: dict[str, list[Any]]
+) -> None:
+    stood = [
+        EarlierMember(query_id=row.query_id, concept=row.concept, kin=row.kin) for row in near["confusions"]
+    ]
+    made, gone = vocabulary(), sorted(members(near))[0]
+    made.rows["retired"].append(RetiredConcept(concept=gone, source="T"))
+    after = build(tmp_path / "w", made, source(), passage(1, SAID), given={"earlier": stood})[2]
+    assert gone not in members(after) and len(members(after) & members(near)) == MEMBERS - 1

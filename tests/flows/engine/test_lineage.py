@@ -68,6 +68,7 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
         expected |= {task, f"{task}_all"}
         for kind in ("hyde", "query2doc"):
             expected |= {f"{task}_{kind}", f"{task}_{kind}_answers", f"{task}_{kind}_texts"}
+    expected |= {"concept_discrimination_earlier"}
     asked = {"questions", "exercises", "pairs", "judge", "judge_answers", "judgements", "judged", "labels"}
     expected |= {f"{task}_{step}" for task in ("reference_qa", "multilingual_evidence") for step in asked}
     asked = {"wanted", "translation", "translation_answers", "translations", "checked"}
