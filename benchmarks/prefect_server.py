@@ -25,11 +25,13 @@ class PrefectServer:
     """Context manager: the server.
 
     Args:
-        home: folder of its database.
+        home: its folder, with its database unless `database` names another.
+        database: address of one, as SQLAlchemy takes it.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, database: str = "") -> None:
         self._home, self._port = home, free_port()
+        self._database = {"PREFECT_API_DATABASE_CONNECTION_URL": database} if database else {}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -59,7 +61,7 @@ class PrefectServer:
         address = ("--host", "127.0.0.1", "--port", str(self._port), "--log-level", "critical")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "uvicorn", "--factory", factory, *address],
-            env={**os.environ, **self.environment, "PREFECT_UI_ENABLED": "0"},
+            env={**os.environ, **self.environment, **self._database, "PREFECT_UI_ENABLED": "0"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

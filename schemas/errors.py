@@ -5,9 +5,11 @@ Attributes stay structured so that flows can log them, and pickle across worker 
 
 from __future__ import annotations
 
+from schemas.wording import without_password
+
 
 class MedqrelsError(Exception):
-    """Base of every error raised on purpose.
+    """Base of every error raised on purpose. Addresses in what it says are without user and password.
 
     Args:
         message: what happened, one sentence.
@@ -19,11 +21,9 @@ class MedqrelsError(Exception):
     exit_code = 3
 
     def __init__(self, message: str, *, record: str = "", file: str = "", hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        self.message, self.file, self.hint = map(without_password, (message, file, hint))
+        super().__init__(self.message)
         self.record = record
-        self.file = file
-        self.hint = hint
 
     def __str__(self) -> str:
         parts = [self.message]

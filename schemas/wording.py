@@ -1,6 +1,26 @@
-"""Words for counts, one way for every message and page."""
+"""Words for counts, one way for every message and page; what a terminal is shown of texts and addresses."""
 
 from __future__ import annotations
+
+import re
+
+_OF_AN_ACCOUNT = re.compile(r"(?<=://)[^/@\s]*@")
+_COMMANDS = (
+    *(code for code in range(0x20) if chr(code) not in "\n\t"),
+    *range(0x7F, 0xA0),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+)
+"""Control characters, which may tell a terminal to do something, and those that turn the order of a line."""
+_SPELT = {code: f"\\u{code:04x}" for code in _COMMANDS}
+
+
+def visible(text: str) -> str:
+    """A text as a terminal may show it: texts and names of others can hold commands for it, which are spelt.
+
+    JSON stays the same JSON.
+    """
+    return text.translate(_SPELT)
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -8,3 +28,8 @@ def counted(count: int, one: str, many: str = "") -> str:
     if not many:
         many = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in set("aeiou") else f"{one}s"
     return f"{count:,} {one if count == 1 else many}"
+
+
+def without_password(text: str) -> str:
+    """A text whose addresses name no user and password."""
+    return _OF_AN_ACCOUNT.sub("", text)

@@ -40,6 +40,12 @@ OF_OURS = {
 }
 """Where such a call reads nothing from outside, and why."""
 UNSAFE_ARGUMENTS = {"trust_remote_code", "allow_pickle", "shell"}
+NOT_HTML = {
+    ROOT / "curation/export/templating.py",
+    ROOT / "curation/release/card.py",
+    ROOT / "curation/release/plots.py",
+}
+"""Templates of Python, Markdown and pictures, which have filters of their own."""
 WRITES_CSV = {"csv.writer", "csv.DictWriter", "csv.write_csv"}
 SECRET = re.compile(r"token(?!s)|password|secret|api.?key|credential", re.IGNORECASE)
 
@@ -143,6 +149,20 @@ def test_what_a_summary_for_prefect_quotes_is_text() -> None:
     assert text.count("example") == 4
     marks = [found.group() for found in re.finditer(r".?[<\[#`]", text) if not found.group().startswith("\\")]
     assert marks == [" `", "1`", " `", "l`"], "those of the run's id and page, which are ours"
+
+
+def test_every_page_that_is_written_forbids_scripts_and_escapes() -> None:
+    pages = [path for package in PACKAGES for path in (ROOT / package).rglob("*.html.jinja")]
+    assert len(pages) >= 5
+    for page in pages:
+        text = page.read_text("utf-8")
+        is_part = not text.lower().startswith("<!doctype html>")
+        assert is_part or "default-src 'none'" in text.partition("<style")[0], page
+        assert not re.search(r"<script|\bon\w+=|\|\s*safe\b|autoescape", text), page
+    for path, node in nodes():
+        if isinstance(node, ast.Call) and dotted(node.func).endswith("Environment"):
+            asked = {word.arg: ast.unparse(word.value) for word in node.keywords}
+            assert asked.get("autoescape") == "True" or path in NOT_HTML, path
 
 
 def test_nothing_reports_home(tmp_path: Path) -> None:

@@ -77,6 +77,8 @@ class Transport:
         try:
             import httpx
             import label_studio_sdk
+
+            from annotation.client.bounded import bound
         except ImportError as error:
             raise UsageError(
                 "review needs the package label-studio-sdk",
@@ -88,7 +90,10 @@ class Transport:
                 follow_redirects=False,  # a redirect could carry the token to another place
                 trust_env=not self._is_here,  # no proxy to this very machine
                 verify=_authorities(),
-                event_hooks={"request": [self._note]},
+                event_hooks={
+                    "request": [self._note],
+                    "response": [lambda reply: bound(reply, patience.read_timeout)],
+                },
             )
         except (ImportError, ValueError, OSError) as error:
             raise UsageError(

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
-from benchmarks.reliability import kills, machine, moments, restarts, server_faults, services
+from benchmarks.reliability import kills, machine, moments, restarts, reviews, server_faults, services
 from benchmarks.reliability.warm import Warm
 from benchmarks.reliability.world import opened
+from tests.flows.review.postgres_server import Postgres
 
 NAME = "reliability"
 KILLS_OF_A_VERB = 6
 RUNS = 20
-RESTARTS = 4
-FAULTS_OF_A_SOURCE, FAULTS_OF_A_MODEL, FAULTS_OF_S3 = 60, 60, 20
+RESTARTS = 2
+FAULTS_OF_A_SOURCE, FAULTS_OF_A_MODEL, FAULTS_OF_S3, FAULTS_OF_LABEL_STUDIO = 60, 60, 30, 26
 SEED = 20261126
 
 
@@ -53,12 +54,16 @@ def _moments(folder: Path, note: Note) -> None:
 
 def _servers(folder: Path, note: Note) -> None:
     server_faults.campaign(folder, server_faults.SOURCES, FAULTS_OF_A_SOURCE, note)
-    modules = (*server_faults.MODULES, "benchmarks.reliability.services")
-    counts = (FAULTS_OF_A_MODEL, FAULTS_OF_S3)
+    modules = (*server_faults.MODULES, "benchmarks.reliability.reviews", "label_studio_sdk", "s3fs")
     with Warm(modules, {"HOME": str(folder)}, grace=1.0) as warm:
-        for make, count in zip(services.OTHERS, counts, strict=True):
-            with make(folder / make.__name__, warm) as scene:
-                server_faults.faults_of(scene, count, note)
+        with services.model(folder / "model", warm) as scene:
+            server_faults.faults_of(scene, FAULTS_OF_A_MODEL, note)
+        with services.bucket(folder / "s3", warm) as bucket:
+            server_faults.faults_of(bucket, FAULTS_OF_S3, note)
+        with reviews.label_studio(folder / "label-studio") as server:
+            for kind in (reviews.Pushed, reviews.Pulled):
+                with reviews.before(server, kind, folder / kind.name, warm) as scene:
+                    server_faults.faults_of(scene, FAULTS_OF_LABEL_STUDIO, note)
 
 
 def _machine(folder: Path, note: Note) -> None:
@@ -67,9 +72,13 @@ def _machine(folder: Path, note: Note) -> None:
 
 
 def _restarts(folder: Path, note: Note) -> None:
+    (folder / "postgresql").mkdir()
+    with Postgres() as database, opened(folder / "postgresql", database=database.url) as world:
+        restarts.flows(world, database, "PostgreSQL", RESTARTS, SEED, note)
     restarts.s3(folder, RESTARTS, SEED, note)
-    with opened(folder) as world:
-        restarts.prefect(world, RESTARTS, SEED, note)
+    (folder / "own").mkdir()
+    with opened(folder / "own") as world:
+        restarts.flows(world, world.prefect, "Prefect", RESTARTS, SEED, note)
 
 
 PARTS: Mapping[str, Callable[[Path, Note], None]] = {

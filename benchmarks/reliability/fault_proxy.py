@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from sources.sample.loopback import NO_ANSWER, LoopbackServer, Reply, Request
+from tests.forwarding import passed_on
 
-_OF_THE_HOP = frozenset({"connection", "transfer-encoding", "content-length", "server", "date"})
 _HTML = b"<!DOCTYPE html><html><body>Please try again later.</body></html>"
 RETRY_AFTER = 7
 
@@ -59,7 +58,7 @@ class FaultProxy(LoopbackServer):
     """
 
     def __init__(self, behind: str) -> None:
-        self.behind = urlsplit(behind).netloc
+        self.behind = behind
         self._lock = threading.Lock()
         self.calm()
 
@@ -95,25 +94,11 @@ class FaultProxy(LoopbackServer):
         return _spoilt(kind.name, reply)
 
     def _passed_on(self, request: Request) -> Reply:
-        behind = http.client.HTTPConnection(self.behind, timeout=60)
-        try:
-            behind.putrequest(request.method, request.target, skip_host=True, skip_accept_encoding=True)
-            for name, value in request.headers.items():
-                if name.lower() not in ("connection", "expect"):
-                    behind.putheader(name, value)
-            behind.endheaders(request.body)
-            told = behind.getresponse()
-            headers = {name: value for name, value in told.getheaders() if name.lower() not in _OF_THE_HOP}
-            if request.method == "HEAD":
-                headers["Content-Length"] = told.getheader("Content-Length") or "0"
-            body = told.read()
-        except OSError:
-            return Reply(NO_ANSWER)
-        finally:
-            behind.close()
-        if body[:1] in (b"{", b"["):  # links of an API lead through here, too
-            body = body.replace(self.behind.encode(), self.root.removeprefix("http://").encode())
-        return Reply(told.status, body, headers)
+        reply = passed_on(request, self.behind)
+        if reply.body[:1] not in (b"{", b"["):
+            return reply
+        there, here = (urlsplit(one).netloc.encode() for one in (self.behind, self.root))
+        return replace(reply, body=reply.body.replace(there, here))  # links of an API lead through here, too
 
 
 def _spoilt(name: str, reply: Reply) -> Reply:

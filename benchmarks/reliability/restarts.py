@@ -1,4 +1,4 @@
-"""Servers that die in the middle of a command and come back: Prefect's, and S3 that a release is sent to.
+"""Servers that die in the middle of a command and come back: Prefect's, its database, and S3.
 
 Label Studio's is killed in tests/flows/review/test_sync_kills.py.
 """
@@ -6,9 +6,9 @@ Label Studio's is killed in tests/flows/review/test_sync_kills.py.
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,11 @@ FLOWS = ("crawl", "extract", "ground", "build", "release")
 AWAY_SECONDS = 1.0
 
 
-def _restarting(server: Any, after: float) -> threading.Thread:
+_hands = ThreadPoolExecutor(1)
+"""One thread for every restart: a database server ends with the thread that started it."""
+
+
+def _restarting(server: Any, after: float) -> Future[None]:
     """Kill a server in so many seconds, and start it a little later."""
 
     def work() -> None:
@@ -32,14 +36,12 @@ def _restarting(server: Any, after: float) -> threading.Thread:
         time.sleep(AWAY_SECONDS)
         server.start()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    return thread
+    return _hands.submit(work)
 
 
-def prefect(world: World, count: int, seed: int, tell: Callable[[Any], None]) -> None:
-    """Prefect's server is restarted during every flow, so many times each."""
-    draw = random.Random(f"prefect {seed}")
+def flows(world: World, server: Any, name: str, count: int, seed: int, tell: Callable[[Any], None]) -> None:
+    """A server that Prefect needs, or its own, is restarted during every flow, so many times each."""
+    draw = random.Random(f"{name} {seed}")
     for verb in VERBS:
         if verb.name in ("publish", "rebuild", "sweep", "takedown", "run", "audit", "export"):
             continue
@@ -47,10 +49,10 @@ def prefect(world: World, count: int, seed: int, tell: Callable[[Any], None]) ->
         for _ in range(count if verb.name in FLOWS else 0):
             world.restore(case.before)
             after = round(draw.uniform(0.1, 1.5), 2)
-            thread = _restarting(world.prefect, after)
+            restarted = _restarting(server, after)
             first = world.run(verb.arguments)
-            thread.join()
-            tell(checked(world, case, "Prefect restarted", first) | {"after": after})
+            restarted.result()
+            tell(checked(world, case, f"{name} restarted", first) | {"after": after})
         world.restore(case.before)
         world.run(verb.arguments)
 
@@ -66,9 +68,9 @@ def s3(folder: Path, count: int, seed: int, tell: Callable[[Any], None]) -> None
         for _ in range(count):
             scene.fresh()
             after = round(draw.uniform(0.2, 3.0), 2)
-            thread = _restarting(scene.server, after)
+            restarted = _restarting(scene.server, after)
             runs = [scene.crawl()]
-            thread.join()
+            restarted.result()
             while runs[-1]["code"] and len(runs) < 3:
                 runs.append(scene.crawl())
             wrong = differing(scene.stands(), scene.wanted)

@@ -175,6 +175,8 @@ class Scene:
     requests: int = 0
     heeds_retry_after: bool = True
     wanted: dict[str, str] = field(default_factory=dict)
+    place: str = "services"
+    """Module of what is done in forks."""
 
     @property
     def now(self) -> Path:
@@ -207,7 +209,7 @@ class Scene:
         """Call a function of this package in a fork; what it told."""
         told = self.folder / "told.json"
         told.unlink(missing_ok=True)
-        place = "server_faults" if name == "crawl" else "services"
+        place = "server_faults" if name == "crawl" else self.place
         function = f"benchmarks.reliability.{place}:{name}"
         ended = self.warm.run(function, *given, str(told), said=self.folder / "said.txt")
         if told.exists():

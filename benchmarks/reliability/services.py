@@ -35,7 +35,7 @@ from tests.flows.review.openai_server import KEY, OpenAIServer
 
 _MODEL = Source("language model", OpenAIServer, lambda at: {}, "")
 _S3 = Source("S3", OpenAIServer, lambda at: {}, "")
-_TRIES = 4
+TRIES = 4
 _SECONDS = 2.0
 
 
@@ -88,11 +88,11 @@ def ask(now: str, spec: str, at: str, told: str) -> int:
         Decimal(5),
         Prices(Decimal(1), Decimal(1)),
         concurrency=1,
-        patience=Patience(attempts=_TRIES, first_wait=0.01, timeout=_SECONDS),
+        patience=Patience(attempts=TRIES, first_wait=0.01, timeout=_SECONDS),
     )
     reach = {"OPENAI_BASE_URL": f"{at}/v1", "OPENAI_API_KEY": KEY}
     request = verb.Request(read_spec(Path(spec)), ("hyde",), terms)
-    return _told(now, told, lambda: verb.answer(request, Path(now, "ws"), reach)["stages"])
+    return told_of(now, told, lambda: verb.answer(request, Path(now, "ws"), reach)["stages"])
 
 
 def send(now: str, version: str, at: str, told: str) -> int:
@@ -103,13 +103,23 @@ def send(now: str, version: str, at: str, told: str) -> int:
     tasks = [TaskRelease(Path(version, task), read_manifest(Path(version, task))) for task in TASKS]
 
     def work() -> None:
-        place = open_place(f"s3://{BUCKET}/shelf", attempts=_TRIES, timeout_seconds=_SECONDS)
+        place = open_place(f"s3://{BUCKET}/shelf", attempts=TRIES, timeout_seconds=_SECONDS)
         PlacePublisher(place, tasks, reporter=SilentReporter()).publish()
 
-    return _told(now, told, work)
+    return told_of(now, told, work)
 
 
-def _told(now: str, told: str, work: Any) -> int:
+def told_of(now: str, told: str, work: Callable[[], Any]) -> int:
+    """Do something in a fork, waiting but briefly, and write down what came of it.
+
+    Args:
+        now: folder whose `tmp/` takes temporary files.
+        told: file for the error, what was dropped, and the waits; in seconds.
+        work: what is done; it may return rows of stages.
+
+    Returns:
+        exit code.
+    """
     tempfile.tempdir = f"{now}/tmp"
     waits: list[float] = []
     sleep = time.sleep
@@ -138,7 +148,7 @@ def model(folder: Path, warm: Warm) -> Iterator[Scene]:
     (folder / "spec.toml").write_text(SPEC, "utf-8")
     with OpenAIServer() as server, FaultProxy(server.root) as proxy:
         scene = Asked(_MODEL, folder, warm, proxy, {})
-        _undisturbed(scene)
+        undisturbed(scene)
         yield scene
 
 
@@ -154,16 +164,19 @@ def bucket(folder: Path, warm: Warm) -> Iterator[Published]:
         scene.server = server
         options = storage_options(server.endpoint)
         scene.system = S3FileSystem(skip_instance_cache=True, use_listings_cache=False, **options)
-        _undisturbed(scene)
+        undisturbed(scene)
         yield scene
 
 
-def _undisturbed(scene: Scene) -> None:
+def undisturbed(scene: Scene) -> None:
+    """Do it without faults, and keep what is asked and left.
+
+    Raises:
+        RuntimeError: it failed.
+    """
     scene.fresh()
+    scene.proxy.calm()
     told: Mapping[str, Any] = scene.crawl()
     if told["code"]:
         raise RuntimeError(f"undisturbed, {scene.source.name}: {told}")
     scene.requests, scene.wanted = scene.proxy.asked, scene.stands()
-
-
-OTHERS: tuple[Callable[[Path, Warm], contextlib.AbstractContextManager[Scene]], ...] = (model, bucket)

@@ -116,12 +116,13 @@ class Run:
 
 
 @contextlib.contextmanager
-def opened(folder: Path, *, is_whole: bool = True) -> Iterator[World]:
+def opened(folder: Path, *, is_whole: bool = True, database: str = "") -> Iterator[World]:
     """The world, with nothing done yet.
 
     Args:
         folder: an empty folder.
         is_whole: with a Prefect server, without which flows cannot run, and a release to publish.
+        database: of the Prefect server, SQLite unless one is named.
     """
     notices = {"commentCorrection": [{"type": "Retraction in", "reference": "J", "id": "1"}]}
     records = [
@@ -130,7 +131,7 @@ def opened(folder: Path, *, is_whole: bool = True) -> Iterator[World]:
     with contextlib.ExitStack() as stack:
         bucket = stack.enter_context(BucketServer([bucket_dir()]))
         europepmc = stack.enter_context(FakeEuropePmc(records=records))
-        prefect = stack.enter_context(PrefectServer(folder / "prefect")) if is_whole else None
+        prefect = stack.enter_context(PrefectServer(folder / "prefect", database)) if is_whole else None
         modules = (*_LIGHT, *(_HEAVY if is_whole else ()))
         given = prefect.environment if prefect else {}
         warm = stack.enter_context(Warm(modules, given, grace=5.0 if is_whole else 1.5))

@@ -14,6 +14,7 @@ from curation.changes.heads import is_other_rule, of_heads
 from curation.changes.levels import LEVELS, Level, largest
 from curation.changes.reasons import MEANINGS, Why
 from curation.changes.sides import Sides
+from curation.published.links import refuse_links_out
 from curation.published.manifest import ReleaseManifest, read_manifest
 from curation.published.query import QueryRunner
 from schemas.tables import DERIVED, PROVENANCE
@@ -89,6 +90,8 @@ def difference(old: Path, new: Path, query: QueryRunner) -> Difference:
     Raises:
         ReleaseError: one of them is no release.
     """
+    for directory in (old, new):
+        refuse_links_out(directory)
     heads = read_manifest(old), read_manifest(new)
     sides = Sides(old, new, heads, query)
     by_rule = is_other_rule(*heads)

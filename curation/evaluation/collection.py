@@ -26,11 +26,12 @@ from curation.evaluation.reading import (
     rows,
 )
 from curation.evaluation.variants import WHOLE, Tables, check_variant, read_subset, tables_of
+from curation.published.links import refuse_links_out
 from curation.published.manifest import NAME, READABLE, ReleaseManifest
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_file
 from schemas.stages import Reason
-from schemas.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
+from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
 
 FACETS = ("specialty", "modality", "language", "tier", "region")
 """Columns of the queries table that results are broken down by, where a release has them."""
@@ -196,11 +197,22 @@ def read_head(directory: Path) -> Head:
 
 
 def check_files(directory: Path, head: Head) -> None:
-    """Every published file is there with the hash release.json states.
+    """Every published file is there with the hash release.json states; no other is among what is measured.
 
     Raises:
-        ReleaseError: a file is missing or changed; names it.
+        ReleaseError: a file is missing or changed, or is not listed; names it.
+        UsageError: a link leads out of the directory, or something is no file.
     """
+    refuse_links_out(directory)
+    measured = {table.name for table in (CORPUS, QUERIES, QRELS, EXCLUDED)}
+    for path in sorted(directory.rglob("*.parquet")) if head.files else ():
+        inside = path.relative_to(directory)
+        if inside.parts[0].rpartition("-")[2] in measured and inside.as_posix() not in head.files:
+            raise ReleaseError(
+                "a file of a release is not listed in its release.json",
+                file=str(path),
+                hint="delete it, or download the release again",
+            )
     for name, expected in sorted(head.files.items()):
         path = directory / name
         if not path.is_file():

@@ -38,7 +38,8 @@ class S3Place:
     def __init__(self, url: str, *, attempts: int = 6, timeout_seconds: float = 60.0) -> None:
         self.bucket, _, prefix = url.removeprefix(S3).partition("/")
         self.prefix = prefix.strip("/")
-        if not self.bucket or any(part in ("", ".", "..") for part in self.prefix.split("/") if self.prefix):
+        is_outside = any(part in ("", ".", "..") for part in self.prefix.split("/") if self.prefix)
+        if not self.bucket or "@" in self.bucket or is_outside:
             raise UsageError(f"cannot publish to {url!r}", hint="--to s3://BUCKET or s3://BUCKET/PREFIX")
         try:
             from s3fs import S3FileSystem

@@ -5,6 +5,7 @@ Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import importlib.metadata
 import json
@@ -54,6 +55,7 @@ from flows.cli.state import doctor, status
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError
+from schemas.wording import visible, without_password
 
 _ON = "the same command continues from here"
 _OF_THE_MACHINE = {
@@ -64,6 +66,8 @@ _OF_THE_MACHINE = {
     errno.EPERM: "name a place that you may read and write",
     errno.EROFS: "name a place that can be written",
     errno.ENAMETOOLONG: "name a shorter path",
+    errno.ENOTDIR: "a file stands where a folder has to be: name another place",
+    errno.EEXIST: "what stands there is in the way: name another place",
     errno.EMFILE: f"allow more open files (ulimit -n); {_ON}",
     errno.ENFILE: f"close other programs: the machine has no open files left; {_ON}",
     errno.EIO: f"check the disk; {_ON}",
@@ -76,6 +80,8 @@ _OF_PREFECT = {
     "PREFECT_HOME (~/.prefect) can be written, or name a running server in PREFECT_API_URL",
 }
 """Beginnings of what Prefect says, in an error without a name of its own -> what helps."""
+_OF_ITS_SERVER = frozenset({"PrefectHTTPStatusError", "ObjectNotFound"})
+_LOOK_AT_IT = f"look at Prefect's server (PREFECT_API_URL), its database and PREFECT_API_AUTH_STRING; {_ON}"
 
 app = App(
     name="medqrels",
@@ -104,7 +110,7 @@ app.command(status)
 app.command(doctor)
 app.command(sweep)
 app.command(takedown)
-_SIGINT = threading.Event()
+_SIGINT, _FAILED = threading.Event(), threading.Event()
 
 
 @app.command
@@ -324,9 +330,21 @@ def _unexpected(error: Exception) -> dict[str, str]:
         return {"error": name, "message": message, "file": file, "hint": hint}
     for beginning, hint in _OF_PREFECT.items():
         if str(error).startswith(beginning):
-            return {"error": name, "message": f"Prefect: {error}", "hint": hint}
+            return {"error": name, "message": without_password(f"Prefect: {error}"), "hint": hint}
+    if type(error).__module__.partition(".")[0] in (
+        "httpx",
+        "httpcore",
+    ):  # what else asks so has its own errors
+        return {
+            "error": name,
+            "message": f"Prefect: its server cannot be reached: {name}",
+            "hint": _LOOK_AT_IT,
+        }
+    if name in _OF_ITS_SERVER:
+        message = without_password(f"Prefect: {_of_its_server(error)}")
+        return {"error": name, "message": message, "hint": _LOOK_AT_IT}
     hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
-    return {"error": name, "message": f"{name}: {error}", "hint": hint}
+    return {"error": name, "message": without_password(f"{name}: {error}"), "hint": hint}
 
 
 def _let_go(error: BaseException | None) -> None:
@@ -334,6 +352,16 @@ def _let_go(error: BaseException | None) -> None:
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
+
+
+def _end_quietly() -> None:
+    """After a failure, nothing more on stderr when the interpreter is taken down.
+
+    Errors that threads keep hold databases whose library would then fill the screen below the message.
+    """
+    if _FAILED.is_set():
+        sys.stderr.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def _interrupted(as_json: bool) -> int:
@@ -349,19 +377,27 @@ def _note_sigint(signum: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
+def _of_its_server(error: Exception) -> str:
+    """What Prefect's server answered, on one line."""
+    said = str(error).splitlines()[0] if str(error) else "None"
+    return "its server lost a record" if said == "None" else said
+
+
 def _fail(as_json: bool, attrs: dict[str, str]) -> None:
+    _FAILED.set()
     if as_json:
-        print(json.dumps(attrs, ensure_ascii=False), file=sys.stderr)
+        print(visible(json.dumps(attrs, ensure_ascii=False)), file=sys.stderr)
         return
-    print(f"error: {attrs['message']}", file=sys.stderr)
+    print(visible(f"error: {attrs['message']}"), file=sys.stderr)
     for key in ("record", "file"):
         if attrs.get(key):
-            print(f"  {key}: {attrs[key]}", file=sys.stderr)
+            print(visible(f"  {key}: {attrs[key]}"), file=sys.stderr)
     if attrs.get("hint"):
-        print(f"  next: {attrs['hint']}", file=sys.stderr)
+        print(visible(f"  next: {attrs['hint']}"), file=sys.stderr)
 
 
 def main() -> NoReturn:
     """Entry point of the `medqrels` command."""
     signal.signal(signal.SIGINT, _note_sigint)
+    atexit.register(_end_quietly)  # before all others, so that it is the last to run
     sys.exit(run_cli())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from schemas.wording import counted
+from schemas.wording import counted, visible, without_password
 
 if TYPE_CHECKING:  # they load pyarrow, which `medqrels --help` does not need
     from flows.pipeline import Verb
@@ -62,7 +62,7 @@ def emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
         shown = text if isinstance(text, str) else text()
     try:
         if shown:
-            print(shown, flush=True)
+            print(visible(shown), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit finds it writable
 
@@ -96,6 +96,14 @@ def check_workspace(common: Common) -> None:
     read_session(common.root)
 
 
+class _Plain(logging.Formatter):
+    """What libraries log may hold a password of an address, or commands for the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record without both, tracebacks included."""
+        return visible(without_password(super().format(record)))
+
+
 def with_progress(common: Common, work: Callable[[], Any]) -> Any:
     """Run a flow with progress on stderr."""
     from flows.engine.progress import reporter_for
@@ -104,7 +112,9 @@ def with_progress(common: Common, work: Callable[[], Any]) -> Any:
     from flows.engine.settings import load_settings
 
     level = common.log_level or load_settings().log_level
-    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Plain("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
     logging.getLogger("medqrels").setLevel(level)  # Prefect gives the root another one when a flow begins
     with own_temporary(), reporting(reporter_for()):
         return work()

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, Overrides, Spec, emit, with_progress
 from schemas.errors import UsageError
+from schemas.wording import visible
 
 
 def takedown(
@@ -55,7 +56,7 @@ def _purge(record: str, reason: str, notice: str, *, yes: bool, dry_run: bool, c
             raise UsageError(
                 "nobody is here to confirm", record=record, hint="look at --dry-run first, then add --yes"
             )
-        print(describe(work(True)), file=sys.stderr)
+        print(visible(describe(work(True))), file=sys.stderr)
         print(f"Nothing brings it back. Type {record} to delete it for good: ", end="", file=sys.stderr)
         if sys.stdin.readline().strip() != record:
             raise UsageError("not confirmed: nothing was changed", record=record)

@@ -17,30 +17,35 @@ for _name, _value in {
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     "PREFECT_CLI_PROMPT": "false",
+    "PREFECT_CLIENT_RETRY_EXTRA_CODES": "500",  # what its server says while its database is away
 }.items():
     os.environ.setdefault(_name, _value)
 
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from prefect import flow, task
+with warnings.catch_warnings():  # of a folder that cannot be made; it is looked at below
+    warnings.simplefilter("ignore", UserWarning)
+    from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
-from prefect.settings import PREFECT_API_URL, get_current_settings
+from prefect.settings import PREFECT_API_URL, PREFECT_HOME, get_current_settings
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.engine import worker_lifetime
 from flows.engine.execution import StageSummary, Workers, split_done, sum_up
 from flows.engine.manifest import Manifest, read_manifest, read_run
+from flows.engine.prefect_home import check_prefect_home
 from flows.engine.progress import Reporter
 from flows.engine.runner import Job, remove_stale_shards
 from flows.engine.runs import current_run, failure, spent
 from flows.engine.workspace import Workspace
-from schemas.errors import WorkspaceError
+from schemas.errors import MedqrelsError, WorkspaceError
 
 __all__ = ["THREADS", "flow", "run_jobs", "task"]
 
@@ -50,8 +55,23 @@ THREADS: TaskRunner[PrefectFuture[Any]] = cast(
 """They only wait for worker processes; Prefect's process pool and Dask cost 20 times more per task."""
 
 
+_STARTS = 3
+
+
 def _start_server(server: Any) -> subprocess.Popen[bytes]:
-    """Start the private server as Prefect 3.8 does, but so that it ends with this process."""
+    """Start the private server as Prefect 3.8 does, but so that it ends with this process.
+
+    Raises:
+        MedqrelsError: it ended at once so many times that another time will not help.
+    """
+    server.starts = getattr(server, "starts", 0) + 1
+    if server.starts > _STARTS:
+        raise MedqrelsError(
+            "Prefect's private server ends as soon as it is started",
+            file=str(PREFECT_HOME.value()),
+            hint="name another folder in PREFECT_HOME, or a running server in PREFECT_API_URL; above stands "
+            "why",
+        )
     command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {server.port}"
     quiet = ("--log-level", "error", "--lifespan", "on")
     own = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
@@ -69,7 +89,9 @@ def _start_server(server: Any) -> subprocess.Popen[bytes]:
     )
 
 
-if not PREFECT_API_URL.value():  # then Prefect imports this too, which takes two seconds
+if not PREFECT_API_URL.value():
+    check_prefect_home()
+    # Prefect imports this too, which takes two seconds.
     from prefect.server.api.server import SubprocessASGIServer
 
     setattr(SubprocessASGIServer, "_run_uvicorn_command", _start_server)  # noqa: B010

@@ -13,6 +13,8 @@ from typing import Protocol, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from schemas.wording import visible
+
 PLAIN_INTERVAL_SECONDS = 5.0
 
 
@@ -68,7 +70,7 @@ class PlainReporter:
     def line(self, text: str) -> None:
         """Print one line."""
         stream = self._stream or sys.stderr
-        stream.write(text + "\n")  # one call: lines of several threads do not mix
+        stream.write(visible(text) + "\n")  # one call: lines of several threads do not mix
         stream.flush()
 
 
@@ -102,7 +104,7 @@ class LiveReporter:
 
     def line(self, text: str) -> None:
         """Print one line."""
-        self._console.print(text, highlight=False, markup=False)
+        self._console.print(visible(text), highlight=False, markup=False)
 
 
 class LoggingReporter:

@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 from flows.engine.manifest import peak_mib, read_run
 from flows.engine.workspace import Workspace, write_atomic
 from schemas.errors import MedqrelsError
+from schemas.wording import without_password
 
 RUNS = "runs"
 RECORD = "run.json"
@@ -145,7 +146,7 @@ def failure(error: BaseException) -> dict[str, str]:
         }
     return {
         "error": type(error).__name__,
-        "message": str(error),
+        "message": without_password(str(error)),
         "hint": "run it again with --log-level DEBUG",
     }
 

@@ -21,10 +21,10 @@ from curation.audit import RULES, SEPARATE, plant_defects, render_page, run_rule
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
-from curation.audit.layouts.links import home
 from curation.audit.pictures import begin
 from curation.audit.rule import Context
 from curation.audit.verify import read_stated, to_bytes
+from curation.published.links import home
 from curation.published.manifest import AUDIT_JSON, NAME, read_manifest
 from flows.engine.connection import query
 from flows.engine.execution import new_pool

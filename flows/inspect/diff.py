@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from curation.audit.layouts.links import home
 from curation.changes.difference import Difference, difference
 from curation.changes.levels import largest
 from curation.changes.page import render_page
 from curation.changes.text import describe as describe_one
+from curation.published.links import home
 from curation.published.manifest import read_manifest
 from flows.engine.connection import query
 from flows.engine.releases import task_directories

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from flows.engine.settings import Settings
+from schemas.wording import without_password
 
 Check = tuple[str, bool | None, str, str]
 """(what was checked, is it well or None for neither, what was seen, how to mend it)."""
@@ -41,25 +42,20 @@ def _credential(name: str, is_set: bool, needed: str, fix: str) -> Check:
 def server_addresses(settings: Settings) -> list[tuple[str, str, str]]:
     """(server, address or '' for none, how to mend it) of all that the work may talk to."""
     prefect = os.environ.get("PREFECT_API_URL", "")
-    return [
+    found = [
         (
             "prefect server",
             f"{prefect.rstrip('/')}/health" if prefect else "",
             "flows start a private one; medqrels serve, or PREFECT_API_URL=… and prefect server start",
         ),
-        ("label studio", _bare(os.environ.get("LABEL_STUDIO_URL", "")), "medqrels review start"),
-        ("model server", _bare(os.environ.get("OPENAI_BASE_URL", "")), "set OPENAI_BASE_URL"),
-        ("hub", _bare(os.environ.get("HF_ENDPOINT") or _HUB), "check the network, and HF_ENDPOINT"),
+        ("label studio", os.environ.get("LABEL_STUDIO_URL", ""), "medqrels review start"),
+        ("model server", os.environ.get("OPENAI_BASE_URL", ""), "set OPENAI_BASE_URL"),
+        ("hub", os.environ.get("HF_ENDPOINT") or _HUB, "check the network, and HF_ENDPOINT"),
         ("pmc", settings.pmc.endpoint, "check the network, and MEDQRELS_PMC__ENDPOINT"),
         ("e-utilities", settings.eutils.endpoint, "check the network, and MEDQRELS_EUTILS__ENDPOINT"),
         ("europe pmc", settings.europepmc.endpoint, "check the network, and MEDQRELS_EUROPEPMC__ENDPOINT"),
     ]
-
-
-def _bare(url: str) -> str:
-    """An address without user and password, which nobody should see."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if url else ""
+    return [(name, without_password(address), fix) for name, address, fix in found]
 
 
 def reached(address: str) -> tuple[bool, str, float | None]:

@@ -12,7 +12,7 @@ from annotation.sync.answers import QUARANTINE
 from curation.tasks.registry import REVIEW_STAGES
 from flows.review.calibration import about_judge
 from flows.review.conflicts import CHANGED, KINDS
-from schemas.wording import counted
+from schemas.wording import counted, visible
 
 _WORDS = {
     "create": "sent",
@@ -32,7 +32,7 @@ _PLANNED = {
 
 def to_stderr(text: str) -> None:
     """One line of progress, apart from results."""
-    print(text, file=sys.stderr, flush=True)
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 def started(made: Mapping[str, Any]) -> str:

@@ -58,9 +58,12 @@ def own_server(port: int) -> Iterator[str]:
     Its database is the one of $PREFECT_HOME; schedules and records of runs do not depend on it.
 
     Raises:
-        UsageError: the port is taken.
+        UsageError: the port is taken, or Prefect's folder cannot be written.
         MedqrelsError: it does not start.
     """
+    from flows.engine.prefect_home import check_prefect_home
+
+    check_prefect_home()
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

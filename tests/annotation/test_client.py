@@ -81,6 +81,29 @@ def test_trouble_that_stays_ends_after_bounded_tries(fake: tuple[Fake, str]) -> 
     assert len(state.seen) == QUICK.attempts
 
 
+class Drip(LoopbackServer):
+    """A server that sends a byte at a time, in less than any wait for one."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def answer(self, request: Request) -> Sent:
+        self.asked += 1
+        return Sent(200, b" " * 600, {"Content-Type": "application/json"}, drip=0.05)
+
+
+def test_a_dripping_or_endless_reply_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.client.bounded.SLOWEST", 1000)
+    with Drip() as state:
+        client = Client(state.root, TOKEN, patience=Patience(attempts=2, first_wait=0.0, read_timeout=0.2))
+        with pytest.raises(FetchError, match="ReadTimeout"):
+            client.account()
+        assert state.asked == 2
+        monkeypatch.setattr("annotation.client.bounded.MOST_BYTES", 2)
+        with pytest.raises(FetchError, match="ReadError"):
+            client.account()
+
+
 def test_an_import_without_a_usable_reply_is_not_sent_again(fake: tuple[Fake, str]) -> None:
     state, url = fake
     troubles: list[Reply] = [(0, b"", {}), (504, b"", {}), HTML, (201, {"task_ids": [1]}, {})]

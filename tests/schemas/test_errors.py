@@ -32,6 +32,14 @@ def test_errors_pickle_with_every_field(kind: type[MedqrelsError]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_no_error_tells_a_password(kind: type[MedqrelsError]) -> None:
+    address = "tcp://me:SeKrEt@127.0.0.1:9/x"
+    error = kind(f"no scheduler at {address!r}", file=address, hint=f"ask {address}")
+    told = f"{error} {error!r} {error.args} {error.attrs()} {pickle.dumps(error)!r}"
+    assert "SeKrEt" not in told and told.count("127.0.0.1:9") >= 6
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_exit_codes_follow_the_command_grammar(kind: type[MedqrelsError]) -> None:
     assert kind.exit_code == (2 if issubclass(kind, UsageError) else 3)
 

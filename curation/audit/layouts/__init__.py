@@ -11,12 +11,12 @@ from pathlib import Path
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.layouts.canonical import Canonical
 from curation.audit.layouts.hashlist import is_hash_list, open_hash_list, write_hash_list
-from curation.audit.layouts.links import refuse_links_out
 from curation.audit.layouts.problems import NAME as PROBLEMS
 from curation.audit.layouts.problems import Problems
 from curation.audit.layouts.recipes import RECIPES, Recipe, adapted, form_of, no_form, recipe_of
 from curation.audit.layouts.recognise import LOOKED_FOR, Part, Plan, data_files, recognise
 from curation.audit.layouts.records import Record, first_columns, first_record
+from curation.published.links import refuse_links_out
 from curation.published.manifest import NAME
 from schemas.audit import Role
 from schemas.errors import UsageError

@@ -13,10 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from curation.changes.difference import difference
+from curation.evaluation.collection import open_collection
 from curation.export import beir
 from curation.export.run import FORMATS, NAME, export, plan
 from curation.export.source import OWN, open_source
 from curation.export.tables import total
+from flows.engine.connection import query
 from schemas.errors import ReleaseError, UsageError
 from schemas.tables import CORPUS, EXCLUDED, QRELS, QUERIES
 from tests.curation.export import rows
@@ -289,6 +292,23 @@ def test_a_changed_release_is_not_exported(tmp_path: Path) -> None:
     next((directory / "corpus").iterdir()).write_bytes(b"other")
     with pytest.raises(ReleaseError, match="not what release"):
         open_source(directory)
+
+
+def test_a_file_that_is_not_listed_or_leads_out_ends_the_export(tmp_path: Path) -> None:
+    """Evaluation opens releases by the same look at their files."""
+    directory = rows.release(tmp_path / "task")
+    corpus = next((directory / "corpus").iterdir())
+    more = corpus.with_name("more.parquet")
+    more.write_bytes(corpus.read_bytes())
+    with pytest.raises(ReleaseError, match="is not listed") as caught:
+        open_source(directory)
+    assert caught.value.file == str(more)
+    more.unlink()
+    outside = (directory / "corpus").rename(tmp_path / "outside")
+    (directory / "corpus").symlink_to(outside)
+    for opened in (open_source, open_collection, lambda path: difference(path, path, query())):
+        with pytest.raises(UsageError, match=r"leads out of the dataset: 'corpus'"):
+            opened(directory)
 
 
 def test_an_id_that_a_format_cannot_hold_is_named(tmp_path: Path) -> None:

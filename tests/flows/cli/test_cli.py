@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
+import httpx
 import pytest
 
 from curation.tasks.registry import TASKS
 from flows.cli import app
 from flows.cli.app import run_cli
+from flows.cli.common import DEFAULT, _Plain, emit
 from flows.crawl.locators import read_ids
 from flows.engine.database import connect, sql_failed
 from flows.engine.workspace import Workspace
@@ -262,7 +265,7 @@ def test_light_verbs_do_not_import_prefect(built: Path) -> None:
 def test_a_pipe_that_closes_early_is_no_error() -> None:
     """`medqrels … | head` ends quietly."""
     program = (
-        "import sys\nfrom flows.cli.common import DEFAULT, emit\n"
+        "import sys\nfrom flows.cli.common import DEFAULT, _Plain, emit\n"
         "sys.stdin.readline()\nemit(DEFAULT, None, 'line\\n' * 100_000)"
     )
     with subprocess.Popen(
@@ -287,3 +290,53 @@ def test_a_server_of_prefect_that_is_not_there_is_no_defect_of_ours() -> None:
         told = app._unexpected(RuntimeError(f"{beginning} …"))
         assert told["hint"] == hint and "PREFECT_API_URL" in hint and told["message"].startswith("Prefect: ")
     assert "defect" in app._unexpected(RuntimeError("else"))["hint"]
+
+
+def test_what_prefects_server_answers_is_no_defect_of_ours_and_holds_no_password() -> None:
+    from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
+
+    request = httpx.Request("POST", "http://me:secret@127.0.0.1:4200/api/flows/")
+    answer = httpx.Response(500, json={"exception_message": "Internal Server Error"}, request=request)
+    with pytest.raises(httpx.HTTPStatusError) as raised:
+        answer.raise_for_status()
+    told = app._unexpected(PrefectHTTPStatusError.from_httpx_error(raised.value))
+    assert (
+        "500" in told["message"] and "127.0.0.1:4200" in told["message"] and "secret" not in told["message"]
+    )
+    lost = app._unexpected(ObjectNotFound(raised.value))
+    assert "lost a record" in lost["message"]
+    gone = app._unexpected(httpx.ConnectError("[Errno 111] Connection refused"))
+    assert "cannot be reached" in gone["message"]
+    assert all("database" in one["hint"] and "defect" not in one["hint"] for one in (told, lost, gone))
+
+
+def test_what_libraries_log_is_shown_without_passwords_and_commands() -> None:
+    shown = _Plain("%(name)s: %(message)s")
+    record = logging.LogRecord("lib", 10, "", 1, "asking %s", ("http://me:secret@host/\x1b[2J",), None)
+    assert shown.format(record) == "lib: asking http://host/\\u001b[2J"
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_names_of_others_cannot_command_the_terminal(
+    form: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.run_cli(["audit", "/nowhere/\x1b[2J\x9b31m", *form]) == 2
+    said = capsys.readouterr()
+    shown = said.out + said.err
+    assert "nowhere" in shown and not {"\x1b", "\x9b"} & set(shown)
+    emit(DEFAULT, {}, "a caption \x1b]0;title\x07")
+    assert capsys.readouterr().out == "a caption \\u001b]0;title\\u0007\n"
+
+
+def test_below_the_message_of_a_failure_stands_nothing() -> None:
+    """A library that speaks while the interpreter is taken down, as DuckDB's does of what errors hold."""
+    code = """if True:
+        import atexit, os, sys
+        from flows.cli import app
+        atexit.register(os.write, 2, b"leaked")
+        sys.argv = ["medqrels", *sys.argv[1:]]
+        app.main()
+    """
+    for arguments, last in ((["audit", "/nowhere"], b"NAME@VERSION\n"), (["--version"], b"leaked")):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False)
+        assert done.stderr.endswith(last), done.stderr

@@ -21,7 +21,7 @@ from flows.engine.register import read_register
 from flows.engine.runs import runs_of
 from sources.sample import bucket_dir
 from sources.sample.server import BucketServer
-from tests.flows.review.postgres_server import postgres
+from tests.flows.review.postgres_server import Postgres
 from tests.flows.takedown.purge_world import bytes_of
 from tests.pipeline import crawl_bucket, new_workspace
 from tests.sources.fakes.europepmc import FakeEuropePmc, record
@@ -146,8 +146,8 @@ def test_on_postgresql_and_nothing_is_lost_with_its_database(tmp_path: Path) -> 
     crawl_bucket(workspace, sample_ids()[:2])
     command = ("extract", "--workspace", str(workspace.root), "--json")
     with (
-        postgres() as port,
-        running_server(tmp_path, f"postgresql+asyncpg://medqrels@127.0.0.1:{port}/postgres") as environment,
+        Postgres() as database,
+        running_server(tmp_path, database.url) as environment,
     ):
         done = medqrels(environment, *command)
         assert done.returncode == 0, done.stderr

@@ -61,6 +61,9 @@ def test_no_server_is_asked_unless_wanted_and_each_is_told(
             monkeypatch.setenv(f"MEDQRELS_{name}__ENDPOINT", f"{up.root}/")
         settings = Settings(workspace=workspace.root)
         silent = examined(settings)
+        with monkeypatch.context() as patch:
+            patch.setenv("PREFECT_API_URL", f"http://me:{SECRET}@127.0.0.1:1/api")
+            assert SECRET not in json.dumps(examined(settings))
         assert not up.asked and not down.asked
         assert silent["hub"]["ok"] is None and "not asked" in silent["hub"]["detail"]
         asked = examined(settings, ask_servers=True)

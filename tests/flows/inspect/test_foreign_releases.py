@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.audit.layouts import open_dataset
-from curation.audit.layouts.links import home
+from curation.published.links import home
 from flows.engine.connection import query
 from schemas.errors import MedqrelsError, UsageError
 

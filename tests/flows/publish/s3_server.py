@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import socket
 import subprocess
@@ -15,14 +14,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
-from urllib.parse import urlsplit
 
 from sources.sample.loopback import NO_ANSWER, LoopbackServer, Reply, Request
 from tests.flows.publish.hub_server import Fault
+from tests.forwarding import passed_on
 
 KEY, SECRET, BUCKET = "loopback", "SecretOfTheLoopbackBucket", "releases"
 _PATIENCE_SECONDS = 60.0
-_OF_THE_HOP = frozenset({"connection", "transfer-encoding", "content-length", "server", "date"})
 S3Faults = Callable[[str, int], Fault | None]
 """(method, n-th request of it, from 1) -> what goes wrong."""
 
@@ -136,7 +134,7 @@ class S3Proxy(LoopbackServer):
     """
 
     def __init__(self, endpoint: str, faults: S3Faults = lambda method, count: None) -> None:
-        self.behind = urlsplit(endpoint).netloc
+        self.behind = endpoint
         self.faults = faults
         self.watch: Callable[[str, str], None] = lambda method, when: None
         self.asked: Counter[str] = Counter()
@@ -159,7 +157,7 @@ class S3Proxy(LoopbackServer):
         changes = request.method in ("PUT", "POST", "DELETE")
         if changes:
             self.watch(request.method, "before")
-        reply = self._passed_on(request)
+        reply = passed_on(request, self.behind)
         if changes:
             self.watch(request.method, "after")
         self.served.append((request.method, request.target, reply.status))
@@ -168,19 +166,3 @@ class S3Proxy(LoopbackServer):
         if kind == "truncated":
             return Reply(reply.status, reply.body, reply.headers, cut=len(reply.body) // 2)
         return reply
-
-    def _passed_on(self, request: Request) -> Reply:
-        behind = http.client.HTTPConnection(self.behind, timeout=60)
-        try:
-            behind.putrequest(request.method, request.target, skip_host=True, skip_accept_encoding=True)
-            for name, value in request.headers.items():
-                if name.lower() not in ("connection", "expect"):
-                    behind.putheader(name, value)
-            behind.endheaders(request.body)
-            told = behind.getresponse()
-            headers = {name: value for name, value in told.getheaders() if name.lower() not in _OF_THE_HOP}
-            if request.method == "HEAD":
-                headers["Content-Length"] = told.getheader("Content-Length") or "0"
-            return Reply(told.status, told.read(), headers)
-        finally:
-            behind.close()

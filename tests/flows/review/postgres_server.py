@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from flows.review import label_studio as servers
 from flows.review.label_studio import Server
@@ -25,7 +26,6 @@ SYSTEM_USER = "postgres"
 SETTINGS = (
     "listen_addresses=127.0.0.1",
     "fsync=off",
-    "synchronous_commit=off",
     "full_page_writes=off",
     "logging_collector=off",
 )
@@ -47,31 +47,59 @@ def as_its_user(*command: str) -> list[str]:
     return ["setpriv", "--pdeathsig", "INT", *command] if shutil.which("setpriv") else [*command]
 
 
-@contextlib.contextmanager
-def postgres() -> Iterator[int]:
-    """A database server of its own; gives its port, and ends it however the block ends."""
-    # Not below pytest's folder: that one is closed to other users.
-    folder = Path(tempfile.mkdtemp(prefix="medqrels-postgres-"))
-    if os.getuid() == 0:
-        shutil.chown(folder, SYSTEM_USER, SYSTEM_USER)
-    data, log = folder / "data", folder / "log"
-    process: subprocess.Popen[bytes] | None = None
-    try:
-        _run("initdb", "-D", str(data), "-U", "medqrels", "--auth=trust", "-E", "UTF8", "--no-sync")
-        port = _free_port()
+class Postgres:
+    """Context manager: a database server of its own; `kill` and `start` restart it with what it holds."""
+
+    def __enter__(self) -> Self:
+        # Not below pytest's folder: that one is closed to other users.
+        self._folder = Path(tempfile.mkdtemp(prefix="medqrels-postgres-"))
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            if os.getuid() == 0:
+                shutil.chown(self._folder, SYSTEM_USER, SYSTEM_USER)
+            data = str(self._folder / "data")
+            _run("initdb", "-D", data, "-U", "medqrels", "--auth=trust", "-E", "UTF8", "--no-sync")
+            self.port = _free_port()
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._process is not None:
+            _end(self._process)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def url(self) -> str:
+        """Address of its database, as SQLAlchemy takes it."""
+        return f"postgresql+asyncpg://medqrels@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        """Start it, on its port, and wait until it answers."""
         options = [item for setting in SETTINGS for item in ("-c", setting)]
-        where = ["-D", str(data), "-p", str(port), "-k", str(folder)]
-        with log.open("wb") as handle:
+        where = ["-D", str(self._folder / "data"), "-p", str(self.port), "-k", str(self._folder)]
+        log = self._folder / "log"
+        with log.open("ab") as handle:
             command = as_its_user(program("postgres"), *where, *options)
-            process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=handle, stderr=handle, cwd="/"
             )
-        _await(process, port, log)
-        yield port
-    finally:
-        if process is not None:
-            _end(process)
-        shutil.rmtree(folder, ignore_errors=True)
+        _await(self._process, self.port, log)
+
+    def kill(self) -> None:
+        """End it and every connection at once, as after a crash: what was committed is recovered."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGQUIT)  # after SIGKILL its children would hold its memory a while
+        self._process.wait()
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[int]:
+    """Port of a database server of its own."""
+    with Postgres() as server:
+        yield server.port
 
 
 def _run(name: str, *arguments: str) -> None:

@@ -12,11 +12,13 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.reliability.fault_proxy import KINDS, FaultProxy
 from flows.engine.workspace import Workspace
 from flows.review import sync as review_sync
 from flows.review.label_studio import Server
 from flows.review.store import ReviewFolder
 from flows.review.sync import pull, push, status
+from schemas.errors import FetchError
 from tests.conftest import ROOT
 from tests.flows.review.lossy_proxy import Proxy, proxy
 from tests.flows.review.postgres_server import TeamServer
@@ -39,6 +41,26 @@ def test_lost_replies_make_no_duplicates(
     assert len(Api(server).tasks(made["project"])) == 45
     assert push(folder, target(server))[0]["skip"] == 45
     assert status(folder)[0]["pushed"] == 45
+
+
+def test_a_page_in_the_place_of_a_reply_makes_no_duplicate(
+    server: Server, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At some requests of a push, done again if it says so; benchmarks.reliability has the whole campaign."""
+    html = next(kind for kind in KINDS if kind.name == "html")
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(review_sync, "BATCH_TASKS", 2)
+    for first in (2, 6, 8):
+        folder = review(workspace, f"html-{first}", 4)
+        with FaultProxy(server.url) as fault:
+            fault.storm(html, first, 1)
+            try:
+                made = push(folder, target(server, fault.root))[0]
+            except FetchError as error:
+                assert "same command" in error.hint
+                made = push(folder, target(server))[0]
+            assert fault.struck == 1
+        assert len(Api(server).tasks(made["project"])) == 4
 
 
 _PUSHER = """

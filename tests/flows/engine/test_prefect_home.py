@@ -1,0 +1,43 @@
+"""Where Prefect's private server cannot keep its database, that is said at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_HOME, temporary_settings
+
+from flows.engine import orchestration
+from flows.engine.prefect_home import check_prefect_home
+from schemas.errors import MedqrelsError, UsageError
+
+
+def test_a_folder_that_cannot_be_made_or_written_is_named(tmp_path: Path) -> None:
+    (file := tmp_path / "file").write_text("")
+    for home, named in ((file / "home", file / "home"), (file, file)):
+        with temporary_settings({PREFECT_HOME: home}), pytest.raises(UsageError) as told:
+            check_prefect_home()
+        assert told.value.file == str(named) and "PREFECT_HOME" in told.value.hint
+    with temporary_settings({PREFECT_HOME: tmp_path / "new"}):
+        check_prefect_home()
+        (tmp_path / "new/prefect.db").mkdir()
+        with pytest.raises(UsageError, match="database cannot be written"):
+            check_prefect_home()
+
+
+def test_a_database_elsewhere_needs_no_folder(tmp_path: Path) -> None:
+    (file := tmp_path / "file").write_text("")
+    elsewhere = "postgresql+asyncpg://prefect@127.0.0.1:1/prefect"
+    with temporary_settings({PREFECT_HOME: file}, {PREFECT_API_DATABASE_CONNECTION_URL: elsewhere}):
+        check_prefect_home()
+
+
+def test_a_server_that_ends_at_once_is_not_started_for_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    server = SimpleNamespace(port=1)
+    for _ in range(3):
+        assert orchestration._start_server(server).wait() == 1
+    with pytest.raises(MedqrelsError, match="ends as soon as it is started"):
+        orchestration._start_server(server)
