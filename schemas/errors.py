@@ -5,7 +5,12 @@ Attributes stay structured so that flows can log them, and pickle across worker 
 
 from __future__ import annotations
 
+import errno
+import os
+
 from schemas.wording import without_password
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)
 
 
 class MedqrelsError(Exception):
@@ -101,3 +106,20 @@ class ConservationError(MedqrelsError):
 
 class ReleaseError(MedqrelsError):
     """A release cannot be assembled or read: prose missing, version taken, files changed."""
+
+
+def raise_if_full(error: BaseException) -> None:
+    """Raise what stands behind an error where that is a machine without room: it tells nothing of the input.
+
+    Raises:
+        OSError: a full disk, a quota, too large a file, too many open files.
+    """
+    behind: BaseException | None = error
+    while behind is not None:
+        if isinstance(behind, OSError) and behind.errno in _FULL:
+            raise behind
+        if type(behind).__name__ == "IOException":  # DuckDB's, which has no number
+            for number in _FULL:
+                if os.strerror(number) in str(behind):
+                    raise OSError(number, os.strerror(number)) from error
+        behind = behind.__cause__ or behind.__context__

@@ -20,6 +20,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.rule import MAX_EXAMPLES, Context, Defect, FileDefect, Proof, Rule
 from curation.published.query import Database, Sandbox, UnknownNameError
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
+from schemas.errors import raise_if_full
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
 _LONGEST_NOTE = 300
@@ -126,6 +127,7 @@ class _Field:
         except Unusable as reason:
             self.no_own = str(reason)
         except Exception as error:  # a release can be broken in any way; its own rules say what is wrong
+            raise_if_full(error)
             self.no_own = f"the release could not be copied: {self._reason(error)}"
 
     @property
@@ -198,7 +200,8 @@ class _Field:
             rest = [*proofs[:at], *proofs[at + 1 :]] if at < len(proofs) else []
             found, nowhere = self._at_once(rule, rest, base)
             return found, [*proofs[at : at + 1], *nowhere]
-        except Exception:  # each is planted alone later, and the reason kept
+        except Exception as error:  # each is planted alone later, and the reason kept
+            raise_if_full(error)
             return set(), []
         new = [_named([finding]) for finding in findings if finding not in before]
         found = set()
@@ -236,6 +239,7 @@ class _Field:
         except UnknownNameError as error:  # there the release has no such column; the invented one has them
             return _Attempt(None, _NOTHING if base is self.own else self._reason(error))
         except Exception as error:  # a defect that cannot be planted proves nothing; the reason is kept
+            raise_if_full(error)
             return _Attempt(None, f"could not be planted: {self._reason(error)}")
         if ids is None or result is None:
             return _Attempt(None, _NOTHING if ids is None else "the defect names no row")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import pickle
 
 import pytest
 
 from schemas import errors
-from schemas.errors import InputError, MedqrelsError, UsageError
+from schemas.errors import InputError, MedqrelsError, UsageError, raise_if_full
 
 KINDS = [
     kind
@@ -58,3 +59,18 @@ def test_absent_fields_leave_no_trace_in_the_message() -> None:
         "file": "",
         "hint": "",
     }
+
+
+def test_a_full_machine_stands_behind_an_error_or_does_not() -> None:
+    io = type("IOException", (Exception,), {})("IO Error: cannot write: No space left on device")
+    wrapped = MedqrelsError("it failed")
+    wrapped.__cause__ = io
+    with pytest.raises(OSError) as caught:
+        raise_if_full(wrapped)
+    assert caught.value.errno == errno.ENOSPC
+    for other in (
+        ValueError("No space left on device"),
+        FileNotFoundError(errno.ENOENT, "gone"),
+        MedqrelsError("x"),
+    ):
+        raise_if_full(other)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -97,6 +100,20 @@ def test_every_check_that_is_blind_makes_the_audit_invalid(known: Path, tmp_path
     found = defects.run(blind, context, run_rule)
     assert len(found) >= len(blind) > 50
     assert [item for item in found if item.is_found] == []
+
+
+def test_a_full_disk_ends_the_audit_and_is_no_finding(known: Path, tmp_path: Path) -> None:
+    """A release that could not be looked at is not said to be invalid."""
+
+    def full(given: Context) -> Outcome:
+        raise MedqrelsError("the SQL failed") from OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fills(directory: Path) -> Sequence[str]:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    for checks in (dataclasses.replace(TWICE, test=full), Check("fills", TWICE.test, FileDefect("f", fills))):
+        with pytest.raises(OSError, match=r"No space|quota"):
+            audit(known, run_sql, rules=[rule(checks)])
 
 
 def _new(name: str, query: str, plant: str = "", second: str = "") -> Defect:
