@@ -166,7 +166,8 @@ def test_the_first_five_minutes_of_a_role_work(
     (block,) = re.findall(r"```sh\n(.*?)```", (repository / f"docs/{page}.md").read_text("utf-8"), re.S)
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace/demo").symlink_to(home / "ws", target_is_directory=True)
-    lines = block.splitlines()
+    first, *lines = block.splitlines()
+    assert first.startswith(". .venv/bin/activate ")  # what makes the others' first word known
     assert lines and all(line.startswith("medqrels ") for line in lines)
     for line in lines:
         done = medqrels(*line.split()[1:], home=tmp_path)
