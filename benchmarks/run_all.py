@@ -58,6 +58,7 @@ ALL = (
     "publish_speed",
     "loaders",
     "loaded_back",
+    "stranger",
     "croissant",
     "sweep",
     "seven_nights",

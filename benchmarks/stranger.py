@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import SHARED, read_result, save
+from benchmarks.measure import SHARED, save
 from curation.tasks.registry import TASKS
 from flows.specs import DATA_CARDS
 from sources.sample.server import BucketServer
@@ -204,28 +204,6 @@ def walk_through(home: Path, pmcids: list[str], hub: HubServer) -> list[dict[str
         for dataset in _DATASETS:
             walk.run("nothing changed", "run", "--spec", f"{dataset}/spec.toml", said="nothing changed")
     return walk.rows
-
-
-def section() -> list[str]:
-    """The section of benchmarks/README.md."""
-    found = read_result(NAME)
-    fine = sum(row["fine"] for row in found["rows"])
-    return [
-        "## A maintainer's year by the command line",
-        "",
-        f"{found['articles']} real articles on a loopback bucket, a loopback Hub, two datasets with all ten "
-        "tasks between them. After articles came, one was retracted and one had to go for good both are made "
-        "again; what `diff` calls the change is what it has to be, or not. "
-        f"{fine} of {len(found['rows'])} steps are as they must be. `python -m benchmarks.stranger`",
-        "",
-        "| step | command, or what came | as it must be | seconds |",
-        "|---|---|---|---:|",
-        *(
-            f"| {row['step']} | `{row['what']}` | {'yes' if row['fine'] else '**no**'} | {row['seconds']} |"
-            for row in found["rows"]
-        ),
-        "",
-    ]
 
 
 def main(arguments: list[str]) -> None:
