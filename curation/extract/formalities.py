@@ -54,10 +54,11 @@ _BOARD = re.compile(
 )
 _DESIGN = re.compile(
     r"\b(?:randomi[sz]ed|placebo|(?:double-|single-)?blind(?:ed)?|single-arm|open-label|phase (?:\d|i+)"
-    r"|cohort|retrospective|prospective|cross-sectional|designed to|aged|diagnosed|toxicit\w+|right to)\b",
+    r"|cohort|retrospective|prospective|cross-sectional|designed to|aged|diagnosed|toxicit\w+|right to"
+    r"|compassionate|off-label|drugs?|given|transplant\w*)\b",
     re.IGNORECASE,
 )
-"""Words for how a study is made: a sentence that says so too is about the subject."""
+"""Words for how a study is made or what is done to a patient, which make a sentence one about the subject."""
 _KEPT = re.compile(
     r"\b(?:adher\w*|compl(?:y|ied|ies)|follow(?:ed|ing|s)?|grant(?:ed|s)|obtained"
     r"|respeit\w*|respet\w*|submet\w*|somet\w*|autori[sz]\w*)\b",
