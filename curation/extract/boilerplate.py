@@ -23,8 +23,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAD = re.compile(r"([^\W\d_][^.:–—]{1,70}?)\s?(?::|\.|\s[–—]\s|[–—])\s*(?=\S)")
 """A title that runs into its paragraph: "Ethics approval: …"."""
 _MARKS = re.compile("[\u0300-\u036f]")
-_QUOTED, _OPENING = 60, 300
-"""Characters of a paragraph shown as evidence, and those in which its first sentence must give a hint."""
+_QUOTED, _OPENING, _LONGEST = 60, 160, 1000
+"""Characters shown as evidence, of an opening, which must be formal itself, of the longest such paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,7 @@ def boilerplate_paragraph(text: str) -> str:
     lead = _LEAD.match(text)
     if lead is not None and is_title(lead.group(1)):
         return lead.group(1)
-    if not hints(text[:_OPENING]):
+    opening = text[:_OPENING]
+    if len(text) > _LONGEST or not hints(opening) or not is_formal(opening):
         return ""
     return text[:_QUOTED] if all(is_formal(text[a:b]) for a, b in sentence_spans(text)) else ""
