@@ -68,7 +68,7 @@ def size(count: int, folder: Path) -> dict[str, Any]:
 
 def of_million(small: Mapping[str, Any], large: Mapping[str, Any]) -> dict[str, Any]:
     """What a million articles take, by what the larger size took more than the smaller one."""
-    times = MILLION / (large["articles"] - small["articles"])
+    times = float(MILLION / (large["articles"] - small["articles"]))
 
     def more(*keys: str) -> float:
         one, other = small, large
