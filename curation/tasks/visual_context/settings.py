@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from curation.tasks.shared import several_images
+from curation.tasks.shared import granularity, several_images
 
 
-class Settings(several_images.Settings):
+class Settings(several_images.Settings, granularity.Settings):
     """Settings of visual_context."""
 
     min_words: int = Field(default=25, ge=0, description="a citing passage with fewer words is not an answer")
