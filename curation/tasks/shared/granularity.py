@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import Field
 
 from curation.extract.floats import NOWHERE
-from curation.extract.neutralise import neutralise_caption
+from curation.extract.neutralise import neutralise_caption, restore
 from curation.tasks.shared.bars import rights_bar
 from curation.tasks.shared.passages import passage_document
 from schemas import task
@@ -27,6 +27,8 @@ from schemas.ids import section_id, whole_id
 from schemas.licences import Profile, is_allowed
 
 Granularity = Literal["passage", "section", "article"]
+PassageOrArticle = Literal["passage", "article"]
+"""Of a task whose labels come from citations: they name passages or articles, never sections."""
 JOINT = "\n"
 """Between the parts of a document, as written and as released."""
 
@@ -146,6 +148,30 @@ def _released(written: str, language: str) -> tuple[str, tuple[Transform, ...]]:
 def moved(transforms: Sequence[Transform], by: int) -> list[Transform]:
     """Transforms of a text that now begins further back."""
     return [replace(one, start=one.start + by, end=one.end + by) for one in transforms]
+
+
+def without(piece: Piece, spans: Sequence[tuple[int, int]], rule: str) -> Piece:
+    """The part without some stretches of its text; each is a transform that puts it back.
+
+    Args:
+        piece: the part.
+        spans: start and end of each stretch, in order, not overlapping.
+        rule: why they go.
+    """
+    text, transforms = piece.text, list(piece.transforms)
+    for start, end in reversed(spans):
+        while end < len(text) and text[end] == " ":
+            end += 1
+        across = [one for one in transforms if one.start < end and one.end > start]
+        start = min([start, *(one.start for one in across)])
+        end = max([end, *(one.end for one in across)])
+        inside = [one for one in transforms if start <= one.start and one.end <= end]
+        whole = restore(text[start:end], moved(inside, -start))
+        behind = moved([one for one in transforms if one.start >= end and one not in inside], start - end)
+        transforms = [one for one in transforms if one.end <= start and one not in inside]
+        transforms += [Transform(start=start, end=start, original=whole, rule=rule), *behind]
+        text = text[:start] + text[end:]
+    return replace(piece, text=text, transforms=tuple(transforms))
 
 
 def larger(

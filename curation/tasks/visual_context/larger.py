@@ -1,26 +1,27 @@
 """Sections and articles as documents of visual_context, where the spec asks for them.
 
 All queries share one corpus, and a document that shows a query's figure or caption contains that query. So
-the captions of all figures that are queries leave every document, and with them each part that repeats one.
+the captions of all figures that are queries leave every document, and with them each sentence that repeats
+one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from curation.similarity.text.edited import copyable, edited_copies
-from curation.tasks.shared.granularity import JOINT, LeftOut, Piece, larger, pieces_of
-from curation.tasks.visual_context.build import SELF_MATCH_TOKENS
+from curation.similarity.text.repeats import Repeats
+from curation.tasks.shared.granularity import JOINT, LeftOut, Piece, larger, pieces_of, without
 from curation.tasks.visual_context.settings import Settings
 from schemas.benchmark import Document, Part, Query
 from schemas.extracted import Figure, Float, Passage, Source
-from schemas.hashing import normalise_text
 from schemas.ids import article_of
 from schemas.stages import Input, RecordStage, Table
 
 NAME = "visual_context_parts"
 TASK = "visual_context"
+CAPTION_RULE = "query_caption"
+"""Of the transform that takes a sentence out of a passage because it repeats the caption of a query."""
 
 
 def build(
@@ -64,7 +65,7 @@ def build(
     asked = {name for query in (*queries, *several) for name in _figures_of(query)}
     captions = {figure.id: figure.caption for figure in figures if figure.id in asked}
     released = [line for query in (*queries, *several) for line in query.text.split(JOINT) if line]
-    repeats = _Repeats(dict.fromkeys((*released, *captions.values())))
+    repeats = Repeats((*released, *captions.values()))
     yield from larger(
         source,
         [_without_queries(piece, asked, repeats) for piece in pieces],
@@ -79,39 +80,18 @@ def _figures_of(query: Query) -> list[str]:
     return [first, *(f"{article_of(first)}#{name}" for name in others)]
 
 
-def _without_queries(piece: Piece, asked: set[str], repeats: _Repeats) -> Piece:
-    """The part, left out where it shows a query."""
+def _without_queries(piece: Piece, asked: set[str], repeats: Repeats) -> Piece:
+    """The part without what shows a query: sentences of a passage, a caption or table as a whole."""
     if piece.left_out:
         return piece
     if piece.id in asked:
         return replace(piece, left_out=LeftOut.SHOWS_QUERY)
-    is_copy = repeats.stand_in(piece.text) or (piece.source != piece.text and repeats.stand_in(piece.source))
-    return replace(piece, left_out=LeftOut.SELF_MATCH) if is_copy else piece
-
-
-class _Repeats:
-    """Asks of many texts whether they repeat one of a few captions, as `build.is_self_match` does of one."""
-
-    def __init__(self, captions: Mapping[str, None]) -> None:
-        self.captions = tuple(captions)
-        self.runs: dict[int, set[tuple[str, ...]]] = {}
-        for caption in self.captions:
-            tokens = normalise_text(caption).split()
-            size = min(SELF_MATCH_TOKENS, len(tokens))
-            if size:
-                self.runs.setdefault(size, set()).update(_runs(tokens, size))
-
-    def stand_in(self, text: str) -> bool:
-        """Whether a text repeats a caption: a run of its words, or one of its sentences with changes."""
-        tokens = normalise_text(text).split()
-        if any(not found.isdisjoint(_runs(tokens, size)) for size, found in self.runs.items()):
-            return True
-        others = copyable([text])
-        return any(edited_copies(caption, others) for caption in self.captions)
-
-
-def _runs(tokens: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
-    return (tuple(tokens[at : at + size]) for at in range(len(tokens) - size + 1))
+    spans = repeats.sentences(piece.text)
+    if not spans:
+        return piece
+    shorter = without(piece, spans, CAPTION_RULE) if piece.kind == "passage" else piece
+    is_clean = bool(shorter.text.strip()) and not repeats.sentences(shorter.text)
+    return shorter if is_clean else replace(piece, left_out=LeftOut.SELF_MATCH)
 
 
 PER_ARTICLE = RecordStage(
