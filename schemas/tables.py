@@ -490,8 +490,7 @@ TABLES: tuple[Published, ...] = (
         TRANSLATIONS,
         TRANSLATION_CHECKS,
     ),
-    *(JUDGEMENTS, CALIBRATION),
-    *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
+    *(JUDGEMENTS, CALIBRATION, SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

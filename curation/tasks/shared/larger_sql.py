@@ -4,9 +4,6 @@ A grade is the highest of the passages; a 0 holds where every passage was judged
 excluded passage excludes the pair, for the reason that says most. Passages of equal text in several articles
 share their labels, so each document that holds one of them has them too. A task whose documents are passages
 has no parts: the labels of its passages are then those of its documents.
-
-Views: `passage_documents`, `larger_documents`, `all_parts`; outputs of the same stage, in this order:
-`document_parts`, `passage_qrels`, `passage_excluded`, `documents`, `qrels`, `queries`, `excluded`, `parts`.
 """
 
 from __future__ import annotations
@@ -61,7 +58,8 @@ def lifting(qrels: str, excluded: str) -> dict[str, Sql]:
     """The labels of passages, then of documents: outputs by name, but for documents and queries.
 
     Args:
-        qrels: SELECT of all shards' qrels of passages.
+        qrels: SELECT of all shards' qrels of passages. Views beside: `passage_documents`, `larger_documents`,
+            `all_parts`; before `excluded` come the outputs `qrels` and `queries`.
         excluded: SELECT of their excluded pairs.
     """
     given = f"{_PASSAGES}, all_qrels AS ({qrels})"

@@ -12,7 +12,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context import several
+from curation.tasks.visual_context import larger, several
 from curation.tasks.visual_context.build import build, is_self_match, shares_run
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
@@ -274,7 +274,7 @@ def merged(articles: list[Article], **params: Any) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
     tables = {f"extract.{name}": rows for name, rows in kept.items()}
     left_out: list[Drop] = []
-    for stage in (TASK.per_article, several.PER_ARTICLE):
+    for stage in (TASK.per_article, several.PER_ARTICLE, larger.PER_ARTICLE):
         rows, lost, _ = run_records(stage, tables, {**stage.params, **params}, {})
         tables |= {f"{stage.name}.{name}": values for name, values in rows.items()}
         left_out += lost
