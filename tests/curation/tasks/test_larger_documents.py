@@ -70,7 +70,8 @@ def one() -> Article:
 
 
 def shown(found: dict[str, list[Any]], name: str) -> Document:
-    return next(item for item in found["documents"] if item.id == f"{ID}#{name}")
+    made: list[Document] = found["documents"]
+    return next(item for item in made if item.id == f"{ID}#{name}")
 
 
 def labels(found: dict[str, list[Any]], table: str) -> dict[tuple[str, str], Any]:
