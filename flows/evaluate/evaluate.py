@@ -26,6 +26,7 @@ from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, read_run, write_run
 from curation.evaluation.systems import System
 from curation.evaluation.truncation import truncation
+from curation.evaluation.values import by_value
 from curation.evaluation.variants import check_variant
 from flows.engine.progress import Reporter, SilentReporter
 from flows.engine.scratch import owned_folder
@@ -138,7 +139,11 @@ def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: i
         write_run(system.run, queries, collection.corpus_ids, system.name, out / name)
         written.append(replace(system, run_file=name, run_sha256=sha256_file(out / name)))
     results = summarise(collection, written, k)
-    summary = {**results.summary, "truncation": truncation(collection, written)}
+    summary = {
+        **results.summary,
+        "truncation": truncation(collection, written),
+        "by_value": by_value(collection, results.per_query, results.summary["measures"]),
+    }
     pq.write_table(results.per_query, out / PER_QUERY, compression="zstd")
     _json(out / RESULTS, summary)
     (out / PAGE).write_text(render(summary), encoding="utf-8")
@@ -291,6 +296,7 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
             lines += [f"    {line}" for line in _of_mining(system)]
             lines += [f"    {line}" for line in _of_models(system)]
             lines += [f"    {line}" for line in _of_truncation(item["truncation"], system["name"])]
+        lines += [f"  {line}" for line in _of_values(item["by_value"])]
         lines += [f"  {line}" for line in _of_judge(item.get("judge_and_people"))]
         lines += [f"  {line}" for line in _of_stability(item.get("judge_stability", {}))]
         lines.append(f"  {item['page']}")
@@ -326,6 +332,17 @@ def _of_truncation(found: Mapping[str, Any], name: str) -> Iterator[str]:
             f"cuts {told['documents_cut']:,} of {counted(told['documents'], 'document')} "
             f"({told['share_of_documents']:.3f}; {positives or 'no positives'})"
         )
+
+
+def _of_values(found: Mapping[str, Any]) -> Iterator[str]:
+    """The mean over values of a facet beside that over queries."""
+    for facet, told in found["facets"].items():
+        for name, measures in told["systems"].items():
+            both = measures.get("nDCG@10")
+            if both:
+                values = f"{len(told['values'])} with {found['minimum']} queries or more"
+                means = f"macro {both['macro']:.3f}, micro {both['micro']:.3f}"
+                yield f"{name}, nDCG@10 by {facet.replace('_', ' ')} ({values}): {means}"
 
 
 def _of_judge(found: dict[str, Any] | None) -> Iterator[str]:
