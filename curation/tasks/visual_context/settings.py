@@ -18,6 +18,10 @@ class Settings(several_images.Settings, granularity.Settings):
     )
     min_caption_words: int = Field(default=5, ge=0, description="a shorter caption makes no query")
     min_document_words: int = Field(default=10, ge=0, description="a shorter passage is not in the corpus")
+    clinical_only: bool = Field(
+        default=False,
+        description="only figures whose image shows a patient make queries: no charts, no drawings",
+    )
     require_image: bool = Field(default=True, description="a figure without a usable image is dropped")
 
 
