@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -472,6 +473,9 @@ def test_domain_and_body_system_are_published_with_their_confidence(world: World
     (file,) = ORIGIN_CORPUS.files(directory)
     told = {row["article_id"]: tuple(row[name] for name in SURE) for row in pq.read_table(file).to_pylist()}
     assert told[article] == ("clinical_case", 0.9, "respiratory", 0.8)
+    card = (directory / "card" / "origin.md").read_text("utf-8")
+    assert re.search(r"\| domain \| clinical_case \| \d+ \| 0\.900 \|", card)
+    assert re.search(r"\| domain \| undecided \(\d+ of them below the floor of 0\.6\) \| \d+ \|", card)
 
 
 def test_the_card_says_that_articles_went_by_lot(world: World) -> None:
