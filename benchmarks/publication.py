@@ -1,6 +1,6 @@
 """What is about the publication: notices, and passages left out of every task as boilerplate.
 
-Counts over the shared articles, and notices among the titles of the MEDLINE citations the scope gate is learned
+Counts over the shared articles, and notices among the titles of the MEDLINE citations the scope gate learns
 from. What each rule took was read by one developer; the counts of what was wrong stand in `READ`.
 """
 

@@ -104,6 +104,43 @@ class RowImage:
 
 
 @record
+class DocumentId:
+    """One document before equal ones become one."""
+
+    id: str = column("document id")
+
+
+PartKind = Literal["passage", "figure", "table"]
+
+
+@record
+class Part:
+    """One passage, caption or table of a section or article that is a document."""
+
+    corpus_id: str = column("document")
+    position: int = column("1-based among the parts of the section or article, in reading order")
+    kind: PartKind = column("passage, figure (its caption) or table")
+    part_id: str = column("passage, figure or table id")
+    start: int = column("offset in the released text of the document")
+    end: int = column("offset after it; the same where it is left out")
+    source_start: int = column("offset in the source text of the document")
+    source_end: int = column("offset after it")
+    left_out: str = column("why it does not stand in the document, '' where it does", default="")
+    same_as: str = column("passage of equal text whose labels hold for it, '' for none or itself", default="")
+
+
+@record
+class PassageLabel:
+    """What a passage is to a query: what the label of a section or article follows from."""
+
+    query_id: str = column("query")
+    passage_id: str = column("passage")
+    score: int | None = column("grade, null where the pair is left out", default=None)
+    reason: str = column("exclusion code, '' where there is a grade", default="")
+    rule: str = column("named, versioned rule, '' where the pair is left out", default="")
+
+
+@record
 class Evidence:
     """Where a relevance label comes from."""
 

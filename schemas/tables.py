@@ -29,6 +29,7 @@ from schemas.columns import (
 )
 from schemas.image_tables import ORIGIN_IMAGES, ROW_IMAGES
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
+from schemas.larger_tables import LARGER_TABLES
 from schemas.name_tables import NAME_RECIPES, NAMED_TABLES
 from schemas.published import EVIDENCE, STRINGS, Column, Published
 from schemas.string_tables import RECIPES, STRING_ORIGINS, TRANSLATION_CHECKS, TRANSLATIONS
@@ -479,9 +480,17 @@ TABLES: tuple[Published, ...] = (
     *(*NAMED_TABLES, NAME_RECIPES),
     *(ROW_IMAGES, ANNOTATIONS, TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(ORIGIN_IMAGES, IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, TRANSLATIONS, TRANSLATION_CHECKS),
-    *(JUDGEMENTS, CALIBRATION),
-    *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
+    *(
+        ORIGIN_IMAGES,
+        *LARGER_TABLES,
+        IMAGE_CHECKS,
+        CUTS,
+        GIVES_AWAY,
+        STRING_ORIGINS,
+        TRANSLATIONS,
+        TRANSLATION_CHECKS,
+    ),
+    *(JUDGEMENTS, CALIBRATION, SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

@@ -12,7 +12,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context import several
+from curation.tasks.visual_context import larger, several
 from curation.tasks.visual_context.build import build, is_self_match, shares_run
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
@@ -22,6 +22,7 @@ from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.extracted import Figure, Passage, Source
+from schemas.image import FigureImage
 from schemas.record import arrow_schema, from_table, to_table
 from schemas.stages import Drop
 from tests.curation.builders import ID, article, figure
@@ -38,7 +39,7 @@ def run(of: Article, **params: Any) -> list[Any]:
     (source,) = [row for row in rows if isinstance(row, Source)]
     figures = [row for row in rows if isinstance(row, Figure)]
     passages = [row for row in rows if isinstance(row, Passage)]
-    return list(build(source, figures, passages, Settings(**params)))
+    return list(build(source, figures, passages, settings=Settings(**params)))
 
 
 def drops(rows: list[Any]) -> dict[str, str]:
@@ -272,9 +273,10 @@ def corpus() -> list[Article]:
 
 def merged(articles: list[Article], **params: Any) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
-    tables = {f"extract.{name}": rows for name, rows in kept.items()}
+    tables: dict[str, list[Any]] = {f"extract.{name}": rows for name, rows in kept.items()}
+    tables |= {"images.images": [], "labels.records": []}
     left_out: list[Drop] = []
-    for stage in (TASK.per_article, several.PER_ARTICLE):
+    for stage in (TASK.per_article, several.PER_ARTICLE, larger.PER_ARTICLE):
         rows, lost, _ = run_records(stage, tables, {**stage.params, **params}, {})
         tables |= {f"{stage.name}.{name}": values for name, values in rows.items()}
         left_out += lost
@@ -288,6 +290,40 @@ def merged(articles: list[Article], **params: Any) -> dict[str, list[Any]]:
             connection.register(name, made)
             result[name] = from_table(sql.row, made)
         return result | {"left_out": left_out}
+
+
+def test_only_clinical_images_where_the_spec_asks() -> None:
+    """Pixels and words must agree; passages that cite a chart as well are about both, as before."""
+    of = article(
+        [f"{LONG} ([F1|Fig. 1]).", f"{LONG} again ([F2|Fig. 2]).", f"{LONG} ([F1|Figs 1], [F2|2] [F3|3])."],
+        [
+            figure(1, "Figure 1", CAPTION),
+            figure(2, "Figure 2", CAPTION[:-1] + " twice."),
+            figure(3, "Figure 3"),
+        ],
+    )
+    rows = list(extract(of))
+    (source,) = [row for row in rows if isinstance(row, Source)]
+    figures = [row for row in rows if isinstance(row, Figure)]
+    passages = [row for row in rows if isinstance(row, Passage)]
+    kinds = {"F1": "radiology", "F2": "chart", "F3": ""}
+    images = [
+        FigureImage(
+            id=f"{one.id}/1", article_id=ID, figure_id=one.id, sha256=one.graphics[0].sha256 or "", path="",
+            format="jpeg", mode="L", width=9, height=9, is_fitting=True, phash="0" * 16, thumbnail="",
+            kind=kinds[one.id.partition("#")[2]],
+        )
+        for one in figures
+    ]  # fmt: skip
+    settings = Settings(clinical_only=True)
+    made = list(build(source, figures, passages, images, settings=settings))
+    assert [row.source_id for row in made if isinstance(row, Query)] == [f"{ID}#F1"]
+    told = {row.id: (str(row.reason), row.detail) for row in made if isinstance(row, Drop)}
+    assert told == {
+        f"{ID}#F2": ("no_clinical_image", "kind chart; caption silent"),
+        f"{ID}#F3": ("no_clinical_image", "kind undecided; caption silent"),
+    }
+    assert excluded(made)["p3"] == "many_figures"
 
 
 def test_shards_merge_to_one_query_and_one_document_each() -> None:
