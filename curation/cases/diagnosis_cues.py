@@ -283,6 +283,21 @@ EVENT = _cue(
 )
 """What befell the patient; counts where nothing states the diagnosis as one."""
 
+BEFELL = _cue(
+    "developed",
+    "after",
+    r"\b(?:develop(?:ed|ing)|sustain(?:ed|ing)|suffer(?:ed|ing)(?: from)?|experienc(?:ed|ing)"
+    r"|contracted|affected by|complicated (?:by|with)|progressed to|succumbed to)\b",
+)
+"""The part of it that says that it came."""
+CAUSED = _cue(
+    "caused",
+    "after",
+    r"\b(?:causing|caused|resulting in|resulted in|leading to|led to|secondary to|due to|responsible for"
+    r"|explained by|indicating)\b",
+)
+"""What a finding led to or came from."""
+
 HEDGED = re.compile(
     r"\b(?:was (?:strongly |highly )?(?:considered|suspected)|suggest(?:ed|ing|s|ive)|signs of"
     r"|probabl[ey]|likely"

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from curation.cases.diagnosis_cues import (
+    BEFELL,
+    CAUSED,
     DEFINITE,
     DENIED,
     DOUBT,
@@ -41,6 +43,34 @@ _SIGN = re.compile(r"(?:emia|penia|cytosis|plasia|uria|necrosis|fibrosis|algia|p
 """Endings of findings that go with many diseases."""
 _ALTERNATIVES = re.compile(r"(?:\W+[\w-]+){1,5} or (?!without)", re.IGNORECASE)
 """One disease or another: neither is stated."""
+_GERM = re.compile(
+    r"\b(?:cultures?|pcr|polymerase|sequenc\w+|swabs?|serolog\w+|antigens?|antibod\w+|smears?|stain\w*|dna|rna|bacilli|spores"
+    r"|hyphae|yeasts?|larvae|viral load|titers?|titres?)\b",
+    re.IGNORECASE,
+)
+"""Where germs are looked for, or seen."""
+_GROWN = re.compile(
+    r"\b(?:positive (?:for|with)|(?:was|were|being|tested) (?:\w+ ){0,2}positive|grew|growth of"
+    r"|isolated|cultured|yielded|identif(?:ied|ying)|detected|recovered|detectable|showed|revealed|confirmed|harbou?red)\b",
+    re.IGNORECASE,
+)
+"""How a laboratory says that it found something."""
+_CONCLUDING = re.compile(
+    r"^(?:therefore|thus|hence|finally|ultimately|eventually|based on|on the basis of|given|considering"
+    r"|in (?:the )?light of|taking into account|taken together|according(?:ly| to)|with these|from these"
+    r"|together with|after (?:further|detailed))\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that draws a conclusion."""
+_REPORTED = re.compile(
+    r"\b(?:report|present|describe|identif(?:y|ied)|encountered|illustrate)(?:s|ed|ing)?\b[^.;]{0,80}?\b(?:cases?|patients?"
+    r"|m[ae]n|wom[ae]n|boys?|girls?|males?|females?|child(?:ren)?|infants?|newborns?|neonates?|twins|brothers|sisters|famil(?:y|ies)"
+    r"|(?:wo)?man|-?year-?old)\b",
+    re.IGNORECASE,
+)
+"""How a report says whom it is about."""
+_LEFT_OPEN = re.compile(r"\b(?:suspect\w*|suspicion|possib\w+|differential|might|could|may)\b", re.IGNORECASE)
+"""A conclusion that leaves the disease open."""
 _NEAR = 300
 """Characters around a statement that can deny or date it; bounds the work on a sentence without end."""
 _LEAD = re.compile(r"^.*(?:[,;]|\band\b)", re.DOTALL)
@@ -138,6 +168,7 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
         if _stated(sentence, EVENT) is not None and not FOLLOW_UP.search(sentence):
             found.add("event")
             rules.append(EVENT.name)
+    _see_words(found, sentence, topic)
     if not topic.diseases and not topic.kinds and found & {"final", "explicit"}:
         found.add("explicit without topic")
     if FOLLOW_UP.search(sentence):
@@ -145,6 +176,21 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
     if PAST.search(sentence) or HISTORY.search(sentence) or FAMILY.search(sentence):
         found.add("history")
     return found, (rules or ["named"])[0]
+
+
+def _see_words(found: set[str], sentence: str, topic: Topic) -> None:
+    """Note a germ, a conclusion, whom the report is about, and what befell the patient or was caused."""
+    said = affirmed(sentence)
+    if topic.is_infection and _GERM.search(said) and _GROWN.search(said):
+        found.add("germ found")
+    if "topic named" in found:
+        is_drawn = _CONCLUDING.search(sentence) and not _LEFT_OPEN.search(sentence)
+        found |= {"concluding"} if is_drawn else set()
+        found |= {"reported"} if _REPORTED.search(sentence) else set()
+    for name, cue in (("developed", BEFELL), ("caused", CAUSED)):
+        named = _stated(sentence, cue)
+        if named is not None and topic.agreement(named) > 1:
+            found.add(name)
 
 
 def _see_object(found: set[str], named: str, topic: Topic) -> int:

@@ -158,6 +158,11 @@ _SYNONYMS = {
     for word in words.split()
 }
 """Words that say the same of an organ or a disease in another root."""
+_INFECTION = re.compile(
+    r"^(?:infec|infest|absces|sepsi|septic|tuber|pneumoni|empyem|covid|sars|hiv|virus|virem|bacte|fungal|funga|parasi)"
+    r"|(?:mycosis|mycoses|myc|virus|iasis|coccus|coccal|rickett|brucell|salmonell|listeri|nocardi)$"
+)
+"""Beginnings and endings of words for infections, stemmed or whole."""
 _SPELLINGS = (("ae", "e"), ("oe", "e"), ("our", "or"))
 _ROOT = re.compile(r"(?:osis|oses|otic|iasis|omatous|omas?|ous|us|i)$")
 _PREFIXED = re.compile(
@@ -224,6 +229,11 @@ class Topic:
     acronyms: frozenset[str]
     pairs: frozenset[tuple[str, str]] = frozenset()
     whole: Topic | None = None
+
+    @property
+    def is_infection(self) -> bool:
+        """Whether the topic is a disease that a germ makes, by its words."""
+        return any(map(_INFECTION.search, self.diseases | self.kinds | self.stems))
 
     def agreement(self, sentence: str) -> int:
         """How well a sentence names the topic: 0 not, 1 in some word, 2 a disease of it."""

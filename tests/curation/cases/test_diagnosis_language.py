@@ -98,18 +98,38 @@ def test_confirmation_identity_criteria_and_cause(title: str, sentence: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("title", "sentence", "rule"),
+    ("sentence", "rule", "beside"),
     [
-        (PNEUMONITIS, "The picture suggested pneumonitis.", "hedged"),
-        (PNEUMONITIS, "In the second week he developed pneumonitis.", "developed"),
+        ("The picture suggested pneumonitis.", "hedged", [1]),
+        ("In the second week he developed pneumonitis.", "developed", [0, 1]),
+        ("Therefore, pneumonitis was suspected.", "hedged", [1]),
     ],
 )
-def test_what_is_only_likely_or_befell_counts_where_nothing_is_firmer(
-    title: str, sentence: str, rule: str
+def test_what_is_only_likely_counts_where_nothing_is_firmer_and_what_befell_beside_it(
+    sentence: str, rule: str, beside: list[int]
 ) -> None:
-    assert stated(title, sentence) == rule
+    assert stated(PNEUMONITIS, sentence) == rule
     firm = "A diagnosis of methotrexate pneumonitis was made."
-    assert [at for at, _ in select([sentence, firm], topic_of(title))] == [1]
+    assert [at for at, _ in select([sentence, firm], topic_of(PNEUMONITIS))] == beside
+
+
+@pytest.mark.parametrize(
+    ("title", "sentence", "is_chosen"),
+    [
+        ("Nocardia infection of the knee", "Nocardia grew in two cultures of the fluid.", True),
+        ("Nocardia infection of the knee", "Nocardia was sought in two cultures of the fluid.", False),
+        (PNEUMONITIS, "We report a man with methotrexate pneumonitis.", True),
+        (PNEUMONITIS, "Reports on methotrexate pneumonitis are few.", False),
+        (
+            EMBOLISM,
+            "He complained of dyspnoea, with clots in both arteries causing pulmonary embolism.",
+            True,
+        ),
+    ],
+)
+def test_germs_and_whom_a_report_is_about(title: str, sentence: str, is_chosen: bool) -> None:
+    firm = f"The final diagnosis was {title.lower()}."
+    assert (0 in [at for at, _ in select([sentence, firm], topic_of(title))]) is is_chosen
 
 
 @pytest.mark.parametrize(
