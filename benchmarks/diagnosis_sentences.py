@@ -245,8 +245,8 @@ def main() -> int:
         print("learned from all:", *f1(cases, [scored(case, whole) for case in cases], enough))
         return 0
     result = {half: of_abstracts(half) for half in ("dev", "test")}
-    for half, found in result.items():
-        print("abstracts", half, {name: value for name, value in found.items() if name != "misses"})
+    for half, row in result.items():
+        print("abstracts", half, {name: value for name, value in row.items() if name != "misses"})
     best, counts = reached[enough]
     print(
         save(

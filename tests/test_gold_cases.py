@@ -131,3 +131,13 @@ def test_the_gold_is_large_and_varied() -> None:
     assert sum(not row["is_case_report"] for row in rows) >= 15
     assert {row["reason"] for row in rows} == REASONS | {""}
     assert {case["label_kind"] for row in rows for case in row["cases"]} >= {"only", "numbered", "ordinal"}
+
+
+def test_marked_abstracts_name_sentences_between_their_first_and_last() -> None:
+    rows = json.loads((GOLD / "sentences_medline.json").read_text("utf-8"))
+    marked = {row["pmid"] for row in json.loads((GOLD / "diagnoses_medline.json").read_text("utf-8"))}
+    assert len({row["pmid"] for row in rows}) == len(rows)
+    for row in rows:
+        assert row["pmid"] in marked and re.fullmatch(r"[0-9a-f]{64}", row["sha256"]), row["pmid"]
+        assert row["stated"] == sorted(set(row["stated"])), row["pmid"]
+        assert all(row["first"] <= at <= row["last"] for at in row["stated"]), row["pmid"]
