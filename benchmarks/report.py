@@ -196,7 +196,7 @@ def _cases() -> list[str]:
         "",
         "Target for detection, boundary and figures: F1 ≥ .95; for sentences that state the final "
         "diagnosis ≥ .80, not reached. Their points are learned from dev (`python -m "
-        f"benchmarks.diagnosis_sentences`: F1 {found['left_out']['f1']:.3f} each case left out in turn). "
+        f"benchmarks.diagnosis_sentences`: F1 {found['left_out']['f1']:.3f}, each case left out in turn). "
         "Since they were marked anew, test was scored twice: by the points of before (.612) and of now. "
         f"Abstracts of MEDLINE case reports, F1: {told}.",
         "",
