@@ -151,7 +151,7 @@ def _passage_ids(article: Article) -> list[str]:
 
 EXTRACT = RecordStage(
     name="extract",
-    version=9,
+    version=10,
     inputs=(Input("parse.articles", Article, by="id"),),
     outputs=(
         Table("sources", Source, ("id",)),
