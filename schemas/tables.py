@@ -27,7 +27,7 @@ from schemas.columns import (
     number,
     text,
 )
-from schemas.image_tables import ORIGIN_IMAGES, ROW_IMAGES
+from schemas.image_tables import ORIGIN_IMAGES, PANELS, ROW_IMAGES
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.name_tables import NAME_RECIPES, NAMED_TABLES
 from schemas.published import EVIDENCE, STRINGS, Column, Published
@@ -479,7 +479,16 @@ TABLES: tuple[Published, ...] = (
     *(*NAMED_TABLES, NAME_RECIPES),
     *(ROW_IMAGES, ANNOTATIONS, TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
-    *(ORIGIN_IMAGES, IMAGE_CHECKS, CUTS, GIVES_AWAY, STRING_ORIGINS, TRANSLATIONS, TRANSLATION_CHECKS),
+    *(
+        ORIGIN_IMAGES,
+        PANELS,
+        IMAGE_CHECKS,
+        CUTS,
+        GIVES_AWAY,
+        STRING_ORIGINS,
+        TRANSLATIONS,
+        TRANSLATION_CHECKS,
+    ),
     *(JUDGEMENTS, CALIBRATION),
     *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context import several
+from curation.tasks.visual_context import panels, several
 from curation.tasks.visual_context.build import build, is_self_match, shares_run
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
@@ -22,6 +23,7 @@ from flows.engine.runner import run_records
 from schemas.article import Article, Graphic, Licence, Section
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.extracted import Figure, Passage, Source
+from schemas.image import FigureImage, PanelBox
 from schemas.record import arrow_schema, from_table, to_table
 from schemas.stages import Drop
 from tests.curation.builders import ID, article, figure
@@ -270,11 +272,13 @@ def corpus() -> list[Article]:
     return made
 
 
-def merged(articles: list[Article], **params: Any) -> dict[str, list[Any]]:
+def merged(
+    articles: list[Article], images: Sequence[FigureImage] = (), **params: Any
+) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
-    tables = {f"extract.{name}": rows for name, rows in kept.items()}
+    tables = {f"extract.{name}": rows for name, rows in kept.items()} | {"images.images": list(images)}
     left_out: list[Drop] = []
-    for stage in (TASK.per_article, several.PER_ARTICLE):
+    for stage in (TASK.per_article, several.PER_ARTICLE, panels.PER_ARTICLE):
         rows, lost, _ = run_records(stage, tables, {**stage.params, **params}, {})
         tables |= {f"{stage.name}.{name}": values for name, values in rows.items()}
         left_out += lost
@@ -412,4 +416,107 @@ def test_what_is_made_of_single_figures_does_not_depend_on_it() -> None:
     single = {row.id for row in one["queries"]}
     for table in ("qrels", "excluded"):
         assert [row for row in many[table] if row.query_id in single] == one[table]
+    assert many["documents"] == one["documents"]
+
+
+LETTERED = (
+    "Computed tomography of the chest. (A) Axial view with a nodule of the upper lobe. (B) Coronal view with"
+    " a nodule of the upper lobe. (C) The same after treatment (see Fig. 2). Scale bars: 1 cm."
+)
+
+
+def boxes(figure_id: str, letters: str = "ABC", side: int = 100) -> FigureImage:
+    """A figure of panels in a row."""
+    found = tuple(
+        PanelBox(
+            panel_id=f"{figure_id}.{letter}",
+            letter=letter,
+            left=at * 110,
+            top=5,
+            right=at * 110 + side,
+            bottom=5 + side,
+        )
+        for at, letter in enumerate(letters)
+    )
+    return FigureImage(
+        id=f"{figure_id}/1",
+        article_id=figure_id.partition("#")[0],
+        figure_id=figure_id,
+        sha256="ab",
+        path="m/F1.jpg",
+        format="png",
+        mode="RGB",
+        width=400,
+        height=200,
+        is_fitting=True,
+        phash="0" * 16,
+        thumbnail="",
+        kind="",
+        panels=found,
+    )
+
+
+def lettered() -> Article:
+    """One figure of three panels, cited whole, by panels, by a range, by all its letters."""
+    return article(
+        [
+            f"{LONG} ([F1|Fig. 1A]).",
+            f"{LONG} once more ([F1|Fig. 1B–C]). He recovered and left the hospital soon after.",
+            f"{LONG} twice ([F1|Fig. 1]).",
+            f"{LONG} thrice ([F1|Fig. 1A–C]).",
+            f"Nothing is cited here. {LONG}.",
+            "It had grown by two centimetres within the first three months ([F1|Fig. 1B]).",
+            f"{LONG} and later. The nodule is seen ([F1|Fig. 1A]), and so are lymph nodes ([F1|Fig. 1C]).",
+        ],
+        [figure(1, "Figure 1", LETTERED)],
+    )
+
+
+def test_what_cites_a_panel_is_found_by_the_panel() -> None:
+    found = merged([lettered()], [boxes(f"{ID}#F1")], panels=True)
+    asked = {query.source_id.partition("#")[2]: query for query in found["queries"]}
+    assert asked.keys() == {"F1", "F1.A", "F1.B", "F1.C"}
+    rows = {
+        name: [row for row in (*found["qrels"], *found["excluded"]) if row.query_id == query.id]
+        for name, query in asked.items()
+    }
+    assert pairs(rows["F1.A"]).keys() == {"p1", "p7"}
+    assert pairs(rows["F1.B"]) == {"p2": (2, panels.CITES_PANEL)}
+    assert pairs(rows["F1.C"]).keys() == {"p2", "p7"}
+    aside = {"p2": "cites_figure", "p3": "cites_figure", "p4": "cites_figure", "p5": "own_article"}
+    assert excluded(rows["F1.A"]) == {**aside, "p6": "cites_figure"}
+    assert excluded(rows["F1.B"])["p6"] == "short_passage"
+    (evidence,) = next(row.evidence for row in rows["F1.B"] if isinstance(row, Qrel))
+    assert evidence.text.endswith("(Fig. 1B–C).") and "recovered" not in evidence.text
+    query = asked["F1.C"]
+    source = "Computed tomography of the chest.\n(C) The same after treatment (see Fig. 2)."
+    assert "Fig. 2" not in query.text and restore(query.text, query.transforms) == source
+    assert query.image == asked["F1"].image  # the partition keeps them in one family
+    place = next(row for row in found["panels"] if row.query_id == query.id)
+    assert (place.letter, place.left, place.top, place.right, place.bottom) == ("C", 220, 5, 320, 105)
+    parts = LETTERED[: place.lead_end], LETTERED[place.caption_start : place.caption_end]
+    assert "\n".join(parts) == source
+
+
+def test_panels_that_make_no_query_are_told() -> None:
+    of = lettered()
+    unseen = merged([of], [], panels=True)
+    assert {str(row.reason) for row in unseen["left_out"] if row.unit == "panel"} == {"no_panel_box"}
+    tiny = merged([of], [boxes(f"{ID}#F1", side=40)], panels=True)
+    assert Counter(row.detail for row in tiny["left_out"] if row.unit == "panel") == {"40 × 40 pixels": 3}
+    uncited = dataclasses.replace(of, passages=of.passages[:1])
+    left = merged([uncited], [boxes(f"{ID}#F1")], panels=True)["left_out"]
+    reasons = {row.id[-1]: str(row.reason) for row in left if row.unit == "panel"}
+    assert reasons == {"B": "no_citing_passage", "C": "no_citing_passage"}
+    fixed = [figure(1, "Figure 1", LETTERED, licence=Licence(spdx="CC-BY-ND-4.0", evidence="jats"))]
+    barred = merged([dataclasses.replace(of, figures=tuple(fixed))], [boxes(f"{ID}#F1")], panels=True)
+    assert not barred["queries"]
+    assert {str(row.reason) for row in barred["left_out"] if row.unit == "panel"} == {"third_party"}
+
+
+def test_panels_are_made_where_they_are_asked_for_only() -> None:
+    one = merged([lettered()], [boxes(f"{ID}#F1")])
+    many = merged([lettered()], [boxes(f"{ID}#F1")], panels=True)
+    assert not one["panels"] and [query.source_id for query in one["queries"]] == [f"{ID}#F1"]
+    assert [row for row in many["queries"] if row.source_id == f"{ID}#F1"] == one["queries"]
     assert many["documents"] == one["documents"]
