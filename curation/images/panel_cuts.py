@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -160,7 +160,7 @@ def _turned(mark: Letter, shape: tuple[int, ...], *, down: bool, across: bool) -
     height, width = shape
     left, right = (width - mark.right, width - mark.left) if across else (mark.left, mark.right)
     top, bottom = (height - mark.bottom, height - mark.top) if down else (mark.top, mark.bottom)
-    return Letter(mark.letter, left, top, right, bottom, mark.score, mark.size, mark.is_upper)
+    return replace(mark, left=left, top=top, right=right, bottom=bottom)
 
 
 def _back(region: Region, shape: tuple[int, ...], *, down: bool, across: bool) -> Region:
