@@ -140,7 +140,31 @@ def evaluation() -> list[str]:
                 f"| {name} | {row['index_seconds']} | {row['search_seconds']} | {row['queries']:,} | "
                 f"{row['peak_mb']} |"
             )
-    return [*lines, ""]
+    return [*lines, "", *_at_size()]
+
+
+def _at_size() -> list[str]:
+    """BM25 over 1.2 million documents."""
+    result = _read("bm25_at_size")
+    lines = [
+        "Three corpora of 1.2 million documents together, on one core; the same texts and terms for both. "
+        "Some queries of each task are run, the time of all is projected; files are those of our index. "
+        "Target for all: 900 CPU s. `python -m benchmarks.bm25_at_size`",
+        "",
+        "| task | documents | queries | tool | index CPU s | a query, CPU ms | projected CPU s | files MB | "
+        "equal to all scores |",
+        "|---|---:|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for task, found in result["tasks"].items():
+        for tool in result["projected_cpu_s"]:
+            row = found[tool]
+            equal = f"{row['equal_to_all_scores']} of {row['compared']}" if "compared" in row else ""
+            lines.append(
+                f"| {task} | {found['documents']:,} | {found['queries']:,} | {tool} | {row['index_cpu_s']} | "
+                f"{row['search_cpu_ms']} | {row['projected_cpu_s']:,} | {row.get('files_mb', '')} | {equal} |"
+            )
+    said = ", ".join(f"{tool} {seconds:,}" for tool, seconds in sorted(result["projected_cpu_s"].items()))
+    return [*lines, "", f"All together, projected CPU s: {said}.", ""]
 
 
 def dense_encoder() -> list[str]:

@@ -42,6 +42,7 @@ ALL = (
     "partition",
     "audit_scale",
     "evaluation",
+    "bm25_at_size",
     "dense_encoder",
     "release_dense",
     "agreement",

@@ -248,11 +248,33 @@ class ArticleFigure:
     section: int = column("section number it stands in, 0 outside")
     part: Literal["body", "back", "floats"] = column("which part of the article")
     passage: str | None = column("id of the passage it is nested in", default=None)
+    after: int = column("passages that stand before it", default=0)
     rights: str = column(
         "its own permissions, or a third-party statement in the caption; '' if none", default=""
     )
     licence: Licence | None = column("its own licence, when it states one", default=None)
     translations: tuple[Translated, ...] = column("the same figure's captions in other languages", default=())
+
+
+@record
+class ArticleTable:
+    """One table as written: its caption, its rows, its notes."""
+
+    id: str = column("table id, e.g. pmc:PMC123.1#T1")
+    number: int = column("1-based, document order")
+    xml_id: str | None = column("id attribute", default=None)
+    label: str = column("label as written, e.g. 'Table 2.'", default="")
+    caption: str = column("caption title and paragraphs", default="")
+    rows: str = column("a line for each row, cells parted by ' | '; '' for a table that is an image")
+    notes: str = column("notes below the table, one a line", default="")
+    section: int = column("section number it stands in, 0 outside")
+    part: Literal["body", "back", "floats"] = column("which part of the article")
+    after: int = column("passages that stand before it")
+    after_figures: int = column("figures that stand before it")
+    rights: str = column(
+        "its own permissions, or a third-party statement in caption or notes; '' if none", default=""
+    )
+    licence: Licence | None = column("its own licence, when it states one", default=None)
 
 
 @record
@@ -286,6 +308,7 @@ class Article:
     sections: tuple[Section, ...] = column("sections, document order", default=())
     passages: tuple[ArticlePassage, ...] = column("passages, document order", default=())
     figures: tuple[ArticleFigure, ...] = column("figures, document order", default=())
+    tables: tuple[ArticleTable, ...] = column("tables, document order", default=())
     boxes: tuple[Box, ...] = column("boxes, document order", default=())
     continuations: tuple[Continuation, ...] = column(
         "where boxes of this document go on in later ones of its book, in reading order", default=()

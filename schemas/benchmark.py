@@ -110,6 +110,7 @@ class QueryPanel:
     query_id: str = column("query id")
     panel_id: str = column("panel id, e.g. pmc:PMC123.1#F1.B")
     figure_id: str = column("figure it is a part of")
+    article_id: str = column("article it is of")
     letter: str = column("its letter in the caption, upper case")
     left: int = column("pixels from the left edge of the figure's upright image")
     top: int = column("pixels from the top edge")
@@ -119,6 +120,43 @@ class QueryPanel:
     caption_start: int = column("offset of the panel's own words in the figure's caption")
     caption_end: int = column("offset after them")
     caption_sha256: str = column("hex SHA-256 of the figure's caption without its label")
+
+
+@record
+class DocumentId:
+    """One document before equal ones become one."""
+
+    id: str = column("document id")
+
+
+PartKind = Literal["passage", "figure", "table"]
+
+
+@record
+class Part:
+    """One passage, caption or table of a section or article that is a document."""
+
+    corpus_id: str = column("document")
+    position: int = column("1-based among the parts of the section or article, in reading order")
+    kind: PartKind = column("passage, figure (its caption) or table")
+    part_id: str = column("passage, figure or table id")
+    start: int = column("offset in the released text of the document")
+    end: int = column("offset after it; the same where it is left out")
+    source_start: int = column("offset in the source text of the document")
+    source_end: int = column("offset after it")
+    left_out: str = column("why it does not stand in the document, '' where it does", default="")
+    same_as: str = column("passage of equal text whose labels hold for it, '' for none or itself", default="")
+
+
+@record
+class PassageLabel:
+    """What a passage is to a query: what the label of a section or article follows from."""
+
+    query_id: str = column("query")
+    passage_id: str = column("passage")
+    score: int | None = column("grade, null where the pair is left out", default=None)
+    reason: str = column("exclusion code, '' where there is a grade", default="")
+    rule: str = column("named, versioned rule, '' where the pair is left out", default="")
 
 
 @record

@@ -48,7 +48,7 @@ ORIGIN = (
         "transforms", TRANSFORMS, "changes from source text to released text; undo last first", is_prose=True
     ),
 )
-_SURE = "how sure that is, from 0 (undecided) to 1"
+_SURE = "how sure that is, from 0 (undecided) to 1; above 0 with '' beside it: decided, but below the floor"
 OF_ARTICLE = (
     text(
         "domain", "domain of the article: single patients, studies, laboratory, …; '' when undecided", since=4

@@ -55,6 +55,26 @@ class Figure:
 
 
 @record
+class Float:
+    """A figure or table and where it stands among the passages; of a table, what it says."""
+
+    id: str = column("figure or table id")
+    article_id: str = column("article id")
+    kind: Literal["figure", "table"] = column("which of the two")
+    position: int = column("1-based among the figures and tables of the article, in reading order")
+    after: int = column(
+        "passages that stand before it, by number; of one that the file keeps apart from the text, those up "
+        "to the first that cites it; -1 where none does"
+    )
+    section: int = column("number of the section it stands in, by the same rule; 0 outside any")
+    caption: str = column("of a table: its caption", default="")
+    rows: str = column("of a table: a line for each row, cells parted by ' | '", default="")
+    notes: str = column("of a table: notes below it, one a line", default="")
+    is_third_party: bool = column("of a table: reproduced from elsewhere, never released", default=False)
+    licence: Licence | None = column("of a table: the licence that holds for it", default=None)
+
+
+@record
 class Pointer:
     """A span that names a figure, table or supplement by number; neutralised in released text."""
 

@@ -1,8 +1,8 @@
 """The id grammar: an id says where a record came from.
 
 pmc:PMC123.1 · europepmc:PMC123 · litarch:NBK123 · openstax:microbiology/m58782 · medline:123 ·
-wikimedia:enwiki/123 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#case1 ·
-…#title · …#keyword1 · …#exercise1 (or its XML id).
+wikimedia:enwiki/123 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#section3 ·
+…#article · …#case1 · …#title · …#keyword1 · …#exercise1 (or its XML id).
 `ID_VERSION` changes when a rule here changes, because published ids depend on it.
 """
 
@@ -132,6 +132,16 @@ def panel_id(of_figure: str, letter: str) -> str:
 def passage_id(article_id: str, number: int) -> str:
     """`…#p17`, 1-based in document order."""
     return f"{article_id}#p{number}"
+
+
+def section_id(article_id: str, number: int) -> str:
+    """`…#section3`, 1-based in document order; 0 for what stands in none."""
+    return f"{article_id}#section{number}"
+
+
+def whole_id(article_id: str) -> str:
+    """`…#article`: a whole article as one document."""
+    return f"{article_id}#article"
 
 
 def case_id(article_id: str, number: int) -> str:

@@ -29,6 +29,7 @@ from schemas.columns import (
 )
 from schemas.image_tables import ORIGIN_IMAGES, PANELS, ROW_IMAGES
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
+from schemas.larger_tables import LARGER_TABLES
 from schemas.name_tables import NAME_RECIPES, NAMED_TABLES
 from schemas.published import EVIDENCE, STRINGS, Column, Published
 from schemas.string_tables import RECIPES, STRING_ORIGINS, TRANSLATION_CHECKS, TRANSLATIONS
@@ -482,6 +483,7 @@ TABLES: tuple[Published, ...] = (
     *(
         ORIGIN_IMAGES,
         PANELS,
+        *LARGER_TABLES,
         IMAGE_CHECKS,
         CUTS,
         GIVES_AWAY,
@@ -489,8 +491,7 @@ TABLES: tuple[Published, ...] = (
         TRANSLATIONS,
         TRANSLATION_CHECKS,
     ),
-    *(JUDGEMENTS, CALIBRATION),
-    *(SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
+    *(JUDGEMENTS, CALIBRATION, SOURCES, FUNNEL, DROPS, WITHDRAWN, POOLS, POOL_CHECKSUMS),
 )
 """Every published table, in the order in which cards and pages list them."""
 PROVENANCE = tuple(table for table in TABLES if table.is_provenance)

@@ -282,7 +282,7 @@ def test_killed_anywhere_the_rerun_finishes_the_same_release(
     }
     moments = random.Random(20261121)
     killed = 0
-    for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
+    for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
         process = subprocess.Popen(
             [str(MEDQRELS), "demo", "--workspace", "ws"],
             env={**plain_environment(here), **given},

@@ -328,7 +328,7 @@ def test_whole_articles_are_labelled_by_the_citations_of_the_answer_alone(
     made = Workspace(shutil.copytree(sample.root, tmp_path / "ws"))
     crawl_questions(made, in_the_form_of_bioasq(tmp_path))
     folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
-    (folder / "spec.toml").write_text(f'{SPEC}granularity = "document"\n', "utf-8")
+    (folder / "spec.toml").write_text(f'{SPEC}granularity = "article"\n', "utf-8")
     spec = read_spec(folder / "spec.toml")
     run_stages(made, spec=spec)
     assert not rows(made, f"{NAME}_judge.prompts")  # nobody is asked to read whole articles

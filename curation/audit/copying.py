@@ -307,6 +307,8 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "gives_away": f'"query-id" IN {_listed(queries)}',
         "panels": f'"query-id" IN {_listed(queries)}',
         "strings": f'"query-id" IN {_listed(queries)}',
+        "parts": f'"corpus-id" IN {_listed(documents)}',
+        "passage_labels": f'"query-id" IN {_listed(queries)}',
     }
 
 

@@ -2,7 +2,8 @@
 
 Where the release cannot show that a rule works (nothing to plant in, a broken table, the same defect already
 there, other errors that hide it), an invented release is used instead: so a rule is proven on every run,
-whatever it was handed, and one that misses what was planted fails the audit. See `copying`.
+whatever it was handed, and one that misses what was planted fails the audit. See `copying`. Audits of one
+command share what was planted in invented rows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import itertools
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from curation.audit.copying import SIBLING, Copy, Unusable, cut, empty_second, invent, second
 from curation.audit.dataset import Dataset
@@ -23,6 +25,7 @@ from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
 from schemas.errors import raise_if_full
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
+_Made = TypeVar("_Made")
 _LONGEST_NOTE = 300
 _AT_ONCE = MAX_EXAMPLES - 10
 """Fewer than a rule quotes."""
@@ -174,7 +177,10 @@ class _Field:
         Those that have no place in the release's own rows are planted in invented ones.
         """
         found, nowhere = self._at_once(rule, proofs, self.own) if self.own else (set(), proofs)
-        others = self._at_once(rule, nowhere, self.invented)[0]
+        names = (proof.name for proof in nowhere)
+        others = self._shared(
+            lambda: self._at_once(rule, nowhere, self.invented)[0], rule, "together", *names
+        )
         note = f"{_INVENTED}{_NOTHING if self.own else self.no_own}"[:_LONGEST_NOTE]
         return dict.fromkeys(found, "") | dict.fromkeys(others, note)
 
@@ -216,7 +222,7 @@ class _Field:
         first = self._attempt(rule, proof, self.own) if self.own else _Attempt(None, why or self.no_own)
         if first.is_found is not None:
             return CanaryResult(rule=rule.id, canary=proof.name, is_found=first.is_found, note=first.note)
-        second = self._attempt(rule, proof, self.invented)
+        second = self._shared(lambda: self._attempt(rule, proof, self.invented), rule, "alone", proof.name)
         if second.is_found:
             note = f"{_INVENTED}{first.note}"[:_LONGEST_NOTE]
         else:
@@ -224,6 +230,14 @@ class _Field:
         return CanaryResult(
             rule=rule.id, canary=proof.name, is_found=bool(second.is_found), note=note[:_LONGEST_NOTE]
         )
+
+    def _shared(self, make: Callable[[], _Made], rule: Rule, how: str, *names: str) -> _Made:
+        """What came of planting defects in invented rows, which are the same for every audit of a command."""
+        key = (f"planted in invented rows, {how}", rule.id, *(check.name for check in rule.checks), *names)
+        if key not in self.context.shared:
+            self.context.shared[key] = make()
+        made: _Made = self.context.shared[key]
+        return made
 
     def _attempt(self, rule: Rule, proof: Proof, base: Copy) -> _Attempt:
         try:

@@ -190,6 +190,7 @@ def rows() -> dict[str, list[Row]]:
         }
         for row in found["qrels"][:1]
     ]
+    found["parts"], found["passage_labels"] = _parts(found)
     found["drops"] = [drop | {"reason": "retracted", "detail": ""}]
     found["withdrawn"] = [{"id": lost, "unit": "article", "reason": "retracted"}]
     found["made_texts"] = [{"table": "queries", "id": found["queries"][1]["id"], "field": "text"}]
@@ -292,6 +293,22 @@ def _translated(queries: list[Row]) -> tuple[list[Row], list[Row]]:
     origins.append({**rejected, "kind": "machine", "verdict": "rejected", "reasons": ["untranslated"]})
     failed = {**rejected, "check": "remainder", "status": "failed", "value": 1.0, "fault": "untranslated"}
     return origins, [failed]
+
+
+def _parts(found: dict[str, list[Row]]) -> tuple[list[Row], list[Row]]:
+    """Each document as one of a single passage, with the labels of this."""
+    lengths = {row["id"]: len(row["text"]) for row in found["corpus"]}
+    parts: list[Row] = [
+        {"corpus-id": name, "position": 1, "kind": "passage", "part_id": name, "end": length}
+        for name, length in lengths.items()
+    ]
+    labels: list[Row] = [
+        {"query-id": row["query-id"], "passage_id": row["corpus-id"], **told}
+        for table, names in (("qrels", ("score", "rule")), ("excluded", ("reason",)))
+        for row in found[table]
+        for told in ({name: row[name] for name in names},)
+    ]
+    return parts, labels
 
 
 def _string(query: Row) -> Row:

@@ -30,6 +30,7 @@ from curation.audit.rules import (
     facet_results,
     files,
     found_by,
+    granularity,
     hidden,
     images,
     integrity,
@@ -87,6 +88,7 @@ RULES: tuple[Rule, ...] = (
     *images.RULES,
     *several_images.RULES,
     *panels.RULES,
+    *granularity.RULES,
     *evidence.RULES,
     *judgement.RULES,
     *candidates.RULES,
@@ -220,13 +222,15 @@ def plant_defects(
     siblings: Sequence[Dataset] = (),
     against: Sequence[Dataset] = (),
     scratch: Path | None = None,
+    shared: dict[tuple[str, ...], Any] | None = None,
 ) -> tuple[CanaryResult, ...]:
     """Plant every defect of every rule into copies of a dataset's rows; can run beside the rest of an audit.
 
     Args and result are those of `audit`.
     """
     with _scratch(scratch) as folder:
-        given = Context(subject, query, folder, SerialExecutor(), siblings, against)
+        held = {} if shared is None else shared
+        given = Context(subject, query, folder, SerialExecutor(), siblings, against, held)
         return defects.run(RULES, given, run_rule)
 
 

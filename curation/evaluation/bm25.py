@@ -1,7 +1,9 @@
-"""BM25 as bm25s scores it; the index is built in blocks and kept in mapped files, so memory stays bounded.
+"""BM25 as bm25s scores it, searched exactly without adding up every posting of every term.
 
-The layout is that of bm25s, whose builder holds every token of the corpus as Python lists. Postings are added
-up by scipy's sparse product: bm25s' numpy backend casts and checks every index of every term.
+Terms of many documents take nearly all of a search: their weights also stand as a row of one byte a document,
+rounded up, so that sums of rows bound every score from above, many documents to an instruction. Documents
+whose bound reaches the k best, and no others, are scored from their own terms and weights. Terms of few
+documents are added up from postings. Bounds first, scores then is MaxScore's idea (Turtle and Flood 1995).
 """
 
 from __future__ import annotations
@@ -9,118 +11,166 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
+from curation.evaluation.bm25_index import ANSERINI, K1, UNIT, B, Parameters, mapped, write
 from curation.evaluation.ranking import Indices, Ranking, Scores, best, keys_of, ranking_of
-from curation.evaluation.terms import Analyser, WordMap, words
-from schemas.exact import log
+from curation.evaluation.terms import Analyser
 
-K1, B = 0.9, 0.4
-"""Anserini's parameters of Lucene's BM25, as R2MED uses them."""
+__all__ = ["K1", "STEP", "B", "Bm25Index", "Parameters", "build", "open_index", "pair_scorer", "search_all"]
+
 STEP = 1e-4
 """What scores are rounded to before they are compared; 32-bit sums of long queries are no finer."""
 _BLOCK_TERMS = 2_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """BM25 with Lucene's formula: idf = ln(1 + (N - df + 0.5) / (df + 0.5)), no factor k1 + 1."""
-
-    k1: float = K1
-    b: float = B
+_TOGETHER = 4_096
+"""Documents that are scored at a time."""
+_STRIDE = 64
+_ROUNDING = 2.0**-23
+"""Relative error of one addition in 32 bits, twice over."""
 
 
 class Bm25Index:
-    """A searchable index. Made by :func:`build` or :func:`open_index`."""
+    """A searchable index, for one thread. Made by :func:`build` or :func:`open_index`."""
 
     def __init__(self, folder: Path, vocabulary: Mapping[str, int], parameters: Parameters) -> None:
         self.vocabulary = vocabulary
         self.parameters = parameters
-        self._begins = np.load(folder / "indptr.npy")
-        self.documents = len(np.load(folder / "lengths.npy", mmap_mode="r"))
+        self._begins = np.load(folder / "document-begins.npy")
+        self.documents = len(self._begins) - 1
         size = int(self._begins[-1])
-        self._data = np.asarray(_mapped(folder / "scores.f32", np.float32, size, "r"))
-        self._owners = np.asarray(_mapped(folder / "documents.i32", np.int32, size, "r"))
+        self._terms = mapped(folder / "document-terms.i32", np.int32, (size,))
+        self._weights = mapped(folder / "document-weights.f32", np.float32, (size,))
+        self._heads = np.load(folder / "term-begins.npy")
+        rare = int(self._heads[-1])
+        self._owners = mapped(folder / "term-documents.i32", np.int32, (rare,))
+        self._added = mapped(folder / "term-weights.f32", np.float32, (rare,))
+        self._row_of = np.load(folder / "row-of.npy")
+        self._tops = np.load(folder / "row-tops.npy")
+        self._rows = mapped(folder / "rows.u8", np.uint8, (len(self._tops), self.documents))
+        self._asked = np.full(len(self._row_of), -1, np.int32)
 
-    def _postings(self, terms: Iterable[str]) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
-        """Documents and scores of each distinct term, in order of first use; a repeated term counts again."""
-        places = Counter(self.vocabulary[term] for term in terms if term in self.vocabulary)
-        for place, times in places.items():
-            begin, end = int(self._begins[place]), int(self._begins[place + 1])
-            data = self._data[begin:end]
-            yield self._owners[begin:end], data if times == 1 else data * np.float32(times)
-
-    def scores(self, terms: Iterable[str]) -> NDArray[np.float32]:
-        """BM25 of every document, shape (documents,), for one analysed query; repeated terms count again."""
-        postings = list(self._postings(terms))
-        if not postings:
-            return np.zeros(self.documents, np.float32)
-        owners, data = (np.concatenate(parts) for parts in zip(*postings, strict=True))
-        width = np.int32 if len(owners) <= np.iinfo(np.int32).max else np.int64  # owners are copied to wider
-        begins = np.cumsum([0, *(len(part) for part, _ in postings)], dtype=width)
-        matrix = csc_array((data, owners, begins), shape=(self.documents, len(postings)))
-        found: NDArray[np.float32] = matrix @ np.ones(len(postings), np.float32)
-        return found
+    def _places(self, terms: Iterable[str]) -> Counter[int]:
+        """How often each term of the vocabulary is asked for, in order of first use."""
+        return Counter(self.vocabulary[term] for term in terms if term in self.vocabulary)
 
     def search(self, terms: Iterable[str], k: int, left_out: Indices | None = None) -> Ranking:
         """The k best documents that share a term with the query, ties by id, without those to leave out."""
-        scores = self.scores(terms)
+        places = self._places(terms)
+        bounds, too_much = self._bounds(places)
         if left_out is not None:
-            scores[left_out] = 0.0
-        found = _candidates(scores, k)
-        steps = np.rint(scores[found].astype(np.float64) / STEP).astype(np.int64)
-        return ranking_of(best(keys_of(steps, found), k), STEP)
+            bounds[left_out] = 0.0
+        found = _candidates(bounds, k, too_much, len(places) * _ROUNDING)
+        return ranking_of(best(keys_of(self._steps(places, found), found), k), STEP)
 
     def scores_of(self, terms: Iterable[str], documents: Indices) -> Scores:
-        """The scores `search` gives some documents, shape (len(documents),); 0 where no term is shared.
+        """The scores `search` gives some documents, shape (len(documents),); 0 where no term is shared."""
+        return self._steps(self._places(terms), documents).astype(np.float64) * STEP
 
-        Only their own postings are read, so that a few documents of a large corpus are scored quickly.
-        """
-        found = np.zeros(len(documents), np.float32)
-        for owners, data in self._postings(terms):
-            at = np.minimum(np.searchsorted(owners, documents), len(owners) - 1)
-            has = owners[at] == documents
-            found[has] += data[at[has]]  # summed term by term in 32 bits, as `scores` does
-        return np.rint(found.astype(np.float64) / STEP).astype(np.int64).astype(np.float64) * STEP
+    def _bounds(self, places: Mapping[int, int]) -> tuple[NDArray[np.float32], int]:
+        """The most each document may score, in 1/UNIT, shape (documents,), and by how much that errs."""
+        rows = {self._row_of[place]: times for place, times in places.items() if self._row_of[place] >= 0}
+        rare = [place for place in places if self._row_of[place] < 0]
+        spans = [slice(int(self._heads[place]), int(self._heads[place + 1])) for place in rare]
+        bounds: NDArray[np.float32] = np.zeros(self.documents, np.float32)
+        if spans:
+            owners = np.concatenate([self._owners[span] for span in spans])
+            units = [
+                self._added[span] * np.float32(UNIT * places[place])
+                for place, span in zip(rare, spans, strict=True)
+            ]
+            bounds = np.bincount(owners, np.concatenate(units), self.documents).astype(np.float32)
+        if rows:
+            bounds += self._sum_of_rows(rows)
+        return bounds, sum(rows.values())
+
+    def _sum_of_rows(self, rows: Mapping[int, int]) -> NDArray[Any]:
+        """The rows added up, each as often as is asked for, in the narrowest type that holds the sum."""
+        most = sum(int(self._tops[row]) * times for row, times in rows.items())
+        total: NDArray[Any] = np.zeros(self.documents, np.uint16 if most < 1 << 16 else np.uint32)
+        held, top = np.zeros(self.documents, np.uint8), 0
+        for row, times in rows.items():
+            if times > 1:
+                total += self._rows[row] * total.dtype.type(times)
+                continue
+            if top + int(self._tops[row]) > 255:  # the sum of the rows held no longer fits a byte
+                total += held
+                held[:], top = 0, 0
+            held += self._rows[row]
+            top += int(self._tops[row])
+        total += held
+        return total
+
+    def _steps(self, places: Mapping[int, int], documents: NDArray[Any]) -> NDArray[np.int64]:
+        """Scores of some documents in STEPs, shape (len(documents),)."""
+        parts = range(0, len(documents), _TOGETHER)
+        sums = [self._sums(places, documents[start : start + _TOGETHER]) for start in parts]
+        together = np.concatenate(sums) if sums else np.empty(0, np.float32)
+        return np.rint(together.astype(np.float64) / STEP).astype(np.int64)
+
+    def _sums(self, places: Mapping[int, int], documents: NDArray[Any]) -> NDArray[np.float32]:
+        """Scores of some documents, added up in 32 bits term by term in the order of `places`."""
+        asked = np.fromiter(places, np.int64, len(places))
+        self._asked[asked] = np.arange(len(asked))
+        begins = self._begins[documents]
+        lengths = self._begins[documents.astype(np.int64) + 1] - begins
+        rows = np.repeat(np.arange(len(documents)), lengths)
+        at = np.arange(len(rows)) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+        order = self._asked[self._terms[at]]
+        self._asked[asked] = -1
+        shared = np.flatnonzero(order >= 0)
+        weights = np.zeros((len(asked), len(documents)), np.float32)
+        weights[order[shared], rows[shared]] = self._weights[at[shared]]
+        sums = np.zeros(len(documents), np.float32)
+        for weight, times in zip(weights, places.values(), strict=True):
+            sums += weight if times == 1 else weight * np.float32(times)
+        return sums
 
 
-def _candidates(scores: NDArray[np.float32], k: int) -> Indices:
-    """Documents that may be among the k best once scores are rounded, rising: few of a large corpus."""
-    if len(scores) > k > 0:
-        least = np.partition(scores, len(scores) - k)[len(scores) - k] - np.float32(2 * STEP)
+def _candidates(bounds: NDArray[np.float32], k: int, too_much: int, rounding: float) -> NDArray[np.int64]:
+    """Documents that may be among the k best once scores are rounded, rising: few of a large corpus.
+
+    Args:
+        bounds: see `Bm25Index._bounds`.
+        k: how many are wanted.
+        too_much: by how much a bound may be too large.
+        rounding: relative error of a sum in 32 bits.
+    """
+    if len(bounds) > k > 0:
+        tops = bounds
+        if (
+            len(bounds) >= 4 * k * _STRIDE
+        ):  # the k largest of some maxima are k documents: a bound found faster
+            even = bounds[: len(bounds) // _STRIDE * _STRIDE]
+            tops = np.maximum.reduce(even.reshape(_STRIDE, -1))
+        least = float(np.partition(tops, len(tops) - k)[len(tops) - k])
+        least = least * (1 - rounding) - too_much - 1  # one more, for what is lost when scores are rounded
         if least > 0:
-            return np.flatnonzero(scores >= least).astype(np.int64)
-    return np.flatnonzero(scores).astype(np.int64)
+            return np.flatnonzero(bounds >= least)
+    return np.flatnonzero(bounds)
 
 
 def build(
     texts: Iterable[tuple[str, str]],
     folder: Path,
     analyser: Analyser,
-    parameters: Parameters = Parameters(),
+    parameters: Parameters = ANSERINI,
     block_terms: int = _BLOCK_TERMS,
 ) -> Bm25Index:
     """Index documents.
 
     Args:
         texts: (text, language) of each document, in corpus order; read once.
-        folder: an empty folder for the index's files, about 8 bytes per distinct term of each document.
+        folder: an empty folder for the index's files, about 8 bytes per distinct term of each document, and
+            one byte a document for each term that every 32nd document has.
         analyser: the one queries are analysed with.
         parameters: k1 and b.
         block_terms: terms held in memory at a time.
     """
-    vocabulary: dict[str, int] = {}
-    lengths, blocks = _count(texts, folder, analyser, vocabulary, block_terms)
-    indptr = _write_scores(blocks, lengths, len(vocabulary), folder, parameters)
-    np.save(folder / "indptr.npy", indptr)
-    np.save(folder / "lengths.npy", lengths)
+    vocabulary = write(texts, folder, analyser, parameters, block_terms)
     (folder / "vocabulary.json").write_text(
         json.dumps({"k1": parameters.k1, "b": parameters.b, "terms": list(vocabulary)}, ensure_ascii=False),
         encoding="utf-8",
@@ -128,120 +178,11 @@ def build(
     return Bm25Index(folder, vocabulary, parameters)
 
 
-def _write_scores(
-    blocks: list[Path], lengths: NDArray[np.int64], terms_in_all: int, folder: Path, parameters: Parameters
-) -> NDArray[np.int64]:
-    """Write scores and documents by term, documents rising within a term; returns where each term begins."""
-    frequencies = np.zeros(terms_in_all, np.int64)
-    for block in blocks:
-        with np.load(block) as held:
-            frequencies += np.bincount(held["terms"], minlength=terms_in_all)
-    indptr = np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64)
-    idf = _idf(frequencies, len(lengths))
-    mean = lengths.mean() if len(lengths) else 0.0
-    scores = _mapped(folder / "scores.f32", np.float32, int(indptr[-1]), "w+")
-    documents = _mapped(folder / "documents.i32", np.int32, int(indptr[-1]), "w+")
-    heads = indptr[:-1].copy()
-    for block in blocks:
-        with np.load(block) as held:
-            terms, owners, counts = held["terms"], held["documents"], held["counts"].astype(np.float32)
-        norm = parameters.k1 * ((1 - parameters.b) + parameters.b * lengths[owners] / mean)
-        weights = (idf[terms] * (counts / (norm + counts))).astype(np.float32)
-        order = np.argsort(terms, kind="stable")
-        ordered = terms[order]
-        starts = np.searchsorted(ordered, ordered, side="left")
-        places = heads[ordered] + np.arange(len(ordered)) - starts
-        scores[places], documents[places] = weights[order], owners[order]
-        heads += np.bincount(terms, minlength=terms_in_all)
-        block.unlink()
-    return indptr
-
-
-def _idf(frequencies: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
-    """Lucene's idf of each term; few frequencies differ, so an exact logarithm of each costs little."""
-    different, places = np.unique(frequencies, return_inverse=True)
-    logs = [log(ratio) for ratio in (1 + (documents - different + 0.5) / (different + 0.5)).tolist()]
-    found: NDArray[np.float32] = np.asarray(logs, np.float32)[places]
-    return found
-
-
 def open_index(folder: Path) -> Bm25Index:
     """An index built before, from its folder; pages are shared between processes."""
     content: dict[str, Any] = json.loads((folder / "vocabulary.json").read_text("utf-8"))
     terms = {term: place for place, term in enumerate(content["terms"])}
     return Bm25Index(folder, terms, Parameters(content["k1"], content["b"]))
-
-
-class _Codes(dict[str, WordMap[int]]):
-    """Language -> word -> numbers of its terms; a term that is new gets the next number."""
-
-    def __init__(self, analyser: Analyser, vocabulary: dict[str, int]) -> None:
-        super().__init__()
-        self._analyser, self._vocabulary = analyser, vocabulary
-
-    def __missing__(self, language: str) -> WordMap[int]:
-        base = language.split("-")[0].lower()
-
-        def numbers(word: str) -> tuple[int, ...]:
-            numbered = self._vocabulary
-            return tuple(
-                numbered.setdefault(term, len(numbered)) for term in self._analyser.terms(word, base)
-            )
-
-        made = self[language] = WordMap(numbers)
-        return made
-
-
-def _count(
-    texts: Iterable[tuple[str, str]],
-    folder: Path,
-    analyser: Analyser,
-    vocabulary: dict[str, int],
-    block_terms: int,
-) -> tuple[NDArray[np.int64], list[Path]]:
-    """Write blocks of (document, term, count); returns document lengths and the blocks."""
-    lengths: list[int] = []
-    held: list[int] = []
-    first = 0
-    blocks: list[Path] = []
-    codes = _Codes(analyser, vocabulary)
-
-    def flush() -> None:
-        nonlocal first
-        path = folder / f"block-{len(blocks):06d}.npz"
-        _write_block(path, held, lengths[first:], first)
-        blocks.append(path)
-        held.clear()
-        first = len(lengths)
-
-    for text, language in texts:
-        size = len(held)
-        held.extend(chain.from_iterable(map(codes[language].__getitem__, words(text))))
-        lengths.append(len(held) - size)
-        if len(held) >= block_terms:
-            flush()
-    if held:
-        flush()
-    return np.asarray(lengths, np.int64), blocks
-
-
-def _write_block(path: Path, held: list[int], lengths: list[int], first: int) -> None:
-    owners = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    pairs, counts = np.unique((owners << 32) | np.asarray(held, np.int64), return_counts=True)
-    with path.open("wb") as file:
-        np.savez(
-            file,
-            terms=(pairs & 0xFFFFFFFF).astype(np.int32),
-            documents=((pairs >> 32) + first).astype(np.int32),
-            counts=counts.astype(np.int32),
-        )
-
-
-def _mapped(path: Path, kind: type, size: int, mode: Any) -> Any:
-    if not size:  # an empty file cannot be mapped
-        path.touch()
-        return np.empty(0, kind)
-    return np.memmap(path, kind, mode, shape=(size,))
 
 
 def search_all(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -89,6 +90,16 @@ def read_vectors(path: Path, rows: int = _DOCUMENTS) -> Iterator[tuple[list[str]
         for batch in file.iter_batches(batch_size=rows, columns=["id", "vector"]):
             joined = b"".join(batch.column("vector").to_pylist())
             yield batch.column("id").to_pylist(), np.frombuffer(joined, "<i2").reshape(batch.num_rows, -1)
+
+
+def texts_cut(path: Path) -> frozenset[str]:
+    """Ids of an Embedding file whose text the model did not read to the end."""
+    found: set[str] = set()
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=["id", "tokens", "tokens_kept"]):
+            is_cut = pc.less(batch.column("tokens_kept"), batch.column("tokens"))
+            found.update(batch.column("id").filter(is_cut).to_pylist())
+    return frozenset(found)
 
 
 def search_vectors(

@@ -35,6 +35,8 @@ class Measured:
     same system without the model (:mod:`curation.evaluation.gain`), with what makes that doubtful.
 
     `parts` are its own name and those of the systems it is made of, by which it may have mined pairs.
+
+    `cut` are documents that it does not read to the end; None where that is not known, or it reads no texts.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Measured:
     circular: tuple[Mapping[str, Any], ...] = ()
     gain: Mapping[str, Any] | None = None
     parts: frozenset[str] = frozenset()
+    cut: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,11 @@
-"""What of a release is evaluated: the whole, its nano variant, names in a language, or a balanced subset."""
+"""What of a release is evaluated: the whole, its nano variant, names in a language, or a subset.
+
+A subset is a balanced one that the release lists, or the queries of one value (`specialty=cardiology`).
+"""
 
 from __future__ import annotations
 
+import collections
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +21,11 @@ NANO_NAME = "nano"
 """Name of the nano variant where a subset is asked for; no balanced subset has it."""
 SPLIT = "test"
 """Variants and subsets are of this split."""
+
+
+VALUED = ("specialty", "body_system")
+"""Columns of queries whose values are subsets where they have enough queries."""
+MINIMUM = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ def tables_of(directory: Path, variant: str) -> Tables:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Ids of one balanced subset; `documents` is None when it has the whole corpus."""
+    """Ids of one subset; `documents` is None when it has the whole corpus."""
 
     queries: frozenset[str]
     documents: frozenset[str] | None
@@ -86,15 +95,46 @@ def variants(directory: Path) -> list[str]:
     found: set[str] = set()
     for path in SUBSETS.files(directory):
         found.update(pc.unique(pq.read_table(path, columns=["subset"]).column("subset")).to_pylist())
-    return [*small, *named_languages(directory), *sorted(found - {NANO_NAME})]
+    listed = [*small, *named_languages(directory), *sorted(found - {NANO_NAME})]
+    return listed + [
+        f"{facet}={value}"
+        for facet in VALUED
+        for value, queries in sorted(queries_by_value(directory, facet).items())
+        if value and len(queries) >= MINIMUM
+    ]
+
+
+def queries_by_value(directory: Path, facet: str, split: str = SPLIT) -> dict[str, list[str]]:
+    """Value of a facet -> the queries with a positive that have it, '' for undecided ones.
+
+    Args:
+        directory: a task directory.
+        facet: a column of its queries; a release without it has no values.
+        split: of the queries.
+    """
+    answered: set[str] = set()
+    for path in QRELS.files(directory, split):
+        rows = pq.read_table(path, columns=["query-id"], filters=[("score", ">", 0)])
+        answered.update(rows.column("query-id").to_pylist())
+    found: dict[str, list[str]] = collections.defaultdict(list)
+    for path in QUERIES.files(directory, split):
+        if facet in pq.read_schema(path).names:
+            table = pq.read_table(path, columns=["id", facet])
+            for name, value in zip(table["id"].to_pylist(), table[facet].to_pylist(), strict=True):
+                if name in answered:
+                    found[value or ""].append(name)
+    return {value: sorted(set(names)) for value, names in found.items()}
 
 
 def read_subset(directory: Path, name: str) -> Subset:
-    """The ids of one balanced subset.
+    """The ids of one subset.
 
     Raises:
         ReleaseError: a row of it is neither of a query nor of a document.
     """
+    facet, _, value = name.partition("=")
+    if facet in VALUED and value:
+        return Subset(frozenset(queries_by_value(directory, facet).get(value, ())), None)
     ids: dict[str, set[str]] = {"query": set(), "document": set()}
     for path in SUBSETS.files(directory):
         table = pq.read_table(path, columns=["subset", "kind", "id"], filters=[("subset", "=", name)])

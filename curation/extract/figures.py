@@ -11,7 +11,7 @@ from curation.extract.figure_nouns import VERB
 from curation.extract.panel_lists import letters_of
 from curation.extract.panels import find_panels
 from curation.extract.pointers import PointerText, pointers_in
-from schemas.article import Article, ArticleFigure, Emphasis, Licence
+from schemas.article import Article, ArticleFigure, ArticleTable, Emphasis, Licence
 from schemas.extracted import Figure, FigureMention, Panel
 from schemas.licences import terms
 
@@ -231,11 +231,13 @@ def build_figure(
     )
 
 
-def third_party_statement(figure: ArticleFigure, article_licence: Licence, texts: Iterable[str]) -> str:
+def third_party_statement(
+    figure: ArticleFigure | ArticleTable, article_licence: Licence, texts: Iterable[str]
+) -> str:
     """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such.
 
     Args:
-        figure: the figure, for its own licence.
+        figure: the figure or table, for its own licence.
         article_licence: the licence it would have otherwise.
         texts: where such words may stand.
     """

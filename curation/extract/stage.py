@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from curation.extract.figures import FigureIndex, build_figure, label_key, panels_of, split_label
+from curation.extract.floats import floats_of
 from curation.extract.label_words import heads_in
 from curation.extract.language import running_language
 from curation.extract.mentions import resolve
 from curation.extract.scope import decide
 from schemas.article import Article, ArticlePassage, Section
-from schemas.extracted import Figure, FigureMention, Passage, Pointer, Source
+from schemas.extracted import Figure, FigureMention, Float, Passage, Pointer, Source
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 _AUTHOR_KEYWORDS = frozenset(
@@ -23,7 +24,7 @@ _BOOK_TYPES = frozenset({"book-chapter", "book-part", "chapter"})
 _WORD = re.compile(r"\w")
 
 
-def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
+def extract(article: Article) -> Iterator[Source | Figure | Float | Passage | Drop]:
     """Resolve one article: a pure generator, the same rows for the same article.
 
     Args:
@@ -31,7 +32,7 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
 
     Yields:
         Its Source, one Figure per parsed figure, one Passage per parsed passage that holds a word,
-        a Drop (short_passage) for each that holds none.
+        a Drop (short_passage) for each that holds none, and a Float per figure and table.
     """
     language = running_language(article.language, (passage.text for passage in article.passages))
     yield _source(article, language)
@@ -69,6 +70,7 @@ def extract(article: Article) -> Iterator[Source | Figure | Passage | Drop]:
         yield _passage(article, passage, number, paths, part, language, pointers)
     for at, (figure, (label, caption, _)) in enumerate(zip(article.figures, split, strict=True)):
         yield build_figure(article, figure, label, caption, panels[at], mentions[at], index.main_of(at))
+    yield from floats_of(article, mentions)
 
 
 def _source(article: Article, language: str) -> Source:
@@ -149,19 +151,25 @@ def _passage_ids(article: Article) -> list[str]:
     return [passage.id for passage in article.passages]
 
 
+def _float_ids(article: Article) -> list[str]:
+    return [*_figure_ids(article), *(table.id for table in article.tables)]
+
+
 EXTRACT = RecordStage(
     name="extract",
-    version=10,
+    version=11,
     inputs=(Input("parse.articles", Article, by="id"),),
     outputs=(
         Table("sources", Source, ("id",)),
         Table("figures", Figure, ("id",)),
         Table("passages", Passage, ("id",)),
+        Table("floats", Float, ("id",)),
     ),
     process=extract,
     accounts=(
         Account("article", _article_ids, "sources", "id"),
         Account("figure", _figure_ids, "figures", "id"),
         Account("passage", _passage_ids, "passages", "id"),
+        Account("float", _float_ids, "floats", "id"),
     ),
 )

@@ -16,6 +16,7 @@ from curation.published.query import QueryRunner, fetch, fetch_one
 from curation.release import results
 from curation.release.calibrated import calibration_facts
 from curation.release.example import example
+from curation.release.faceted import facet_facts
 from curation.release.named import name_facts
 from curation.release.reviewed import review_facts
 from curation.release.translated import translation_facts
@@ -182,6 +183,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "example": example(query, given),
         **translation_facts(query, given),
         **name_facts(query, given),
+        **facet_facts(query, given),
         "withdrawn": fetch(query, _WITHDRAWN, given) if "withdrawn" in given else [],
     }
 

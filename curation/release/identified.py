@@ -20,6 +20,7 @@ from curation.published.manifest import Retention
 from curation.published.query import QueryRunner, fetch
 from curation.release import withdrawal
 from schemas.image_tables import ROW_IMAGES
+from schemas.larger_tables import PARTS
 from schemas.record import to_table
 from schemas.review import Reported
 from schemas.stages import Drop, Reason
@@ -114,6 +115,8 @@ def write_identified(
     listing = ROW_IMAGES.name if tables.get(ROW_IMAGES.name) else ""
     if listing:
         views[listing] = tables[listing]
+    if tables.get(PARTS.name):
+        views[PARTS.name] = tables[PARTS.name]
     found: Found = {}
     if tables.get(withdrawal.VIEW):
         _note_withdrawn(found, query, task, {**views, withdrawal.VIEW: tables[withdrawal.VIEW]})
@@ -143,8 +146,8 @@ def write_identified(
 def _note_withdrawn(found: Found, query: QueryRunner, task: str, views: Mapping[str, Sequence[Path]]) -> None:
     """Rows that rest on what was withdrawn."""
     for unit, rows in (("query", _QUERIES.format(task=task)), ("document", "documents")):
-        listing = ROW_IMAGES.name if ROW_IMAGES.name in views else ""
-        for row in fetch(query, withdrawal.rests_on(rows, unit, listing), views):
+        listing, parts = (name if name in views else "" for name in (ROW_IMAGES.name, PARTS.name))
+        for row in fetch(query, withdrawal.rests_on(rows, unit, listing, parts), views):
             said = f"{row['reason']}: {row['notice']}" if row["notice"] else row["reason"]
             _note(found, unit, row, Reason.WITHDRAWN, f"{row['gone']} was withdrawn ({said})")
 

@@ -23,6 +23,8 @@ _CLOSED = re.compile(rf"{_MARKS}(?=\s|$)")
 _TEXTS = {
     "passages": "SELECT article_id, text FROM passages",
     "figures": "SELECT article_id, caption FROM figures",
+    "floats": """SELECT article_id, concat_ws(chr(10), nullif(caption, ''), "rows", nullif(notes, ''))
+        FROM floats WHERE "rows" <> ''""",
     "articles": "SELECT id, a.text FROM (SELECT id, unnest(abstracts) AS a FROM articles)",
 }
 
@@ -47,8 +49,8 @@ def not_pieced(
 
     Args:
         query: runs SQL over Parquet.
-        tables: `passages`, `figures` and `articles` (with abstracts), as far as they are there, and what
-            `wanted` reads.
+        tables: `passages`, `figures`, `floats` and `articles` (with abstracts), as far as they are there, and
+            what `wanted` reads.
         made: texts to look at, in the order of their articles.
         wanted: SELECT of one column, the articles of `made` or more.
     """

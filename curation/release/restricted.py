@@ -45,6 +45,7 @@ _SOURCES = {
     "passages": "SELECT text_sha256 FROM passages",
     "figures": """SELECT sha256(caption) FROM figures
         UNION ALL SELECT sha256(t.text) FROM (SELECT unnest(translations) AS t FROM figures)""",
+    "floats": "SELECT sha256(caption) FROM floats WHERE caption <> ''",
     "articles": """SELECT sha256(title) FROM articles
         UNION ALL SELECT sha256(t.text) FROM (SELECT unnest(translated_titles) AS t FROM articles)
         UNION ALL SELECT sha256(a.text) FROM (SELECT unnest(abstracts) AS a FROM articles)""",
@@ -79,9 +80,9 @@ def check_strings(query: QueryRunner, tables: Mapping[str, Sequence[Path]]) -> S
 
     Args:
         query: runs SQL over Parquet.
-        tables: `queries`, `documents`, `sources`; `passages` and `figures` of the extraction, `articles` with
-            their abstracts and `definitions`, what texts may trace back to; `names` of the vocabulary, absent
-            or empty when there is none.
+        tables: `queries`, `documents`, `sources`; `passages`, `figures` and `floats` of the extraction,
+            `articles` with their abstracts and `definitions`, what texts may trace back to; `names` of the
+            vocabulary, absent or empty when there is none.
 
     Raises:
         ReleaseError: names the row and the source's name.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from curation.labels.floors import FLOORS
 from curation.partition.keys_sql import article_key, literal, patient_key
 from schemas.name_tables import NAMED_CORPUS, NAMED_QRELS, NAMED_QUERIES
 from schemas.published import Published
@@ -14,11 +15,15 @@ from schemas.string_tables import RECIPES
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 from schemas.task import Task
 
-_OF_ARTICLE = ", ".join(
-    f"coalesce(nullif(own.{name}, ''), whole.{name}, '') AS {name}, CASE WHEN own.{name} <> ''"
-    f" THEN own.{name}_confidence ELSE coalesce(whole.{name}_confidence, 0.0) END AS {name}_confidence"
-    for name in ("domain", "body_system")
+_SURE = (
+    "CASE WHEN own.{name} <> '' THEN own.{name}_confidence ELSE coalesce(whole.{name}_confidence, 0.0) END"
 )
+_OF_ARTICLE = ", ".join(
+    f"if({_SURE.format(name=name)} >= {floor}, coalesce(nullif(own.{name}, ''), whole.{name}, ''), '')"
+    f" AS {name}, {_SURE.format(name=name)} AS {name}_confidence"
+    for name, floor in FLOORS.items()
+)
+"""A label below its floor is not published; its confidence stays, so that nobody takes it for undecided."""
 _KEPT = """
     WITH placed AS (SELECT query_id, split, since FROM assignments
         ANTI JOIN (SELECT id AS query_id FROM identified WHERE unit = 'query') USING (query_id)

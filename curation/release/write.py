@@ -33,6 +33,7 @@ from curation.release.several import write_several
 from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
 from schemas.image_tables import PANELS, ROW_IMAGES
+from schemas.larger_tables import LARGER_TABLES, PARTS
 from schemas.licences import is_allowed
 from schemas.name_tables import NAME_RECIPES, NAMED_CORPUS, NAMED_TABLES
 from schemas.published import Published
@@ -229,6 +230,8 @@ def _selected(inputs: Inputs) -> Iterator[Published]:
     """Tables whose rows are those of a work table, without the pictured ones."""
     paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)]
     paired += [ROW_IMAGES, *NAMED_TABLES, NAME_RECIPES, *(() if _has_panels(inputs) else (PANELS,))]
+    if inputs.tables.get(PARTS.name) and not inputs.one(f"SELECT count(*) FROM {PARTS.name}"):
+        paired += LARGER_TABLES  # of passages as they are there is nothing to tell
     for table in TABLES:
         is_given = bool(inputs.tables.get(table.name)) if table in OPTIONAL else table.name in ROWS
         if is_given and table not in paired:

@@ -97,4 +97,4 @@ def by_icd10_code(concept: str, code: str) -> Iterator[ConceptType]:
 
 
 def _longest(rules: Mapping[str, Any], text: str) -> str:
-    return max((key for key in rules if text.startswith(key)), key=len, default="")
+    return next((text[:length] for length in range(len(text), 0, -1) if text[:length] in rules), "")

@@ -25,6 +25,8 @@ from curation.evaluation.ranking import without
 from curation.evaluation.results import Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, read_run, write_run
 from curation.evaluation.systems import System
+from curation.evaluation.truncation import truncation
+from curation.evaluation.values import by_value
 from curation.evaluation.variants import check_variant
 from flows.engine.progress import Reporter, SilentReporter
 from flows.engine.scratch import owned_folder
@@ -137,10 +139,15 @@ def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: i
         write_run(system.run, queries, collection.corpus_ids, system.name, out / name)
         written.append(replace(system, run_file=name, run_sha256=sha256_file(out / name)))
     results = summarise(collection, written, k)
+    summary = {
+        **results.summary,
+        "truncation": truncation(collection, written),
+        "by_value": by_value(collection, results.per_query, results.summary["measures"]),
+    }
     pq.write_table(results.per_query, out / PER_QUERY, compression="zstd")
-    _json(out / RESULTS, results.summary)
-    (out / PAGE).write_text(render(results.summary), encoding="utf-8")
-    return results.summary
+    _json(out / RESULTS, summary)
+    (out / PAGE).write_text(render(summary), encoding="utf-8")
+    return summary
 
 
 def _flagged(system: Measured, parts: frozenset[str], collection: Collection) -> Measured:
@@ -288,6 +295,8 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
             lines += [f"    {note}" for note in system["notes"]]
             lines += [f"    {line}" for line in _of_mining(system)]
             lines += [f"    {line}" for line in _of_models(system)]
+            lines += [f"    {line}" for line in _of_truncation(item["truncation"], system["name"])]
+        lines += [f"  {line}" for line in _of_values(item["by_value"])]
         lines += [f"  {line}" for line in _of_judge(item.get("judge_and_people"))]
         lines += [f"  {line}" for line in _of_stability(item.get("judge_stability", {}))]
         lines.append(f"  {item['page']}")
@@ -310,6 +319,30 @@ def _of_mining(system: dict[str, Any]) -> Iterator[str]:
             f"mined pairs; without {counted(found['left_out'], 'positive')} that it alone found: "
             f"{told} over {counted(found['queries'], 'query')}"
         )
+
+
+def _of_truncation(found: Mapping[str, Any], name: str) -> Iterator[str]:
+    """How much of the documents a system does not read, where it cuts any."""
+    told = found["systems"].get(name)
+    if told and told["documents_cut"]:
+        positives = (
+            "" if told["share_of_positives"] is None else f"{told['share_of_positives']:.3f} of positives"
+        )
+        yield (
+            f"cuts {told['documents_cut']:,} of {counted(told['documents'], 'document')} "
+            f"({told['share_of_documents']:.3f}; {positives or 'no positives'})"
+        )
+
+
+def _of_values(found: Mapping[str, Any]) -> Iterator[str]:
+    """The mean over values of a facet beside that over queries."""
+    for facet, told in found["facets"].items():
+        for name, measures in told["systems"].items():
+            both = measures.get("nDCG@10")
+            if both:
+                values = f"{len(told['values'])} with {found['minimum']} queries or more"
+                means = f"macro {both['macro']:.3f}, micro {both['micro']:.3f}"
+                yield f"{name}, nDCG@10 by {facet.replace('_', ' ')} ({values}): {means}"
 
 
 def _of_judge(found: dict[str, Any] | None) -> Iterator[str]:

@@ -99,6 +99,7 @@ def expanded_run(bench: Bench, system: System) -> Measured:
                  "served_models": list(found.served_models), "prompt_sha256": list(found.prompt_sha256)},),
         circular=tuple(relations(_names(found), data.head)),
         gain=_gain(data, found, (before.run, ran.run), with_text),
+        cut=ran.cut,
     )  # fmt: skip
 
 

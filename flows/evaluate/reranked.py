@@ -197,6 +197,7 @@ def _measured(
         notes=tuple(_notes(counts, asking.depth)),
         models=(*base.models, {"use": "rerank", **prompt}),
         circular=(*base.circular, *relations([system.language_model, *served], data.head)),
+        cut=base.cut,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from curation.evaluation import bm25
 from curation.evaluation.collection import Collection, check_images
-from curation.evaluation.dense import search_vectors, write_embeddings
+from curation.evaluation.dense import search_vectors, texts_cut, write_embeddings
 from curation.evaluation.pictures import FEATURES
 from curation.evaluation.ranking import RRF_K, Ranking, Run, best, fuse, keys_of, ranking_of
 from curation.evaluation.requests import document_requests, picture_embeddings, query_requests, score_requests
@@ -137,7 +137,7 @@ class Bench:
             "max_tokens": None,
             **analyser.describe(),
         }
-        return Measured(system.name, system.kind, run, config)
+        return Measured(system.name, system.kind, run, config, cut=frozenset())
 
     def _indexed(self, folder: Path, analyser: Analyser) -> bm25.Bm25Index:
         folder.mkdir()
@@ -203,7 +203,7 @@ class Bench:
             "similarity": "cosine of vectors rounded to 2^-15",
             "embeddings": {side: found.describe() for side, found in files.items()},
         }
-        return Measured(system.name, system.kind, run, config)
+        return Measured(system.name, system.kind, run, config, cut=texts_cut(files["corpus"].path))
 
     def _encoder(self, system: System) -> Encoder:
         if system.kind == "dense":
@@ -226,7 +226,8 @@ class Bench:
             "depth": self.options.k,
             "parts": {part.name: dict(part.config) for part in parts},
         }
-        return Measured(system.name, system.kind, run, config)
+        cut = frozenset[str]().union(*(part.cut or () for part in parts))
+        return Measured(system.name, system.kind, run, config, cut=cut)
 
     def _image(self, system: System) -> Measured:
         config = {"features": FEATURES, "similarity": "cosine of vectors rounded to 2^-15"}
@@ -271,7 +272,7 @@ class Bench:
             "pairs": pairs,
             "share_of_pairs_cut": round(cut / pairs, 6) if pairs else 0.0,
         }
-        return Measured(system.name, system.kind, _by_score(scored), config)
+        return Measured(system.name, system.kind, _by_score(scored), config, cut=base.cut)
 
 
 _OPEN: dict[Path, tuple[bm25.Bm25Index, Analyser]] = {}

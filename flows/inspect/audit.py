@@ -40,6 +40,8 @@ LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
 """Of the database of each process beside this one."""
 PAGE = "audit.html"
+_SHARED_HERE: dict[tuple[str, ...], Any] = {}
+"""`Context.shared` of a process that plants defects for the audits of one command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Auditor:
     scratch: Path
     reporter: Reporter
     shared: dict[tuple[str, ...], Any]
-    """Pictures are looked at once, however many audits ask."""
+    """Pictures are looked at once, and invented rows planted in once, however many audits ask."""
 
     def audit(self, directory: Path, given: Sequence[Path] = (), *, apart: bool = False) -> Audited:
         """Audit one task directory of ours, or another dataset, from its published files alone.
@@ -176,9 +178,11 @@ def _ended(steps: Generator[None, None, Audited]) -> Audited:
 def _plant(
     subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
 ) -> tuple[CanaryResult, ...]:
-    """Defects, in another process."""
+    """Defects, in another process, which keeps what the audits of its command share."""
     asked = query(SEPARATE_MEMORY, _folders(subject, siblings, against, scratch))
-    return plant_defects(subject, asked, siblings=siblings, against=against, scratch=scratch)
+    return plant_defects(
+        subject, asked, siblings=siblings, against=against, scratch=scratch, shared=_SHARED_HERE
+    )
 
 
 def _run_rule(

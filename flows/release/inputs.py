@@ -72,7 +72,7 @@ def gather(
     if is_judged and source != stage.name:
         given += [f"{VERDICTS.format(task=built.name)}.{CALIBRATION.name}"]
     given += [f"{PARTITION}.{name}" for name in ("keys", "assignments", "withheld")]
-    given += [f"extract.{name}" for name in ("sources", "passages", "figures")]
+    given += [f"extract.{name}" for name in ("sources", "passages", "figures", "floats")]
     asked = [one for one in model_stages(session, built, spec) if one not in built.model_stages]
     tables = {name.partition(".")[2]: table_files(workspace, name) for name in given}
     tables[EXPANSIONS.name] = tuple(

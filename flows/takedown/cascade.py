@@ -21,6 +21,7 @@ from flows.review.store import FOLDER, review_folders
 from schemas.errors import UsageError
 from schemas.ids import article_of, family_key
 from schemas.image_tables import ORIGIN_IMAGES, ROW_IMAGES
+from schemas.larger_tables import PARTS
 from schemas.published import Published
 from schemas.record import to_table
 from schemas.tables import ORIGIN_CORPUS, ORIGIN_QRELS, ORIGIN_QUERIES
@@ -208,10 +209,13 @@ def _rest_on_it(
         listing = ROW_IMAGES.name if task.lists_images else ""
         if listing:
             views[listing] = table_files(workspace, f"{task.over_all.name}.{listing}")
+        parts = PARTS.name if PARTS.name in task.extra_tables else ""
+        if parts:
+            views[parts] = table_files(workspace, f"{task.over_all.name}.{parts}")
         if not all(views.values()):
             continue
         for unit, table in _ROWS:
-            ids = _ids(database, rests_on(table, unit, listing), {**views, VIEW: [listed]})
+            ids = _ids(database, rests_on(table, unit, listing, parts), {**views, VIEW: [listed]})
             rows |= {(unit, id) for id in ids}
             if ids:
                 found.work[f"{task.name} {table}"] = len(ids)
@@ -225,10 +229,11 @@ def _rest_on_it(
             }
             if not all(held_in.values()):
                 continue
-            pictured = ORIGIN_IMAGES.files(directory)
-            if pictured:
-                held_in = {**held_in, ORIGIN_IMAGES.name: pictured}
-            ids = _ids(database, of_published(unit, with_images=bool(pictured)), held_in)
+            beside = {table.name: table.files(directory) for table in (ORIGIN_IMAGES, PARTS)}
+            held_in = {**held_in, **{name: files for name, files in beside.items() if files}}
+            pictured, parted = (bool(files) for files in beside.values())
+            resting = of_published(unit, with_images=pictured, with_parts=parted)
+            ids = _ids(database, resting, held_in)
             rows |= {(unit, id) for id in ids}
             held += ids
         if held:

@@ -107,6 +107,7 @@ def _article(chapter: Chapter, raw: RawArticle, flags: set[str], contents: Eleme
         sections=tuple(body.sections),
         passages=tuple(body.passages),
         figures=tuple(body.figures),
+        tables=tuple(body.tables),
         boxes=tuple(body.boxes),
         flags=tuple(sorted(flags)),
         raw_sha256=raw.sha256,

@@ -108,6 +108,7 @@ def _article(data: bytes, raw: RawArticle, parts: Mapping[str, bytes]) -> Articl
             )
             for figure in body.figures
         ),
+        tables=tuple(body.tables),
         boxes=boxes,
         continuations=continuations,
         book=raw.book,

@@ -92,6 +92,7 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
         sections=tuple(body.sections),
         passages=tuple(body.passages),
         figures=tuple(body.figures),
+        tables=tuple(body.tables),
         boxes=tuple(body.boxes),
         flags=tuple(sorted(flags)),
         raw_sha256=raw.sha256,

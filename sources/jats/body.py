@@ -1,8 +1,8 @@
-"""The running text in document order: sections, boxes, passages, and the figures met on the way.
+"""The running text in document order: sections, boxes, passages, and the figures and tables met on the way.
 
 Read: body, appendices and sections of the back matter, floats-group. Left out: acknowledgements, footnotes,
-reference lists, biographies, glossaries, notes (declarations), tables, supplements, sub-articles, responses,
-questions of self-tests with their answers.
+reference lists, biographies, glossaries, notes (declarations), supplements, sub-articles, responses,
+questions of self-tests with their answers. Tables are kept apart from the running text.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from schemas.article import ArticleFigure, ArticlePassage, Box, RawArticle, Section
+from schemas.article import ArticleFigure, ArticlePassage, ArticleTable, Box, RawArticle, Section
 from schemas.hashing import sha256_text
-from schemas.ids import figure_id, passage_id
+from schemas.ids import element_id, figure_id, passage_id
 from sources.jats.figures import (
     Kind,
     Media,
@@ -24,6 +24,7 @@ from sources.jats.figures import (
     read_figure,
 )
 from sources.jats.nodes import Element, language_of, local
+from sources.jats.tables import is_table, read_table
 from sources.jats.text import flatten, running_text, title_text
 
 _IGNORED = frozenset(
@@ -59,6 +60,7 @@ class BodyReader:
         self.boxes: list[Box] = []
         self.passages: list[ArticlePassage] = []
         self.figures: list[ArticleFigure] = []
+        self.tables: list[ArticleTable] = []
         self.flags: set[str] = set()
         self._taken: set[str] = set()
         self._handlers: dict[str, Callable[[Element, Place], None]] = {
@@ -78,8 +80,8 @@ class BodyReader:
             "fig": self._figure,
             "fig-group": self._group,
             "figgrp": self._group,
-            "table-wrap": self._figures_only,
-            "table-wrap-group": self._figures_only,
+            "table-wrap": self._table,
+            "table-wrap-group": self._tables,
             **dict.fromkeys(_EXERCISES, self._exercise),
         }
 
@@ -98,6 +100,7 @@ class BodyReader:
             for element in article.iterchildren(name, "floats-wrap" if name == "floats-group" else name):
                 self._blocks(element, Place(part=part))
         self._number_figures()
+        self._name_tables()
 
     def _blocks(self, parent: Element, place: Place) -> None:
         for child in parent:
@@ -227,6 +230,7 @@ class BodyReader:
             figure_id=identifier,
             number=number,
             place=place,
+            after=len(self.passages),
             media=self.media,
             language=self.language,
         )
@@ -265,6 +269,17 @@ class BodyReader:
         if len(self.figures) - at == len(added):
             self.figures[at:] = language_pairs(added, self.language)
 
+    def _tables(self, element: Element, place: Place) -> None:
+        for child in element.iterchildren("table-wrap"):
+            self._table(child, place)
+
+    def _table(self, element: Element, place: Place) -> None:
+        """One table, after the figures in its cells."""
+        self._figures_only(element, place)
+        if is_table(element):
+            before = {"after": len(self.passages), "after_figures": len(self.figures)}
+            self.tables.append(read_table(element, number=len(self.tables) + 1, place=place, **before))
+
     def _exercise(self, element: Element, place: Place) -> None:
         """Questions of a self-test and their answers are no evidence; their figures stay."""
         self.flags.add("exercises_left_out")
@@ -288,6 +303,13 @@ class BodyReader:
         for index, figure in enumerate(self.figures):
             if figure.number != index + 1:
                 self.figures[index] = replace(figure, number=index + 1)
+
+    def _name_tables(self) -> None:
+        """Ids last: no figure's id depends on a table."""
+        for index, table in enumerate(self.tables):
+            name = element_id(self.article_id, table.xml_id, f"table{table.number}", self._taken)
+            self._taken.add(name)
+            self.tables[index] = replace(table, id=name)
 
 
 def _nested_figures(element: Element) -> Iterator[Element]:

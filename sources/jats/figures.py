@@ -141,7 +141,7 @@ def _translations(captions: list[Element]) -> tuple[Translated, ...]:
 
 
 def read_figure(
-    element: Element, *, figure_id: str, number: int, place: Place, media: Media, language: str
+    element: Element, *, figure_id: str, number: int, place: Place, after: int, media: Media, language: str
 ) -> ArticleFigure:
     """Read one `<fig>`; nested figures are not part of it.
 
@@ -150,6 +150,7 @@ def read_figure(
         figure_id: its id.
         number: 1-based position in document order.
         place: where it stands.
+        after: passages that stand before it.
         media: stored files of the article.
         language: language of the article.
     """
@@ -171,6 +172,7 @@ def read_figure(
         section=place.section,
         part=place.part,
         passage=place.passage,
+        after=after,
         rights=rights_text(element) or third_party_statement(caption),
         licence=read_permissions(element) if element.find("permissions") is not None else None,
         translations=_translations(foreign),

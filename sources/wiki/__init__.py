@@ -159,6 +159,7 @@ def _figures(
                 graphics=(_graphic(each.image, raw, facts),),
                 section=each.section,
                 part="body",
+                after=each.after,
                 licence=_image_licence(facts),
             )
         )

@@ -60,11 +60,12 @@ _LETTER = re.compile(r"\w")
 
 @dataclass(slots=True)
 class PlacedImage:
-    """An image and the section it stands in (number, 0 before the first)."""
+    """An image, the section it stands in (number, 0 before the first) and how many passages stand before."""
 
     image: WikiImage
     caption: str
     section: int
+    after: int
 
 
 @dataclass(slots=True)
@@ -170,7 +171,8 @@ class BodyReader:
             self._text.append(edge)
 
     def _place(self, image: WikiImage) -> None:
-        self.images.append(PlacedImage(image, self._inline(image.caption), self._section()))
+        after = len(self.passages)
+        self.images.append(PlacedImage(image, self._inline(image.caption), self._section(), after))
 
     def _section(self) -> int:
         return self.sections[-1].number if self.sections else 0

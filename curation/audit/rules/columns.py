@@ -25,6 +25,7 @@ from curation.audit.rule import (
     side,
 )
 from curation.audit.rules import planting
+from curation.labels.floors import FLOORS
 from curation.published.query import Stored
 from schemas.published import Published
 from schemas.tables import TABLES
@@ -234,12 +235,9 @@ def _of_a_third_split(directory: Path) -> list[str] | None:
     return ["train"]
 
 
-_SURE = ("domain", "body_system")
-
-
 def _says_how_sure(table: str, context: Context) -> bool:
     """Whether a release has the table, and publishes how sure its labels are: older ones do not."""
-    return table in context.views and {f"{name}_confidence" for name in _SURE} <= {*context.columns(table)}
+    return table in context.views and {f"{name}_confidence" for name in FLOORS} <= {*context.columns(table)}
 
 
 def _unsure(table: str, defect: str, values: str) -> Check:
@@ -250,9 +248,9 @@ def _unsure(table: str, defect: str, values: str) -> Check:
             raise NotCovered("another layout does not say how sure its labels are")
         return " UNION ALL ".join(
             f"""SELECT id AS {table}, '{name}' AS facet, {name}_confidence AS sure FROM {table}
-                WHERE coalesce(CASE WHEN {name} = '' THEN {name}_confidence <> 0
-                    ELSE {name}_confidence <= 0 OR {name}_confidence > 1 END, true)"""
-            for name in (_SURE if _says_how_sure(table, context) else ())
+                WHERE coalesce({name}_confidence NOT BETWEEN 0 AND 1
+                    OR ({name} <> '') <> ({name}_confidence >= {floor}), true)"""
+            for name, floor in (FLOORS.items() if _says_how_sure(table, context) else ())
         )
 
     message = f"{{facet}} in {table} stands with confidence {{sure}}"
@@ -383,13 +381,16 @@ RULES = (
     ),
     Rule(
         "confidence",
-        1,
+        2,
         "Labels say how sure they are",
-        "A domain or body system that was decided has a confidence above 0 and at most 1, others have 0.",
+        "A domain or body system stands where its confidence reaches the floor of the facet ("
+        + ", ".join(f"{name} {floor}" for name, floor in FLOORS.items())
+        + "), and nowhere else.",
         "error",
         "rows",
         checks=(
-            _unsure("queries", "a sure label of nothing", "domain = '', domain_confidence = 0.5"),
+            _unsure("queries", "a sure label of nothing", "domain = '', domain_confidence = 0.9"),
+            _unsure("queries", "a label below its floor", "domain = 'canary', domain_confidence = 0.19"),
             _unsure(
                 "provenance_corpus",
                 "a label without confidence",

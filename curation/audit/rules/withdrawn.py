@@ -10,6 +10,7 @@ from curation.audit.rules.text_rows import literal
 from curation.partition.keys_sql import article_key
 from curation.release.withdrawal import LISTED, of_published
 from schemas.image_tables import ORIGIN_IMAGES
+from schemas.larger_tables import PARTS
 from schemas.withdrawal import REASONS
 
 _CODES = ", ".join(map(literal, REASONS))
@@ -30,10 +31,21 @@ def _plant_image(kind: str) -> str:
         'canary' AS notice, '' AS parent FROM {which}; SELECT id FROM {which}"""
 
 
+_A_PART = Defect(
+    "a passage on the list that stands in a document",
+    f"""INSERT INTO {PARTS.name} BY NAME SELECT min("corpus-id") AS "corpus-id", 99 AS position,
+        'passage' AS kind, 'canary#p1' AS part_id, '' AS left_out FROM {PARTS.name};
+    INSERT INTO withdrawn BY NAME SELECT 'canary#p1' AS id, 'passage' AS unit, 'privacy' AS reason,
+        'canary' AS notice, '' AS parent;
+    SELECT min("corpus-id") FROM {PARTS.name}""",
+)
+
+
 def _gone(kind: str, c: str, context: Context) -> str:
     """Rows of one side that rest on what was withdrawn."""
-    with_images = ORIGIN_IMAGES.name in context.views
-    return f"SELECT id AS {c}, gone AS withdrawn, reason FROM ({of_published(kind, with_images=with_images)})"
+    with_images, with_parts = (name in context.views for name in (ORIGIN_IMAGES.name, PARTS.name))
+    resting = of_published(kind, with_images=with_images, with_parts=with_parts)
+    return f"SELECT id AS {c}, gone AS withdrawn, reason FROM ({resting})"
 
 
 def _rows(table: str, c: str, kind: str) -> Check:
@@ -57,6 +69,7 @@ def _rows(table: str, c: str, kind: str) -> Check:
                 for told, column, unit in listed
             ),
             Defect(f"one of several images of a {kind} on the list", _plant_image(kind)),
+            *([_A_PART] if kind == "document" else []),
         ),
     )
 

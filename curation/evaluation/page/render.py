@@ -43,6 +43,8 @@ def render(summary: Mapping[str, Any]) -> str:
         places={system["name"]: place for place, system in _numbered(systems)},
         not_run=[system for system in summary["systems"] if system["status"] != "measured"],
         asking=[system for system in systems if system.get("models")],
+        by_value=summary.get("by_value", {"facets": {}}),
+        truncation=summary.get("truncation"),
         mined=[system for system in systems if system.get("without_own_positives")],
         circular=any(system.get("circular") for system in systems),
         primary=primary,

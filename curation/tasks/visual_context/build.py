@@ -17,13 +17,15 @@ from curation.similarity.text.edited import copyable, edited_copies
 from curation.tasks.shared.bars import article_bar, file_problem, first_image
 from curation.tasks.shared.passages import drop_passages, passage_document
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context.figure import bar
+from curation.tasks.visual_context.figure import Kinds, bar, kinds_of
 from curation.tasks.visual_context.settings import OwnReason, Settings
 from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import query_id
+from schemas.image import FigureImage
+from schemas.label import RecordLabels
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 NAME = "visual_context"
@@ -50,6 +52,9 @@ def build(
     source: Source,
     figures: Sequence[Figure],
     passages: Sequence[Passage],
+    images: Sequence[FigureImage] = (),
+    records: Sequence[RecordLabels] = (),
+    *,
     settings: Settings,
 ) -> Iterator[Row]:
     """Queries, documents, qrels and excluded pairs of one article.
@@ -58,6 +63,8 @@ def build(
         source: the article.
         figures: its figures.
         passages: its passages.
+        images: its images, which tell what is clinical where the settings ask.
+        records: what its figures were decided to be, for the same.
         settings: what it is built with.
 
     Yields:
@@ -75,7 +82,8 @@ def build(
         if isinstance(row, Document):
             documents[passage.id] = row
         yield row
-    yield from _queries(source, figures, passages, documents, settings)
+    kinds = kinds_of(images, records) if settings.clinical_only else None
+    yield from _queries(source, figures, passages, documents, settings, kinds)
 
 
 def is_self_match(caption: str, text: str) -> bool:
@@ -119,11 +127,16 @@ def _queries(
     passages: Sequence[Passage],
     documents: dict[str, Document],
     settings: Settings,
+    kinds: Kinds | None,
 ) -> Iterator[Row]:
     cited = cited_by(figures)
     by_id = {passage.id: passage for passage in passages}
     made: dict[str, list[_Candidate]] = defaultdict(list)
     for figure in figures:
+        barred = bar(figure, settings.licence_profile, require_image=settings.require_image, kinds=kinds)
+        if barred is not None:
+            yield _dropped(figure, *barred)
+            continue
         result = _query(source, figure, by_id, documents, cited, settings)
         if isinstance(result, Drop):
             yield result
@@ -164,9 +177,6 @@ def _query(
     settings: Settings,
 ) -> _Candidate | Drop:
     image = first_image(figure)
-    barred = bar(figure, settings.licence_profile, require_image=settings.require_image)
-    if barred is not None:
-        return _dropped(figure, *barred)
     text, transforms = neutralise_caption(figure.caption, source.language)
     if word_count(text) < settings.min_caption_words:
         return _dropped(figure, Reason.SHORT_CAPTION, f"{word_count(text)} words")
@@ -283,11 +293,11 @@ def _dropped(figure: Figure, reason: StrEnum, detail: str) -> Drop:
 
 
 # Named functions, not lambdas: stages travel to worker processes.
-def _figure_ids(_: Source, figures: Sequence[Figure], __: Sequence[Passage]) -> list[str]:
+def _figure_ids(_: Source, figures: Sequence[Figure], *__: object) -> list[str]:
     return [figure.id for figure in figures]
 
 
-def _passage_ids(_: Source, __: Sequence[Figure], passages: Sequence[Passage]) -> list[str]:
+def _passage_ids(_: Source, __: object, passages: Sequence[Passage], *___: object) -> list[str]:
     return [passage.id for passage in passages]
 
 
@@ -298,6 +308,8 @@ PER_ARTICLE = RecordStage(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),
         Input("extract.passages", Passage, by="article_id"),
+        Input("images.images", FigureImage, by="article_id"),
+        Input("labels.records", RecordLabels, by="article_id"),
     ),
     outputs=(
         Table("queries", Query, ("id", "source_id")),

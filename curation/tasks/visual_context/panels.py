@@ -14,7 +14,7 @@ from curation.extract.neutralise import neutralise_caption
 from curation.tasks.shared.bars import article_bar, first_image
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.build import cited_by, evidence_of, is_self_match
-from curation.tasks.visual_context.figure import bar
+from curation.tasks.visual_context.figure import Kinds, bar, kinds_of
 from curation.tasks.visual_context.settings import OwnReason, Settings
 from curation.tasks.visual_context.several import JOINT
 from curation.tasks.visual_context.vague import vagueness
@@ -23,6 +23,7 @@ from schemas.extracted import Figure, FigureMention, Panel, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.image import FigureImage, PanelBox
+from schemas.label import RecordLabels
 from schemas.stages import Drop, Input, Reason, RecordStage, Table
 
 NAME = "visual_context_panels"
@@ -44,6 +45,7 @@ class _Article:
     documents: Sequence[Document]
     cited: Mapping[str, set[str]]
     settings: Settings
+    kinds: Kinds | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def build(
     figures: Sequence[Figure],
     passages: Sequence[Passage],
     images: Sequence[FigureImage],
+    records: Sequence[RecordLabels],
     documents: Sequence[Document],
     *,
     settings: Settings,
@@ -89,6 +92,7 @@ def build(
         figures: its figures.
         passages: its passages.
         images: what was seen in their images.
+        records: what they were decided to be, for the setting `clinical_only`.
         documents: its documents in visual_context.
         settings: what it is built with; without `panels` nothing is made.
 
@@ -107,6 +111,7 @@ def build(
         sorted(documents, key=lambda document: document.id),
         cited_by(figures),
         settings,
+        kinds_of(images, records) if settings.clinical_only else None,
     )
     boxes = {box.panel_id: box for image in images for box in image.panels}
     made: dict[str, str] = {}
@@ -131,7 +136,7 @@ def _of_panel(
 ) -> tuple[Query, QueryPanel, list[Qrel | Excluded]] | Drop:
     """The query of a panel, where it was cut and its pairs; or why there is none."""
     settings = article.settings
-    if barred := bar(figure, settings.licence_profile, require_image=True):
+    if barred := bar(figure, settings.licence_profile, require_image=True, kinds=article.kinds):
         return _dropped(panel, figure, *barred)
     if box is None:
         return _dropped(panel, figure, OwnReason.NO_PANEL_BOX, "image and caption do not agree on the panels")
@@ -178,6 +183,7 @@ def _place(cut: _Cut, query: Query) -> QueryPanel:
         query_id=query.id,
         panel_id=cut.panel.id,
         figure_id=cut.figure.id,
+        article_id=cut.figure.article_id,
         letter=cut.panel.letter,
         left=cut.box.left,
         top=cut.box.top,
@@ -254,6 +260,7 @@ PER_ARTICLE = RecordStage(
         Input("extract.figures", Figure, by="article_id"),
         Input("extract.passages", Passage, by="article_id"),
         Input("images.images", FigureImage, by="article_id"),
+        Input("labels.records", RecordLabels, by="article_id"),
         Input("visual_context.documents", Document, by="article_id"),
     ),
     outputs=(

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from curation.tasks.shared import several_images
+from curation.tasks.shared import granularity, several_images
 
 
-class Settings(several_images.Settings):
+class Settings(several_images.Settings, granularity.Settings):
     """Settings of visual_context."""
 
     min_words: int = Field(default=25, ge=0, description="a citing passage with fewer words is not an answer")
@@ -20,6 +20,10 @@ class Settings(several_images.Settings):
     min_document_words: int = Field(default=10, ge=0, description="a shorter passage is not in the corpus")
     panels: bool = Field(
         default=False, description="panels that text cites by letter are queries of their own, cut out"
+    )
+    clinical_only: bool = Field(
+        default=False,
+        description="only figures whose image shows a patient make queries: no charts, no drawings",
     )
     require_image: bool = Field(default=True, description="a figure without a usable image is dropped")
 

@@ -14,13 +14,15 @@ from curation.tasks.shared.bars import file_problem, first_image
 from curation.tasks.shared.several_images import KEY, Row, Shown, listed, released_caption
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.build import cited_by, evidence_of, is_self_match
-from curation.tasks.visual_context.figure import bar
+from curation.tasks.visual_context.figure import Kinds, bar, kinds_of
 from curation.tasks.visual_context.settings import OwnReason, Settings
 from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query, RowImage, Transform
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
+from schemas.image import FigureImage
+from schemas.label import RecordLabels
 from schemas.stages import Drop, Input, Reason, RecordStage, Table
 
 NAME = "visual_context_images"
@@ -43,6 +45,7 @@ class _Article:
     documents: Sequence[Document]
     cited: Mapping[str, frozenset[str]]
     settings: Settings
+    kinds: Kinds | None = None
 
     def sets(self) -> list[tuple[Figure, ...]]:
         """Figures that a document cites together, each set once, in the order of the article."""
@@ -63,6 +66,8 @@ def build(
     passages: Sequence[Passage],
     queries: Sequence[Query],
     documents: Sequence[Document],
+    images: Sequence[FigureImage] = (),
+    records: Sequence[RecordLabels] = (),
     *,
     settings: Settings,
 ) -> Iterator[Made]:
@@ -74,6 +79,8 @@ def build(
         passages: its passages.
         queries: what visual_context made of single figures.
         documents: its documents.
+        images: its images, which tell what is clinical where the settings ask.
+        records: what its figures were decided to be, for the same.
         settings: what it is built with; one image a row asks for nothing.
 
     Yields:
@@ -92,6 +99,7 @@ def build(
         sorted(documents, key=lambda item: item.id),
         {name: frozenset(found) for name, found in cited_by(figures).items()},
         settings,
+        kinds_of(images, records) if settings.clinical_only else None,
     )
     made: dict[str, str] = {}
     for members in article.sets():
@@ -139,7 +147,7 @@ def _of_set(article: _Article, members: tuple[Figure, ...]) -> tuple[Query, list
     if len(members) > settings.max_images:
         return _dropped(members, OwnReason.MANY_FIGURES, f"{len(members)} figures")
     for figure in members:
-        if barred := bar(figure, settings.licence_profile, require_image=True):
+        if barred := bar(figure, settings.licence_profile, require_image=True, kinds=article.kinds):
             return _dropped(members, barred[0], f"{figure.id}: {barred[1]}".removesuffix(": "))
         text, _ = released_caption(figure, article.source.language)
         if word_count(text) < settings.min_caption_words:
@@ -266,6 +274,8 @@ PER_ARTICLE = RecordStage(
         Input("extract.passages", Passage, by="article_id"),
         Input("visual_context.queries", Query, by="article_id"),
         Input("visual_context.documents", Document, by="article_id"),
+        Input("images.images", FigureImage, by="article_id"),
+        Input("labels.records", RecordLabels, by="article_id"),
     ),
     outputs=(
         Table("queries", Query, ("id", "source_id")),

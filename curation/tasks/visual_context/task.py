@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.tasks.visual_context import panels, several
+from curation.tasks.visual_context import larger, panels, several
 from curation.tasks.visual_context.build import NAME, PER_ARTICLE
 from curation.tasks.visual_context.sql import OVER_ALL
+from schemas.larger_tables import LARGER_TABLES
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -16,7 +17,7 @@ TASK = Task(
     title="Visual context retrieval",
     description="Given a figure and its caption, find the passages that discuss the figure.",
     per_article=PER_ARTICLE,
-    steps=(several.PER_ARTICLE, panels.PER_ARTICLE),
+    steps=(several.PER_ARTICLE, panels.PER_ARTICLE, larger.PER_ARTICLE),
     over_all=OVER_ALL,
     grades=(
         Grade(
@@ -80,7 +81,7 @@ TASK = Task(
     gold_rules=(f"{NAME}/cites-xref@",),
     lacks=frozenset({"target_concept"}),
     draws_articles=True,
-    extra_tables=("images", "panels"),
+    extra_tables=("images", "panels", *(table.name for table in LARGER_TABLES)),
     shows_captions=frozenset({"query"}),
     caption_in_query="the query's text is the caption of its image",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -456,16 +457,25 @@ def test_domain_and_body_system_are_published_with_their_confidence(world: World
     own = dataclasses.replace(
         whole, id=query.source_id, unit="figure", body_systems=("nervous",), body_system_confidence=0.6
     )
-    world.labels = [whole, own]
+    other = next(item for item in world.queries if item.article_id != article)
+    unsure = dataclasses.replace(
+        whole, id=other.article_id, article_id=other.article_id, domain_confidence=0.19, body_systems=()
+    )
+    world.labels = [whole, own, dataclasses.replace(unsure, body_system_confidence=0.0)]
     directory = world.release()
     rows = [row for file in QUERIES.files(directory) for row in pq.read_table(file).to_pylist()]
     found = {row["id"]: tuple(row[name] for name in SURE) for row in rows}
     assert found[query.id] == ("clinical_case", 0.9, "nervous", 0.6)
-    elsewhere = [item.id for item in world.queries if item.article_id != article and item.id in found]
-    assert all(found[name] == ("", 0.0, "", 0.0) for name in elsewhere)
+    elsewhere = [item for item in world.queries if item.article_id != article and item.id in found]
+    for item in elsewhere:
+        below = 0.19 if item.article_id == other.article_id else 0.0
+        assert found[item.id] == ("", below, "", 0.0)
     (file,) = ORIGIN_CORPUS.files(directory)
     told = {row["article_id"]: tuple(row[name] for name in SURE) for row in pq.read_table(file).to_pylist()}
     assert told[article] == ("clinical_case", 0.9, "respiratory", 0.8)
+    card = (directory / "card" / "origin.md").read_text("utf-8")
+    assert re.search(r"\| domain \| clinical_case \| \d+ \| 0\.900 \|", card)
+    assert re.search(r"\| domain \| undecided \(\d+ of them below the floor of 0\.6\) \| \d+ \|", card)
 
 
 def test_the_card_says_that_articles_went_by_lot(world: World) -> None:

@@ -13,7 +13,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context import panels, several
+from curation.tasks.visual_context import larger, panels, several
 from curation.tasks.visual_context.build import build, is_self_match, shares_run
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
@@ -40,7 +40,7 @@ def run(of: Article, **params: Any) -> list[Any]:
     (source,) = [row for row in rows if isinstance(row, Source)]
     figures = [row for row in rows if isinstance(row, Figure)]
     passages = [row for row in rows if isinstance(row, Passage)]
-    return list(build(source, figures, passages, Settings(**params)))
+    return list(build(source, figures, passages, settings=Settings(**params)))
 
 
 def drops(rows: list[Any]) -> dict[str, str]:
@@ -276,9 +276,10 @@ def merged(
     articles: list[Article], images: Sequence[FigureImage] = (), **params: Any
 ) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
-    tables = {f"extract.{name}": rows for name, rows in kept.items()} | {"images.images": list(images)}
+    tables: dict[str, list[Any]] = {f"extract.{name}": rows for name, rows in kept.items()}
+    tables |= {"images.images": list(images), "labels.records": []}
     left_out: list[Drop] = []
-    for stage in (TASK.per_article, several.PER_ARTICLE, panels.PER_ARTICLE):
+    for stage in (TASK.per_article, several.PER_ARTICLE, panels.PER_ARTICLE, larger.PER_ARTICLE):
         rows, lost, _ = run_records(stage, tables, {**stage.params, **params}, {})
         tables |= {f"{stage.name}.{name}": values for name, values in rows.items()}
         left_out += lost
@@ -292,6 +293,40 @@ def merged(
             connection.register(name, made)
             result[name] = from_table(sql.row, made)
         return result | {"left_out": left_out}
+
+
+def test_only_clinical_images_where_the_spec_asks() -> None:
+    """Pixels and words must agree; passages that cite a chart as well are about both, as before."""
+    of = article(
+        [f"{LONG} ([F1|Fig. 1]).", f"{LONG} again ([F2|Fig. 2]).", f"{LONG} ([F1|Figs 1], [F2|2] [F3|3])."],
+        [
+            figure(1, "Figure 1", CAPTION),
+            figure(2, "Figure 2", CAPTION[:-1] + " twice."),
+            figure(3, "Figure 3"),
+        ],
+    )
+    rows = list(extract(of))
+    (source,) = [row for row in rows if isinstance(row, Source)]
+    figures = [row for row in rows if isinstance(row, Figure)]
+    passages = [row for row in rows if isinstance(row, Passage)]
+    kinds = {"F1": "radiology", "F2": "chart", "F3": ""}
+    images = [
+        FigureImage(
+            id=f"{one.id}/1", article_id=ID, figure_id=one.id, sha256=one.graphics[0].sha256 or "", path="",
+            format="jpeg", mode="L", width=9, height=9, is_fitting=True, phash="0" * 16, thumbnail="",
+            kind=kinds[one.id.partition("#")[2]],
+        )
+        for one in figures
+    ]  # fmt: skip
+    settings = Settings(clinical_only=True)
+    made = list(build(source, figures, passages, images, settings=settings))
+    assert [row.source_id for row in made if isinstance(row, Query)] == [f"{ID}#F1"]
+    told = {row.id: (str(row.reason), row.detail) for row in made if isinstance(row, Drop)}
+    assert told == {
+        f"{ID}#F2": ("no_clinical_image", "kind chart; caption silent"),
+        f"{ID}#F3": ("no_clinical_image", "kind undecided; caption silent"),
+    }
+    assert excluded(made)["p3"] == "many_figures"
 
 
 def test_shards_merge_to_one_query_and_one_document_each() -> None:
@@ -520,3 +555,12 @@ def test_panels_are_made_where_they_are_asked_for_only() -> None:
     assert not one["panels"] and [query.source_id for query in one["queries"]] == [f"{ID}#F1"]
     assert [row for row in many["queries"] if row.source_id == f"{ID}#F1"] == one["queries"]
     assert many["documents"] == one["documents"]
+
+
+def test_larger_documents_show_no_caption_of_a_panel() -> None:
+    found = merged([lettered()], [boxes(f"{ID}#F1")], panels=True, granularity="section")
+    shown = {part.part_id.partition("#")[2]: part.left_out for part in found["parts"]}
+    assert shown["F1"] == "shows_query"
+    assert len(found["panels"]) == 3
+    for document in found["documents"]:
+        assert not any(is_self_match(query.text, document.text) for query in found["queries"])

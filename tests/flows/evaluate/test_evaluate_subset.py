@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from curation.derived.subsets import NanoOptions, make_nano, make_subsets
+from curation.evaluation import values, variants
 from curation.evaluation.collection import open_collection
 from flows.cli.evaluate import evaluate_app
 from schemas.errors import UsageError
@@ -36,6 +37,36 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any
         return json.loads(capsys.readouterr().out)
 
     return call
+
+
+def test_one_value_alone_and_both_means_beside_each_other(
+    parted: Path, tmp_path: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="no subset 'specialty=cardiology'; it has: nano, specialty"):
+        run(str(parted), "--subset", "specialty=cardiology", "--system=bm25")
+    for module in (variants, values):
+        monkeypatch.setattr(module, "MINIMUM", 12)
+    found = variants.queries_by_value(parted, "specialty")
+    enough = {value: queries for value, queries in found.items() if value and len(queries) >= 12}
+    assert len(enough) > 1 and variants.variants(parted)[2:] == [f"specialty={one}" for one in sorted(enough)]
+    whole = run(str(parted), "--system=bm25", "--out", str(tmp_path / "whole"))[0]
+    told = whole["by_value"]["facets"]["specialty"]
+    assert told["values"] == {value: len(queries) for value, queries in sorted(enough.items())}
+    assert not set(told["below"]) & set(enough)
+    means = {}
+    for value, queries in enough.items():
+        one = run(
+            str(parted), "--subset", f"specialty={value}", "--system=bm25", "--out", str(tmp_path / value)
+        )[0]
+        assert (one["queries"], one["corpus"]) == (len(queries), whole["corpus"])
+        means[value] = one["systems"][0]["overall"]["nDCG@10"]["mean"]
+    both = told["systems"]["bm25"]["nDCG@10"]
+    assert both["macro"] == pytest.approx(sum(means.values()) / len(means))
+    total = sum(len(queries) for queries in enough.values())
+    micro = sum(means[value] * len(queries) for value, queries in enough.items()) / total
+    assert both["micro"] == pytest.approx(micro)
+    page = (tmp_path / "whole" / "results.html").read_text()
+    assert "Each specialty alike" in page and f">{both['macro']:.3f}</td>" in page
 
 
 @pytest.mark.parametrize(("subset", "queries", "documents"), [("nano", 10, 50), ("specialty", 36, 200)])

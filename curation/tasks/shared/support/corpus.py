@@ -55,7 +55,7 @@ def build(
     named: dict[str, list[Mention]] = defaultdict(list)
     for mention in mentions:
         named[mention.text_id].append(mention)
-    if settings.granularity == "document":
+    if settings.granularity == "article":
         yield from _whole(source, passages, mentions, settings, task)
     else:
         yield from _each(source, passages, named, settings, task)

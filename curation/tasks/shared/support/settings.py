@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 from pydantic import Field
 
+from curation.tasks.shared.granularity import PassageOrArticle
 from schemas import task
 
 VERSION: Final = 4
@@ -15,9 +16,9 @@ VERSION: Final = 4
 class SupportSettings(task.Settings):
     """Which questions are asked, and what is searched."""
 
-    granularity: Literal["passage", "document"] = Field(
+    granularity: PassageOrArticle = Field(
         default="passage",
-        description="what is searched: passages, or whole articles, which a citation is enough to label",
+        description="what a document is: passage or article; a citation is enough to label an article",
     )
     min_document_words: int = Field(
         default=20, ge=0, description="a shorter passage, or article, is not in the corpus"

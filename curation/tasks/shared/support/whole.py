@@ -9,8 +9,9 @@ from curation.tasks.shared.words import word_count
 from schemas.benchmark import Document
 from schemas.extracted import Source
 from schemas.hashing import sha256_text
+from schemas.ids import whole_id
 
-SUFFIX = "#article"
+SUFFIX = whole_id("")
 """Ids of such documents are the article's with this behind it; those of passages never end so."""
 
 
@@ -39,7 +40,7 @@ def article_document(
         return f"{words} words in the article"
     return replace(
         passages[0],
-        id=f"{source.id}{SUFFIX}",
+        id=whole_id(source.id),
         text=released,
         language=source.language,
         text_sha256=sha256_text("\n".join(sources)),

@@ -1,0 +1,103 @@
+"""From the bucket to grounded articles at two sizes, by the commands of a maintainer; what a million cost.
+
+Articles are the shared ones repeated, each with an id of its own: as long and as rich in names as real ones.
+Graphics are drawn by the bucket, small, so that bytes of images say nothing of real ones. Server and commands
+share the machine. Costs of build, release and audit are those of `benchmarks.pipeline_scale`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bucket import serve
+from benchmarks.flow_overhead import articles
+from benchmarks.measure import save
+from benchmarks.pipeline_scale.steps import measured, size_of, stage_seconds
+from sources.store import md5_hex
+
+SIZES = (1_000, 10_000)
+STEPS = ("crawl", "extract", "ground")
+MILLION = 1_000_000
+
+
+def fill(root: Path, count: int) -> list[str]:
+    """Write so many articles as the bucket has them; their PMCIDs."""
+    articles(count, root)
+    for path in root.glob("PMC*/*.xml"):
+        about = path.with_suffix(".json")
+        found = json.loads(about.read_text("utf-8"))
+        address = found["xml_url"].partition("?")[0]
+        found["xml_url"] = f"{address}?md5={md5_hex(path.read_bytes())}"
+        text = json.dumps(found)
+        for place in (about, root / "metadata" / about.name):
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(text, "utf-8")
+    return sorted(folder.name.partition(".")[0] for folder in root.glob("PMC*"))
+
+
+def size(count: int, folder: Path) -> dict[str, Any]:
+    """Every step at one size."""
+    bucket, workspace = folder / "bucket", folder / "workspace"
+    bucket.mkdir(parents=True)
+    ids = folder / "ids.txt"
+    ids.write_text("\n".join(fill(bucket, count)) + "\n", encoding="utf-8")
+    found: dict[str, Any] = {"articles": count, "xml_mb": round(size_of(bucket) / 1e6, 1)}
+    with serve(bucket, draws_images=True) as server:
+        os.environ |= {
+            "MEDQRELS_PMC__ENDPOINT": server.endpoint,
+            "MEDQRELS_CONTACT": "bench@localhost",
+            "MEDQRELS_PMC__REQUESTS_PER_SECOND": "1000000",
+        }
+        for step in STEPS:
+            print(f"== {count}: {step}", file=sys.stderr, flush=True)
+            of_crawl = ["crawl", "pmc", "--ids", str(ids), "--profile", "noncommercial"]
+            found[step] = measured(of_crawl if step == "crawl" else [step], workspace)
+            if step == "crawl":
+                found["requests"] = server.count()
+    found["stage_seconds"] = stage_seconds(workspace)
+    return found
+
+
+def of_million(small: Mapping[str, Any], large: Mapping[str, Any]) -> dict[str, Any]:
+    """What a million articles take, by what the larger size took more than the smaller one."""
+    times = float(MILLION / (large["articles"] - small["articles"]))
+
+    def more(*keys: str) -> float:
+        one, other = small, large
+        for key in keys[:-1]:
+            one, other = one[key], other[key]
+        return float(other[keys[-1]] - one[keys[-1]]) * times
+
+    return {
+        "cpu_hours": {step: round(more(step, "cpu_seconds") / 3600, 1) for step in STEPS},
+        "kept_gb": {step: round(more(step, "written_mb") / 1e3, 1) for step in STEPS},
+        "requests": round(more("requests")),
+        "xml_gb": round(more("xml_mb") / 1e3, 1),
+    }
+
+
+def main() -> int:
+    """Measure both sizes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="articles, the smaller size first")
+    sizes: dict[str, Any] = {}
+    for count in parser.parse_args().sizes:
+        folder = Path(tempfile.mkdtemp(prefix="articles-at-size-"))
+        try:
+            sizes[str(count)] = size(count, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(save("articles_at_size", {"sizes": sizes, "a_million": of_million(*sizes.values())}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
