@@ -32,7 +32,7 @@ LATER = "10.1101_2020.04.07.030213"
 TUNED = frozenset(
     {"10.7554_eLife.46793", "10.1371_journal.pone.0091296", "10.7554_eLife.00353", "psychologia", LATER}
 )
-HELD_OUT_RUNS = 4
+HELD_OUT_RUNS = 5
 LETTERS = "ABCDEFGHIJKL"
 _MIN_IOU = 0.75
 _GRIDS = ((1, 2), (2, 1), (1, 3), (2, 2), (2, 3), (3, 2), (3, 3), (3, 4))

@@ -80,7 +80,9 @@ def spans_of(caption: str, markers: Sequence[Marker]) -> list[Span]:
         elif at + 1 < len(markers):
             end = markers[at + 1].start
             last = breaks[bisect_right(breaks, end - 1) - 1]
-            if follows[at + 1] or caption[last:end].rstrip().endswith(":"):
+            has_words = re.search(r"\w", caption[marker.end : max(last, marker.end)]) is not None
+            is_heading = caption[last:end].rstrip().endswith(":")
+            if (has_words and follows[at + 1]) or is_heading:
                 end = max(last, marker.end)
         else:
             end = _without_whole(caption, spans, marker)

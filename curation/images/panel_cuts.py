@@ -22,6 +22,7 @@ _REACH = 0.10
 _MIN_SIDE = 0.05
 _MAX_STEPS = 120
 _SPECKS = 0.04
+_BRACKET = 0.6
 _EDGE = 2.0
 _STEP = 80
 
@@ -270,7 +271,8 @@ def _edge(
 
 
 def _start(mark: Letter, axis: int) -> int:
-    return mark.top if axis == 0 else mark.left
+    bracket = round(_BRACKET * (mark.bottom - mark.top)) if mark.is_bracketed else 0
+    return mark.top if axis == 0 else max(mark.left - bracket, 0)
 
 
 def _end(mark: Letter, axis: int) -> int:

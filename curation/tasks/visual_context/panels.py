@@ -30,6 +30,8 @@ NAME = "visual_context_panels"
 TASK = "visual_context"
 CITES_PANEL = f"{TASK}/cites-panel@1"
 CITES_FIGURE = "cites_figure"
+_OWN_WORDS = 2
+"""A letter and a word of its own."""
 LEAST_SIDE = 64
 """Pixels of the shorter side of a panel that makes a query."""
 
@@ -145,8 +147,10 @@ def _of_panel(
         return _dropped(panel, figure, OwnReason.NO_PANEL_BOX, size)
     cut = _Cut(figure, panel, box)
     query = _query(article, cut)
-    if word_count(query.text) < settings.min_caption_words:
-        return _dropped(panel, figure, Reason.SHORT_CAPTION, f"{word_count(query.text)} words")
+    own = word_count(figure.caption[panel.start : panel.end])
+    if word_count(query.text) < settings.min_caption_words or own < _OWN_WORDS:
+        detail = f"{word_count(query.text)} words, {own} of them the panel's"
+        return _dropped(panel, figure, Reason.SHORT_CAPTION, detail)
     if vague := vagueness(query.text, article.source):
         return _dropped(panel, figure, Reason.VAGUE_CAPTION, vague)
     pairs = _pairs(article, cut, query)
