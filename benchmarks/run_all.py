@@ -19,6 +19,7 @@ ALL = (
     "crawl_speed",
     "crawl_kills",
     "scope",
+    "publication",
     "cases_gold",
     "principal_diagnosis",
     "medline_diagnoses",

@@ -99,6 +99,10 @@ class Passage:
     text: str = column("plain text")
     text_sha256: str = column("hex SHA-256 of text")
     language: str = column("BCP-47")
+    boilerplate: str = column(
+        "what says it is about the publication (title, section type, first words), '' if about its subject",
+        default="",
+    )
     pointers: tuple[Pointer, ...] = column("figure pointers in order, not overlapping", default=())
 
 
@@ -122,7 +126,7 @@ class Source:
     is_book: bool = column("a book chapter: same-section passages may be grade 1", default=False)
     is_retracted: bool = column("retracted by its own XML or a notice in the crawl", default=False)
     is_synthetic: bool = column("marked synthetic", default=False)
-    scope: str = column("'' if in scope, else not_medical, not_human or not_a_patient", default="")
+    scope: str = column("'' if in scope, else notice, not_medical or not_human", default="")
     scope_evidence: tuple[str, ...] = column(
         "what the scope decision rests on, e.g. 'journal: medicine'", default=()
     )

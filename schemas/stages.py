@@ -55,6 +55,7 @@ class Reason(enum.StrEnum):
     SHORT_CAPTION = "short_caption"
     THIRD_PARTY = "third_party"
     # scope
+    NOTICE = "notice"
     NOT_MEDICAL = "not_medical"
     NOT_HUMAN = "not_human"
     NOT_A_PATIENT = "not_a_patient"

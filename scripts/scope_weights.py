@@ -94,7 +94,7 @@ def marked(include_dev: bool) -> tuple[dict[str, int], set[str]]:
     halves = {half: json.loads((GOLD / f"scope_{half}.json").read_text("utf-8")) for half in ("dev", "test")}
     rows = halves["dev"]["titles"] + (halves["dev"]["articles"] if include_dev else [])
     labels = {row["id"]: LABELS.index(row["label"]) for row in rows if row["label"] in LABELS}
-    hidden = {row["id"] for row in halves["test"]["articles"]}
+    hidden = {row["id"] for rows in halves["test"].values() for row in rows}
     if not include_dev:
         hidden |= {row["id"] for row in halves["dev"]["articles"]}
     return labels, hidden

@@ -42,43 +42,6 @@ _CLOSING_START = re.compile(
     r"|authors|cases)|en conclusi[oó]n|em conclus[aã]o|discusi[oó]n|discuss[aã]o|zusammenfassend)",
     re.IGNORECASE,
 )
-_CONSENT = re.compile(
-    r"\b(?:(?:informed|written|verbal|oral|signed) (?:\w+ )?consent|consent (?:was|has been|had been|is)"
-    r"|consentimiento|consentimento|consentement|einwilligung)\b",
-    re.IGNORECASE,
-)
-_PERMISSION = re.compile(
-    r"\b(?:consent\w*|permission|permit\w*|agree\w*|authori[sz]\w*|approv\w*|allow\w*|objection|autoriza\w*"
-    r"|informed|told|einwilligung)\b",
-    re.IGNORECASE,
-)
-_PUBLICATION = re.compile(
-    r"\b(?:publi(?:sh|cation|car|caci|caç)\w*|(?:this|the|present|our) (?:case )?(?:report|article|manuscript"
-    r"|paper|study)|report(?:ing)?(?: of)?(?: the| this| individual| single)? cases?|participat\w+"
-    r"|case reports?|veröffentlichung)\b",
-    re.IGNORECASE,
-)
-_ETHICS = re.compile(
-    r"\b(?:ethic(?:s|al)|[ée]tica|[ée]thique|(?:institutional|hospital) (?:review )?(?:board|committee)"
-    r"|irb|helsinki)\b",
-    re.IGNORECASE,
-)
-_REVIEWED = re.compile(
-    r"\b(?:approv\w*|clearance|waive\w*|exempt\w*|requir\w*|need(?:ed)?|standards?|accordance|according"
-    r"|declaration|review(?:ed)?|conform\w*|aprova\w*|aproba\w*|approuv\w*)\b",
-    re.IGNORECASE,
-)
-_GUIDELINE = re.compile(
-    r"\bS?CARE\b.{0,20}\b(?:guidelines?|criteria|checklist|statement|recommendations?)|\bEQUATOR\b"
-)
-_CARE = re.compile(
-    r"\b(?:surg\w+|operat(?:ion|ed|ing)\w*|treat\w+|therap\w+|chemo\w*|transfus\w+|\w+scopy|\w+ectomy|\w+plasty"
-    r"|\w*puncture|resect\w*|biops\w+|under(?:go|went|took)\w*|\w*thrombolysis|placed|performed|carried out"
-    r"|dialysis|an(?:a)?esthe\w+|autopsy|infusions?|intervention|compassionate|off-label|withdr\w+|transplant\w*"
-    r"|refus\w*|declin\w*|started|begun|drug|given for|implant\w*|injection|limited)\b",
-    re.IGNORECASE,
-)
-"""What is done to a patient, to which he may consent and an ethics committee may have something to say."""
 _GROUP = re.compile(
     r"\b(?:we (?:enrolled|recruited|included|randomi[sz]ed|surveyed|retrospectively)|participants?"
     r"|respondents?|cohort|inclusion criteria|statistical(?:ly)?|p\s?[<=]\s?0?\.\d|mean age|median age"
@@ -145,17 +108,6 @@ def is_general(paragraph: Paragraph) -> bool:
         return False
     general = len(_GENERAL.findall(text)) + 2 * paragraph.citations + 2 * len(_FOREIGN.findall(text))
     return general > 2 and general > 2 * len(_ACTED.findall(text))
-
-
-def is_consent(sentence: str) -> bool:
-    """Whether a sentence states consent to publish, ethics review or a reporting guideline.
-
-    It is told by what is consented to or reviewed: the report, not what is done to the patient.
-    """
-    if _GUIDELINE.search(sentence) or (_PERMISSION.search(sentence) and _PUBLICATION.search(sentence)):
-        return True
-    is_formal = _CONSENT.search(sentence) or (_ETHICS.search(sentence) and _REVIEWED.search(sentence))
-    return bool(is_formal) and not _CARE.search(sentence)
 
 
 def is_shared(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from curation.cases import diagnosis, figures, layout, report
 from curation.cases.diagnosis import Topic
 from curation.cases.figures import Profile
-from curation.cases.narrative import Paragraph, group_words, is_consent, mentions_patient
+from curation.cases.narrative import Paragraph, group_words, mentions_patient
 from curation.cases.patient import (
     Age,
     Sex,
@@ -22,6 +22,7 @@ from curation.cases.patient import (
 )
 from curation.cases.patients import Draft
 from curation.cases.roles import Role, role_of, title_role
+from curation.extract.formalities import is_consent
 from curation.extract.sentences import sentence_spans
 from schemas.article import Article, ArticlePassage
 from schemas.case import Case, CaseReport, CaseSpan, Statement
@@ -78,9 +79,9 @@ def _drop(article: Article, reason: Reason, detail: str) -> Drop:
 
 
 def _paragraphs(article: Article, passages: Sequence[Passage]) -> list[Paragraph]:
-    """Passages in reading order, those that continue its boxes in later documents last."""
+    """Passages about the subject in reading order, those that continue its boxes in later documents last."""
     extracted = {passage.id: passage for passage in passages}
-    kept = [item for item in article.passages if item.id in extracted]
+    kept = [item for item in article.passages if item.id in extracted and not extracted[item.id].boilerplate]
     made = [
         _paragraph(item, order, extracted[item.id].section_path, extracted[item.id].part)
         for order, item in enumerate(kept, start=1)
@@ -230,7 +231,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=3,
+    version=4,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

@@ -19,6 +19,8 @@ WHOLE, PART = 0.95, 0.75
 """A short form is less sure than its long form; more so when only the end of the long form is a concept."""
 SPECIFIC = 6
 """Characters of short forms that are looked up even so: 'COVID-19' is hardly anything else."""
+_HEADS = frozenset(["disease", "diseases", "disorder", "syndrome", "condition", "infection", "injury"])
+"""Ends of long forms that say nothing alone: 'CMD' is no name for every disease."""
 _HYPHENS = ("-", "‐", "‑", "–")
 
 
@@ -77,7 +79,10 @@ def _meaning(definition: Definition, matches: Sequence[Match]) -> Match | None:
         return None  # 'ST-elevation infarction' is not what 'non-ST-elevation infarction' means
     if longest is None:
         return None
-    sure = WHOLE if longest.start == start else PART
+    is_whole = longest.start == start
+    if not is_whole and definition.long[longest.start - start :].lower() in _HEADS:
+        return None
+    sure = WHOLE if is_whole else PART
     return dataclasses.replace(longest, rule="short_form", score=round(longest.score * sure, 3))
 
 

@@ -118,7 +118,7 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=2,
+    version=3,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),
@@ -135,7 +135,7 @@ GROUND = RecordStage(
 )
 GROUND_QUESTIONS = RecordStage(
     name="ground_questions",
-    version=2,
+    version=3,
     inputs=(Input("questions.questions", Question, by="id"),),
     outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
     process=ground_question,

@@ -111,6 +111,8 @@ class Reading:
         self.case, self.texts, self.concepts = case, texts, concepts
         self.found: dict[str, Candidate] = {}
         self.taken_back: set[str] = set()
+        self.beside: set[str] = set()
+        """What the title names only as cause, setting or sign of its main disease."""
         self.is_unmatched = self.is_titled_unmatched = self.has_unknown = False
         """Whether a statement, or the title, names the diagnosis in words that are no concept, or too general
         a one; and whether such words stand in the title beside a concept, as one diagnosis of several."""
@@ -243,14 +245,28 @@ class Reading:
             self.has_unknown = has_other(head, [span for _, span in mains], known)
         else:
             self.is_titled_unmatched = names_unknown(without(head, known))
+        if mains:
+            self.beside |= {
+                mention.concept for mention, _, role in read if role in ("cause", "setting", "sign")
+            }
+            self.beside -= {mention.concept for mention, _ in mains}
         self.taken_back |= {item.concept for item in self._mentioned(sentence) if _is_denied(item)}
         self.taken_back |= {mention.concept for mention, _, role in read if role == "never"}
+        self.taken_back |= self._looked_like(statement.end)
         self.taken_back -= {mention.concept for mention, _ in mains}
         promoted = [] if mains or self.is_titled_unmatched else self._promoted(text, head, read)
         for mention, _, role in read:
             if mention not in promoted and role in ("cause", "setting", "sign"):
                 self._weaken(mention.concept)
         self._weigh_title([(mention, role) for mention, _, role in read], promoted)
+
+    def _looked_like(self, end: int) -> set[str]:
+        """The disease that the title names first behind its end: what the patient's was taken for."""
+        there = [item for item in self.texts.mentions.get(self.texts.title_id, ()) if item.start >= end]
+        first = next((item for item in there if self.concepts.kind(item.concept) != "other"), None)
+        if first is None or (first.concept in self.found and self.found[first.concept].is_main):
+            return set()
+        return {first.concept}
 
     def _turned(self, title: str, read: list[_Read]) -> list[_Read]:
         """A title's diseases; one that caused the others is the main one if the case states it too.
@@ -289,6 +305,8 @@ class Reading:
                 continue
             if role == "setting" and not is_method:
                 break
+            if not group and phrases.OF_A_PERSON.match(title, span[1]) and mention is not read[-1][0]:
+                continue  # 'in a hyponatraemic newborn with …'
             if group and not are_joined(title, group[-1][1], span):
                 break
             group.append((mention, span))

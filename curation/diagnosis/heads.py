@@ -26,6 +26,7 @@ _AFTER = re.compile(
 """A Latin epithet, as dermatologists put them behind the noun."""
 _INFLECTED = re.compile(r"ly$|...ing$")
 """Adverbs and verbs."""
+_NO_KIND = frozenset({"ct", "mri", "mr", "us", "icu", "ii", "iii", "iv", "vi", "usa", "uk"})
 _NO_EPITHET = frozenset({"thus", "versus", "virus", "plus", "serum", "minimum", "maximum", "sinus", "campus"})
 
 
@@ -55,6 +56,8 @@ def is_head_only(
 def _is_content(word: str) -> bool:
     """Whether a word before a disease says which one: no stop word, no degree or course, no site."""
     lower = word.lower()
+    if word.isupper() and len(word) > 1:
+        return lower not in _NO_KIND  # 'MPO vasculitis', 'ALK lymphoma'
     if len(lower) < 4 or _INFLECTED.search(lower) or lower in phrases.GENERIC:
         return False
     return lower not in phrases.COURSE and lower not in phrases.FUNCTION and not _is_site(word)

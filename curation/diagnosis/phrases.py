@@ -148,6 +148,11 @@ HAS = re.compile(
     re.IGNORECASE,
 )
 """Before the disease that a sentence of the story says the patient has."""
+OF_A_PERSON = re.compile(
+    r" (?:patient|newborn|neonate|infant|child|boy|girl|man|woman|male|female|adult|adolescent|recipient)\b",
+    re.IGNORECASE,
+)
+"""Behind a disease that only says what kind of patient has the next one."""
 SHARED_NOUN = re.compile(r"\b\w+(?:al|ic|ar|ary|ous|ive|oid|eal|ed) (?:and|or|and/or|&|/) $", re.IGNORECASE)
 """Before a mention that is half of one: 'esophageal and | duodenal atresia'."""
 CONJUNCT = re.compile(r",|;|\band\b|&|\+|[.:](?=\s)")

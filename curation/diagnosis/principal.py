@@ -15,6 +15,10 @@ from schemas.diagnosis import OpenReason, PrincipalDiagnosis
 MARGIN = 1.5
 """Points the best must be ahead of the next; beside an unknown one, have from elsewhere than the title."""
 
+STATED = 2.0
+"""Points that statements must give to a diagnosis that the title does not name."""
+_BESIDE = frozenset({"keyword", "case", "often", "discussion"})
+
 INFERRED = 0.45
 """Most confidence in a diagnosis that no place states: too little to pair patients by."""
 
@@ -42,11 +46,30 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
         reading.is_titled_unmatched and "title" not in best.points
     ):
         return _open(case, "not_in_vocabulary")
-    rivals = [other for other in ranked[1:] if other.is_named and best.total - other.total < MARGIN]
+    if _is_only_keyword(best):
+        reading.read_story()
+        ranked = reading.ranked()
+        best = ranked[0]
+        if _is_only_keyword(best):
+            return _open(case, "unsure", [best])
+    beside = reading.beside if best.concept not in reading.beside else frozenset[str]()
+    rivals = [
+        other
+        for other in ranked[1:]
+        if other.is_named and other.concept not in beside and best.total - other.total < MARGIN
+    ]
     stated = sum(points for rule, points in best.points.items() if rule not in ("title", "case", "often"))
     if rivals or (reading.has_unknown and stated < MARGIN):
         return _open(case, "ambiguous", [best, *rivals])
     return _decided(case, best, ranked[1].total if len(ranked) > 1 else 0.0)
+
+
+def _is_only_keyword(best: Candidate) -> bool:
+    """Whether nothing but a keyword names it: what a report has to do with, not what its patient has."""
+    if "title" in best.points or "keyword" not in best.points or "story" in best.points:
+        return False
+    stated = sum(points for rule, points in best.points.items() if rule not in _BESIDE)
+    return stated < STATED
 
 
 def _is_enough(ranked: Sequence[Candidate]) -> bool:
@@ -63,8 +86,8 @@ def _open(case: Case, reason: OpenReason, between: Iterable[Candidate] = ()) -> 
 def _decided(case: Case, best: Candidate, next_best: float) -> PrincipalDiagnosis:
     """Confidence is how far ahead of the next it is, and how much speaks for it at all."""
     ahead = best.total / (best.total + next_best)
-    much = min(1.0, best.total / (2 * FULL_TITLE))
     most = INFERRED if "story" in best.points else 1.0
+    much = min(1.0, best.total / (2 * FULL_TITLE))
     named = sorted(best.points.items(), key=lambda item: (-item[1], item[0]))
     return PrincipalDiagnosis(
         case_id=case.id,

@@ -1,56 +1,106 @@
-"""Sections that are about the publication, not its subject: interests, funding, ethics, data, contributions.
+"""What is about the publication, not its subject: interests, funding, ethics, data, contributions.
 
-Told by the section's own title, the whole of it, in the languages of the crawl.
+Told by a section's type or its whole title, whatever the order of its words, in the languages of the crawl;
+of a paragraph under no such title by the title it begins with, or because every sentence of it says so.
+This is the one place that knows: `extract` writes it into each passage, tasks read it there.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-_INTERESTS = (
-    r"(?:(?:potential|declarations? of|statements? on|declaration of conflicting)\s)*"
-    r"(?:(?:conflicts?|declarations?) of )?(?:competing |conflicting )?(?:financial )?interests?"
-    r"(?: (?:statement|disclosure|and funding))*"
-)
-_TITLES = (
-    _INTERESTS,
-    r"(?:author )?disclosures?(?: statement)?",
-    r"(?:role of )?(?:the )?(?:sources? of )?funding(?: (?:sources?|statement|information|support))?",
-    r"financial (?:support|disclosure)(?: statement)?",
-    r"acknowledge?ments?",
-    r"author(?:s|['’]s|s['’])? (?:contributions?|information|details)(?: statement)?",
-    r"(?:data|code|materials?|data and materials?|data, code and materials?)"
-    r"(?: and (?:code|materials?))? (?:availability|sharing)(?: (?:statement|policy))?",
-    r"availability of (?:supporting )?(?:data|materials?|code)(?: and (?:data|materials?|code))*",
-    r"ethics?(?:al)?(?: (?:approvals?|statements?|considerations?|requirements?|declarations?|aspects?))*"
-    r"(?: and (?:informed )?consent(?: to participate)?)?",
-    r"(?:written |informed |patient )*consents?(?: (?:statement|for publication|to participate))*",
-    r"pre-?publication history",
-    r"(?:electronic )?(?:supplementary|supporting) (?:materials?|data|information|files?)",
-    r"additional (?:files?|information)",
-    r"publishers?['’]?s? notes?",
-    r"(?:list of )?abbreviations(?: used)?",
-    r"provenance and peer review",
-    r"learning (?:objectives?|outcomes?)",
-    r"conflitos? de interesses?|conflictos? de intere(?:ses|és)",
-    r"conflits? d['’]intérêts?|interessenkonflikte?",
-    r"agradecimientos?|agradecimentos?|remerciements?|danksagung",
-    r"financia(?:miento|mento|ción|ção)|fonte de financiamento|financement",
-    r"contribui(?:ção|ções) d(?:os?|as?|e) autor(?:es|as)?|contribuci(?:ón|ones) de l[oa]s autor[ea]s",
-    r"disponibilidade (?:de|dos) dados|disponibilidad de (?:los )?datos",
-    r"(?:aspectos|considera(?:ções|ciones)) éticas?|aspectos éticos",
-)
-_BOILERPLATE = re.compile(rf"(?:{'|'.join(_TITLES)})\s*[.:]?", re.IGNORECASE)
+from curation.extract.formalities import hints, is_formal
+from curation.extract.sentences import sentence_spans
+from schemas.article import Section
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LEAD = re.compile(r"([^\W\d_][^.:–—]{1,70}?)\s?(?::|\.|\s[–—]\s|[–—])\s*(?=\S)")
+"""A title that runs into its paragraph: "Ethics approval: …"."""
+_MARKS = re.compile("[\u0300-\u036f]")
+_QUOTED, _OPENING, _LONGEST = 60, 160, 1000
+"""Characters shown as evidence, of an opening, which must be formal itself, of the longest such paragraph."""
 
 
-def boilerplate_section(section_path: Sequence[str]) -> str:
-    """The title in a section's path that makes it boilerplate, '' if none does.
+@dataclass(frozen=True, slots=True)
+class _Words:
+    alone: frozenset[str]
+    together: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    listed: frozenset[str]
+    whole: frozenset[str]
+    types: frozenset[str]
+
+
+@functools.cache
+def _words() -> _Words:
+    data = tomllib.loads(Path(__file__).with_name("boilerplate.toml").read_text("utf-8"))
+    alone = frozenset(data["alone"].split())
+    together = tuple((frozenset(one.split()), frozenset(other.split())) for one, other in data["together"])
+    pairs = frozenset[str]().union(*(one | other for one, other in together))
+    return _Words(
+        alone=alone,
+        together=together,
+        listed=alone | pairs | frozenset(data["beside"].split()),
+        whole=frozenset(data["whole"].split()),
+        types=frozenset(data["types"].split()),
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def is_title(title: str) -> bool:
+    """Whether a title announces what is about the publication: every word of it is one of those that do.
 
     Args:
-        section_path: titles from the top section down.
+        title: as written, without its number.
     """
-    for title in section_path:
-        if _BOILERPLATE.fullmatch(" ".join(title.split())):
-            return title
-    return ""
+    known = _words()
+    plain = _MARKS.sub("", unicodedata.normalize("NFKD", title)).lower()
+    found = frozenset(_WORD.findall(plain))
+    if not found:
+        return False
+    if not found <= known.listed:
+        return title.strip(" .:") in known.whole
+    return not found.isdisjoint(known.alone) or any(
+        not found.isdisjoint(one) and not found.isdisjoint(other) for one, other in known.together
+    )
+
+
+def boilerplate_sections(sections: Iterable[Section]) -> Mapping[int, str]:
+    """Sections about the publication, with those inside them: number -> the title or type that says so.
+
+    Args:
+        sections: in document order, a parent before its children.
+    """
+    found: dict[int, str] = {}
+    for section in sections:
+        kind = " ".join(re.split(r"[\W_]+", section.type))
+        if section.parent in found:
+            found[section.number] = found[section.parent]
+        elif section.title and is_title(section.title):
+            found[section.number] = section.title
+        elif kind and (kind.lower() in _words().types or is_title(kind)):
+            found[section.number] = f"section type {section.type}"
+    return found
+
+
+def boilerplate_paragraph(text: str) -> str:
+    """What makes a paragraph boilerplate under any title, '' if nothing does.
+
+    Args:
+        text: of the paragraph.
+
+    Returns:
+        The title it begins with, or its first words where every sentence is a formality.
+    """
+    lead = _LEAD.match(text)
+    if lead is not None and is_title(lead.group(1)):
+        return lead.group(1)
+    opening = text[:_OPENING]
+    if len(text) > _LONGEST or not hints(opening) or not is_formal(opening):
+        return ""
+    return text[:_QUOTED] if all(is_formal(text[a:b]) for a, b in sentence_spans(text)) else ""

@@ -1,5 +1,7 @@
 """The scope gate: is an article about human medicine? '' | not_medical | not_human, with the evidence for it.
 
+What is no research text (a correction, an obituary) is told before: notice.
+
 A linear score over the words of title, keywords, abstract, a sample of the whole text and the journal's name,
 and over who is studied: people, animals, the bench, something else. The weights are learned
 (`scripts/scope_weights.py`) and committed as integers. The gate favours precision of what is kept. Studies of
@@ -16,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from curation.extract.notices import notice
 from curation.extract.scope_reading import (
     CLASSES,
     JOURNAL,
@@ -29,6 +32,7 @@ from curation.extract.scope_reading import (
 )
 from schemas.article import Article
 
+NOTICE = "notice"
 NOT_MEDICAL = "not_medical"
 NOT_HUMAN = "not_human"
 OUT = (NOT_HUMAN, NOT_MEDICAL)
@@ -84,9 +88,12 @@ def decide(article: Article) -> tuple[str, tuple[str, ...]]:
         article: the parsed article.
 
     Returns:
-        ('' | 'not_medical' | 'not_human', who is studied ('studied: person 41, animal 3') and up to eight
-        words that speak for the decision, like 'title: patients', by place, heaviest first).
+        '' | 'notice' | 'not_medical' | 'not_human', and its evidence: who is studied ('studied: person 41,
+        animal 3') and up to eight words that speak for the decision, like 'title: patients', by place,
+        heaviest first; of a notice what makes it one.
     """
+    if found := notice(article):
+        return NOTICE, (found,)
     words = read(article)
     stems = {place: counted(found) for place, found in words.items()}
     counts = class_counts(stems)

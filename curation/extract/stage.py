@@ -6,14 +6,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from curation.extract.boilerplate import boilerplate_paragraph, boilerplate_sections
 from curation.extract.figures import FigureIndex, build_figure, label_key, panels_of, split_label
 from curation.extract.floats import floats_of
 from curation.extract.label_words import heads_in
 from curation.extract.language import running_language
 from curation.extract.mentions import resolve
 from curation.extract.scope import decide
-from schemas.article import Article, ArticlePassage, Section
-from schemas.extracted import Figure, FigureMention, Float, Passage, Pointer, Source
+from schemas.article import Article, Section
+from schemas.extracted import Figure, FigureMention, Float, Passage, Source
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 _AUTHOR_KEYWORDS = frozenset(
@@ -52,6 +53,7 @@ def extract(article: Article) -> Iterator[Source | Figure | Float | Passage | Dr
     heads = heads_in([passage.text for passage in article.passages])
     paths = _section_paths(article.sections)
     parts = {section.number: section.part for section in article.sections}
+    formal = boilerplate_sections(article.sections)
     mentions: dict[int, list[FigureMention]] = defaultdict(list)
     for number, passage in enumerate(article.passages, start=1):
         if not _WORD.search(passage.text):
@@ -66,8 +68,21 @@ def extract(article: Article) -> Iterator[Source | Figure | Float | Passage | Dr
         pointers, found = resolve(passage, index, letters, heads[number - 1])
         for at, mention in found:
             mentions[at].append(mention)
-        part = parts.get(passage.section, "body")
-        yield _passage(article, passage, number, paths, part, language, pointers)
+        boilerplate = formal.get(passage.section) or ("" if found else boilerplate_paragraph(passage.text))
+        yield Passage(
+            id=passage.id,
+            article_id=article.id,
+            number=number,
+            section=passage.section,
+            section_path=paths.get(passage.section, ()),
+            part=parts.get(passage.section, "body"),
+            kind=passage.kind,
+            text=passage.text,
+            text_sha256=passage.text_sha256,
+            language=passage.language or language,
+            boilerplate=boilerplate,
+            pointers=pointers,
+        )
     for at, (figure, (label, caption, _)) in enumerate(zip(article.figures, split, strict=True)):
         yield build_figure(article, figure, label, caption, panels[at], mentions[at], index.main_of(at))
     yield from floats_of(article, mentions)
@@ -114,30 +129,6 @@ def _section_paths(sections: Sequence[Section]) -> dict[int, tuple[str, ...]]:
     return paths
 
 
-def _passage(
-    article: Article,
-    passage: ArticlePassage,
-    number: int,
-    paths: dict[int, tuple[str, ...]],
-    part: str,
-    language: str,
-    pointers: tuple[Pointer, ...],
-) -> Passage:
-    return Passage(
-        id=passage.id,
-        article_id=article.id,
-        number=number,
-        section=passage.section,
-        section_path=paths.get(passage.section, ()),
-        part=part,
-        kind=passage.kind,
-        text=passage.text,
-        text_sha256=passage.text_sha256,
-        language=passage.language or language,
-        pointers=pointers,
-    )
-
-
 # Named functions, not lambdas: stages travel to worker processes.
 def _article_ids(article: Article) -> list[str]:
     return [article.id]
@@ -157,7 +148,7 @@ def _float_ids(article: Article) -> list[str]:
 
 EXTRACT = RecordStage(
     name="extract",
-    version=11,
+    version=12,
     inputs=(Input("parse.articles", Article, by="id"),),
     outputs=(
         Table("sources", Source, ("id",)),

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from curation.extract.bibliographic import is_bibliographic
-from curation.extract.boilerplate import boilerplate_section
 from curation.extract.neutralise import neutralise
 from curation.tasks.shared.words import word_count
 from schemas.benchmark import Document
@@ -15,7 +14,7 @@ from schemas.stages import Drop, Reason
 
 
 def passage_document(task: str, source: Source, passage: Passage, *, min_words: int) -> Document | Drop:
-    """A passage as a document, or why it is none: back matter, a reference, too short.
+    """A passage as a document, or why it is none: about the publication, a reference, too short.
 
     Args:
         task: whose document.
@@ -23,8 +22,8 @@ def passage_document(task: str, source: Source, passage: Passage, *, min_words: 
         passage: the passage.
         min_words: least words of the released text.
     """
-    if title := boilerplate_section(passage.section_path):
-        return _left_out(passage, Reason.BOILERPLATE, title)
+    if passage.boilerplate:
+        return _left_out(passage, Reason.BOILERPLATE, passage.boilerplate)
     if is_bibliographic(passage.text):
         return _left_out(passage, Reason.BOILERPLATE, "a reference")
     spans = [(pointer.start, pointer.end) for pointer in passage.pointers]

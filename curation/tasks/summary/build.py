@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from curation.extract.language import UNKNOWN, guess_language
 from curation.extract.sentences import sentence_spans
-from curation.tasks.shared.bars import Bar, article_bar
+from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_text import sketch
 from curation.tasks.shared.words import word_count
 from curation.tasks.summary.bars import bars_of
@@ -32,14 +32,9 @@ from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.ids import family_key, normalise_doi, query_id
 from schemas.label import RecordLabels
-from schemas.licences import Profile
 from schemas.stages import Account, Drop, Input, RecordStage, Table
 
 OWN_ABSTRACT = f"{NAME}/own-abstract@2"
-NOTICES = frozenset(
-    {"correction", "retraction", "partial-retraction", "expression-of-concern", "addendum", "erratum"}
-)
-"""Article types that are about another article: an abstract there is not a summary of its own."""
 _MAIN = ("", "summary", "executive-summary", "structured-summary")
 """Types an article's abstract may have, best first; key points, highlights and teasers are none."""
 _MIN_QUOTE = 8
@@ -92,7 +87,7 @@ def build(
         The article as a Query or a Drop, every abstract as a Document or a Drop, their Qrel, facts, shingles.
     """
     (article,) = articles
-    barred = _article_bar(source, settings.licence_profile)
+    barred = article_bar(source, settings.licence_profile)
     if barred is not None:
         yield from (_left_out(source, at, *barred) for at in range(1, len(article.abstracts) + 1))
         yield _unasked(source, *barred)
@@ -133,13 +128,6 @@ def _kept(material: _Material) -> Iterator[Row]:
 def abstract_id(article_id: str, number: int) -> str:
     """`…#abstract1`, 1-based in the order given."""
     return f"{article_id}#abstract{number}"
-
-
-def _article_bar(source: Source, profile: Profile) -> Bar | None:
-    """Why nothing of an article may enter, or None."""
-    if source.article_type.lower() in NOTICES and not source.is_retracted:
-        return OwnReason.NOTICE, source.article_type
-    return article_bar(source, profile)
 
 
 def _documents(material: _Material) -> tuple[list[Document], list[Drop], Document | None]:
@@ -328,7 +316,7 @@ def _abstract_ids(source: Source, articles: Sequence[Article], *_: object) -> li
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=5,
+    version=6,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

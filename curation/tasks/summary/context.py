@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from curation.extract.bibliographic import is_bibliographic
-from curation.extract.boilerplate import boilerplate_section
+from curation.extract.formalities import is_formal
 from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
 from curation.extract.sentences import sentence_spans
@@ -81,7 +81,7 @@ def body_passages(article: Article, passages: Iterable[Passage], language: str) 
         if passage.part == "body"
         and passage.kind in _KINDS
         and same_language(passage.language, language)
-        and not boilerplate_section(passage.section_path)
+        and not passage.boilerplate
         and not is_bibliographic(passage.text)
         and not closing_section(passage.section_path, types_above(passage.section))
     ]
@@ -130,7 +130,11 @@ def context_of(
                 passage.language,
             )
         )
-        if not (is_summing_sentence(sentence.source) or _LOST_LIST.search(sentence.source))
+        if not (
+            is_summing_sentence(sentence.source)
+            or is_formal(sentence.source)
+            or _LOST_LIST.search(sentence.source)
+        )
     ]
     order = _nearest_first(sentences, figure)
     left_out = {item for item in (*caption, *sentences) if edited_copies(item.released, bars.sentences)}

@@ -28,7 +28,6 @@ class Settings(task.Settings):
 class OwnReason(StrEnum):
     """Why this task drops what no other does."""
 
-    NOTICE = "notice"
     NO_ABSTRACT = "no_abstract"
     SHORT_ABSTRACT = "short_abstract"
     OTHER_ABSTRACT = "other_abstract"

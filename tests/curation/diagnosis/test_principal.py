@@ -284,11 +284,32 @@ def test_a_phenotype_with_the_name_of_a_disease_is_one() -> None:
 def test_keyword_only() -> None:
     told = (("He had [tuberculosis|MONDO:tb] of the hand.",),)
     found = answer(title="A rare cause of swelling", keywords=["hand", "[tuberculosis|MONDO:tb]"], cases=told)
-    assert (found.concept, found.rule) == ("MONDO:tb", "keyword")
+    assert (found.concept, found.rule) == ("MONDO:tb", "story+keyword")
     assert [item.place for item in found.evidence] == ["keyword", "case"]
     assert found.confidence < answer(title="[Tuberculosis|MONDO:tb] of the hand").confidence
     alone = answer(title="A rare cause of swelling", keywords=["[tuberculosis|MONDO:tb]"])
     assert alone.reason == "unsure"  # its own story does not tell of it
+    told = (("Clinics for [tuberculosis|MONDO:tb] sent him on.",),)
+    looked = answer(title="A cause of swelling", keywords=["hand", "[tuberculosis|MONDO:tb]"], cases=told)
+    assert looked.reason == "unsure"  # nor that he had it
+
+
+def test_what_the_title_sets_aside_is_no_rival() -> None:
+    told = (("He came.", "The final diagnosis was [tuberculosis|MONDO:tb]."),)
+    found = answer(title="[Melanoma|MONDO:melanoma] after [tuberculosis|MONDO:tb]", cases=told)
+    assert found.concept == "MONDO:melanoma"
+
+
+def test_what_a_disease_was_taken_for_is_not_taken_from_the_keywords() -> None:
+    found = answer(
+        title="A swelling misdiagnosed as [tuberculosis|MONDO:tb]", keywords=["[tuberculosis|MONDO:tb]"]
+    )
+    assert found.concept == ""
+
+
+def test_a_word_for_the_patient_gives_way_to_what_he_has() -> None:
+    found = answer(title="Response in a [tuberculous|MONDO:tb] newborn with [lupus|MONDO:lupus]")
+    assert found.concept == "MONDO:lupus"
 
 
 def test_two_keywords_name_no_one_diagnosis() -> None:

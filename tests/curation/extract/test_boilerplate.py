@@ -1,10 +1,11 @@
-"""Sections about the publication are told by their whole title; sections about the subject never are."""
+"""What is about the publication is told by type, title or its sentences; the subject never is."""
 
 from __future__ import annotations
 
 import pytest
 
-from curation.extract.boilerplate import boilerplate_section
+from curation.extract.boilerplate import boilerplate_paragraph, boilerplate_sections, is_title
+from schemas.article import Section
 
 
 @pytest.mark.parametrize(
@@ -48,10 +49,23 @@ from curation.extract.boilerplate import boilerplate_section
         "Agradecimentos",
         "Contribuição dos autores",
         "Disponibilidade de dados",
+        "Consent for publication and ethics approval",
+        "Standard Protocol Approvals, Registrations, and Patient Consents",
+        "Confidentiality and ethical approval",
+        "Institutional Review Board Statement",
+        "CRediT authorship contribution statement",
+        "Declaration of generative AI and AI-assisted technologies in the writing process",
+        "Registration of research studies",
+        "Statement of human and animal rights",
+        "Consideraciones éticas",
+        "Approbation du comité d’éthique",
+        "Finanzierung",
+        "Konflikt interesów",
+        "利益相反",
     ],
 )
 def test_boilerplate(title: str) -> None:
-    assert boilerplate_section(("Declarations", title)) == title
+    assert is_title(title)
 
 
 @pytest.mark.parametrize(
@@ -70,13 +84,81 @@ def test_boilerplate(title: str) -> None:
         "Interest in vaccination",
         "Funding of primary care",
         "Identifying any competing interests",
+        "Ethics education of nurses",
+        "Data and materials",
+        "Author and subject index",
+        "Patients",
+        "Information",
+        "Trial",
+        "Support",
+        "Statement",
+        "2",
         "",
     ],
 )
 def test_the_subject_is_never_boilerplate(title: str) -> None:
-    assert boilerplate_section(("Methods", title)) == ""
+    assert not is_title(title)
 
 
-def test_a_subsection_of_boilerplate_is_boilerplate() -> None:
-    assert boilerplate_section(("Ethics statement", "Animal studies")) == "Ethics statement"
-    assert boilerplate_section(()) == ""
+def _section(number: int, parent: int, title: str, kind: str = "") -> Section:
+    return Section(number=number, parent=parent, title=title, type=kind, part="body")
+
+
+def test_a_subsection_of_boilerplate_is_boilerplate_and_a_type_counts_without_a_title() -> None:
+    sections = [
+        _section(1, 0, "Methods"),
+        _section(2, 1, "Ethics statement"),
+        _section(3, 2, "Animal studies"),
+        _section(4, 0, "", "data-availability"),
+        _section(5, 0, "", "COI-statement"),
+        _section(6, 0, "Results", "results"),
+        _section(7, 6, "Consent"),
+    ]
+    assert boilerplate_sections(sections) == {
+        2: "Ethics statement",
+        3: "Ethics statement",
+        4: "section type data-availability",
+        5: "section type COI-statement",
+        7: "Consent",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Ethics approval: granted by the board of the clinic.", "Ethics approval"),
+        ("Conflict of interest. None of us has one.", "Conflict of interest"),
+        (
+            "The study was approved by the ethics committee (IRB number 12). All took part after they "
+            "had given written informed consent.",
+            "The study was approved by the ethics committee (IRB number 1",
+        ),
+        (
+            "This work was supported by a grant of the state.",
+            "This work was supported by a grant of the state.",
+        ),
+        ("The data are available on reasonable request.", "The data are available on reasonable request."),
+        (
+            "AB and CD wrote the draft. All authors approved it.",
+            "AB and CD wrote the draft. All authors approved it.",
+        ),
+    ],
+)
+def test_a_paragraph_under_another_title(text: str, said: str) -> None:
+    assert boilerplate_paragraph(text) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The study was approved by the ethics committee. Of 40 patients 12 had a fever.",
+        "Written consent was obtained before surgery, which showed a ruptured cyst.",
+        "PCR was performed as described. PS: performance status.",
+        "Data of 30 patients were available. We acknowledge that the number is small.",
+        "Funding of clinics fell: in 2019 every third had closed.",
+        "Support: a stent was placed.",
+        "",
+    ],
+)
+def test_a_paragraph_that_also_speaks_of_the_subject_stays(text: str) -> None:
+    assert boilerplate_paragraph(text) == ""

@@ -31,10 +31,19 @@ def test_halves_are_cut_by_the_hash_of_the_id_and_hold_ids_and_labels_alone(half
     assert {row["label"] for row in rows} == LABELS | {"unclear"}
 
 
+def test_what_was_drawn_at_random_is_of_the_test_half_and_new() -> None:
+    rows = marks("test")["random"]
+    assert len(rows) > 200
+    assert {half_of(row["id"]) for row in rows} == {"test"}
+    assert {row["label"] for row in rows} == LABELS | {"unclear"}
+    assert not {row["id"] for row in rows} & {row["id"] for row in marks("test")["articles"]}
+
+
 def test_what_weights_are_learned_from_is_never_scored() -> None:
     titles = {row["id"] for row in marks("dev")["titles"]}
     assert {row["label"] for row in marks("dev")["titles"]} == LABELS
     assert not titles & {row["id"] for half in ("dev", "test") for row in marks(half)["articles"]}
+    assert not titles & {row["id"] for row in marks("test")["random"]}
 
 
 def test_invented_articles_are_of_many_kinds_and_languages() -> None:

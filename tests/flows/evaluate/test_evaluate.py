@@ -31,12 +31,9 @@ import numpy as np
 __version__ = "5.0.fake"
 CALLS = []
 
-
 class Tokenizer:
     def __call__(self, text, pair=None, truncation=False):
-        words = (text + (" " + pair if pair else "")).lower().split()
-        return {"input_ids": words}
-
+        return {"input_ids": (text + (" " + pair if pair else "")).lower().split()}
 
 class SentenceTransformer:
     max_seq_length = 4
@@ -62,7 +59,6 @@ class SentenceTransformer:
             small = np.asarray(item.convert("L").resize((4, 8))).astype(float).ravel()
             vector[32:] = small - small.mean()
         return vector
-
 
 class CrossEncoder:
     max_length = 6
