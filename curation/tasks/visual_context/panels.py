@@ -23,7 +23,6 @@ from schemas.extracted import Figure, FigureMention, Panel, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.image import FigureImage, PanelBox
-from schemas.label import RecordLabels
 from schemas.stages import Drop, Input, Reason, RecordStage, Table
 
 NAME = "visual_context_panels"
@@ -82,7 +81,6 @@ def build(
     figures: Sequence[Figure],
     passages: Sequence[Passage],
     images: Sequence[FigureImage],
-    records: Sequence[RecordLabels],
     documents: Sequence[Document],
     *,
     settings: Settings,
@@ -94,7 +92,6 @@ def build(
         figures: its figures.
         passages: its passages.
         images: what was seen in their images.
-        records: what they were decided to be, for the setting `clinical_only`.
         documents: its documents in visual_context.
         settings: what it is built with; without `panels` nothing is made.
 
@@ -113,7 +110,7 @@ def build(
         sorted(documents, key=lambda document: document.id),
         cited_by(figures),
         settings,
-        kinds_of(images, records) if settings.clinical_only else None,
+        kinds_of(images) if settings.clinical_only else None,
     )
     boxes = {box.panel_id: box for image in images for box in image.panels}
     made: dict[str, str] = {}
@@ -264,7 +261,6 @@ PER_ARTICLE = RecordStage(
         Input("extract.figures", Figure, by="article_id"),
         Input("extract.passages", Passage, by="article_id"),
         Input("images.images", FigureImage, by="article_id"),
-        Input("labels.records", RecordLabels, by="article_id"),
         Input("visual_context.documents", Document, by="article_id"),
     ),
     outputs=(

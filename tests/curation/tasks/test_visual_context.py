@@ -277,7 +277,7 @@ def merged(
 ) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
     tables: dict[str, list[Any]] = {f"extract.{name}": rows for name, rows in kept.items()}
-    tables |= {"images.images": list(images), "labels.records": []}
+    tables |= {"images.images": list(images)}
     left_out: list[Drop] = []
     for stage in (TASK.per_article, several.PER_ARTICLE, panels.PER_ARTICLE, larger.PER_ARTICLE):
         rows, lost, _ = run_records(stage, tables, {**stage.params, **params}, {})
@@ -296,7 +296,7 @@ def merged(
 
 
 def test_only_clinical_images_where_the_spec_asks() -> None:
-    """Pixels and words must agree; passages that cite a chart as well are about both, as before."""
+    """What is undecided is left out; passages that cite a chart as well are about both, as before."""
     of = article(
         [f"{LONG} ([F1|Fig. 1]).", f"{LONG} again ([F2|Fig. 2]).", f"{LONG} ([F1|Figs 1], [F2|2] [F3|3])."],
         [
@@ -323,8 +323,8 @@ def test_only_clinical_images_where_the_spec_asks() -> None:
     assert [row.source_id for row in made if isinstance(row, Query)] == [f"{ID}#F1"]
     told = {row.id: (str(row.reason), row.detail) for row in made if isinstance(row, Drop)}
     assert told == {
-        f"{ID}#F2": ("no_clinical_image", "kind chart; caption silent"),
-        f"{ID}#F3": ("no_clinical_image", "kind undecided; caption silent"),
+        f"{ID}#F2": ("no_clinical_image", "kind chart"),
+        f"{ID}#F3": ("no_clinical_image", "kind undecided"),
     }
     assert excluded(made)["p3"] == "many_figures"
 
