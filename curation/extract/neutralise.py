@@ -58,7 +58,7 @@ _TAIL = re.compile(
 """What belongs to a pointer after it: further panels, the supplement it is found in, where that is."""
 _LABEL_AT_START = re.compile(
     rf"\s*(?:[:.|–—-]+\s+(?!(?:and|or|und|et|y|e|и|&)\s)(?=\S)"
-    rf"|\s(?=[A-ZÀ-ÖØ-ÞА-Я][^\W\d_]+(?:[ ,:]|\.\s)(?!{VERB}|and\b)))"
+    rf"|\s(?=(?:[A-Z]{{3,}}|CT|US)\s|[A-ZÀ-ÖØ-ÞА-Я][^\W\d_]+(?:[ ,:]|\.\s)(?!{VERB}|and\b)))"
 )
 _LABEL_BEFORE = re.compile(r"(?:^|\n\s*|[.!?,:;]\s+)$")
 _LABEL_AFTER = re.compile(r"\s?[:|]\s+(?=\S)")
