@@ -32,6 +32,7 @@ from benchmarks import (
     scope,
     seven_nights,
     simulated_judges,
+    subcaptions,
     translated_queries,
     translations,
     verification,
@@ -224,7 +225,9 @@ def _panels() -> list[str]:
     rows = {
         "real, tuned on": result["tuned_on"],
         "real, held out": result["held_out"],
-        "generated": generated["asked_rightly"],
+        "real, held out before and one article that was looked at since": result["held_out_with_later"],
+        "generated grids": generated["asked_rightly"],
+        "generated odd shapes": result["odd"]["asked_rightly"],
     }
     lines = [
         "## Panels of compound figures",
@@ -240,11 +243,15 @@ def _panels() -> list[str]:
         rates = " | ".join("" if row[key] is None else f"{row[key]:.3f}" for key in ("precision", "recall"))
         lines.append(f"| {name} | {counts} | {rates} |")
     more, fewer = (generated["asked_wrongly"][name] for name in ("one_more", "one_fewer"))
+    odd_more, odd_fewer = (result["odd"]["asked_wrongly"][name] for name in ("one_more", "one_fewer"))
     note = (
         f"A caption that names one panel more than there are splits {more['split']} of {more['images']} "
-        f"generated compounds, one fewer {fewer['split']} of {fewer['images']}."
+        f"generated compounds, one fewer {fewer['split']} of {fewer['images']}; of odd shapes "
+        f"{odd_more['split']} of {odd_more['images']} and {odd_fewer['split']} of {odd_fewer['images']}. "
+        f"The held out half was scored {result['held_out_runs']} times while the rules of now were written, "
+        "its errors were not looked at. The shared data hold no further figure to mark."
     )
-    return [*lines, "", f"Target: precision ≥ .95. {note}", ""]
+    return [*lines, "", f"Target: precision ≥ .95, recall ≥ .80 on held out figures. {note}", ""]
 
 
 def _vocabulary() -> list[str]:
@@ -370,6 +377,7 @@ def text() -> str:
         _cases,
         _kinds,
         _panels,
+        subcaptions.section,
         principal_diagnosis.section,
         medline_diagnoses.section,
         written_cases.section,

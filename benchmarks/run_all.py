@@ -37,6 +37,7 @@ ALL = (
     "grounding",
     "image_kinds",
     "panels",
+    "subcaptions",
     "overlap_audit",
     "image_copies",
     "partition",

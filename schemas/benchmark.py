@@ -104,6 +104,25 @@ class RowImage:
 
 
 @record
+class QueryPanel:
+    """The panel of a figure that a query shows, cut out of the figure's image."""
+
+    query_id: str = column("query id")
+    panel_id: str = column("panel id, e.g. pmc:PMC123.1#F1.B")
+    figure_id: str = column("figure it is a part of")
+    article_id: str = column("article it is of")
+    letter: str = column("its letter in the caption, upper case")
+    left: int = column("pixels from the left edge of the figure's upright image")
+    top: int = column("pixels from the top edge")
+    right: int = column("first column after the panel")
+    bottom: int = column("first row after the panel")
+    lead_end: int = column("characters of the figure's caption before any panel's, shown with each")
+    caption_start: int = column("offset of the panel's own words in the figure's caption")
+    caption_end: int = column("offset after them")
+    caption_sha256: str = column("hex SHA-256 of the figure's caption without its label")
+
+
+@record
 class DocumentId:
     """One document before equal ones become one."""
 

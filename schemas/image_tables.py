@@ -1,4 +1,4 @@
-"""Published tables of queries and documents with several images, there where a spec asks for them."""
+"""Published tables of rows with several images and of panels, there where a spec asks for them."""
 
 from __future__ import annotations
 
@@ -62,3 +62,27 @@ ORIGIN_IMAGES = Published(
     reader="auditor",
     is_optional=True,
 )
+PANELS = Published(
+    "panels",
+    "provenance/panels",
+    "The panel that a query shows, where the spec asks for panels: where it was cut out of its figure.",
+    (
+        text("query-id", "query id", refers="queries.id"),
+        text("panel_id", "panel id: that of its figure, a dot and the letter"),
+        text("figure_id", "figure it is a part of"),
+        text("letter", "its letter in the caption, upper case", repeats=True),
+        number("left", "pixels from the left edge of the figure's upright image"),
+        number("top", "pixels from the top edge"),
+        number("right", "first column after the panel"),
+        number("bottom", "first row after the panel"),
+        number("lead_end", "characters of the figure's caption before any panel's, shown with each"),
+        number("caption_start", "offset of the panel's own words in the figure's caption"),
+        number("caption_end", "offset after them"),
+        text("caption_sha256", "hex SHA-256 of the figure's caption without its label"),
+    ),
+    ("query-id",),
+    reader="auditor",
+    is_optional=True,
+)
+"""A query's image is that stretch of the figure's, as a PNG; its text is the caption's lead on a line of its
+own, if there is one, and the panel's words."""

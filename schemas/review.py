@@ -151,9 +151,17 @@ class Verdict:
     annotations: tuple[str, ...] = column("ids of the annotations it rests on")
 
 
-def content_sha256(text: str, image_sha256: str = "") -> str:
-    """Hash of a published row's text and source image, hex SHA-256: what a verdict is bound to."""
-    return sha256_text(f"{text}\x00{image_sha256}")
+def source_image(shown: str) -> str:
+    """Hex SHA-256 of the file that a shown image is of; a panel is called `HASH-LEFT-TOP-RIGHT-BOTTOM`."""
+    return shown.partition("-")[0]
+
+
+def content_sha256(text: str, image: str = "") -> str:
+    """Hash of a published row's text and source image, hex SHA-256: what a verdict is bound to.
+
+    A panel's box is part of its query's id, so its figure's image is enough here.
+    """
+    return sha256_text(f"{text}\x00{source_image(image)}")
 
 
 def candidate_id(kind: str, task: str, query_id: str, corpus_id: str, shown: tuple[ShownItem, ...]) -> str:

@@ -27,7 +27,7 @@ from schemas.columns import (
     number,
     text,
 )
-from schemas.image_tables import ORIGIN_IMAGES, ROW_IMAGES
+from schemas.image_tables import ORIGIN_IMAGES, PANELS, ROW_IMAGES
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.larger_tables import LARGER_TABLES
 from schemas.name_tables import NAME_RECIPES, NAMED_TABLES
@@ -481,7 +481,7 @@ TABLES: tuple[Published, ...] = (
     *(ROW_IMAGES, ANNOTATIONS, TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
     *(
-        ORIGIN_IMAGES,
+        *(ORIGIN_IMAGES, PANELS),
         *LARGER_TABLES,
         IMAGE_CHECKS,
         CUTS,

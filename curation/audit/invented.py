@@ -70,6 +70,8 @@ _FINDERS = (["bm25:answer:1"], ["bm25:answer:1", "dense:query:2"])
 _OF_IMAGES = frozenset(ORIGIN_IMAGES.schema.names)
 _ONE_IMAGE = frozenset({0, 3})
 """Cases of one image: beside their queries duplicates are planted."""
+_PANEL = 2
+"""The case whose query is said to show a panel."""
 _CLUES = frozenset({0})
 """Cases whose query names a test of its diagnosis."""
 
@@ -219,7 +221,7 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         {
             "id": query,
             "split": "dev" if number in _DEV else "test",
-            "source_id": f"{own}#case1",
+            "source_id": f"{own}#F1.A" if number == _PANEL else f"{own}#case1",
             "family": "",
             "hides_target": True,
             "since": "1.0.0",
@@ -236,6 +238,11 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
         found["provenance_corpus"].append({"id": name, **origin})
         if drawn:
             found["image_checks"].append({"id": name, "kind": "", "text_check": "passed", "flags": []})
+    if number == _PANEL:
+        place = {"letter": "A", "left": 0, "top": 0, "right": _SIZE[0], "bottom": _SIZE[1]}
+        figure = {"panel_id": f"{own}#F1.A", "figure_id": f"{own}#F1", "caption_sha256": sha256_text(text)}
+        words = {"lead_end": 0, "caption_start": 0, "caption_end": len(text)}
+        found["panels"].append({"query-id": query, **place, **figure, **words})
     if further:
         _add_images(found, "query", query, own, (picture, *further))
         _add_images(found, "document", documents[0][0], other, (shown, *further))

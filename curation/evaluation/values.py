@@ -36,7 +36,7 @@ def by_value(collection: Collection, per_query: pa.Table, measures: Sequence[str
         found = queries_by_value(collection.directory, facet, collection.split)
         values = {query: value for value, queries in found.items() for query in queries}
         kept = {query: value for query, value in values.items() if query in collection.qrels}
-        if kept:
+        if any(kept.values()):
             told[facet] = _of_facet(kept, rows, measures)
     return {"minimum": MINIMUM, "facets": told}
 

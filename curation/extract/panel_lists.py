@@ -31,7 +31,7 @@ _MORE = re.compile(
     rf"(?:[Pp]anels?\s)?(?P<letter>[A-Za-z])(?P<sub>[ivx]{{1,4}}|[1-9])?(?![A-Za-z0-9'’]|[{_DASH}][A-Za-z]{{2}}|\s?[=<>])"
 )
 _ONLY_LETTERS = re.compile(
-    r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?[A-Za-z](?![A-Za-z]))*)\W*"
+    r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?(?:and\s)?[A-Za-z](?![A-Za-z]))*)\W*"
 )
 _TOKEN = re.compile(rf"[A-Za-z]+|[{_DASH}]")
 _MAX_GAP = 8

@@ -1,6 +1,7 @@
 """Panels of a multi-panel figure, read from its caption: "(A) CT. (B, C) MRI", "A, axial", "Left: …".
 
-A style counts only if its letters start at A and follow each other: "(A)" in a chemical name is none.
+A style counts only if its letters start at A and leave none out: "(A)" in a chemical name is none.
+Which words belong to a letter, curation.extract.subcaptions says.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from curation.extract.panel_lists import letters_of
+from curation.extract.panel_lists import fill, letters_of
+from curation.extract.subcaptions import Marker, spans_of
 from schemas.article import Emphasis
 from schemas.extracted import Panel
 from schemas.ids import panel_id
@@ -17,7 +19,7 @@ from schemas.ids import panel_id
 _LIST = r"[{c}](?:\s?(?:,|;|&|/|and|to|[–—‐‑−-])\s?(?:and\s)?[{c}](?![A-Za-z]))*"
 _UPPER = _LIST.format(c="A-Z")
 _LOWER = _LIST.format(c="a-z")
-_PANELS = r"(?:[Pp]anels?\s)?"
+_PANELS = r"(?:[Pp](?:anel|art)s?\s)?"
 
 
 class _Style(NamedTuple):
@@ -37,7 +39,13 @@ def _after(lead: str, marker: str, *needs: str) -> _Style:
 
 
 def _bracketed(letters: str, *needs: str) -> _Style:
-    return _Style(needs, None, re.compile(rf"\({_PANELS}(?P<letters>{letters})(?:\)|[,:;]\s)"))
+    """In brackets, one of which an author may have forgotten."""
+    forgotten = rf"(?<=\s){letters}\)"
+    return _Style(
+        needs,
+        None,
+        re.compile(rf"\(\s?{_PANELS}(?P<letters>{letters})(?:\s?\)|[,:;]\s)|{forgotten}"),
+    )
 
 
 _STYLES: tuple[_Style, ...] = (
@@ -45,10 +53,10 @@ _STYLES: tuple[_Style, ...] = (
     _bracketed(_LOWER, "(", "a"),
     _after(r"\s", rf"(?P<letters>{_UPPER})\)\s?", ")", "A"),
     _after(r"\s", rf"(?P<letters>{_LOWER})\)\s?", ")", "a"),
-    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\s?[,:]\s", "A"),
+    _after(r"(?:[.;:]\s|\s(?=A\s?[,:]\s[A-Z]))", rf"{_PANELS}(?P<letters>{_UPPER})\s?[,:]\s", "A"),
     _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_UPPER})\.\s", "A"),
-    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_LOWER})\s?[,:.]\s", "a"),
-    _after(r"[.;:,]\s", rf"[Pp]anels?\s(?P<letters>{_UPPER})\b", "anel", "A"),
+    _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_LOWER})(?:\s?[,:.]|\s[–—-])\s", "a"),
+    _after(r"[.;:,]\s", rf"(?:[Pp]anels?|[Pp]arts?)\s\(?(?P<letters>{_UPPER})\b\)?", "A"),
 )
 _POSITION = re.compile(
     r"(?:^|[.;]\s|\()(?P<word>(?:(?:upper|lower|top|bottom)[\s-])?(?:left|right|middle|cent(?:er|re))"
@@ -57,13 +65,8 @@ _POSITION = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"[.;:,]?\s")
-_END = re.compile(r"[.;]\s|$")
-
-
-class _Marker(NamedTuple):
-    start: int
-    end: int
-    letters: tuple[str, ...]
+_WORD_BEFORE = re.compile(r"[Pp](?:anel|art)s?\s?$|\(\s?$")
+_JOINED = re.compile(r"\)?(?P<dash>\s?[–—‐‑−-]\s?|\sto\s)\(?|\)?\s?(?:,|&|and|,\sand)?\s?\(?")
 
 
 def find_panels(figure_id: str, caption: str, emphasis: Sequence[Emphasis] = ()) -> tuple[Panel, ...]:
@@ -77,96 +80,130 @@ def find_panels(figure_id: str, caption: str, emphasis: Sequence[Emphasis] = ())
     Returns:
         Panels in order of the letters. Panels named together ("(A–C)") share one span.
     """
-    best: list[_Marker] = []
-    for candidates in _candidates(caption, emphasis):
-        chosen = _sequence(candidates)
-        if sum(len(marker.letters) for marker in chosen) > sum(len(marker.letters) for marker in best):
-            best = chosen
+    best = _best(caption, emphasis)
     if sum(len(marker.letters) for marker in best) < 2:
         best = _positions(caption)
-    spans = _spans(caption, best)
+        found = zip(best, spans_of(caption, best), strict=True)
+        named = [(letter, span) for marker, span in found for letter in marker.letters]
+    else:
+        found = zip(best, spans_of(caption, best), strict=True)
+        named = sorted((letter, span) for marker, span in found for letter in marker.letters)
     return tuple(
         Panel(id=panel_id(figure_id, letter.replace(" ", "-")), letter=letter, start=start, end=end)
-        for marker, (start, end) in zip(best, spans, strict=True)
-        for letter in marker.letters
+        for letter, (start, end) in named
     )
 
 
-def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[_Marker]]:
+def _best(caption: str, emphasis: Sequence[Emphasis]) -> list[Marker]:
+    """The markers that name most panels; those of an outer list before those of lists inside its items."""
+    chosen = [_sequence(candidates) for candidates in _candidates(caption, emphasis)]
+    chosen = [markers for markers in chosen if sum(len(marker.letters) for marker in markers) > 1]
+    if not chosen:
+        return []
+    best = max(chosen, key=lambda markers: sum(len(marker.letters) for marker in markers))
+    outer = [
+        markers
+        for markers in chosen
+        if markers[0].start < best[0].start and (not markers[0].start or markers[-1].start > best[0].start)
+    ]
+    return min(outer, key=lambda markers: markers[0].start) if outer else best
+
+
+def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[Marker]]:
     """Possible markers of each style, the most explicit style first."""
     for style in _STYLES:
         if not all(map(caption.__contains__, style.needs)):
             continue
         first = style.first.match(caption) if style.first else None
         later = style.later.finditer(caption, first.end() if first else 0)
-        yield [
-            _Marker(found.start() + _lead(found.group()), found.end(), letters_of(found.group("letters")))
-            for found in (first, *later)
-            if found
-        ]
+        found = [_marker(caption, match) for match in (first, *later) if match]
+        yield _joined(caption, [marker for marker in found if marker is not None])
     bold = [part for part in emphasis if part.kind == "bold"]
     yield [
-        _Marker(part.start, part.end, letters)
+        _with_brackets(caption, Marker(part.start, part.end, letters))
         for part in bold
         if (letters := letters_of(caption[part.start : part.end].rstrip(".,: ")))
     ]
 
 
-def _lead(matched: str) -> int:
-    """Length of the end of the sentence before, which a style had to look at."""
-    found = _LEAD.match(matched)
-    return found.end() if found else 0
+def _with_brackets(caption: str, marker: Marker) -> Marker:
+    """A bold letter with the brackets around it."""
+    is_opened = caption[: marker.start].endswith("(") and caption[marker.end : marker.end + 1] == ")"
+    return Marker(marker.start - is_opened, marker.end + is_opened, marker.letters)
 
 
-def _sequence(candidates: Iterable[_Marker]) -> list[_Marker]:
-    """The markers that continue A, B, C, … without a gap; repeated and wild ones are left out."""
-    chosen: list[_Marker] = []
-    expected = ord("A")
+def _marker(caption: str, found: re.Match[str]) -> Marker | None:
+    """A marker, without the end of the sentence before it, up to its closing bracket."""
+    lead = _LEAD.match(found.group())
+    start, end = found.start() + (lead.end() if lead else 0), found.end()
+    letters = letters_of(found.group("letters") or found.group().rstrip(") "))
+    is_opened = "(" in caption[start:end]
+    if not is_opened and ")" in caption[start:end] and _is_inside_brackets(caption, start):
+        return None
+    if is_opened and ")" not in caption[start:end]:
+        end = _closing(caption, end)
+    while (before := _WORD_BEFORE.search(caption, max(start - 8, 0), start)) is not None:
+        start = before.start()
+    return Marker(start, end, letters)
+
+
+def _is_inside_brackets(caption: str, position: int) -> bool:
+    return caption.count("(", 0, position) > caption.count(")", 0, position)
+
+
+def _closing(caption: str, position: int) -> int:
+    """After the bracket that closes an opened one; `position` when none does before the next opens."""
+    end = caption.find(")", position)
+    return position if end < 0 or "(" in caption[position:end] else end + 1
+
+
+def _joined(caption: str, markers: Sequence[Marker]) -> list[Marker]:
+    """Neighbours with nothing between but "and" or a dash as one: "(a) and (b)", "(g)–(i)"."""
+    joined: list[Marker] = []
+    for marker in markers:
+        last = joined[-1] if joined else None
+        link = _JOINED.fullmatch(caption, last.end, marker.start) if last else None
+        if last is None or link is None or max(last.letters, default="") >= min(marker.letters, default=""):
+            joined.append(marker)
+            continue
+        letters = fill(last.letters, marker.letters) if link.group("dash") else marker.letters
+        is_double = caption.startswith("((", last.start) and caption.startswith(")", marker.end)
+        joined[-1] = Marker(last.start, marker.end + is_double, tuple(sorted({*last.letters, *letters})))
+    return joined
+
+
+def _sequence(candidates: Sequence[Marker]) -> list[Marker]:
+    """The markers that continue A, B, C, … without a gap; repeated and wild ones are left out.
+
+    A list of letters may come before its turn, "(a, c) … (b, d)", if in the end none is missing.
+    """
+    strict = _in_turn(candidates, is_strict=True)
+    free = _in_turn(candidates, is_strict=False)
+    letters = {letter for marker in free for letter in marker.letters}
+    is_whole = letters == {chr(ord("A") + at) for at in range(len(letters))}
+    return free if is_whole and len(letters) > sum(len(marker.letters) for marker in strict) else strict
+
+
+def _in_turn(candidates: Iterable[Marker], *, is_strict: bool) -> list[Marker]:
+    chosen: list[Marker] = []
+    seen: set[str] = set()
     for marker in candidates:
-        codes = [ord(letter) for letter in marker.letters]
-        if codes and codes == list(range(expected, expected + len(codes))):
+        following = next(chr(code) for code in range(ord("A"), ord("Z") + 2) if chr(code) not in seen)
+        is_turn = list(marker.letters) == [chr(ord(following) + at) for at in range(len(marker.letters))]
+        is_list = not is_strict and len(marker.letters) > 1 and not seen & set(marker.letters)
+        if marker.letters and (is_turn or is_list):
             chosen.append(marker)
-            expected += len(codes)
+            seen.update(marker.letters)
     return chosen
 
 
-def _positions(caption: str) -> list[_Marker]:
+def _positions(caption: str) -> list[Marker]:
     """Panels named by place (Left, Upper right); at least two different ones."""
-    markers: dict[str, _Marker] = {}
+    markers: dict[str, Marker] = {}
     for found in _POSITION.finditer(caption):
         word = re.sub(r"[\s-]+", " ", found.group("word").lower()).replace("centre", "center")
-        markers.setdefault(word, _Marker(found.start() + _lead(found.group()), found.end(), (word,)))
+        lead = _LEAD.match(found.group())
+        start = found.start() + (lead.end() if lead else 0)
+        is_closed = caption.startswith("(", start) and caption.startswith(")", found.end())
+        markers.setdefault(word, Marker(start, found.end() + is_closed, (word,)))
     return list(markers.values()) if len(markers) > 1 else []
-
-
-def _spans(caption: str, markers: Sequence[_Marker]) -> list[tuple[int, int]]:
-    """Sub-caption of each marker: the text after it, or before it when markers close their phrases."""
-    if not markers:
-        return []
-    if _is_suffixed(caption, markers):
-        starts = [_sentence_start(caption, markers[0].start), *(marker.end for marker in markers[:-1])]
-        ends = [marker.end for marker in markers]
-    else:
-        starts = [marker.start for marker in markers]
-        ends = [*(marker.start for marker in markers[1:]), len(caption)]
-    return [_trimmed(caption, start, end) for start, end in zip(starts, ends, strict=True)]
-
-
-def _is_suffixed(caption: str, markers: Sequence[_Marker]) -> bool:
-    """Whether markers follow what they name: in "CT (A) and MRI (B)." no word is after the last."""
-    before = caption[_sentence_start(caption, markers[0].start) : markers[0].start]
-    after = caption[markers[-1].end :]
-    return bool(re.search(r"\w", before)) and re.match(r"\W*$|\s*[.;](?:\s|$)", after) is not None
-
-
-def _sentence_start(caption: str, position: int) -> int:
-    ends = [found.end() for found in _END.finditer(caption, 0, position) if found.group()]
-    return ends[-1] if ends else 0
-
-
-def _trimmed(caption: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and caption[start] in " ,;.\u00a0":
-        start += 1
-    while end > start and caption[end - 1].isspace():
-        end -= 1
-    return start, end

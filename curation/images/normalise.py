@@ -56,6 +56,29 @@ def normalise(image: Decoded, *, license: str) -> Normalised:
     return Normalised(as_png(image.image), "png", steps)
 
 
+def cut_out(image: Decoded, box: tuple[int, int, int, int], *, license: str) -> Normalised:
+    """A stretch of an image as PNG, pixel for pixel.
+
+    Args:
+        image: the decoded file.
+        box: left, top, right and bottom in pixels of the upright image; the last two lie outside.
+        license: SPDX id that holds for the figure.
+
+    Raises:
+        InputError: licence_not_allowed: the licence forbids derived forms; image_corrupt: the box lies not
+            inside the image.
+    """
+    left, top, right, bottom = box
+    if not terms(license).derivatives:
+        raise InputError(f"{license} allows no stretch of an image", reason=Reason.LICENCE_NOT_ALLOWED)
+    if not (0 <= left < right <= image.width and 0 <= top < bottom <= image.height):
+        size = f"{image.width}×{image.height} pixels"
+        raise InputError(f"the panel {box} lies not inside the image of {size}", reason=Reason.IMAGE_CORRUPT)
+    place = f"panel {left},{top},{right},{bottom} cut out"
+    steps = ", ".join((f"{image.format} to png", "first frame", *image.steps, place))
+    return Normalised(as_png(image.image.crop(box)), "png", steps)
+
+
 def as_png(image: Image.Image) -> bytes:
     """Mode L or RGB as PNG; decoding has left no metadata that would be written."""
     out = io.BytesIO()

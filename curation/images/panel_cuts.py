@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ _REACH = 0.10
 _MIN_SIDE = 0.05
 _MAX_STEPS = 120
 _SPECKS = 0.04
+_BRACKET = 0.6
 _EDGE = 2.0
 _STEP = 80
 
@@ -160,7 +161,7 @@ def _turned(mark: Letter, shape: tuple[int, ...], *, down: bool, across: bool) -
     height, width = shape
     left, right = (width - mark.right, width - mark.left) if across else (mark.left, mark.right)
     top, bottom = (height - mark.bottom, height - mark.top) if down else (mark.top, mark.bottom)
-    return Letter(mark.letter, left, top, right, bottom, mark.score, mark.size, mark.is_upper)
+    return replace(mark, left=left, top=top, right=right, bottom=bottom)
 
 
 def _back(region: Region, shape: tuple[int, ...], *, down: bool, across: bool) -> Region:
@@ -270,7 +271,8 @@ def _edge(
 
 
 def _start(mark: Letter, axis: int) -> int:
-    return mark.top if axis == 0 else mark.left
+    bracket = round(_BRACKET * (mark.bottom - mark.top)) if mark.is_bracketed else 0
+    return mark.top if axis == 0 else max(mark.left - bracket, 0)
 
 
 def _end(mark: Letter, axis: int) -> int:

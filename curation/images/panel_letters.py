@@ -29,14 +29,19 @@ _CASE_MARGIN = 0.06
 _MIN_HEIGHT = 7
 _MAX_HEIGHT = 0.09
 _DARK, _LIGHT = 110, 200
+_NIGHT, _DIM = 40, 130
+"""A figure on a ground so dark shows letters of this brightness, too."""
 _LARGE = 1.8
 _BOX = 2.6
 _FREE, _BRACKET, _TEXT = range(3)
 _BRACKETS = 0.1
+_BRACKET_HEIGHT = 2.4
 _SAMPLES = 12
 _ROWS = 8
 _BITS = 24
 """Of a pixel's share of a glyph: products of two glyphs stay below 2**53, so any order of adding is exact."""
+_TWINS = frozenset("COSUVWXZ")
+"""Letters of one form in both cases: only their size beside the others tells them apart."""
 _SOLID = np.empty(0, dtype=np.uint8)
 
 
@@ -52,6 +57,7 @@ class Letter:
     score: float
     size: float
     is_upper: bool
+    is_bracketed: bool = False
 
 
 class Spot(NamedTuple):
@@ -80,13 +86,17 @@ class _Glyph(NamedTuple):
 
 
 class _Faces(NamedTuple):
-    """The n letters known: (n, 400) shapes, (n,) widths and heights, of capitals or not."""
+    """The n letters known: (n, 400) shapes, (n,) widths and heights, of capitals or not.
+
+    others: (n,) the same letter in the other case where that has the same form, else itself.
+    """
 
     letters: tuple[str, ...]
     uppers: Mask
     shapes: Shapes
     aspects: npt.NDArray[np.float32]
     heights: npt.NDArray[np.float64]
+    others: npt.NDArray[np.intp]
 
 
 class _Ground(NamedTuple):
@@ -107,7 +117,9 @@ def read_print(grey: Grey, wanted: Collection[str]) -> Print:
         grey: (height, width) uint8.
         wanted: upper-case letters to look for.
     """
-    dark, light = _ground(grey < _DARK), _ground(grey > _LIGHT)
+    edge = np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
+    is_dark = float(np.median(edge)) < _NIGHT
+    dark, light = _ground(grey < _DARK), _ground(grey > (_DIM if is_dark else _LIGHT))
     glyphs = [*_glyphs(dark, light, 255 - grey), *_glyphs(light, dark, grey)]
     letters = tuple(_read([glyph for glyph in glyphs if glyph.shape.size], wanted))
     return Print(letters, tuple(glyph.spot for glyph in glyphs))
@@ -126,7 +138,8 @@ def _glyphs(print_: _Ground, paper: _Ground, shade: Grey) -> Iterator[_Glyph]:
         part = print_.labels[top:bottom, left:right] == number
         is_solid = not 0.15 <= part.mean() <= 0.9 or right - left < 0.25 * (bottom - top)
         shape = _SOLID if is_solid else _shape(shade[top:bottom, left:right], part)
-        yield _Glyph(Spot(left, top, right, bottom), shape, sides == (_BRACKET, _BRACKET))
+        is_bracketed = sides == (_BRACKET, _BRACKET) or _stands_in_brackets(print_, number)
+        yield _Glyph(Spot(left, top, right, bottom), shape, is_bracketed)
 
 
 def _ground(mask: Mask) -> _Ground:
@@ -200,6 +213,24 @@ def _side(ground: _Ground, labels: npt.NDArray[np.int32], height: int) -> int:
     return _BRACKET if is_bracket else _TEXT
 
 
+def _stands_in_brackets(ground: _Ground, number: int) -> bool:
+    """Whether the nearest thing on either side is slim and reaches above and below the glyph."""
+    left, top, right, bottom = ground.places[number].tolist()
+    height = bottom - top
+    for near in (
+        ground.labels[top:bottom, right : right + height],
+        ground.labels[top:bottom, max(left - height, 0) : left][:, ::-1],
+    ):
+        used = _filled(near > 0, 0).nonzero()[0]
+        if not len(used):
+            return False
+        x0, y0, x1, y1 = ground.places[int(near[:, used[0]].max())].tolist()
+        is_tall = y0 <= top and bottom <= y1 and y1 - y0 <= _BRACKET_HEIGHT * height
+        if not is_tall or x1 - x0 > 0.5 * (y1 - y0):
+            return False
+    return True
+
+
 def _filled(mask: Mask, axis: int) -> Mask:
     """Whether any pixel is set, along an axis of a (height, width) mask."""
     return np.asarray(mask.any(axis=axis), dtype=np.bool_)
@@ -228,6 +259,7 @@ def _read(glyphs: Sequence[_Glyph], wanted: Collection[str]) -> Iterator[Letter]
     ratios = aspects[:, None] / faces.aspects
     fits = (ratios >= 0.72) & (ratios <= 1.4)
     scores = np.where(fits, _likeness([glyph.shape for glyph in glyphs], faces), -1.0)
+    scores = np.maximum(scores, scores[:, faces.others])
     least = np.maximum(_MIN_SCORE, scores.max(axis=1) - _CASE_MARGIN)
     chosen = {
         is_upper: np.where(faces.uppers == is_upper, scores, -1.0).argmax(axis=1)
@@ -241,7 +273,7 @@ def _read(glyphs: Sequence[_Glyph], wanted: Collection[str]) -> Iterator[Letter]
                 continue
             size = round((glyph.spot.bottom - glyph.spot.top) / float(faces.heights[face]), 2)
             worth = round(min(float(reached[number]) + _BRACKETS * glyph.is_bracketed, 1.0), 4)
-            yield Letter(faces.letters[face], *glyph.spot, worth, size, is_upper)
+            yield Letter(faces.letters[face], *glyph.spot, worth, size, is_upper, glyph.is_bracketed)
 
 
 def _likeness(shapes: Sequence[Grey], faces: _Faces) -> Shapes:
@@ -275,7 +307,16 @@ def _faces() -> _Faces:
             character = chr(ord(first) + code)
             if character not in "ij":  # two parts: never one component
                 drawn.append((character, _drawn(font, character, stroke), capital))
+    others = list(range(len(drawn)))
+    for number, (one, other) in enumerate(itertools.pairwise(drawn)):
+        if one[0].upper() in _TWINS and one[0] == other[0].upper():  # a capital, then the small letter
+            others[number], others[number + 1] = number + 1, number
+    for stroke, code in itertools.product(_STROKES[1:], range(26)):
+        with_stop = _drawn(font, f"{chr(ord('A') + code)}.", stroke)  # bold print runs into its full stop
+        drawn.append((chr(ord("A") + code), with_stop, _drawn(font, "H", stroke).height))
+    others += range(len(others), len(drawn))
     return _Faces(
+        others=np.array(others, dtype=np.intp),
         letters=tuple(character.upper() for character, _, _ in drawn),
         uppers=np.array([character.isupper() for character, _, _ in drawn]),
         shapes=_normalised([_resized(image) for _, image, _ in drawn]),

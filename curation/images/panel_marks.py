@@ -13,6 +13,7 @@ from curation.images.panel_letters import Letter, Print
 
 UNSEEN = 0.0
 _READ, _WELL_READ = 0.6, 0.66
+_CLEAR = 0.75
 _MIN_READ = 3
 _FEW = 3
 _LOOSELY = 3.0
@@ -58,8 +59,11 @@ def mark_sets(found: Print, letters: Sequence[str]) -> Iterator[tuple[Letter, ..
 
 
 def _are_sure(chosen: Sequence[Letter]) -> bool:
-    """Whether marks read faintly stand in line with others, and few marks all do, at least nearly."""
-    few = len(chosen) <= _FEW
+    """Whether marks read faintly stand in line with others, and few marks all do, at least nearly.
+
+    Three that are read beyond doubt may stand anywhere: the cuts have to fit them.
+    """
+    few = len(chosen) <= _FEW and not (len(chosen) == _FEW and min(mark.score for mark in chosen) >= _CLEAR)
     return all(
         any(_in_line(mark, other, 1.0 if faint else _LOOSELY) for other in chosen if other is not mark)
         for mark in chosen
@@ -76,16 +80,21 @@ def _goes_on(
     last = chr(ord(max(letters)) + 1)
     size = min(mark.size for mark in best.values())
     columns, lines = _lattice(best, size)
-    next_ = [mark for mark in group if mark.letter == last]
+    are_bracketed = all(mark.is_bracketed for mark in best.values())
+    next_ = [mark for mark in group if mark.letter == last and mark.is_bracketed >= are_bracketed]
     if len(columns) * len(lines) == len(letters) + 1:  # one place is left: something unread may stand there
         next_ += _unread(last, best, found, size)
     return any(_follows(mark, best, (*letters, last), len(letters), size) for mark in next_)
 
 
 def _groups(found: Sequence[Letter]) -> Iterator[list[Letter]]:
-    """Well read letters of one case and of about one size, the largest size first."""
-    for is_upper in (True, False):
-        read = [mark for mark in found if mark.is_upper == is_upper and mark.score >= _READ]
+    """Well read letters of one case and of about one size, the largest size first; then those in brackets."""
+    for in_brackets, is_upper in itertools.product((False, True), (True, False)):
+        read = [
+            mark
+            for mark in found
+            if mark.is_upper == is_upper and (mark.is_bracketed if in_brackets else mark.score >= _READ)
+        ]
         for size in sorted({mark.size for mark in read}, reverse=True):
             yield [mark for mark in read if size / _SIZE_BAND <= mark.size <= size]
 

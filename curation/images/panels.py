@@ -1,7 +1,8 @@
 """Splits a compound image into the panels its caption names; precision before recall.
 
 Printed panel letters lead the cut (panel_marks, panel_cuts); without letters only a full grid of photographs
-or charts is split (panel_grids). Whatever image and caption do not agree on stays whole.
+or charts is split (panel_grids), with some of them a figure of clear gutters (panel_gutters). Whatever image
+and caption do not agree on stays whole.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from PIL import Image
 
 from curation.images.panel_cuts import Ground, Region, regions_by_marks
 from curation.images.panel_grids import grid_regions
+from curation.images.panel_gutters import gutter_regions
 from curation.images.panel_letters import Grey, Mask, read_print
 from curation.images.panel_marks import UNSEEN, mark_sets
 
@@ -23,6 +25,7 @@ _INK = 32
 _WHITE_SHARE = 0.02
 _UNIFORM = 0.5
 _LINE = 0.95
+_FRAME = 0.02
 _WHITE, _BLACK = (255, 255, 255), (0, 0, 0)
 
 
@@ -52,6 +55,19 @@ def find_panels(image: Image.Image, letters: Sequence[str]) -> tuple[Box, ...]:
         return ()
     if any(len(mark) != 1 or not "A" <= mark <= "Z" for mark in marks):
         return ()
+    frame = _frame(image)
+    if frame is not None:
+        inner = find_panels(image.crop(frame), letters)
+        return tuple(
+            Box(
+                box.letter,
+                box.left + frame[0],
+                box.top + frame[1],
+                box.right + frame[0],
+                box.bottom + frame[1],
+            )
+            for box in inner
+        )
     small = image.convert("RGB")
     small.thumbnail((_WORKING_SIDE, _WORKING_SIDE), Image.Resampling.BOX)
     grey = np.asarray(small.convert("L"))
@@ -59,10 +75,27 @@ def find_panels(image: Image.Image, letters: Sequence[str]) -> tuple[Box, ...]:
     return _boxes(marks, regions, image.size, small.size)
 
 
+def _frame(image: Image.Image) -> Region | None:
+    """What a bright line around a dark figure encloses; None where there is no such line."""
+    grey = np.asarray(image.convert("L"))
+    height, width = grey.shape
+    most = max(2, round(_FRAME * min(height, width)))
+    sides = (grey[:most], grey[:, :most].T, grey[::-1][:most], grey[:, ::-1][:, :most].T)
+    depths = [int((np.median(side, axis=1) > 255 - _INK).argmin()) for side in sides]
+    top, left, bottom, right = depths
+    if not all(depths) or min(height, width) <= 4 * most:
+        return None
+    inner = grey[top:-bottom, left:-right]
+    edge = np.concatenate([inner[2], inner[-3], inner[:, 2], inner[:, -3]])
+    is_dark = float((edge < _INK).mean()) >= _UNIFORM
+    return Region(left + 1, top + 1, width - right - 1, height - bottom - 1) if is_dark else None
+
+
 def _regions(ground: Ground, letters: Sequence[str]) -> tuple[Region, ...]:
     """A region for each letter, the surest way first."""
     following = chr(ord(max(letters)) + 1)
-    sets = list(mark_sets(read_print(ground.grey, (*letters, following)), letters))
+    found = read_print(ground.grey, (*letters, following))
+    sets = list(mark_sets(found, letters))
     for level in (0, 1, 2):
         for marks in sets:
             if level and min(mark.score for mark in marks) == UNSEEN:
@@ -70,7 +103,7 @@ def _regions(ground: Ground, letters: Sequence[str]) -> tuple[Region, ...]:
             regions = regions_by_marks(ground, marks, level)
             if regions:
                 return regions
-    return grid_regions(ground, len(letters))
+    return grid_regions(ground, len(letters)) or gutter_regions(ground, letters, found.letters)
 
 
 def _ink(image: Image.Image) -> Mask:

@@ -139,7 +139,7 @@ def _image_ids(figure: Figure) -> list[str]:
 
 IMAGES = RecordStage(
     name="images",
-    version=2,
+    version=3,
     inputs=(Input("extract.figures", Figure, by="id"),),
     outputs=(Table("images", FigureImage, ("id",)),),
     process=look,

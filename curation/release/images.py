@@ -1,4 +1,4 @@
-"""Image bytes on their way into a release: fitting files are copied, others become PNG.
+"""Image bytes on their way into a release: fitting files are copied, others become PNG, panels are cut out.
 
 Every image is checked against its recorded hash and decoded once; a file that fails here is an error, because
 the build has already dropped images that do not decode.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.images.decode import open_image
-from curation.images.normalise import normalise
+from curation.images.normalise import cut_out, normalise
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_bytes
 from schemas.stored import read_stored
@@ -29,7 +29,15 @@ class ReleasedImage:
     height: int
 
 
-def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str) -> ReleasedImage:
+def read_image(
+    raw: Path,
+    path: str,
+    sha256: str,
+    record: str,
+    *,
+    license: str,
+    box: tuple[int, int, int, int] | None = None,
+) -> ReleasedImage:
     """Read, verify and if needed normalise the image at `path` below `raw`; `record` is named in errors.
 
     Args:
@@ -38,6 +46,7 @@ def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str) 
         sha256: of the file as fetched.
         record: id of the query or document it belongs to.
         license: SPDX id of the figure: whether derived forms are allowed.
+        box: left, top, right and bottom of the stretch that alone is released; None for the whole image.
 
     Raises:
         WorkspaceError: the file is missing, or not the one that was fetched.
@@ -46,7 +55,7 @@ def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str) 
     data = read_stored(raw, path, sha256, record=record)
     try:
         image = open_image(data)
-        released = normalise(image, license=license)
+        released = cut_out(image, box, license=license) if box else normalise(image, license=license)
     except InputError as error:
         raise ReleaseError(
             f"an image cannot be released: {error.message}",
@@ -60,6 +69,6 @@ def read_image(raw: Path, path: str, sha256: str, record: str, *, license: str) 
         sha256=sha256_bytes(released.data) if released.transform else sha256,
         source_sha256=sha256,
         transform=released.transform,
-        width=image.width,
-        height=image.height,
+        width=box[2] - box[0] if box else image.width,
+        height=box[3] - box[1] if box else image.height,
     )

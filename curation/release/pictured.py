@@ -19,6 +19,8 @@ GROUP = 100
 """Rows whose images are held at once."""
 _FACTS = tuple(column.name for column in IMAGE_ORIGIN)
 _STORED = {"image_path": "image.path", "image_stored_sha256": "image.sha256"}
+_BOX = "(SELECT [p.left, p.top, p.right, p.bottom] FROM panels AS p WHERE p.query_id = kept.id) AS image_box"
+"""The panel that a query shows, NULL where it shows a whole figure."""
 _BLANK = {"image_transform": "''", "image_width": "NULL::BIGINT", "image_height": "NULL::BIGINT"}
 """Of a table without images; any other of `_FACTS` is a null text."""
 Select = Callable[[str], Iterator[pa.Table]]
@@ -76,6 +78,7 @@ def write_pair(
     raw: Path,
     with_images: bool,
     shares: Sequence[Share],
+    cuts: bool = False,
 ) -> None:
     """Write a table and its origins from one SELECT.
 
@@ -86,6 +89,7 @@ def write_pair(
         raw: the workspace's raw/ folder.
         with_images: whether any row has an image.
         shares: what to write, one after the other, where the table has splits.
+        cuts: whether some rows show a panel alone, cut out of the image.
     """
     shares = shares if pair.table.has_splits else (Share(""),)
     if not with_images:
@@ -93,6 +97,7 @@ def write_pair(
         return
     origins: list[pa.Table] = []
     stored = [f"{value} AS {name}" for name, value in _STORED.items()]
+    stored.append(_BOX if cuts else "NULL AS image_box")
 
     def chunks(share: Share) -> Iterator[pa.Table]:
         for big in select(pair.rows(share, more=stored)):
@@ -131,11 +136,12 @@ def _in_order(parts: Sequence[pa.Table]) -> Iterator[pa.Table]:
 def _image_columns(pair: Pair, rows: pa.Table, raw: Path) -> Mapping[str, list[Any]]:
     """Image bytes and provenance of some rows; files are never named as their source."""
     columns: dict[str, list[Any]] = {name: [] for name in ("image", *_FACTS)}
-    for row in rows.select(["id", "license", *_STORED]).to_pylist():
+    for row in rows.select(["id", "license", "image_box", *_STORED]).to_pylist():
         values: tuple[Any, ...] = (None, None, None, "", None, None)
         if row["image_path"] is not None:
             stored = row["image_stored_sha256"]
-            found = read_image(raw, row["image_path"], stored, row["id"], license=row["license"])
+            box = tuple(row["image_box"]) if row["image_box"] else None
+            found = read_image(raw, row["image_path"], stored, row["id"], license=row["license"], box=box)
             name = row["id"] if pair.by_id else found.sha256[:32]
             image = {"bytes": found.data, "path": f"{name}.{found.extension}"}
             values = (image, found.source_sha256, found.sha256, found.transform, found.width, found.height)

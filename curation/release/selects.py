@@ -40,8 +40,8 @@ _KEPT = """
             coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
             {of_article},
             a.split, coalesce(nullif(a.since, ''), '{version}') AS since
-        FROM queries q JOIN placed a ON a.query_id = q.id
-        LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id),
+        FROM queries q JOIN placed a ON a.query_id = q.id{panels}
+        LEFT JOIN labelled own ON own.id = {source} LEFT JOIN labelled whole ON whole.id = q.article_id),
     held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
     judged AS (
         SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
@@ -87,20 +87,40 @@ _SPELT_OUT = """ UNION SELECT 'vocabulary:' || source FROM name_recipes
 """Sources of names that recipes hold as they are."""
 
 
-def kept(task: Task, version: str) -> str:
+_OF_PANELS = {
+    "panels": " LEFT JOIN panels ON panels.query_id = q.id",
+    "source": "coalesce(panels.figure_id, q.source_id)",
+}
+"""A panel has the labels of its figure."""
+
+
+def kept(task: Task, version: str, *, with_panels: bool = False) -> str:
     """What partition and privacy left of a task: the WITH that a SELECT follows.
 
     Its queries with their split, and all that hangs on them. Rows without labels of their own take those of
     their article. A key that only a withheld document gave goes with it. What rules say are candidates where
     the task says so and not of that rule.
+
+    Args:
+        task: the task.
+        version: of the release.
+        with_panels: whether its queries may show panels, listed in the view `panels`.
     """
     keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
     status = "candidate" if task.candidates_because else "structural"
     sure = ", ".join(map(literal, task.sure_rules)) or "''"
     has_names = NAMED_CORPUS.name in task.extra_tables
     named = f" UNION SELECT article_id FROM {ROWS[NAMED_CORPUS.name]}{_SPELT_OUT}" if has_names else ""
+    own = _OF_PANELS if with_panels else {"panels": "", "source": "q.source_id"}
     return _KEPT.format(
-        task=task.name, version=version, status=status, sure=sure, of_article=_OF_ARTICLE, named=named, **keys
+        task=task.name,
+        version=version,
+        status=status,
+        sure=sure,
+        of_article=_OF_ARTICLE,
+        named=named,
+        **own,
+        **keys,
     )
 
 

@@ -32,7 +32,7 @@ from curation.release.selects import ROWS, kept, select_rows
 from curation.release.several import write_several
 from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
-from schemas.image_tables import ROW_IMAGES
+from schemas.image_tables import PANELS, ROW_IMAGES
 from schemas.larger_tables import LARGER_TABLES, PARTS
 from schemas.licences import is_allowed
 from schemas.name_tables import NAME_RECIPES, NAMED_CORPUS, NAMED_TABLES
@@ -99,7 +99,7 @@ class Inputs:
         """Rows of a SELECT over the work tables and what the partition left of them."""
         known = {*REQUIRED, *(table.name for table in OPTIONAL), _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
-        left = kept(self.task, self.version)
+        left = kept(self.task, self.version, with_panels=bool(self.tables.get(PANELS.name)))
         for batch in self.query(left + text, views):
             yield pa.Table.from_batches([batch])
 
@@ -175,9 +175,13 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
     has_dev = inputs.one("SELECT count(*) FROM kept WHERE split = 'dev'") > 0
     splits = ("test", "dev") if has_dev else ("test",)
     shares = _shares(inputs, splits)
+    cuts_panels = _has_panels(inputs)
     for pair in _PAIRS:
+        cuts = cuts_panels and pair.table.name == QUERIES.name
         with_images = inputs.one(f"SELECT count(image) FROM {ROWS[pair.table.name]}") > 0
-        write_pair(pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares)
+        write_pair(
+            pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares, cuts=cuts
+        )
     if inputs.tables.get(ROW_IMAGES.name):
         write_several(inputs.select, put, inputs.raw)
     if inputs.tables.get(NAMED_CORPUS.name):
@@ -225,13 +229,19 @@ def _shares_of(table: Published, shares: Sequence[Share], splits: Sequence[str])
 def _selected(inputs: Inputs) -> Iterator[Published]:
     """Tables whose rows are those of a work table, without the pictured ones."""
     paired = [table for pair in _PAIRS for table in (pair.table, pair.origin)]
-    paired += [ROW_IMAGES, *NAMED_TABLES, NAME_RECIPES]
+    paired += [ROW_IMAGES, *NAMED_TABLES, NAME_RECIPES, *(() if _has_panels(inputs) else (PANELS,))]
     if inputs.tables.get(PARTS.name) and not inputs.one(f"SELECT count(*) FROM {PARTS.name}"):
         paired += LARGER_TABLES  # of passages as they are there is nothing to tell
     for table in TABLES:
         is_given = bool(inputs.tables.get(table.name)) if table in OPTIONAL else table.name in ROWS
         if is_given and table not in paired:
             yield table
+
+
+def _has_panels(inputs: Inputs) -> bool:
+    """Whether any released query shows a panel."""
+    text = f"SELECT count(*) FROM {PANELS.name} SEMI JOIN kept ON kept.id = {PANELS.name}.query_id"
+    return bool(inputs.tables.get(PANELS.name)) and inputs.one(text) > 0
 
 
 def _released_only(inputs: Inputs, strings: Strings) -> Strings:

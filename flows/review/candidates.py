@@ -37,7 +37,7 @@ from flows.review.release_texts import DEPTH, Known, Published, Row, marks
 from flows.review.reports import reported_in
 from flows.review.store import CALIBRATION, ENDED, FRAME, IMAGES, SOURCES, ReviewFolder, review_folder
 from schemas.errors import UsageError
-from schemas.review import ReviewCandidate
+from schemas.review import ReviewCandidate, source_image
 
 Images = Callable[[str, bytes, str], None]
 """Takes (hex SHA-256 of the source file, bytes to show, extension)."""
@@ -342,7 +342,7 @@ def _candidates(
     queries = task.rows("queries", {q for q, _ in pairs})
     documents = task.rows("corpus", {c for _, c in pairs})
     rows = [*queries.values(), *documents.values()]
-    blurred = known.blurred({row.image for row in rows if row.image})
+    blurred = known.blurred({source_image(row.image) for row in rows if row.image})
     mentions = known.mentions({row.source_id for row in rows})
     wants = task_of(task.manifest.task).question.with_diagnosis
     diagnoses = known.diagnoses(
@@ -359,7 +359,7 @@ def _candidates(
         fields = _fields(asked, offered)
         fields["reference_diagnosis"] = diagnoses.get(asked.patient_id, "")
         fields["concepts"] = json.dumps(spans, ensure_ascii=False, sort_keys=True) if spans else ""
-        is_blurred = bool({asked.image, offered.image} & blurred)
+        is_blurred = bool({source_image(asked.image), source_image(offered.image)} & blurred)
         made[pair.key] = make_candidate(pair, head.dataset, head.task, fields, is_sensitive=is_blurred)
     return made
 

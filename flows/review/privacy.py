@@ -20,7 +20,7 @@ from flows.review.release_texts import Published
 from flows.review.store import HeldBack
 from schemas.errors import UsageError
 from schemas.ids import article_of, family_key
-from schemas.review import Reported, ReviewCandidate
+from schemas.review import Reported, ReviewCandidate, source_image
 from schemas.withdrawal import Withdrawn
 
 
@@ -83,12 +83,13 @@ def scan(
 
 def hold_reported(candidates: Iterable[ReviewCandidate], reported: Iterable[Reported]) -> list[HeldBack]:
     """Candidates that show what readers reported: nobody else is shown it."""
-    hidden = {row.text or row.image for row in reported}
+    hidden = {row.text or source_image(row.image) for row in reported}
     return [
         _held(row, item.name, "reported by an annotator", 0, 0)
         for row in candidates
         for item in row.shown
-        if item.name in (*TEXTS, *IMAGES) and item.value in hidden
+        if item.name in (*TEXTS, *IMAGES)
+        and (source_image(item.value) if item.name in IMAGES else item.value) in hidden
     ]
 
 
@@ -98,7 +99,7 @@ def hold_withdrawn(candidates: Iterable[ReviewCandidate], register: Iterable[Wit
     found = []
     for row in candidates:
         ids = [row.query_id, row.corpus_id, family_key(article_of(row.corpus_id))]
-        ids += [item.value for item in row.shown if item.name in IMAGES]
+        ids += [source_image(item.value) for item in row.shown if item.name in IMAGES]
         if gone.intersection(ids):
             found.append(_held(row, "document_text", "withdrawn", 0, 0))
     return found

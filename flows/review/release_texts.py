@@ -22,6 +22,7 @@ from curation.release.facts import views
 from flows.engine.runner import table_files
 from flows.engine.workspace import Workspace
 from schemas.grades import UNDECIDED
+from schemas.image_tables import PANELS
 
 DEPTH = 20
 """Results of each system that may be drawn."""
@@ -46,10 +47,16 @@ _OPEN = (*_BY_REVIEW, *UNDECIDED)
 """Reasons that people's answers can end."""
 _JUDGEMENTS = """SELECT * FROM judgements ORDER BY "query-id", "corpus-id" """
 _SHOWN = """SELECT t.id, {title} AS title, t.text, t.language, t.license, o.article_id, o.patient_id,
-        {source} AS source_id, o.image_source_sha256 AS image, to_json(o.transforms) AS transforms
-    FROM {table} t JOIN {origin} o ON o.id = t.id WHERE t.id IN ({ids}) ORDER BY t.id"""
-_IMAGES = """SELECT o.image_source_sha256 AS sha256, t.image FROM {table} t JOIN {origin} o ON o.id = t.id
-    WHERE o.image_source_sha256 IN ({ids}) ORDER BY t.id"""
+        {source} AS source_id, {image} AS image, to_json(o.transforms) AS transforms
+    FROM {table} t JOIN {origin} o ON o.id = t.id{cuts} WHERE t.id IN ({ids}) ORDER BY t.id"""
+_IMAGES = """SELECT {image} AS sha256, t.image FROM {table} t JOIN {origin} o ON o.id = t.id{cuts}
+    WHERE {image} IN ({ids}) ORDER BY t.id"""
+_WHOLE = {"image": "o.image_source_sha256", "cuts": ""}
+_CUT = {
+    "image": "concat_ws('-', o.image_source_sha256, p.left, p.top, p.right, p.bottom)",
+    "cuts": f' LEFT JOIN {PANELS.name} p ON p."query-id" = t.id',
+}
+"""SQL of what an image is called by: a panel by its figure's file and its box, see schemas.review."""
 _LICENCES = """SELECT DISTINCT o.article_id, t.license FROM {table} t JOIN {origin} o ON o.id = t.id
     WHERE t.id IN ({ids}) ORDER BY 1, 2"""
 _SIDES = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
@@ -173,7 +180,10 @@ class Published:
         """Queries or documents by id."""
         is_query = table == "queries"
         origin = dict(_SIDES)[table]
-        form = {"title": "''" if is_query else "t.title", "source": "o.source_id" if is_query else "t.id"}
+        form = self._called(table) | {
+            "title": "''" if is_query else "t.title",
+            "source": "o.source_id" if is_query else "t.id",
+        }
         found = {}
         for part in _listed(ids):
             text = _SHOWN.format(table=table, origin=origin, ids=part, **form)
@@ -184,6 +194,10 @@ class Published:
                     transforms=row["transforms"],
                 )
         return found
+
+    def _called(self, table: str) -> dict[str, str]:
+        """SQL of what the images of a table are called by."""
+        return _CUT if table == "queries" and PANELS.name in self.views else _WHOLE
 
     @cached_property
     def addresses(self) -> dict[str, str]:
@@ -202,13 +216,14 @@ class Published:
         return found
 
     def images(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes, str]]:
-        """(source hash, released bytes, extension) of images by the hash of their source file."""
+        """(name, released bytes, extension) of images by the hash of their source file, and a panel's box."""
         left = set(wanted)
         for table, origin in _SIDES:
             if not any("image" in _columns(path) for path in self.views[table]):
                 continue
+            text = _IMAGES.format(table=table, origin=origin, ids="{ids}", **self._called(table))
             for part in _listed(left):
-                for batch in self._query(_IMAGES.format(table=table, origin=origin, ids=part), self.views):
+                for batch in self._query(text.format(ids=part), self.views):
                     for row in batch.to_pylist():
                         if row["sha256"] in left and row["image"] and row["image"]["bytes"]:
                             left.discard(row["sha256"])

@@ -13,15 +13,7 @@ from typing import Literal
 
 from curation.images.flags import TEXT_UNCHECKED
 from curation.tasks.image_search.settings import OwnReason, Settings
-from curation.tasks.shared.bars import (
-    FLAGGED,
-    OPEN_KINDS,
-    Bar,
-    file_problem,
-    is_clinical,
-    nearest,
-    rights_bar,
-)
+from curation.tasks.shared.bars import CLINICAL_KINDS, FLAGGED, Bar, file_problem, nearest, rights_bar
 from schemas.article import Article, ArticlePassage, Graphic
 from schemas.case import Case, CaseSpan
 from schemas.concept import Mention
@@ -33,6 +25,8 @@ from schemas.label import Label, RecordLabels
 from schemas.record import column, record
 from schemas.stages import Drop, Reason
 
+_OPEN_KINDS = frozenset({"", "compound"})
+"""What the pixels leave open: panels of several kinds, or undecided."""
 _OBJECT = "object"
 """Leaf of modality: photographs of devices and drugs."""
 _DRAWN = re.compile(
@@ -241,7 +235,7 @@ def _image_bar(
     records = report.records.get(figure.id)
     groups = records.modality_groups if records else ()
     is_object = records is not None and set(records.modalities) == {_OBJECT}
-    if is_object or not is_clinical(image.kind, groups) or _is_unsaid(report, figure, image.kind):
+    if is_object or not _is_clinical(image.kind, groups) or _is_unsaid(report, figure, image.kind):
         seen, said = image.kind or "undecided", ", ".join(dict.fromkeys(groups)) or "silent"
         return Reason.NO_CLINICAL_IMAGE, f"kind {seen}; caption {said}"
     if image.kind == "photograph" and not report.owners(figure.id) and not report.first(figure.id, "regions"):
@@ -252,9 +246,19 @@ def _image_bar(
     return None
 
 
+def _is_clinical(kind: str, groups: Sequence[str]) -> bool:
+    """Whether pixels and words agree that an image is clinical.
+
+    Pixels decide unless the words name other kinds only; where pixels are undecided all named kinds count.
+    """
+    if kind in CLINICAL_KINDS:
+        return not groups or any(group in CLINICAL_KINDS for group in groups)
+    return kind in _OPEN_KINDS and bool(groups) and CLINICAL_KINDS.issuperset(groups)
+
+
 def _is_unsaid(report: Report, figure: Figure, kind: str) -> bool:
     """Whether pixels leave the kind open and the caption does not tell it or opens like that of a drawing."""
-    if kind not in OPEN_KINDS:
+    if kind not in _OPEN_KINDS:
         return False
     rows = [row for row in report.labels.get(figure.id, ()) if row.facet == "modality"]
     is_said = any(item.place == "caption" for row in rows for item in row.evidence)

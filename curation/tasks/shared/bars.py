@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
 
 from curation.images.flags import FACE, SENSITIVE
@@ -16,8 +16,6 @@ Bar = tuple[StrEnum, str]
 
 CLINICAL_KINDS = frozenset({"radiology", "pathology", "endoscopy", "ophthalmology", "photograph", "signal"})
 """Kinds of schemas.image that show a patient; of compound and undecided ones that is not known."""
-OPEN_KINDS = frozenset({"", "compound"})
-"""What the pixels leave open: panels of several kinds, or undecided."""
 FLAGGED = frozenset({FACE, SENSITIVE})
 _PROBLEMS = frozenset({Reason.IMAGE_MISSING, Reason.IMAGE_CORRUPT, Reason.IMAGE_TOO_LARGE})
 _NEARNESS = (
@@ -63,20 +61,6 @@ def file_problem(graphic: Graphic) -> Reason | None:
     if not graphic.problem and graphic.path is not None:
         return None
     return Reason(graphic.problem) if graphic.problem in _PROBLEMS else Reason.IMAGE_MISSING
-
-
-def is_clinical(kind: str, groups: Sequence[str]) -> bool:
-    """Whether pixels and words agree that an image is clinical.
-
-    Pixels decide unless the words name other kinds only; where pixels are undecided all named kinds count.
-
-    Args:
-        kind: what the pixels show (schemas.image).
-        groups: groups of the modalities that caption and citing sentences name.
-    """
-    if kind in CLINICAL_KINDS:
-        return not groups or any(group in CLINICAL_KINDS for group in groups)
-    return kind in OPEN_KINDS and bool(groups) and CLINICAL_KINDS.issuperset(groups)
 
 
 def first_image(figure: Figure) -> Graphic | None:

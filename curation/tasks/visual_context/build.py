@@ -25,7 +25,6 @@ from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import query_id
 from schemas.image import FigureImage
-from schemas.label import RecordLabels
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
 NAME = "visual_context"
@@ -53,7 +52,6 @@ def build(
     figures: Sequence[Figure],
     passages: Sequence[Passage],
     images: Sequence[FigureImage] = (),
-    records: Sequence[RecordLabels] = (),
     *,
     settings: Settings,
 ) -> Iterator[Row]:
@@ -64,7 +62,6 @@ def build(
         figures: its figures.
         passages: its passages.
         images: its images, which tell what is clinical where the settings ask.
-        records: what its figures were decided to be, for the same.
         settings: what it is built with.
 
     Yields:
@@ -82,7 +79,7 @@ def build(
         if isinstance(row, Document):
             documents[passage.id] = row
         yield row
-    kinds = kinds_of(images, records) if settings.clinical_only else None
+    kinds = kinds_of(images) if settings.clinical_only else None
     yield from _queries(source, figures, passages, documents, settings, kinds)
 
 
@@ -309,7 +306,6 @@ PER_ARTICLE = RecordStage(
         Input("extract.figures", Figure, by="article_id"),
         Input("extract.passages", Passage, by="article_id"),
         Input("images.images", FigureImage, by="article_id"),
-        Input("labels.records", RecordLabels, by="article_id"),
     ),
     outputs=(
         Table("queries", Query, ("id", "source_id")),

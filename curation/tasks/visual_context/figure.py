@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from curation.tasks.shared.bars import Bar, first_image, is_clinical, no_image, rights_bar
+from curation.tasks.shared.bars import CLINICAL_KINDS, Bar, first_image, no_image, rights_bar
 from schemas.extracted import Figure
 from schemas.image import FigureImage
-from schemas.label import RecordLabels
 from schemas.licences import Profile
 from schemas.stages import Reason
 
-Kinds = tuple[Mapping[str, str], Mapping[str, Sequence[str]]]
-"""Kind by hash of the image file; modality groups by figure."""
+Kinds = Mapping[str, str]
+"""Kind of an image (schemas.image) by the hash of its file."""
 
 
-def kinds_of(images: Iterable[FigureImage], records: Iterable[RecordLabels]) -> Kinds:
-    """Kind of each image by its hash, and the modality groups that the words on each figure name.
-
-    Args:
-        images: images of an article.
-        records: what its figures were decided to be.
-    """
-    return {image.sha256: image.kind for image in images}, {row.id: row.modality_groups for row in records}
+def kinds_of(images: Iterable[FigureImage]) -> Kinds:
+    """What the images of an article show, by pixels and caption."""
+    return {image.sha256: image.kind for image in images}
 
 
 def kind_bar(figure: Figure, kinds: Kinds) -> Bar | None:
-    """Why a figure is no clinical image: its first usable image is of another kind, or nothing tells."""
+    """Why a figure is no clinical image: its first usable image is of another kind, or undecided."""
     image = first_image(figure)
-    kind = kinds[0].get(image.sha256 or "", "") if image else ""
-    groups = kinds[1].get(figure.id, ())
-    if image is not None and is_clinical(kind, groups):
-        return None
-    told = ", ".join(dict.fromkeys(groups)) or "silent"
-    return Reason.NO_CLINICAL_IMAGE, f"kind {kind or 'undecided'}; caption {told}"
+    kind = kinds.get(image.sha256 or "", "") if image else ""
+    return None if kind in CLINICAL_KINDS else (Reason.NO_CLINICAL_IMAGE, f"kind {kind or 'undecided'}")
 
 
 def bar(figure: Figure, profile: Profile, *, require_image: bool, kinds: Kinds | None = None) -> Bar | None:

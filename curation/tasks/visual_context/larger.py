@@ -13,7 +13,7 @@ from dataclasses import replace
 from curation.similarity.text.repeats import Repeats
 from curation.tasks.shared.granularity import JOINT, LeftOut, Piece, larger, pieces_of, without
 from curation.tasks.visual_context.settings import Settings
-from schemas.benchmark import Document, Part, Query
+from schemas.benchmark import Document, Part, Query, QueryPanel
 from schemas.extracted import Figure, Float, Passage, Source
 from schemas.ids import article_of
 from schemas.stages import Input, RecordStage, Table
@@ -32,6 +32,8 @@ def build(
     documents: Sequence[Document],
     queries: Sequence[Query],
     several: Sequence[Query],
+    cut: Sequence[Query],
+    panels: Sequence[QueryPanel],
     *,
     settings: Settings,
 ) -> Iterator[Document | Part]:
@@ -45,6 +47,8 @@ def build(
         documents: those that visual_context made documents of.
         queries: its queries of single figures.
         several: its queries over several.
+        cut: its queries of single panels.
+        panels: of which figures these are.
         settings: what it is built with.
 
     Yields:
@@ -63,8 +67,9 @@ def build(
         settings.licence_profile,
     )
     asked = {name for query in (*queries, *several) for name in _figures_of(query)}
+    asked |= {panel.figure_id for panel in panels}
     captions = {figure.id: figure.caption for figure in figures if figure.id in asked}
-    released = [line for query in (*queries, *several) for line in query.text.split(JOINT) if line]
+    released = [line for query in (*queries, *several, *cut) for line in query.text.split(JOINT) if line]
     repeats = Repeats((*released, *captions.values()))
     yield from larger(
         source,
@@ -105,6 +110,8 @@ PER_ARTICLE = RecordStage(
         Input("visual_context.documents", Document, by="article_id"),
         Input("visual_context.queries", Query, by="article_id"),
         Input("visual_context_images.queries", Query, by="article_id"),
+        Input("visual_context_panels.queries", Query, by="article_id"),
+        Input("visual_context_panels.panels", QueryPanel, by="article_id"),
     ),
     outputs=(
         Table("documents", Document, ("id",)),

@@ -18,6 +18,9 @@ class Settings(several_images.Settings, granularity.Settings):
     )
     min_caption_words: int = Field(default=5, ge=0, description="a shorter caption makes no query")
     min_document_words: int = Field(default=10, ge=0, description="a shorter passage is not in the corpus")
+    panels: bool = Field(
+        default=False, description="panels that text cites by letter are queries of their own, cut out"
+    )
     clinical_only: bool = Field(
         default=False,
         description="only figures whose image shows a patient make queries: no charts, no drawings",
@@ -29,3 +32,4 @@ class OwnReason(StrEnum):
     """Why this task drops what no other does."""
 
     MANY_FIGURES = "many_figures"
+    NO_PANEL_BOX = "no_panel_box"

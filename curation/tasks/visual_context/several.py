@@ -22,7 +22,6 @@ from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.image import FigureImage
-from schemas.label import RecordLabels
 from schemas.stages import Drop, Input, Reason, RecordStage, Table
 
 NAME = "visual_context_images"
@@ -67,7 +66,6 @@ def build(
     queries: Sequence[Query],
     documents: Sequence[Document],
     images: Sequence[FigureImage] = (),
-    records: Sequence[RecordLabels] = (),
     *,
     settings: Settings,
 ) -> Iterator[Made]:
@@ -80,7 +78,6 @@ def build(
         queries: what visual_context made of single figures.
         documents: its documents.
         images: its images, which tell what is clinical where the settings ask.
-        records: what its figures were decided to be, for the same.
         settings: what it is built with; one image a row asks for nothing.
 
     Yields:
@@ -99,7 +96,7 @@ def build(
         sorted(documents, key=lambda item: item.id),
         {name: frozenset(found) for name, found in cited_by(figures).items()},
         settings,
-        kinds_of(images, records) if settings.clinical_only else None,
+        kinds_of(images) if settings.clinical_only else None,
     )
     made: dict[str, str] = {}
     for members in article.sets():
@@ -275,7 +272,6 @@ PER_ARTICLE = RecordStage(
         Input("visual_context.queries", Query, by="article_id"),
         Input("visual_context.documents", Document, by="article_id"),
         Input("images.images", FigureImage, by="article_id"),
-        Input("labels.records", RecordLabels, by="article_id"),
     ),
     outputs=(
         Table("queries", Query, ("id", "source_id")),

@@ -1,8 +1,8 @@
 """Merges the shards of visual_context: one row per equal query, one document per equal released text.
 
 Labels and exclusions follow the document that is kept; a positive label wins over an exclusion. Queries of
-single figures and those over several come from two stages. Labels are those of passages, lifted to the
-sections or articles that hold them where these are the documents.
+single figures, of several and of single panels come from three stages. Labels are those of passages, lifted
+to the sections or articles that hold them where these are the documents.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from curation.tasks.shared.larger_sql import ALL_DOCUMENTS, LOST_QUERIES, PARTS,
 from curation.tasks.shared.merge_sql import DOCUMENTS, DROPPED_DOCUMENTS, KEPT, KEPT_QUERIES
 from curation.tasks.shared.several_images import of_kept
 from curation.tasks.visual_context.larger import NAME as LARGER
+from curation.tasks.visual_context.panels import NAME as OVER_PANELS
 from curation.tasks.visual_context.several import NAME as OVER_SEVERAL
-from schemas.benchmark import Document, DocumentId, Excluded, Part, Qrel, Query, RowImage
+from schemas.benchmark import Document, DocumentId, Excluded, Part, Qrel, Query, QueryPanel, RowImage
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
 _ROWS = {"queries": Query, "qrels": Qrel, "excluded": Excluded}
@@ -27,24 +28,34 @@ _DROPS = f"""
 """
 
 
-def _of_both(table: str) -> str:
-    return f"SELECT * FROM one_{table} UNION ALL SELECT * FROM several_{table}"
+_STAGES = {"one": "visual_context", "several": OVER_SEVERAL, "panel": OVER_PANELS}
+_OF_PANELS = """SELECT p.* FROM all_panels AS p
+    WHERE (query_id, panel_id) IN (SELECT id, source_id FROM queries)"""
 
 
-_LIFTED = lifting(_of_both("qrels"), _of_both("excluded"))
+def _together(table: str) -> str:
+    """Rows of all stages."""
+    return " UNION ALL ".join(f"SELECT * FROM {stage}_{table}" for stage in _STAGES)
+
+
+_LIFTED = lifting(_together("qrels"), _together("excluded"))
 OVER_ALL = SetStage(
     name="visual_context_all",
-    version=5,
+    version=6,
     inputs={
         "passage_documents": ("visual_context.documents", Document),
         "larger_documents": (f"{LARGER}.documents", Document),
         "all_parts": (f"{LARGER}.parts", Part),
         "all_images": (f"{OVER_SEVERAL}.images", RowImage),
-        **{f"one_{table}": (f"visual_context.{table}", row) for table, row in _ROWS.items()},
-        **{f"several_{table}": (f"{OVER_SEVERAL}.{table}", row) for table, row in _ROWS.items()},
+        "all_panels": (f"{OVER_PANELS}.panels", QueryPanel),
+        **{
+            f"{stage}_{table}": (f"{name}.{table}", row)
+            for stage, name in _STAGES.items()
+            for table, row in _ROWS.items()
+        },
     },
     outputs={
-        "all_queries": Sql(_of_both("queries"), Query, ("id", "source_id")),
+        "all_queries": Sql(_together("queries"), Query, ("id", "source_id")),
         "document_ids": Sql(f"WITH {ALL_DOCUMENTS} SELECT id FROM all_documents", DocumentId, ("id",)),
         "documents": Sql(f"WITH {ALL_DOCUMENTS} SELECT * FROM ({DOCUMENTS})", Document, ("id",)),
         **{name: _LIFTED[name] for name in ("document_parts", "passage_qrels", "passage_excluded", "qrels")},
@@ -55,6 +66,7 @@ OVER_ALL = SetStage(
         "parts": PARTS,
         "passage_labels": PASSAGE_LABELS,
         "images": of_kept(("query",)),
+        "panels": Sql(_OF_PANELS, QueryPanel, ("query_id",)),
         "drops": Sql(_DROPS, Drop, ("unit", "id")),
     },
     accounts=(

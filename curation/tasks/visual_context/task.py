@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.tasks.visual_context import larger, several
+from curation.tasks.visual_context import larger, panels, several
 from curation.tasks.visual_context.build import NAME, PER_ARTICLE
 from curation.tasks.visual_context.sql import OVER_ALL
 from schemas.larger_tables import LARGER_TABLES
@@ -17,7 +17,7 @@ TASK = Task(
     title="Visual context retrieval",
     description="Given a figure and its caption, find the passages that discuss the figure.",
     per_article=PER_ARTICLE,
-    steps=(several.PER_ARTICLE, larger.PER_ARTICLE),
+    steps=(several.PER_ARTICLE, panels.PER_ARTICLE, larger.PER_ARTICLE),
     over_all=OVER_ALL,
     grades=(
         Grade(
@@ -42,6 +42,7 @@ TASK = Task(
         "short_passage": "The passage cites the figure but is too short to be an answer.",
         "many_figures": "The passage cites the figure among several others, so it is not about this one.",
         "cites_some": "The query asks for several figures, and the passage cites some of them but not all.",
+        "cites_figure": "The query asks for a panel, and the passage cites its figure or other panels of it.",
     },
     question=Question(
         text="Does the passage speak about this figure?",
@@ -80,7 +81,7 @@ TASK = Task(
     gold_rules=(f"{NAME}/cites-xref@",),
     lacks=frozenset({"target_concept"}),
     draws_articles=True,
-    extra_tables=("images", *(table.name for table in LARGER_TABLES)),
+    extra_tables=("images", "panels", *(table.name for table in LARGER_TABLES)),
     shows_captions=frozenset({"query"}),
     caption_in_query="the query's text is the caption of its image",
 )

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import subcaptions as bench
 from curation.extract.figures import split_label, third_party_statement
 from curation.extract.panels import find_panels
 from schemas.article import Emphasis, Licence
+from schemas.hashing import sha256_text
 from tests.curation.builders import BY, figure
 
 
@@ -31,6 +35,36 @@ def panels(caption: str, emphasis: tuple[Emphasis, ...] = ()) -> list[tuple[str,
             "Upper left, CT. Lower left, MRI.",
             [("upper left", "Upper left, CT."), ("lower left", "Lower left, MRI.")],
         ),
+        ("Frontal (a) and lateral (b) radiographs.", [("A", "Frontal (a)"), ("B", "and lateral (b)")]),
+        (
+            "The left kidney (A) shows cysts; the right kidney (B) is normal.",
+            [("A", "The left kidney (A) shows cysts;"), ("B", "the right kidney (B) is normal.")],
+        ),
+        (
+            "Cells of mice (a, c) and men (b, d) at rest.",
+            [*zip("ABCD", ("Cells of mice (a, c)", "and men (b, d)") * 2, strict=True)],
+        ),
+        ("Heart. (a)–(c) CT. (d) MRI.", [(letter, "(a)–(c) CT.") for letter in "ABC"] + [("D", "(d) MRI.")]),
+        ("Dual vessel ((a), (b)).", [("A", "Dual vessel ((a), (b))"), ("B", "Dual vessel ((a), (b))")]),
+        (
+            "Growth of (A) wild type and (B) mutant. Data are means ± SD. *P<0.05.",
+            [("A", "(A) wild type and"), ("B", "(B) mutant.")],
+        ),
+        (
+            "(A) Growth. Data are means. (B) Death. Data are medians.",
+            [("A", "(A) Growth. Data are means."), ("B", "(B) Death. Data are medians.")],
+        ),
+        ("(A) CT. (B) MRI. ECA, external carotid artery.", [("A", "(A) CT."), ("B", "(B) MRI.")]),
+        (
+            "(A) Route: (a) NaOH, (b) HCl, (c) heat. (B) Yield.",
+            [("A", "(A) Route: (a) NaOH, (b) HCl, (c) heat."), ("B", "(B) Yield.")],
+        ),
+        (
+            "Speed: (a) rest, b) walk. Strain: (c) run.",
+            [("A", "(a) rest,"), ("B", "b) walk."), ("C", "(c) run.")],
+        ),
+        ("Spectra. (Curve A) basil. (Curve B) lemon.", []),
+        ("Part A shows CT. Part B shows MRI.", [("A", "Part A shows CT."), ("B", "Part B shows MRI.")]),
         ("Binding of benzo(A)pyrene to DNA.", []),
         ("Levels of vitamin (B) and (D).", []),
         ("A. Smith took this photograph of the wound.", []),
@@ -54,6 +88,20 @@ def test_spans_lie_in_the_caption_and_letters_are_unique(caption: str) -> None:
     found = find_panels("f", caption)
     assert all(0 <= panel.start <= panel.end <= len(caption) for panel in found)
     assert len({panel.id for panel in found}) == len(found)
+
+
+def test_the_marks_are_split_by_hash_and_lie_in_order() -> None:
+    marks = bench.marks()
+    assert len({entry["figure"] for entry in marks}) == len(marks) >= 150
+    for entry in marks:
+        last = int(sha256_text(entry["figure"].partition("#")[0]), 16) % 2
+        assert entry["split"] == ("test" if last else "dev")
+        assert [part["letter"] for part in entry["parts"]] == sorted({p["letter"] for p in entry["parts"]})
+        assert all(0 <= part["start"] < part["end"] for part in entry["parts"])
+
+
+def test_sub_captions_of_real_articles_are_as_marked(shared_data: Path) -> None:
+    assert bench.score(row[1:] for row in bench.compared(shared_data, "dev"))["f1"] >= 0.95
 
 
 @pytest.mark.parametrize(

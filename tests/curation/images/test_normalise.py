@@ -11,7 +11,7 @@ from PIL import ExifTags, Image
 
 from curation.images.decode import open_image
 from curation.images.metadata import without_metadata
-from curation.images.normalise import normalise
+from curation.images.normalise import cut_out, normalise
 from curation.release.images import read_image
 from schemas.errors import InputError, ReleaseError, WorkspaceError
 from schemas.hashing import sha256_bytes
@@ -158,3 +158,24 @@ def test_marked_images_keep_every_pixel(marked_images: Marked) -> None:
         copied += released.data == path.read_bytes()
         assert (samples(open_image(released.data).image) == samples(image.image)).all()
     assert copied >= 0.75 * len(marked_images)
+
+
+def test_a_panel_is_cut_pixel_for_pixel(tmp_path: Path) -> None:
+    data = saved(corner(80, 60), "JPEG")
+    whole = open_image(data)
+    cut = cut_out(whole, (10, 20, 50, 60), license=BY)
+    found = open_image(cut.data)
+    assert (found.format, found.image.size) == ("png", (40, 40))
+    assert found.image.tobytes() == whole.image.crop((10, 20, 50, 60)).tobytes()
+    assert cut == cut_out(open_image(data), (10, 20, 50, 60), license=BY)
+    with pytest.raises(InputError) as caught:
+        cut_out(whole, (10, 20, 50, 60), license=ND)
+    assert caught.value.reason == Reason.LICENCE_NOT_ALLOWED
+    (tmp_path / "a.jpg").write_bytes(data)
+    name = sha256_bytes(data)
+    released = read_image(tmp_path, "a.jpg", name, "q", license=BY, box=(10, 20, 50, 60))
+    assert (released.width, released.height, released.source_sha256) == (40, 40, name)
+    assert released.data == cut.data and "panel 10,20,50,60 cut out" in released.transform
+    for box in ((-1, 0, 5, 5), (0, 0, 81, 5), (5, 0, 5, 5), (0, 9, 5, 8)):
+        with pytest.raises(ReleaseError, match="not inside"):
+            read_image(tmp_path, "a.jpg", name, "q", license=BY, box=box)

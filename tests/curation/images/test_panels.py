@@ -11,9 +11,12 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from benchmarks import panels as bench
+from benchmarks.odd_panels import odd_compound
 from curation.images.decode import open_image
 from curation.images.panels import Box, find_panels
 from sources.sample import bucket_dir
+
+LARGE = ImageFont.load_default(26)
 
 
 def _photos(columns: int, rows: int, side: int = 200, gutter: int = 10) -> Image.Image:
@@ -57,7 +60,7 @@ def test_boxes_are_in_pixels_of_the_whole_image() -> None:
 
 
 def test_one_chart_is_not_cut_from_its_axis() -> None:
-    image = bench._chart(random.Random(3), 600, 400)
+    image = bench.chart(random.Random(3), 600, 400)
     for count in (2, 3, 4):
         assert find_panels(image, bench.LETTERS[:count]) == ()
 
@@ -99,7 +102,7 @@ def test_printed_letters_that_are_not_the_captions_split_nothing(asked: str) -> 
 
 
 def test_charts_without_letters_are_split_only_as_a_grid() -> None:
-    chart = [bench._chart(random.Random(seed), 400, 300) for seed in range(4)]
+    chart = [bench.chart(random.Random(seed), 400, 300) for seed in range(4)]
     image = Image.new("RGB", (820, 620), "white")
     for number, part in enumerate(chart):
         image.paste(part, (number % 2 * 420, number // 2 * 320))
@@ -115,6 +118,34 @@ def test_generated_compounds_are_split_rightly_or_not_at_all() -> None:
     assert result["precision"] >= 0.95
     assert result["recall"] >= 0.7
     assert found[:6] == [find_panels(item.image, item.letters) for item in made[:6]]
+
+
+def test_odd_shapes_are_split_rightly_or_not_at_all() -> None:
+    made = [odd_compound(seed) for seed in range(3000, 3008)]
+    result = bench.tally((find_panels(item.image, item.letters), item.panels) for item in made)
+    assert result["precision"] >= 0.95
+    assert result["recall"] >= 0.75
+
+
+def test_a_bright_frame_around_a_dark_figure_is_no_background() -> None:
+    image = Image.new("RGB", (820, 420), "black")
+    for number, letter in enumerate("AB"):
+        image.paste(bench.photo(random.Random(number), 360, 340), (20 + 400 * number, 60))
+        ImageDraw.Draw(image).text((20 + 400 * number, 20), letter, fill="#999999", font=LARGE)
+    framed = Image.new("RGB", (826, 426), "white")
+    framed.paste(image, (3, 3))
+    found = find_panels(framed, "AB")
+    assert [(box.letter, box.right > 415) for box in found] == [("A", False), ("B", True)]
+
+
+def test_a_letter_that_cannot_be_read_does_not_stop_clear_gutters() -> None:
+    image = Image.new("RGB", (1000, 400), "white")
+    for number, letter in enumerate("AB"):
+        image.paste(bench.chart(random.Random(number), 440, 340), (20 + 520 * number, 40))
+        if letter == "A":
+            ImageDraw.Draw(image).text((20, 8), letter, fill="black", font=LARGE)
+    assert [box.letter for box in find_panels(image, "AB")] == ["A", "B"]
+    assert find_panels(image, "CD") == ()
 
 
 def test_one_panel_too_many_in_the_caption_splits_nothing() -> None:
@@ -168,4 +199,4 @@ def test_marked_figures_are_split_rightly_or_not_at_all(scored: list[dict[str, A
     rows = [row for row in scored if (row["source"] in bench.TUNED) == (half == "tuned on")]
     result = bench.summary(rows)
     assert result["precision"] >= 0.95
-    assert result["recall"] >= (0.85 if half == "tuned on" else 0.5)
+    assert result["recall"] >= (0.85 if half == "tuned on" else 0.6)

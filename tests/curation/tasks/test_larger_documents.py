@@ -6,15 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from curation.extract.neutralise import restore
 from curation.extract.stage import extract
+from curation.release.withdrawal import rests_on
 from curation.similarity.text.repeats import Repeats
 from curation.tasks.shared.granularity import Piece, without
+from curation.tasks.shared.support.settings import SupportSettings
 from curation.tasks.visual_context.build import is_self_match
+from flows.engine.database import connect
 from schemas.article import Article, ArticleTable, Licence, Section
-from schemas.benchmark import Document, Transform
+from schemas.benchmark import Document, Part, Qrel, Transform
 from schemas.extracted import Float
+from schemas.record import to_table
+from schemas.withdrawal import Withdrawn
 from tests.curation.builders import ID, article, figure
 from tests.curation.tasks.test_visual_context import CAPTION, LONG, merged
 
@@ -193,3 +199,24 @@ def test_a_sentence_taken_out_is_put_back_with_what_was_changed_in_it() -> None:
 )
 def test_sentences_that_repeat_a_caption(text: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in Repeats([CAPTION, OTHER]).sentences(text)] == found
+
+
+def test_a_document_rests_on_every_part_that_stands_in_it() -> None:
+    found = merged([one()], granularity="section")
+    names = {"parts": Part, "documents": Document, "qrels": Qrel}
+    gone = [
+        Withdrawn(id=f"{ID}#p3", unit="passage", reason="privacy"),
+        Withdrawn(id=f"{ID}#F1", unit="figure", reason="privacy"),
+    ]
+    with connect() as connection:
+        for name, kind in names.items():
+            connection.register(name, to_table(kind, found[name]))
+        connection.register("withdrawn", to_table(Withdrawn, gone))
+        rows = connection.sql(rests_on("documents", "document", "", "parts")).fetchall()
+        assert [(row[0], row[-1]) for row in rows] == [(f"{ID}#section2", f"{ID}#p3")]
+        assert not connection.sql(rests_on("documents", "document")).fetchall()
+
+
+def test_a_level_that_a_task_does_not_have_is_an_error() -> None:
+    with pytest.raises(ValidationError, match="'passage' or 'article'"):
+        SupportSettings(granularity="section")  # type: ignore[arg-type]

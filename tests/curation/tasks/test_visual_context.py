@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.extract.stage import EXTRACT, extract
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context import larger, several
+from curation.tasks.visual_context import larger, panels, several
 from curation.tasks.visual_context.build import build, is_self_match, shares_run
 from curation.tasks.visual_context.settings import Settings
 from curation.tasks.visual_context.task import TASK
@@ -271,12 +272,14 @@ def corpus() -> list[Article]:
     return made
 
 
-def merged(articles: list[Article], **params: Any) -> dict[str, list[Any]]:
+def merged(
+    articles: list[Article], images: Sequence[FigureImage] = (), **params: Any
+) -> dict[str, list[Any]]:
     kept, _, _ = run_records(EXTRACT, {"parse.articles": articles}, {}, {})
     tables: dict[str, list[Any]] = {f"extract.{name}": rows for name, rows in kept.items()}
-    tables |= {"images.images": [], "labels.records": []}
+    tables |= {"images.images": list(images)}
     left_out: list[Drop] = []
-    for stage in (TASK.per_article, several.PER_ARTICLE, larger.PER_ARTICLE):
+    for stage in (TASK.per_article, several.PER_ARTICLE, panels.PER_ARTICLE, larger.PER_ARTICLE):
         rows, lost, _ = run_records(stage, tables, {**stage.params, **params}, {})
         tables |= {f"{stage.name}.{name}": values for name, values in rows.items()}
         left_out += lost
@@ -293,7 +296,7 @@ def merged(articles: list[Article], **params: Any) -> dict[str, list[Any]]:
 
 
 def test_only_clinical_images_where_the_spec_asks() -> None:
-    """Pixels and words must agree; passages that cite a chart as well are about both, as before."""
+    """What is undecided is left out; passages that cite a chart as well are about both, as before."""
     of = article(
         [f"{LONG} ([F1|Fig. 1]).", f"{LONG} again ([F2|Fig. 2]).", f"{LONG} ([F1|Figs 1], [F2|2] [F3|3])."],
         [
@@ -320,8 +323,8 @@ def test_only_clinical_images_where_the_spec_asks() -> None:
     assert [row.source_id for row in made if isinstance(row, Query)] == [f"{ID}#F1"]
     told = {row.id: (str(row.reason), row.detail) for row in made if isinstance(row, Drop)}
     assert told == {
-        f"{ID}#F2": ("no_clinical_image", "kind chart; caption silent"),
-        f"{ID}#F3": ("no_clinical_image", "kind undecided; caption silent"),
+        f"{ID}#F2": ("no_clinical_image", "kind chart"),
+        f"{ID}#F3": ("no_clinical_image", "kind undecided"),
     }
     assert excluded(made)["p3"] == "many_figures"
 

@@ -367,11 +367,7 @@ def test_a_text_model_with_its_prompts_and_cuts(
     counted = system["config"]["embeddings"]["corpus"]
     assert counted["texts"] == 6 and counted["share_of_texts_cut"] == 1.0
     assert counted["tokens_kept"] == 24 < counted["tokens"]
-    told = summary["truncation"]["systems"]["st:org/tiny"]
-    assert (told["documents"], told["documents_cut"], told["share_of_documents"]) == (6, 6, 1.0)
-    assert told["positives"] == told["positives_cut"] > 0
-    page = (tmp_path / "a" / "results.html").read_text()
-    assert '<td class="number">6 of 6</td>' in page
+    assert summary["truncation"]["systems"]["st:org/tiny"]["share_of_documents"] == 1.0
     assert any(text.startswith("passage: ") for call in models for text in call)
     asked = len(models)
     again = run(str(folder), "--system=st:org/tiny", "--out", str(tmp_path / "b"))[0]
