@@ -53,6 +53,15 @@ _MARKS = re.compile(r"\s*(?:[^\W\d]+\s)?(?:arrow(?:head)?|asterisk|star|circle)s
 _FOR, _SEE = re.compile(r"\s*for\s[^\d=<>%\[]*$", re.IGNORECASE), re.compile(r"\s*(?:see|cf\.?)\s")
 """Marks in an image, and what a pointer is given for: "double arrow, Fig. 2", "for images, see Fig. 5"."""
 _LETTERS = re.compile(r"(?:[\s–-]|\b(?:and|y|e|et|und)\b|\b[A-Za-z]\b)+")
+_DASH_BEFORE = re.compile(rf"(?<=[A-Z]{{2}})(\s?)[–—-](?=\s?{_POINTER})")
+"""Between a short form and its figure, "(APD-Fig. 1A)": the short form stays."""
+_AVAILABLE = re.compile(
+    r"\s*(?:(?:also|both|all|freely)\s)?(?:(?:is|are)\s)?(?:(?:available|accessible|found|published|provided)"
+    r"(?:\sonline|\sfree(?:ly)?)?\s(?:at|in|from|on|via|as|through|with)|disponib(?:le|les|ile|ili)\s(?:en|sur|dans|su)"
+    r"|dispon[íi]ve(?:l|is)\s(?:em|no|na)|(?:online\s)?(?:verfügbar|abrufbar)\s(?:unter|auf))\b",
+    re.IGNORECASE,
+)
+"""Where what the pointer names is to be had."""
 _WORD = re.compile(r"\w[\w’'-]*")
 _STOP = re.compile(r"\s*[.,;:](?!\w)")
 _SPACE_AND_MARK = re.compile(r"\s+(?=[.,)\]](?!\w))")
@@ -107,7 +116,7 @@ def bracket_edits(
     for start, end in free:
         mask[start - first : end - first] = _POINTER * (end - start)
     parts = (
-        list(_parts(_COLON_AFTER.sub(r"\1,", "".join(mask)), first))
+        list(_parts(_DASH_BEFORE.sub(r"\1,", _COLON_AFTER.sub(r"\1,", "".join(mask))), first))
         if free
         else [_Part(first, last, True, False)]
     )
@@ -215,7 +224,8 @@ def _segment_parts(mask: str, segment: Span) -> list[_Part]:
             parts.append(_Part(start, end, not is_next, False))
         else:
             is_short = len(_WORD.findall(rest)) <= _MAX_DESCRIPTION and not tells
-            goes = (is_filler or is_short or _describes(rest)) and not parts[-1].is_kept
+            is_aside = is_filler or is_short or _describes(rest) or _AVAILABLE.match(piece) is not None
+            goes = is_aside and not parts[-1].is_kept
             parts.append(_Part(start, end, not goes, False))
     return parts
 

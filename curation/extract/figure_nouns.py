@@ -158,6 +158,44 @@ _ACCUSATIVE_BEFORE = re.compile(
     r"\b(?:für|durch|ohne|um|gegen|siehe|s\.|vgl\.|vergleiche|zeigt|zeigen)\s$", re.I
 )
 _CASES = {("dative", "f"): "der", ("dative", "m"): "dem", ("dative", "n"): "dem", ("accusative", "m"): "den"}
+_ASKED_BY = {
+    code: {case: re.compile(rf"\b(?:{words})\s$", re.IGNORECASE) for case, words in cases.items()}
+    for code, cases in {
+        "ru": {
+            "locative": "на|в|во|о|об|при",
+            "genitive": "из|от|с|со|для|до",
+            "dative": "к|ко|по|согласно",
+            "accusative": r"см\.|через",
+        },
+        "pl": {
+            "locative": "na|w|we|przy",
+            "genitive": r"z|ze|do|od|dla|według|wg\.?",
+            "dative": "ku|dzięki",
+            "accusative": r"patrz|zob\.|por\.|przez",
+        },
+    }.items()
+}
+"""The case that a preposition asks for, in languages that have no articles but cases."""
+_INFLECTED = {
+    "рисунок": {"locative": "рисунке/рисунках", "genitive": "рисунка/рисунков", "dative": "рисунку/рисункам"},
+    "таблица": {
+        "locative": "таблице/таблицах",
+        "genitive": "таблицы/таблиц",
+        "dative": "таблице/таблицам",
+        "accusative": "таблицу/таблицы",
+    },
+    "rysunek": {
+        "locative": "rysunku/rysunkach",
+        "genitive": "rysunku/rysunków",
+        "dative": "rysunkowi/rysunkom",
+    },
+    "tabela": {
+        "locative": "tabeli/tabelach",
+        "genitive": "tabeli/tabel",
+        "dative": "tabeli/tabelom",
+        "accusative": "tabelę/tabele",
+    },
+}
 _BREAKS_OFF = {
     code: re.compile(rf"(?:^|\s)(?:{words}|{words.title()})\s*$")
     for code, words in {
@@ -169,7 +207,7 @@ _BREAKS_OFF = {
         "it": "in|di|da|con|su|nella|nelle|la|le|il|della",
     }.items()
 }
-_WORD = re.compile(r"[^\W\d_]{3,}(?!\.)|[图圖図表]|그림|표")
+_WORD = re.compile(r"[^\W\d_]{3,}(?![^\W\d_]|\.)|[图圖図表]|그림|표")
 """A label word written out."""
 _BY_KIND = (
     (
@@ -220,7 +258,7 @@ def phrase(pointer: str, language: str, before: str, *, many: bool) -> str:
         many: whether it stands for several.
     """
     grammar, is_german = _of(language), language.lower().startswith("de")
-    word, gender, is_plural = _noun(pointer, grammar, language, many)
+    word, gender, is_plural = _noun(pointer, grammar, language, before, many)
     if gender not in grammar.articles or grammar.determiner.search(before) or grammar.bare.search(before):
         return word
     article = grammar.articles[gender][is_plural]
@@ -243,7 +281,7 @@ _UNKNOWN = _grammar(
 )
 
 
-def _noun(pointer: str, grammar: _Grammar, language: str, many: bool) -> tuple[str, str, bool]:
+def _noun(pointer: str, grammar: _Grammar, language: str, before: str, many: bool) -> tuple[str, str, bool]:
     """The word, its gender, and whether it is a plural."""
     kind, is_english = kind_of(pointer), grammar is _GRAMMARS["en"]
     own = [found.group() for found in _WORD.finditer(pointer)]
@@ -254,4 +292,13 @@ def _noun(pointer: str, grammar: _Grammar, language: str, many: bool) -> tuple[s
             return (word if language.lower().startswith("de") else word.lower()), gender, is_plural
     word = grammar.kinds[_KINDS.index(kind or "figure")]
     gender, _ = grammar.words[word.lower()]
-    return (grammar.plurals[word] if many else word), gender, many
+    return _inflected(word, grammar.plurals[word], language, before, many), gender, many
+
+
+def _inflected(one: str, several: str, language: str, before: str, many: bool) -> str:
+    """The word in the case that stands before it asks for; as it is where there are no cases."""
+    for case, asked in _ASKED_BY.get(language.lower()[:2], {}).items():
+        if asked.search(before):
+            forms = _INFLECTED.get(one, {}).get(case, f"{one}/{several}")
+            return forms.split("/")[many]
+    return several if many else one

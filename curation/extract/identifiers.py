@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 REGISTERED = (
-    r"(?:NCT ?\d{8}|ISRCTN ?\d{6,8}|ACTRN ?\d{14}|ChiCTR[-A-Za-z]{0,6} ?\d{6,12}|CTRI/\d{4}/\d{1,3}/\d{4,7}"
-    r"|DRKS ?\d{8}|(?:EudraCT\W{0,3}(?:number|no\.?|nr\.?)?\W{0,3})?\b20\d\d-\d{6}-\d\d\b"
+    r"(?:NCT ?\d{8}|ISRCTN[ :,]{0,2}\d{6,8}|ACTRN[ :,]{0,2}\d{14}|ChiCTR[-A-Za-z]{0,6} ?\d{6,12}"
+    r"|CTRI/\d{4}/\d{1,3}/\d{4,7}"
+    r"|DRKS ?\d{8}|(?:EudraCT[^\w()\[\]]{0,3}(?:number|no\.?|nr\.?)?[^\w()\[\]]{0,3})?\b20\d\d-\d{6}-\d\d\b"
     r"|IRCT ?\d{6,20}(?:N\d+)?"
     r"|JPRN-\w{4,20}|jRCTs?\d{9,12}|UMIN ?\d{6,9}|KCT ?\d{7}|NTR(?: ID)?[ :]{0,2}\d{3,5}|PACTR ?\d{12,18}"
     r"|RBR-?\w{5,8}"
@@ -37,11 +38,12 @@ ANY = rf"(?:{DOI}|\b{_PUBMED}\b|\b{REGISTERED})"
 _FIND = re.compile(
     rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:(?:https?://|www\.|dx\.|doi\.org)[^\s<>()\[\]]{{0,99}}?)?"
     rf"(?P<doi>(?<![\d.]){DOI})"
-    rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»]+)"
-    rf"|(?<!\w)(?P<pubmed>{_PUBMED})(?!\w)|(?<!\w)(?P<registered>{REGISTERED})(?!\w))"
+    rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»\d]*\d[^\s<>\"“”«»]*)"
+    rf"|(?<!\w)(?P<pubmed>{_PUBMED})(?!\w)|(?:(?<!\w)|(?<=[a-z])(?=NCT))(?P<registered>{REGISTERED})(?!\w))"
 )
-_HINT = re.compile(r"\d{4}|://|www")
+_HINT = re.compile(r"\d{4}|://|www|RBR")
 _CLOSING = {")": "(", "]": "[", "}": "{"}
+_OPENING = frozenset(_CLOSING.values())
 
 
 class Identifier(NamedTuple):
@@ -65,11 +67,15 @@ def identifiers_in(text: str) -> Iterator[Identifier]:
 
 def _trimmed(text: str, start: int, end: int) -> int:
     """The end of a DOI without the marks that close the sentence or the bracket around it."""
-    while end > start:
-        last = text[end - 1]
-        opening = _CLOSING.get(last)
-        closes_own = opening is not None and text.count(opening, start, end) >= text.count(last, start, end)
-        if last not in ".,;:'’”\"*" and (opening is None or closes_own):
+    opened: list[str] = []
+    for at in range(start, end):
+        if text[at] in _OPENING:
+            opened.append(text[at])
+        elif (opening := _CLOSING.get(text[at])) in opened:
+            opened.remove(str(opening))
+        elif opening is not None:
+            end = at
             break
+    while end > start and text[end - 1] in ".,;:'’”\"*([{":
         end -= 1
     return end

@@ -48,7 +48,11 @@ _HEADS: Heads = tuple(
     Head(family, needles, re.compile(pattern))
     for family, needles, pattern in (
         ("figure", ("Fig", "fig", "FIG"), _FIGURE),
-        ("figure", ("Abb", "abb.", "abbil", "ABB", "Ryc", "ryc.", "Rys", "rys."), _FIGURE_ELSEWHERE),
+        (
+            "figure",
+            ("Abb", "abb.", "abbil", "ABB", "Ryc", "ryc.", "rycin", "Rys", "rys.", "rysun"),
+            _FIGURE_ELSEWHERE,
+        ),
         ("table", ("Tab", "TAB", " tab", "(tab"), _TABLE),
         ("table", ("uadro",), _TABLE_ELSEWHERE),
         ("scheme", ("Schem", "Esquem"), r"Schemes?|Esquemas?"),
@@ -67,7 +71,7 @@ _HEADS: Heads = tuple(
             ("Box", "ncadr", "Kasten"),
             r"Box(?:es)?|[Ee]ncadrés?|Kasten",
         ),
-        ("map", ("Map",), r"Mapa?s?"),
+        ("map", ("Map",), r"Mapa?s?(?=\s)"),
         (
             "supplement",
             (
@@ -111,7 +115,7 @@ _RARE = {needle: place for needle, place in _NEEDLES if (needle, place) not in _
 _STEMS = tuple(
     (stem, tuple((needle, needle.index(stem), place) for needle, place in _LOWER if stem in needle))
     for stem in (
-        *("fig", "abb", "ryc.", "rys.", "tab", "uadro"),
+        *("fig", "abb", "ryc", "rys", "tab", "uadro"),
         *("video", "movie", "dditional ", "append", "uppl", "ource ", "nexo", "nnexe", "ncadr"),
     )
 )

@@ -29,10 +29,12 @@ _JOIN = re.compile(r"\s*(?:,|;|&|–|-|,?\s?\b(?:and|or|to|und|et|y|e|и)\b|、|
 _MARK = re.compile(r"\s*[,;]\s*")
 _GOES_ON = re.compile(r"\s(?!(?:and|or|to|et|y|e|und|respectively)\b)[^\W\d_A-Z]")
 """After a comma and a pointer: that pointer begins a clause, "Unlike Fig. 1, Fig. 2 shows"."""
+_TO = re.compile(r"\bto\b|[–-]")
 _FROM = re.compile(r"\bfrom\s$", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|\n\s*|[.!?](?:\d{1,3}|[⁰¹²³⁴-⁹,–⁻]+)?\s+)[\"“(\[]?$")
 _SHORT_FORM = re.compile(
-    r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver)\.\s$", re.IGNORECASE
+    r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver|см|zob|por)\.\s$",
+    re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"(?<![A-Za-z-])(?!(?:on-?line|web|digital),)"
@@ -54,7 +56,10 @@ _TAIL = re.compile(
     r"|,\s(?:available\s(?:online\s)?(?:at|from)\s)?https?://links\.\S*[^\s.,;:)\]]"
 )
 """What belongs to a pointer after it: further panels, the supplement it is found in, where that is."""
-_LABEL_AT_START = re.compile(rf"\s*(?:[:.|–—-]+\s+(?=\S)|\s(?=[A-Z][a-z]+ (?!{VERB})))")
+_LABEL_AT_START = re.compile(
+    rf"\s*(?:[:.|–—-]+\s+(?!(?:and|or|und|et|y|e|и|&)\s)(?=\S)"
+    rf"|\s(?=(?:[A-Z]{{3,}}|CT|US)\s|[A-ZÀ-ÖØ-ÞА-Я][^\W\d_]+(?:[ ,:]|\.\s)(?!{VERB}|and\b)))"
+)
 _LABEL_BEFORE = re.compile(r"(?:^|\n\s*|[.!?,:;]\s+)$")
 _LABEL_AFTER = re.compile(r"\s?[:|]\s+(?=\S)")
 _ALONE_AFTER = re.compile(r"\s?\.(?=\s+(?:[^\Wa-z\d_]|[(\[])|$)")
@@ -199,7 +204,13 @@ _LABEL = (
     r"|identifiers?|ID|id|numbers?|no|nr|n[º°]|URL|url|https?://|www|available|accessed|from|online|número|code)\b)*"
 )
 _LABELLED = re.compile(_LABEL)
-_OWN_LINE = re.compile(rf"(?:^|(?<=[.!?])|(?<=\n))[^\S\n]*{_LABEL}$")
+_OWN_LINE = re.compile(rf"(?:^|(?<=[.!?])(?<!www\.)(?<!\b[Nn][or]\.)(?<!\bn\.)|(?<=\n))[^\S\n]*{_LABEL}$")
+_HEADING = re.compile(
+    r"(?:^|\n)[^\n]{0,80}(?:regist|inscri|identif|number|n[úu]m[eé]r|nummer|trials?\b|ensa[iy]o|essai|protocol|\bdoi\b"
+    r"|prospero|регистр|номер|登録|登记|注册|番号)[^\n]{0,40}(?<![\s.!?。])\s*\n$",
+    re.IGNORECASE,
+)
+"""A line of its own that names what stands below it: it would be left with nothing to name."""
 _BLANK = re.compile(r"\s*")
 _LINE_ENDS = re.compile(r"\s*\.?(?=\s*(?:\n|$)|\s+[A-Z(])")
 
@@ -224,6 +235,8 @@ def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
         begins = edits[-1][1] if edits else 0
         before = _OWN_LINE.search(text, begins, start) if group is None else None
         after = _LINE_ENDS.match(text, end)
+        if before is not None and _HEADING.search(text, max(0, start - 200), before.start()):
+            before = None
         if before is not None and after is not None:
             is_first = not text[: before.start()].strip() or text[before.start() - 1] == "\n"
             follows = (
@@ -233,8 +246,17 @@ def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
             )
             edits.append((before.start(), follows.end() if follows else after.end(), ""))
         else:
-            edits.append((start, end, "" if text[end : end + 1].isalpha() else _NAMED[kind]))
+            edits.append((start, end, _name(text, start, end, kind)))
     return edits
+
+
+def _name(text: str, start: int, end: int, kind: str) -> str:
+    """What stands for an identifier within a sentence; brackets of the text serve as its own."""
+    if text[end : end + 1].isalpha():
+        return ""
+    is_bracketed = text[start - 1 : start] == "[" and text[end : end + 1] == "]"
+    name = _NAMED[kind][1:-1] if is_bracketed else _NAMED[kind]
+    return f" {name}" if text[start - 1 : start].isalpha() else name
 
 
 def _holds_only(text: str, group: Span, found: Iterable[tuple[int, int, str]]) -> bool:
@@ -265,7 +287,7 @@ def _runs(text: str, spans: Sequence[Span]) -> list[list[Span]]:
     for span in spans:
         if runs and _JOIN.fullmatch(text, runs[-1][-1][1], span[0]):
             last = runs[-1][-1]
-            is_range = _FROM.search(text, max(0, last[0] - 6), last[0])
+            is_range = _FROM.search(text, max(0, last[0] - 6), last[0]) and _TO.search(text, last[1], span[0])
             is_clause = _MARK.fullmatch(text, last[1], span[0]) and _GOES_ON.match(text, span[1])
             if not is_range and not is_clause and kind_of(text[slice(*last)]) == kind_of(text[slice(*span)]):
                 runs[-1].append(span)

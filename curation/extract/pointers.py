@@ -78,9 +78,9 @@ _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|(?:and|or|to|y|e|et|und|ode
 _ELSEWHERE = re.compile(r"\s(?:of|in|from)\s(?:[Rr]efs?\b|[Rr]eference|\[|[A-Z]\w+ (?:et al|and [A-Z]|&))")
 """Whose figure it is: what stands before is its number, and no count of something."""
 _PLURAL_ELSEWHERE = re.compile(
-    r"\b(?:(?:[Ff]igure|[Tt]abelle)\s\d{1,2}[A-Za-z]?\se|(?:Abb|Tab)\.\s\d{1,2}[a-z]?\s(?:und|u\.))\s$"
+    r"\b(?:(?:[Ff]igure|[Tt]abelle)\s\d{1,2}[A-Za-z]?\se|(?:Abb|Tab)\.\s\d{1,2}[a-z]?\s(?:und|u\.)|(?:[Рр]ис|[Тт]абл)\.\s\d{1,2}[а-яa-z]?\sи)\s$"
 )
-"""Italian plurals and German short forms, which have one form for both, before "and"."""
+"""Italian plurals, German and Russian short forms, which have one form for both, before "and"."""
 _POSTAL = re.compile(r"\bP\.?\s?O\.?\s$")
 _PLURAL_FOLLOWS = re.compile(rf"\s{PLURAL_VERB}")
 _WORD = re.compile(r"[^\d(]*")

@@ -6,7 +6,8 @@ import itertools
 import json
 import re
 
-from benchmarks.edits import MARKS, SIZE, Edit, marked, sample, score
+from benchmarks.edit_texts import Edit
+from benchmarks.edits import MARKS, SIZE, marked, sample, score
 
 PLACE = re.compile(r"[a-z]+:[\w.:/-]+#[\w.-]+(?: label)?@\d+")
 

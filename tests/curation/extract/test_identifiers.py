@@ -26,6 +26,9 @@ from curation.extract.neutralise import IDENTIFIER_RULE, neutralise, restore
         ("a dose of 10.5 mg/kg, 10.25/11 and 2010.1234/5", []),
         ("at https://clinicaltrials.gov, the NCT group, PMCA and 2011-001", []),
         ("https://www.proteinatlas.org/humanproteome", []),
+        ("https://clinicaltrials.gov/ and https://www.drks.de/drks_web/", []),
+        ("RBR-5q5t5z; ISRCTN, 12345678; ClinicalTrials.govNCT01234567", ["registered"] * 3),
+        ("[see 10.1000/a.1.][see 10.1000/a.2.]", ["doi"] * 2),
     ],
 )
 def test_what_is_an_identifier(text: str, found: list[str]) -> None:
@@ -38,6 +41,11 @@ def test_what_is_an_identifier(text: str, found: list[str]) -> None:
         ("(A) Axons. DOI: http://dx.doi.org/10.7554/eLife.00353.003", "(A) Axons."),
         ("DOI: http://dx.doi.org/10.7554/eLife.00353.001", ""),
         ("DOI 10.1590/1414-431X2021. The mass grew.", "The mass grew."),
+        ("TRIAL REGISTRATION\nNCT01234567.", "TRIAL REGISTRATION\n[registry number]."),
+        ("CLINICAL TRIAL\nNCT01234567.\nAIM\nNone.", "CLINICAL TRIAL\n[registry number].\nAIM\nNone."),
+        ("REGISTRO DE PROSPERO:\nCRD42020123456", "REGISTRO DE PROSPERO:\n[registry number]"),
+        ("OSF REGISTRATION NUMBER\nDOI 10.1000/OSF.IO/AB1.", "OSF REGISTRATION NUMBER\n[DOI]."),
+        ("Growth of cells.\nDOI: 10.1000/5", "Growth of cells."),
         (
             "It was registered (ClinicalTrials.gov identifier: NCT01234567) in May.",
             "It was registered in May.",
