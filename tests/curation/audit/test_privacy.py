@@ -257,7 +257,7 @@ def test_every_text_column_that_people_wrote_is_a_place() -> None:
     text = {"text", "title", "detail", "reason", "evidence", "transforms", "scope_evidence"}
     has_text = {table.name for table in TABLES if text & set(table.schema.names)}
     copies = {"nano_queries", "nano_corpus"}
-    codes = {"excluded", "nano_excluded", "judgements"}
+    codes = {"excluded", "nano_excluded", "judgements", "passage_labels"}
     names = {"named_queries", "named_corpus", "name_recipes"}  # texts of queries, and names of a vocabulary
     assert has_text - known == copies | codes | names
 
