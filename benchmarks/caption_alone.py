@@ -18,11 +18,14 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from annotation.agreement.precision import wilson
-from benchmarks.measure import save
+from benchmarks.measure import read_result, save
 from curation.labels.taxonomy import load
 from curation.published.manifest import read_manifest
 from curation.tasks.shared.bars import CLINICAL_KINDS
 from schemas.tables import DIAGNOSTICS, QRELS, QUERIES
+
+LEAST = 20
+"""Queries of a kind that the page shows."""
 
 
 def measured(folder: Path) -> dict[str, Any]:
@@ -66,6 +69,37 @@ def _share(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _rows(files: Sequence[Path], columns: list[str] | None = None) -> list[dict[str, Any]]:
     return [row for path in files for row in pq.read_table(path, columns=columns).to_pylist()]
+
+
+def section() -> list[str]:
+    """The table of benchmarks/README.md."""
+    levels = read_result("caption_alone")["levels"]
+    heads = " | ".join(f"{level['granularity']}s ({level['documents']:,})" for level in levels)
+    lines = [
+        "## Captions alone, and larger documents",
+        "",
+        "`visual_context` over the shared articles, built at each granularity with the same queries, split "
+        "test. Answered: BM25, given the caption, puts a positive first; in brackets the 95 % interval. "
+        "`python -m benchmarks.caption_alone TASK_FOLDER…`",
+        "",
+        f"| figures | queries | {heads} |",
+        "|---|---:|" + "---:|" * len(levels),
+    ]
+    for name, row in levels[0]["kinds"].items():
+        if row["queries"] >= LEAST:
+            cells = (level["kinds"][name] for level in levels)
+            told = " | ".join(
+                f"{cell['answered']}, {cell['share']:.3f} ({cell['low']:.3f}–{cell['high']:.3f})"
+                for cell in cells
+            )
+            lines.append(f"| {name} | {row['queries']} | {told} |")
+    return [
+        *lines,
+        "",
+        "Most of what `visual_context` asks of charts is in their captions: such a query says little about "
+        "reading images. `clinical_only = true` leaves them out.",
+        "",
+    ]
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks import (
     answer_kills,
     blindness,
+    caption_alone,
     concept_links,
     confusion_sets,
     croissant,
@@ -385,6 +386,7 @@ def text() -> str:
         _kinds,
         _panels,
         subcaptions.section,
+        caption_alone.section,
         principal_diagnosis.section,
         medline_diagnoses.section,
         written_cases.section,

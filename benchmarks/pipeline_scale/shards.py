@@ -45,6 +45,7 @@ TABLES = [
 _UNITS = {
     "article": "parse.articles",
     "figure": "extract.figures",
+    "float": "extract.floats",
     "passage": "extract.passages",
     "report": "cases.reports",
     "image": "images.images",

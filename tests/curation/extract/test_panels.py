@@ -100,6 +100,7 @@ def test_the_marks_are_split_by_hash_and_lie_in_order() -> None:
         assert all(0 <= part["start"] < part["end"] for part in entry["parts"])
 
 
+@pytest.mark.sibling("test_panels")
 def test_sub_captions_of_real_articles_are_as_marked(shared_data: Path) -> None:
     assert bench.score(row[1:] for row in bench.compared(shared_data, "dev"))["f1"] >= 0.95
 
