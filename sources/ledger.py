@@ -156,16 +156,19 @@ def summary(path: Path) -> tuple[SourceSummary, ...]:
         raise _damaged(path, error) from error
 
 
-def stored_paths(path: Path, source: str) -> list[str]:
-    """Paths under raw/ of everything stored from a source, in order, read without writing anything.
+def stored_files(path: Path, source: str | None = None) -> list[tuple[str, str]]:
+    """Path under raw/ and SHA-256 of everything stored (from one source), in order, read without writing.
 
     Raises:
         WorkspaceError: the file is not a ledger.
     """
-    query = "SELECT path FROM objects WHERE source = ? AND path IS NOT NULL ORDER BY path"
+    if not path.is_file():
+        return []
+    of_it = "path IS NOT NULL AND source = ifnull(?, source)"
+    query = f"SELECT path, sha256 FROM objects WHERE {of_it} ORDER BY path"
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
-            return [str(row[0]) for row in db.execute(query, (source,))]
+            return [(str(row[0]), str(row[1])) for row in db.execute(query, (source,))]
     except sqlite3.Error as error:
         raise _damaged(path, error) from error
 

@@ -58,14 +58,12 @@ class IndexWriter:
 
     def finish(self, destination: Path, about: Mapping[str, Any]) -> None:
         """Write the file beside its destination and rename it into place."""
-        arrays, offset, digest = {}, 0, hashlib.sha256()
+        arrays, offset = {}, 0
         for name in sorted(self._types):
             arrays[name] = {"type": self._types[name], "count": self._counts[name], "offset": offset}
             size = self._counts[name] * np.dtype(self._types[name]).itemsize
             offset += size + -size % _ALIGN
-            for block in self._blocks(name):
-                digest.update(block)
-        body = {"about": about, "arrays": arrays, "size": offset, "sha256": digest.hexdigest()}
+        body = {"about": about, "arrays": arrays, "size": offset}
         header = json.dumps(body, sort_keys=True).encode()
         header += b" " * (-(_PREFIX + len(header)) % _ALIGN)
         temporary = self._scratch / "index"
@@ -114,7 +112,6 @@ class IndexFile:
             ) from error
         self.about: Mapping[str, Any] = head["about"]
         self._arrays: Mapping[str, Mapping[str, Any]] = head["arrays"]
-        self._sha256: str = head["sha256"]
 
     def _header(self, prefix: bytes, file: Any) -> dict[str, Any]:
         if not prefix.startswith(MAGIC) or len(prefix) < _PREFIX:
@@ -140,15 +137,3 @@ class IndexFile:
         """One array for reading single values, which a view gives as plain numbers and quickly."""
         values: Any = self.array(name)
         return memoryview(values)
-
-    def verify(self) -> None:
-        """Read the whole file against its checksum.
-
-        Raises:
-            WorkspaceError: bytes have changed.
-        """
-        digest = hashlib.sha256()
-        for first in range(self._start, len(self._mapped), 1 << 20):
-            digest.update(self._mapped[first : first + (1 << 20)].tobytes())
-        if digest.hexdigest() != self._sha256:
-            raise self._damaged("its content does not have the checksum it was written with")

@@ -135,6 +135,11 @@ class ReleaseManifest:
         del content["release_hash"]
         return sha256_text(canonical_json(content))
 
+    @property
+    def is_as_sealed(self) -> bool:
+        """Whether nothing in it changed since; formats before this one hashed other content."""
+        return self.format_version < FORMAT_VERSION or self.computed_hash() == self.release_hash
+
     def to_json(self) -> str:
         """The file's text."""
         return json.dumps(self.content(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"

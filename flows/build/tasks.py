@@ -17,6 +17,8 @@ from flows.engine.runner import shards_of
 from flows.engine.session import write_session
 from flows.pipeline import Choices, steps
 from flows.specs import chosen_tasks
+from flows.vocabulary.indexes import index_in_use
+from flows.vocabulary.store import current
 from schemas.spec import DatasetSpec, Prompts
 
 
@@ -32,7 +34,11 @@ def build(
     chosen = Choices.of(spec)
     summaries = []
     with write_session(workspace, flow="build") as session, hired(session) as pool:
-        for step in steps("build", chosen_tasks(tasks, spec)):
+        wanted = steps("build", chosen_tasks(tasks, spec))
+        needs_names = any(step.stage is not None and step.stage.resources for step in wanted)
+        if needs_names and current(session.workspace) is not None:
+            index_in_use(session.workspace, "native", session.reporter)
+        for step in wanted:
             if step.model is not None:
                 take_in(session, spec.prompts if spec else Prompts(), step.model)
                 continue

@@ -52,12 +52,21 @@ def doctor(
     servers: Annotated[
         bool, Parameter(negative="", help="Ask the servers too: Prefect, Label Studio, the Hub, the sources.")
     ] = False,
+    files: Annotated[
+        bool,
+        Parameter(negative="", help="Read every stored file and hold it to its hash."),
+    ] = False,
     common: Common = DEFAULT,
 ) -> int:
     """Check that this machine and workspace can do the work, and say how to mend what cannot."""
+    from flows.engine.progress import reporter_for
     from flows.engine.settings import load_settings
     from flows.inspect.doctor import describe, examine, is_well
+    from flows.release.files import examine_files
 
-    results = examine(load_settings(workspace=common.workspace), ask_servers=servers)
+    settings = load_settings(workspace=common.workspace)
+    results = examine(settings, ask_servers=servers)
+    if files:
+        results += examine_files(settings, reporter_for())
     emit(common, results, lambda: describe(results))
     return OK if is_well(results) else FINDING

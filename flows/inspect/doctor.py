@@ -46,14 +46,15 @@ def examine(settings: Settings, *, ask_servers: bool = False) -> list[dict[str, 
         credentials,
     ):
         try:
-            results += [_told(*row) for row in check(settings)]
+            results += [told(*row) for row in check(settings)]
         except (MedqrelsError, OSError) as error:
             hint = error.hint if isinstance(error, MedqrelsError) else ""
-            results.append(_told(check.__name__.lstrip("_"), False, str(error).partition("\n")[0], hint))
-    return results + [_told(*row) for row in _servers(settings, ask_servers)]
+            results.append(told(check.__name__.lstrip("_"), False, str(error).partition("\n")[0], hint))
+    return results + [told(*row) for row in _servers(settings, ask_servers)]
 
 
-def _told(check: str, ok: bool | None, detail: str, fix: str = "") -> dict[str, Any]:
+def told(check: str, ok: bool | None, detail: str, fix: str = "") -> dict[str, Any]:
+    """One check's row."""
     return {"check": check, "ok": ok, "detail": detail, "fix": "" if ok else fix}
 
 

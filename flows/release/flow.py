@@ -23,6 +23,7 @@ from flows.release.inputs import check_built
 from flows.release.recorded import keep
 from flows.release.versions import Made, Maker
 from flows.specs import Dataset
+from flows.vocabulary.indexes import checked
 
 _WORTH_ANOTHER = frozenset({NOT_AUDITED, "invalid", "incomplete"})
 
@@ -44,6 +45,7 @@ def release(
     spec = dataset.spec
     load_prose(dataset.cards, sorted(spec.tasks))
     with write_session(workspace, flow="release") as session, workers(1) as pool:
+        checked(session.workspace)
         for name in sorted(spec.tasks):
             check_built(session, TASKS[name], spec)
 
@@ -77,7 +79,8 @@ def _audited(session: Session, made: Made) -> list[dict[str, Any]]:
     root = session.workspace.releases
     directories = {root / one.dataset / one.version / one.task: one for one in made.manifests}
     held = [standing(directory, manifest).audit for directory, manifest in directories.items()]
-    if made.is_new or _WORTH_ANOTHER.intersection(held):
+    is_audited = all((directory / PAGE).is_file() for directory in directories)
+    if made.is_new or not is_audited or _WORTH_ANOTHER.intersection(held):
         with auditor(
             memory_limit=settings.memory_limit, workers=settings.worker_count, reporter=session.reporter
         ) as machine:

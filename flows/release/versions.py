@@ -9,7 +9,6 @@ from pathlib import Path
 
 from curation.changes.levels import Level, is_enough, largest, next_version
 from curation.published.manifest import (
-    FORMAT_VERSION,
     NAME,
     ReleaseManifest,
     hash_files,
@@ -221,8 +220,7 @@ def release_task(
 
 def _is_as_made(directory: Path, stated: ReleaseManifest) -> bool:
     """Whether a release has the files it states, and states what it was sealed with."""
-    is_sealed = stated.format_version < FORMAT_VERSION or stated.computed_hash() == stated.release_hash
-    return is_sealed and hash_files(directory) == dict(stated.files)
+    return stated.is_as_sealed and hash_files(directory) == dict(stated.files)
 
 
 def _is_same(made: ReleaseManifest, stood: ReleaseManifest, *, is_whole: bool) -> bool:

@@ -32,7 +32,7 @@ from schemas.hashing import sha256_file
 from schemas.ids import family_key
 from schemas.prompt import Prompt
 from schemas.withdrawal import Withdrawn
-from sources.ledger import Ledger, stored_paths
+from sources.ledger import Ledger, stored_files
 from sources.stage import CRAWL
 
 _SHORTEST_TEXT = 40
@@ -46,10 +46,10 @@ def raw_paths(workspace: Workspace, named: Withdrawn) -> list[str]:
     for row in read_rows(RawArticle, [*table_files(workspace, "crawl.raw"), *recorded]):
         paths = {row.path, *(part.path for part in (*row.media, *row.parts))}
         (found if family_key(row.id) == family else kept).update(paths)
-    if named.locator and workspace.ledger.is_file():
+    if named.locator:
         of_it = re.compile(rf"{re.escape(named.locator)}(\.\d+)?")
-        listed = stored_paths(workspace.ledger, named.source)
-        found.update(path for path in listed if any(of_it.fullmatch(part) for part in path.split("/")))
+        listed = stored_files(workspace.ledger, named.source)
+        found.update(path for path, _ in listed if any(of_it.fullmatch(part) for part in path.split("/")))
     return sorted(found - kept)
 
 

@@ -68,12 +68,29 @@ def read_vocabulary(folder: Path) -> Vocabulary | None:
     Raises:
         WorkspaceError: the manifest is damaged.
     """
+    found = stated(folder)
+    if found is None:
+        return None
+    try:
+        tables = found.manifest["tables"].values()
+        sizes_hold = all((folder / item["file"]).stat().st_size == item["bytes"] for item in tables)
+    except FileNotFoundError:
+        return None
+    return found if sizes_hold else None
+
+
+def stated(folder: Path) -> Vocabulary | None:
+    """A folder as its manifest has it, whatever became of its tables; None where there is no manifest.
+
+    Raises:
+        WorkspaceError: the manifest is damaged.
+    """
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_text("utf-8"))
-        tables = manifest["tables"].values()
-        sizes_hold = all((folder / item["file"]).stat().st_size == item["bytes"] for item in tables)
-        manifest["fingerprint"]  # a manifest without one is damaged
+        manifest["fingerprint"]
+        for item in manifest["tables"].values():
+            folder / item["file"], item["sha256"], item["bytes"] + 0, item["rows"]
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -82,7 +99,7 @@ def read_vocabulary(folder: Path) -> Vocabulary | None:
             file=str(path),
             hint="delete its folder and run `medqrels vocabulary build` again",
         ) from error
-    return Vocabulary(folder, manifest) if sizes_hold else None
+    return Vocabulary(folder, manifest)
 
 
 def finished(folder: Path) -> Vocabulary | None:
@@ -121,7 +138,13 @@ def current(workspace: Workspace) -> Vocabulary | None:
         raise WorkspaceError("current.json is damaged", file=str(path), hint=_REBUILD) from error
     if found is None:
         raise WorkspaceError(f"the vocabulary {name} is incomplete", file=str(path), hint=_REBUILD)
-    if missing := sorted(set(_NAMES.names) - set(pq.read_schema(found.table("names")).names)):
+    try:
+        columns = pq.read_schema(found.table("names")).names
+    except (OSError, pa.ArrowException) as error:
+        raise WorkspaceError(
+            "this table of the vocabulary cannot be read", file=str(found.table("names")), hint=_REBUILD
+        ) from error
+    if missing := sorted(set(_NAMES.names) - set(columns)):
         raise WorkspaceError(
             f"the vocabulary {name} was read by an earlier version of medqrels: no column {missing[0]}",
             file=str(path),

@@ -30,40 +30,15 @@ from schemas.hashing import sha256_bytes
 from schemas.spec import DatasetSpec
 from sources.sample import ids_path
 from tests.conftest import share_vocabulary
-from tests.curation.release.known import make_world
+from tests.flows.release.conftest import SPEC
 from tests.pipeline import crawl_bucket, run_partition, run_stages
 
 LABEL = "known@1.0.0"
-SPEC = 'name = "known"\ntitle = "Known release"\nlicence_profile = "open"\n[tasks.visual_context]\n'
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with two crawled articles and a release whose inputs were recorded."""
-    folder = tmp_path_factory.mktemp("rebuild")
-    workspace = open_workspace(folder / "ws", create=True)
-    crawl_bucket(workspace, read_ids(ids_path())[:2])
-    directory = make_world(folder / "world").release(made_with=made_with())
-    target = workspace.releases / "known/1.0.0/visual_context"
-    shutil.copytree(directory, target)
-    manifest = read_manifest(target)
-    stages = tuple(
-        {**stage, "version": VERSIONS[stage["name"]]}
-        for stage in manifest.stages
-        if stage["name"] in VERSIONS
-    )
-    (target / NAME).write_text(dataclasses.replace(manifest, stages=stages).to_json(), "utf-8")
-    shutil.copytree(DATA_CARDS / "medqrels-sample", folder, dirs_exist_ok=True)  # beside the workspace
-    (folder / "spec.toml").write_text(SPEC, "utf-8")
-    (workspace.answers / "a-model").mkdir(parents=True)
-    (workspace.answers / "a-model/answers.jsonl").write_text('{"answer": 1}\n', "utf-8")
-    keep(workspace, read_dataset(folder / "spec.toml"), "1.0.0")
-    return folder / "ws"
 
 
 @pytest.fixture
-def workspace(made: Path, tmp_path: Path) -> Workspace:
-    return Workspace(shutil.copytree(made, tmp_path / "ws"))
+def workspace(recorded: Workspace) -> Workspace:
+    return recorded
 
 
 def refused(workspace: Workspace) -> NotRebuildable:
@@ -158,8 +133,8 @@ def test_a_release_without_a_record_or_that_is_not_there(
     assert "--check proves it" in capsys.readouterr().err
 
 
-def test_the_first_stage_that_gave_something_else_is_named(made: Path) -> None:
-    record = read_record(record_folder(Workspace(made), "known", "1.0.0"))
+def test_the_first_stage_that_gave_something_else_is_named(workspace: Workspace) -> None:
+    record = read_record(record_folder(workspace, "known", "1.0.0"))
     assert record is not None
     record = dataclasses.replace(
         record, stages={"parse": "1", "extract": "2", "other_task": "3", "cases": "4"}
