@@ -65,7 +65,7 @@ sbom: supply-env ## write what the locks install (CycloneDX) and the licences of
 
 audit-dependencies: supply-env ## ask an advisory service for known holes in what the locks install
 	@for lock in core all models label-studio site; do \
-		echo "$$lock"; .venv-supply/bin/pip-audit --progress-spinner off --disable-pip --require-hashes -r requirements/$$lock.lock.txt || failed=1; \
+		echo "$$lock"; .venv-supply/bin/pip-audit --progress-spinner off --strict --disable-pip --require-hashes -r requirements/$$lock.lock.txt || failed=1; \
 	done; test -z "$$failed"
 
 bench: env-all ## full campaigns and measurements beside the peers

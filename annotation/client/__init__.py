@@ -1,10 +1,9 @@
 """The Label Studio server over HTTP; nothing else in annotation/ touches the network."""
 
 from annotation.client.server import TITLE_CHARACTERS, Client, Project
-from annotation.client.transport import LOOPBACK, Patience, UnconfirmedError, check_address
+from annotation.client.transport import Patience, UnconfirmedError, check_address
 
 __all__ = [
-    "LOOPBACK",
     "TITLE_CHARACTERS",
     "Client",
     "Patience",

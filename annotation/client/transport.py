@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import requests
 
+from schemas.address import is_here, is_private
 from schemas.errors import FetchError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from label_studio_sdk import LabelStudio
 
 T = TypeVar("T")
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _BUSY = frozenset({429, 503})
 _BROKEN = frozenset({500, 502, 504})
 _DETAIL = 300
@@ -72,7 +72,7 @@ class Transport:
         if not api_key.strip():
             raise UsageError("no token for the review server", hint="set LABEL_STUDIO_API_KEY")
         self._url, self._key, self._patience = url, api_key.strip(), patience
-        self._is_here = urlsplit(url).hostname in LOOPBACK
+        self._is_here = is_here(url)
         self._sent = ""
         try:
             import httpx
@@ -252,7 +252,7 @@ def check_address(url: str, allow_plain_http: bool) -> None:
         raise UsageError(
             "LABEL_STUDIO_URL holds more than an address", hint="put the token into LABEL_STUDIO_API_KEY"
         )
-    if parts.scheme == "http" and parts.hostname not in LOOPBACK and not allow_plain_http:
+    if not is_private(url) and not allow_plain_http:
         raise UsageError(
             "a token is not sent over plain http to another machine",
             file=f"http://{parts.hostname}",

@@ -24,16 +24,18 @@ from benchmarks.reliability.commands import CLOCK, ERRNO
 from benchmarks.reliability.kills import VERBS, Case, prepared
 from benchmarks.reliability.standing import differing
 from benchmarks.reliability.steps import BEFORE, COMMIT, MAKE, RENAME, WRITE, Step
-from benchmarks.reliability.world import World
+from benchmarks.reliability.world import Run, World
 
 FULL = (0.02, 0.3, 0.7, 0.97)
 """How much of what a command writes finds room."""
 ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.EACCES)
 DAMAGES = ("flipped", "cut", "deleted")
+DAMAGED_OF_A_KIND = 2
 KEPT = tuple(f"ws/{folder}/" for folder in ("raw", "work", "vocabulary", "releases/small"))
 """What a run rests on. `recorded/` is read by `rebuild` alone, which holds it to its hashes."""
 DEFECT = "a defect of medqrels"
 RUN = VERBS[-1]
+DOCTOR = ("doctor", "--files")
 _MIB = 1 << 20
 _SLACK = 64 * 1024
 
@@ -104,19 +106,38 @@ def damaged(world: World, case: Case, name: str, how: str) -> dict[str, Any]:
         path.write_bytes(flipped if how == "flipped" else content[:half])
     first = world.run(case.verb.arguments)
     wrong = differing(world.stands(), case.wanted)
-    named = any(part in first.said for part in Path(name).parts[2:])
-    is_told = first.ended.code not in case.verb.codes and named and DEFECT not in first.said
+    result = {"what": f"file {how}", "verb": case.verb.name, "file": name, "code": first.ended.code}
+    result |= {"rebuilt": not wrong, "told": _is_told(case, first, name), "said": first.said[-400:]}
+    if first.ended.code in case.verb.codes and wrong:  # nothing had to be made, so nobody read it
+        result |= _read_at_last(world, case, name)
+    else:
+        result["good"] = not wrong or result["told"]
+    return result | {"differing": wrong}
+
+
+def _read_at_last(world: World, case: Case, name: str) -> dict[str, Any]:
+    """What a damaged file that nobody read comes to: it is named when asked for, and nothing is made of it.
+
+    The work of every stage is thrown away, so that all that a release rests on is read again.
+    """
+    examined = world.run(DOCTOR).said
+    shutil.rmtree(world.now / "ws/work")
+    again = world.run(case.verb.arguments)
+    wrong = set(differing(world.stands(), case.wanted)) - {name}
+    told = _is_told(case, again, name)
+    is_harmless = again.ended.code in case.verb.codes and not wrong
     return {
-        "what": f"file {how}",
-        "verb": case.verb.name,
-        "file": name,
-        "code": first.ended.code,
-        "rebuilt": not wrong,
-        "told": is_told,
-        "said": first.said[-400:],
-        "differing": wrong,
-        "good": (not wrong and first.ended.code in case.verb.codes) or is_told,
+        "named": Path(name).name in examined,
+        "said": again.said[-400:],
+        "told_when_read": told,
+        "good": Path(name).name in examined and (told or is_harmless),
     }
+
+
+def _is_told(case: Case, run: Run, name: str) -> bool:
+    """Whether a command ended with an error that names a file, or the folder that it stands in."""
+    is_named = any(part in run.said for part in Path(name).parts[2:])
+    return run.ended.code not in case.verb.codes and is_named and DEFECT not in run.said
 
 
 def two_at_once(world: World, case: Case) -> dict[str, Any]:
@@ -223,5 +244,5 @@ def damages(world: World, draw: random.Random, tell: Callable[[Any], None]) -> N
     case = prepared(world, RUN)
     for name, how in itertools.product(KEPT, DAMAGES):
         names = sorted(one for one in case.wanted if one.startswith(name) and not one.endswith("/"))
-        for one in draw.sample(names, 2):
+        for one in draw.sample(names, DAMAGED_OF_A_KIND):
             tell(damaged(world, case, one, how))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from schemas.address import LOOPBACK
 from schemas.errors import UsageError
 from schemas.hashing import sendable
 from schemas.prompt import Mode, Prompt, seed_of
@@ -27,7 +28,6 @@ IMAGE_TOKENS: Final = 40_000
 OVERHEAD_TOKENS: Final = 256
 """More than chat templates add to two messages."""
 MAX_REPLY_BYTES: Final = 32 * 1024 * 1024
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _STRUCTURED = ("response_format", "json_schema", "structured", "schema", "grammar")
 _CODE = re.compile(r"[a-z0-9_.\-]{1,60}", re.IGNORECASE)
 
@@ -54,7 +54,7 @@ class Server:
     @property
     def is_local(self) -> bool:
         """Whether it is on this machine."""
-        return self.host in _LOOPBACK
+        return self.host in LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,11 @@ _OF_THE_MACHINE = {
     errno.EMFILE: f"allow more open files (ulimit -n); {_ON}",
     errno.ENFILE: f"close other programs: the machine has no open files left; {_ON}",
     errno.EIO: f"check the disk; {_ON}",
+    errno.ESTALE: f"check the network disk; {_ON}",
+    errno.EBUSY: f"another program holds it; {_ON}",
+    errno.ENOENT: "nothing can be made there, or another program took it away: see that its folder stands",
+    errno.EISDIR: "a folder stands where a file has to be: name another place",
+    errno.ELOOP: "links lead in a circle: name another place",
 }
 """Errors of the operating system that are nobody's defect here -> what helps."""
 _OF_PREFECT = {
@@ -328,6 +333,8 @@ def _unexpected(error: Exception) -> dict[str, str]:
         file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
         message, hint = error.strerror or name, _OF_THE_MACHINE[number]
         return {"error": name, "message": message, "file": file, "hint": hint}
+    if str(error).startswith("Symlink loop from"):  # Python before 3.13 has no number for it
+        return {"error": name, "message": str(error), "hint": _OF_THE_MACHINE[errno.ELOOP]}
     for beginning, hint in _OF_PREFECT.items():
         if str(error).startswith(beginning):
             return {"error": name, "message": without_password(f"Prefect: {error}"), "hint": hint}

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import (
@@ -29,13 +28,13 @@ from flows.engine.hosts import (
     PmcSettings,
     WikimediaSettings,
 )
+from schemas.address import is_here
 from schemas.errors import UsageError
 
 CONFIG_VARIABLE = "MEDQRELS_CONFIG"
 LABEL_STUDIO_VARIABLE = "MEDQRELS_LABEL_STUDIO_VENV"
 DEFAULT_CONFIG = "medqrels.toml"
 LEAST_MEMORY_KIB = 128 * 1024
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class HttpSettings(BaseModel):
@@ -137,7 +136,7 @@ def load_settings(**overrides: Any) -> Settings:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"setting {where!r}: {first['msg']}",
+            f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}",
             file=str(path),
             hint="see docs/settings.md for every setting",
         ) from error
@@ -151,7 +150,7 @@ def require_contact(settings: Settings, endpoints: Iterable[str]) -> None:
     Raises:
         UsageError: no contact address, and one of the endpoints is not on this machine.
     """
-    if not settings.contact and any(urlsplit(item).hostname not in LOOPBACK for item in endpoints):
+    if not settings.contact and not all(map(is_here, endpoints)):
         raise UsageError(
             "a crawl of a real server needs a contact address",
             hint="set contact in medqrels.toml, or MEDQRELS_CONTACT=you@example.org",

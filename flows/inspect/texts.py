@@ -135,7 +135,8 @@ def _opened(path: Path, mode: str, problem: str) -> IO[bytes]:
     try:
         opened: IO[bytes] = path.open(mode)
     except OSError as error:
-        raise UsageError(f"{problem}: {error.strerror}", file=str(path)) from error
+        hint = "name another file"
+        raise UsageError(f"{problem}: {error.strerror}", file=str(path), hint=hint) from error
     return opened
 
 

@@ -20,6 +20,7 @@ from urllib.parse import urljoin, urlsplit
 import requests
 from requests.utils import get_environ_proxies
 
+from schemas.address import LOOPBACK, is_private
 from schemas.errors import ChecksumMismatch, FetchError, UsageError
 from sources.http.answers import BODY_ERRORS, PassingError, Take, drain, into, whole
 from sources.http.answers import Response as Response
@@ -31,7 +32,6 @@ from sources.http.rate_limit import RateLimit
 _ABSENT: Final = frozenset({403, 404, 410})
 _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _CHECKSUM_ATTEMPTS: Final = 3
 
 T = TypeVar("T")
@@ -264,6 +264,12 @@ class PoliteClient:
             )
         if parts.scheme == "http" and urlsplit(origin).scheme == "https":
             raise FetchError("refused a redirect from https to http", file=safe_url(origin))
+        if not is_private(url):
+            raise FetchError(
+                "refused to ask another machine over plain http",
+                file=safe_url(origin),
+                hint="name the endpoint with https://",
+            )
 
     def _attempt(
         self, url: str, take: Take[T], headers: Mapping[str, str], form: Mapping[str, str] | None
@@ -301,7 +307,7 @@ class PoliteClient:
             site = f"{parts.scheme}://{parts.netloc}"
             if site not in self._proxies:
                 # A proxy could not reach this machine's own loopback.
-                self._proxies[site] = {} if parts.hostname in _LOOPBACK else get_environ_proxies(url)
+                self._proxies[site] = {} if parts.hostname in LOOPBACK else get_environ_proxies(url)
             return self._proxies[site]
 
     def _read(

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import email.utils
 import hashlib
 import random
 import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
+from flows.engine.hosts import PmcSettings
 from schemas.errors import FetchError, InputError, UsageError
 from sources.http import PoliteClient, safe_url
 from sources.http.deadline import _Watchdog
 from sources.http.rate_limit import RateLimit
+from sources.sample.loopback import LoopbackServer, Reply, Request
 from sources.sample.server import Fault
 from tests.sources.fakes.files import FileServer
 
@@ -135,6 +146,89 @@ def test_redirects_stay_on_allowed_hosts(bucket: Any, make_site: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "location",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "//169.254.169.254/latest/meta-data/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://0251.0376.0251.0376/",
+        "http://2852039166/",
+        "http://127.0.0.1@169.254.169.254/",
+        "http://127.0.0.1.example.org/",
+        "http://10.0.0.1:8080/",
+        "http://0.0.0.0/",
+    ],
+)
+def test_a_redirect_into_the_inner_network_is_refused_before_anybody_is_asked(
+    make_client: Client, location: str
+) -> None:
+    class Leading(LoopbackServer):
+        def answer(self, request: Request) -> Reply:
+            asked.append(request.path)
+            return Reply(302, headers={"location": location})
+
+    asked: list[str] = []
+    with Leading() as server, pytest.raises(FetchError, match="not an allowed host") as caught:
+        make_client().get(f"{server.root}/article", max_bytes=10_000)
+    assert asked == ["/article"] and "allowed" in str(caught.value) and caught.value.hint
+
+
+def test_a_name_that_leads_elsewhere_is_refused_by_its_certificate(
+    make_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name server answers with an address inside the network, where somebody speaks TLS."""
+    asked: list[bytes] = []
+    with tls_server(tmp_path, "elsewhere.example.org", asked) as port:
+        lookup = socket.getaddrinfo
+        monkeypatch.setattr(
+            socket, "getaddrinfo", lambda host, *given, **named: lookup("127.0.0.1", *given, **named)
+        )
+        client = make_client(allowed_hosts=("articles.example.org",), max_attempts=1)
+        with pytest.raises(FetchError, match="SSLError"):
+            client.get(f"https://articles.example.org:{port}/article", max_bytes=10_000)
+    assert not asked
+
+
+@contextlib.contextmanager
+def tls_server(folder: Path, name: str, asked: list[bytes]) -> Iterator[int]:
+    """A server on loopback with a certificate of its own making; keeps what is sent once TLS stands."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    named = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
+    certificate = (
+        x509.CertificateBuilder(named, named, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - day)
+        .not_valid_after(now + day)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "both.pem").write_bytes(private + certificate.public_bytes(Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "both.pem")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    plain, _ = listener.accept()
+                    with contextlib.suppress(OSError), context.wrap_socket(plain, server_side=True) as talk:
+                        asked.append(talk.recv(100))
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield listener.getsockname()[1]
+
+
+def test_another_machine_is_never_asked_over_plain_http(make_client: Client) -> None:
+    with pytest.raises(FetchError, match="plain http"):
+        make_client(allowed_hosts=("articles.example.org",)).get("http://articles.example.org/x", max_bytes=1)
+    for bad in ("http://articles.example.org/", "ftp://127.0.0.1/", "https:///x", "articles.example.org"):
+        with pytest.raises(ValueError, match="http:// is for servers on this machine"):
+            PmcSettings(endpoint=bad)
+    for good in ("https://articles.example.org/", "http://127.0.0.1:9000/", "http://localhost/"):
+        assert PmcSettings(endpoint=good).endpoint == good
+
+
+@pytest.mark.parametrize(
     "url",
     [
         "http://example.org/x",
@@ -249,12 +343,12 @@ def test_proxies_of_the_environment_are_used_but_not_for_loopback(
     bucket.add()
     site = make_site()
     host = site.server.endpoint.split("/")[2]
-    monkeypatch.setenv("http_proxy", f"http://{host}")
+    monkeypatch.setenv("https_proxy", f"http://{host}")
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    client = make_client(allowed_hosts=("repository.invalid", "127.0.0.1"))
-    # The bucket as a proxy is asked for a whole URL, which it does not know: 404, so None.
-    assert client.get("http://repository.invalid/x", max_bytes=10) is None
+    client = make_client(allowed_hosts=("repository.invalid", "127.0.0.1"), max_attempts=1)
+    with pytest.raises(FetchError, match="ProxyError"):  # the bucket is none: it knows no CONNECT
+        client.get("https://repository.invalid/x", max_bytes=10)
     direct = client.get(site.server.endpoint + KEY, max_bytes=10_000)
     assert direct is not None and direct.status == 200
 

@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flows.crawl.selection import Selection
-from flows.engine.settings import LOOPBACK, HttpSettings, Settings, require_contact
+from flows.engine.settings import HttpSettings, Settings, require_contact
 from flows.engine.workspace import Workspace
+from schemas.address import is_here
 from schemas.article import RawArticle, SourceName
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_text
@@ -181,7 +182,7 @@ def polite_client(
     """
     require_contact(settings, endpoints)
     http: HttpSettings = settings.http
-    is_local = all(urlsplit(endpoint).hostname in LOOPBACK for endpoint in endpoints)
+    is_local = all(map(is_here, endpoints))
     return PoliteClient(
         ClientSettings(
             allowed_hosts=tuple(dict.fromkeys(urlsplit(endpoint).netloc for endpoint in endpoints)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import logging
@@ -291,6 +292,22 @@ def test_a_server_of_prefect_that_is_not_there_is_no_defect_of_ours() -> None:
         told = app._unexpected(RuntimeError(f"{beginning} …"))
         assert told["hint"] == hint and "PREFECT_API_URL" in hint and told["message"].startswith("Prefect: ")
     assert "defect" in app._unexpected(RuntimeError("else"))["hint"]
+
+
+def test_a_place_where_nothing_can_be_made_is_no_defect_of_ours(
+    sample: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "one")
+    for place in ("/proc/x", "/proc/self/x", str(tmp_path / "one/x")):
+        arguments = ["ground", "--input", __file__, "--output", place, "--workspace", str(sample.root)]
+        assert run_cli([*arguments, "--json"]) in (2, 3)
+        told = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
+        assert told["hint"] and "defect" not in told["hint"], told
+    told = app._unexpected(FileNotFoundError(errno.ENOENT, "No such file or directory", "/proc/.x.partial"))
+    assert told["file"] == "/proc/.x.partial" and "defect" not in told["hint"]
+    told = app._unexpected(RuntimeError("Symlink loop from '/tmp/a/x'"))
+    assert "circle" in told["hint"]
 
 
 def test_what_prefects_server_answers_is_no_defect_of_ours_and_holds_no_password() -> None:
