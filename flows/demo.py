@@ -34,12 +34,15 @@ def load_back(directory: Path) -> dict[str, Any]:
     os.environ["HF_HUB_OFFLINE"] = "1"
     import datasets
 
+    from flows.release.loading import card_read_once
+
     datasets.disable_progress_bars()
     cache = directory.parents[3] / "tmp" / "datasets"
-    tables = {
-        name: datasets.load_dataset(str(directory), name, split="test", cache_dir=str(cache))
-        for name in _TABLES
-    }
+    with card_read_once(datasets.load, directory):
+        tables = {
+            name: datasets.load_dataset(str(directory), name, split="test", cache_dir=str(cache))
+            for name in _TABLES
+        }
     first = tables["queries"][0]
     image = first.get("image")
     return {

@@ -10,6 +10,7 @@ from curation.release.card import load_prose
 from flows.build.extract import extract
 from flows.build.ground import ground
 from flows.build.tasks import build
+from flows.cluster.hired import hired_once
 from flows.crawl.flow import crawl
 from flows.engine.orchestration import flow
 from flows.release.flow import release
@@ -38,7 +39,8 @@ def run(
     stages: list[dict[str, Any]] = []
     for request in dataset.requests():
         stages += crawl(request, workspace)
-    stages += extract(workspace, wanted)
-    stages += ground(workspace, wanted.grounding)
-    stages += build(sorted(wanted.tasks), workspace, wanted)
+    with hired_once():
+        stages += extract(workspace, wanted)
+        stages += ground(workspace, wanted.grounding)
+        stages += build(sorted(wanted.tasks), workspace, wanted)
     return {"stages": stages, "releases": release(dataset, version, workspace)}

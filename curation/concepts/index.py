@@ -34,6 +34,7 @@ class _Spill:
     def __init__(self, folder: Path, kind: str) -> None:
         self._folder, self._kind = folder, kind
         self._waiting: list[list[Any]] = [[] for _ in range(PARTITIONS)]
+        self._sizes: list[list[int]] = [[] for _ in range(PARTITIONS)]
         self._count = 0
 
     def add(self, number: int, record: Any) -> None:
@@ -45,19 +46,20 @@ class _Spill:
     def flush(self) -> None:
         for part, records in enumerate(self._waiting):
             if records:
+                written = marshal.dumps(records)
                 with self._path(part).open("ab") as file:
-                    marshal.dump(records, file)
+                    file.write(written)
+                self._sizes[part].append(len(written))
                 records.clear()
         self._count = 0
 
     def read(self, part: int) -> list[Any]:
         """Records of one partition; its file is removed."""
         records: list[Any] = []
-        if self._path(part).exists():
+        if self._sizes[part]:
             with self._path(part).open("rb") as file:
-                size = self._path(part).stat().st_size
-                while file.tell() < size:
-                    records += marshal.load(file)
+                for size in self._sizes[part]:  # from a file, each number would be read on its own
+                    records += marshal.loads(file.read(size))
             self._path(part).unlink()
         return records
 

@@ -81,8 +81,6 @@ _OF_THE_MACHINE = {
 _OF_PREFECT = {
     "Failed to reach API at": "start the server that PREFECT_API_URL names, or unset it; "
     "medqrels doctor --servers",
-    "Timed out while attempting to connect to ephemeral": "its own server did not start in time: see that "
-    "PREFECT_HOME (~/.prefect) can be written, or name a running server in PREFECT_API_URL",
 }
 """Beginnings of what Prefect says, in an error without a name of its own -> what helps."""
 _OF_ITS_SERVER = frozenset({"PrefectHTTPStatusError", "ObjectNotFound"})

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import contextvars
+import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from flows.adapters.places import S3, open_place
 from flows.cluster.sending import Sending
 from flows.cluster.store import ShardStore
 from flows.engine.execution import Workers, closing, workers
+from flows.engine.scratch import own_temporary
 from flows.engine.session import Session
 from schemas.errors import UsageError
+
+_ONCE: contextvars.ContextVar[Callable[[int], Workers] | None] = contextvars.ContextVar(
+    "medqrels_hired_once", default=None
+)
+
+
+@contextlib.contextmanager
+def hired_once() -> Iterator[None]:
+    """Have sessions inside hire the same processes of this machine: each takes seconds to begin."""
+    with own_temporary(), contextlib.ExitStack() as until_the_end:
+        token = _ONCE.set(functools.cache(lambda count: until_the_end.enter_context(workers(count))))
+        try:
+            yield
+        finally:
+            _ONCE.reset(token)
 
 
 @contextlib.contextmanager
@@ -24,6 +42,9 @@ def hired(session: Session) -> Iterator[Workers]:
     """
     settings = session.settings
     if not settings.dask and not settings.store:
+        if once := _ONCE.get():
+            yield once(settings.worker_count)
+            return
         with workers(settings.worker_count) as pool:
             yield pool
         return

@@ -1,7 +1,7 @@
 """The Prefect side: environment defaults for quiet offline use, and stages as Prefect task runs.
 
 One Prefect task is one shard of one stage, passed by name; the work itself runs in worker processes.
-Manifests, not Prefect's database, are the audit trail. The private server that Prefect starts where none
+Manifests, not Prefect's database, are the audit trail. The private server that is started where none
 is set ends with the process that started it, even a killed one.
 """
 
@@ -15,37 +15,40 @@ for _name, _value in {
     "DO_NOT_TRACK": "1",
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     "PREFECT_CLI_PROMPT": "false",
     "PREFECT_CLIENT_RETRY_EXTRA_CODES": "500",  # what its server says while its database is away
 }.items():
     os.environ.setdefault(_name, _value)
 
-import subprocess
-import sys
+import atexit
+import contextlib
+import functools
 import time
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar, cast
 
 with warnings.catch_warnings():  # of a folder that cannot be made; it is looked at below
     warnings.simplefilter("ignore", UserWarning)
-    from prefect import flow, task
+    from prefect import Flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
-from prefect.settings import PREFECT_API_URL, PREFECT_HOME, get_current_settings
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_SERVER_EPHEMERAL_ENABLED,
+    get_current_settings,
+    temporary_settings,
+)
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
-from flows.engine import worker_lifetime
+from flows.engine import prefect_server
 from flows.engine.execution import StageSummary, Workers, split_done, sum_up
 from flows.engine.manifest import Manifest, read_manifest, read_run
-from flows.engine.prefect_home import check_prefect_home
 from flows.engine.progress import Reporter
 from flows.engine.runner import Job, remove_stale_shards
 from flows.engine.runs import current_run, failure, spent
 from flows.engine.workspace import Workspace
-from schemas.errors import MedqrelsError, WorkspaceError
+from schemas.errors import WorkspaceError
 
 __all__ = ["THREADS", "flow", "run_jobs", "task"]
 
@@ -55,46 +58,35 @@ THREADS: TaskRunner[PrefectFuture[Any]] = cast(
 """They only wait for worker processes; Prefect's process pool and Dask cost 20 times more per task."""
 
 
-_STARTS = 3
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def _start_server(server: Any) -> subprocess.Popen[bytes]:
-    """Start the private server as Prefect 3.8 does, but so that it ends with this process.
+class _Flow(Flow[P, R]):
+    """A flow that has a private server started, once per process, where none is set."""
 
-    Raises:
-        MedqrelsError: it ended at once so many times that another time will not help.
-    """
-    server.starts = getattr(server, "starts", 0) + 1
-    if server.starts > _STARTS:
-        raise MedqrelsError(
-            "Prefect's private server ends as soon as it is started",
-            file=str(PREFECT_HOME.value()),
-            hint="name another folder in PREFECT_HOME, or a running server in PREFECT_API_URL; above stands "
-            "why",
-        )
-    command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {server.port}"
-    quiet = ("--log-level", "error", "--lifespan", "on")
-    own = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if PREFECT_API_URL.value() or not PREFECT_SERVER_EPHEMERAL_ENABLED.value():
+            return super().__call__(*args, **kwargs)
+        with temporary_settings({PREFECT_API_URL: _private_server()}):
+            return super().__call__(*args, **kwargs)
+
+
+def flow(**options: Any) -> Callable[[Callable[P, R]], Flow[P, R]]:
+    """`prefect.flow`, of flows that see to their server themselves."""
+    return lambda function: _Flow(function, **options)
+
+
+@functools.cache
+def _private_server() -> str:
+    """The API of the private server, which is stopped when this process ends, after it was told all."""
     settings = get_current_settings().to_environment_variables(exclude_unset=True)
-    return subprocess.Popen(
-        [
-            sys.executable,
-            "-P",
-            str(Path(worker_lifetime.__file__)),
-            str(os.getpid()),
-            *command.split(),
-            *quiet,
-        ],
-        env={**os.environ, **own, **settings},
+    own = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    until_the_end = contextlib.ExitStack()
+    atexit.register(until_the_end.close)
+    return until_the_end.enter_context(
+        prefect_server.running(prefect_server.free_port(), {**own, **settings})
     )
-
-
-if not PREFECT_API_URL.value():
-    check_prefect_home()
-    # Prefect imports this too, which takes two seconds.
-    from prefect.server.api.server import SubprocessASGIServer
-
-    setattr(SubprocessASGIServer, "_run_uvicorn_command", _start_server)  # noqa: B010
 
 
 def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter) -> StageSummary:

@@ -88,7 +88,7 @@ def first_difference(directory: Path, scratch: Path) -> str:
         expected = {name: files for name, files in held.items() if files}
         if not expected:
             return ""
-        with _card_read_once(datasets.load, directory) as listed:
+        with card_read_once(datasets.load, directory) as listed:
             differ = listed ^ set(expected)
             if differ:
                 return f"config {min(differ)!r}: it is in the card or in the files only"
@@ -98,7 +98,7 @@ def first_difference(directory: Path, scratch: Path) -> str:
 
 
 @contextlib.contextmanager
-def _card_read_once(load: Any, directory: Path) -> Iterator[set[str]]:
+def card_read_once(load: Any, directory: Path) -> Iterator[set[str]]:
     """The card's configs; `load_dataset` would parse it anew for each of them, three quarters of its time."""
     parsed = load.dataset_module_factory(str(directory))
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from flows.engine import worker_lifetime
 from flows.schedules import Planned
-from schemas.errors import MedqrelsError, UsageError
+from schemas.errors import UsageError
 
-STARTUP_SECONDS = 120.0
 _SHOWN = {
     "PREFECT_LOGGING_LEVEL": "INFO",
     "PREFECT_LOGGING_TO_API_ENABLED": "true",
@@ -53,17 +46,14 @@ def serve(items: Sequence[Planned], workspace: str | None, port: int, limit: int
 
 @contextlib.contextmanager
 def own_server(port: int) -> Iterator[str]:
-    """A Prefect server on loopback with its pages, ended with this process however that ends; yields its API.
-
-    Its database is the one of $PREFECT_HOME; schedules and records of runs do not depend on it.
+    """A Prefect server on loopback with its pages, see `flows.engine.prefect_server`; yields its API.
 
     Raises:
         UsageError: the port is taken, or Prefect's folder cannot be written.
         MedqrelsError: it does not start.
     """
-    from flows.engine.prefect_home import check_prefect_home
+    from flows.engine.prefect_server import running
 
-    check_prefect_home()
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -75,39 +65,5 @@ def own_server(port: int) -> Iterator[str]:
                 f"PREFECT_API_URL=http://127.0.0.1:{port}/api medqrels serve",
             ) from error
     url = f"http://127.0.0.1:{port}/api"
-    process = _start(port, url)
-    try:
-        _wait(process, url)
+    with running(port, {"PREFECT_SERVER_UI_API_URL": url, "PREFECT_LOGGING_LEVEL": "ERROR"}):
         yield url
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _start(port: int, url: str) -> subprocess.Popen[bytes]:
-    command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {port}"
-    script = str(Path(worker_lifetime.__file__))
-    return subprocess.Popen(
-        [sys.executable, "-P", script, str(os.getpid()), *command.split(), "--log-level", "error"],
-        env={
-            **os.environ,
-            "PREFECT_SERVER_UI_API_URL": url,
-            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-            "PREFECT_LOGGING_LEVEL": "ERROR",
-        },
-    )
-
-
-def _wait(process: subprocess.Popen[bytes], url: str) -> None:
-    deadline = time.monotonic() + STARTUP_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/health", timeout=2):
-            return
-        time.sleep(0.2)
-    raise MedqrelsError(
-        "the Prefect server did not start", hint="prefect server start, and PREFECT_API_URL=… medqrels serve"
-    )

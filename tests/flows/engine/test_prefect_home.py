@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_HOME, temporary_settings
 
-from flows.engine import orchestration
+from flows.engine import prefect_server
 from flows.engine.prefect_home import check_prefect_home
 from schemas.errors import MedqrelsError, UsageError
 
@@ -34,10 +33,14 @@ def test_a_database_elsewhere_needs_no_folder(tmp_path: Path) -> None:
         check_prefect_home()
 
 
-def test_a_server_that_ends_at_once_is_not_started_for_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_ends_at_once_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    server = SimpleNamespace(port=1)
-    for _ in range(3):
-        assert orchestration._start_server(server).wait() == 1
-    with pytest.raises(MedqrelsError, match="ends as soon as it is started"):
-        orchestration._start_server(server)
+    with (
+        temporary_settings({PREFECT_HOME: tmp_path}),
+        pytest.raises(MedqrelsError, match="ends as soon as it is started") as told,
+        prefect_server.running(prefect_server.free_port(), {}),
+    ):
+        raise AssertionError("it runs")
+    assert told.value.file == str(tmp_path) and "PREFECT_API_URL" in told.value.hint

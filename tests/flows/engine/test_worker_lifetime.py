@@ -25,11 +25,8 @@ if __name__ == "__main__":
 """
 SERVER = """
 import sys
-from flows.engine.orchestration import SubprocessASGIServer
-server = SubprocessASGIServer()
-server.port = server.find_available_port()
-server.server_process = server._run_uvicorn_command()
-print(server.server_process.pid, flush=True)
+from flows.engine.prefect_server import _start, free_port
+print(_start(free_port(), {}).pid, flush=True)
 sys.stdin.read()
 """
 

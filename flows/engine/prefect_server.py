@@ -1,0 +1,85 @@
+"""Prefect's server as a process of its own, for who names none: it ends with the process that started it.
+
+Prefect can start one itself, but then imports the whole server into the process that only asks it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from flows.engine import worker_lifetime
+from flows.engine.prefect_home import check_prefect_home
+from schemas.errors import MedqrelsError
+
+STARTUP_SECONDS = 120.0
+"""The first start makes the database."""
+
+
+def free_port() -> int:
+    """A port on loopback that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def running(port: int, environment: Mapping[str, str]) -> Iterator[str]:
+    """A Prefect server on loopback, ended with this process however that ends; yields its API.
+
+    Its database is the one of $PREFECT_HOME; schedules and records of runs do not depend on it.
+
+    Args:
+        port: where it listens.
+        environment: what it is given beside that of this process.
+
+    Raises:
+        UsageError: Prefect's folder cannot be written.
+        MedqrelsError: it does not start.
+    """
+    check_prefect_home()
+    url = f"http://127.0.0.1:{port}/api"
+    process = _start(port, environment)
+    try:
+        _wait(process, url)
+        yield url
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _start(port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    command = f"uvicorn --factory prefect.server.api.server:create_app --host 127.0.0.1 --port {port}"
+    script = str(Path(worker_lifetime.__file__))
+    return subprocess.Popen(
+        [sys.executable, "-P", script, str(os.getpid()), *command.split(), "--log-level", "error"],
+        env={**os.environ, "PREFECT_SERVER_ANALYTICS_ENABLED": "false", **environment},
+    )
+
+
+def _wait(process: subprocess.Popen[bytes], url: str) -> None:
+    from prefect.settings import PREFECT_HOME
+
+    deadline = time.monotonic() + STARTUP_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/health", timeout=2):
+            return
+        time.sleep(0.1)
+    why = "does not start in time" if process.poll() is None else "ends as soon as it is started"
+    raise MedqrelsError(
+        f"Prefect's private server {why}",
+        file=str(PREFECT_HOME.value()),
+        hint="name another folder in PREFECT_HOME, or a running server in PREFECT_API_URL; above stands why",
+    )
