@@ -431,7 +431,7 @@ def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: Wor
 
 
 def test_a_page_gives_no_answer_away_by_anything_but_its_content(world: World, tmp_path: Path) -> None:
-    found = measured(world.directory("1.0.0"), world.workspace, ReviewFolder(tmp_path), 400)
+    found = measured(world.directory("1.0.0"), world.workspace, ReviewFolder(tmp_path), 240)
     for group in ("positives", "known grades"):
         now = found[f"{group}, now"]
         assert now["items"] > 100 and now["wanted"] > 10, now
