@@ -60,6 +60,7 @@ DEAREST = (
     "test_end_to_end.py",
     "test_release_of_tasks.py",
     "test_packaging.py",
+    "flows/release/test_release.py",
     "curation/audit/test_defects.py",
 )
 """Modules that take longest, first: begun last, one of them would keep one worker busy at the end, alone."""

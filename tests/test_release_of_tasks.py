@@ -282,6 +282,7 @@ def test_one_defect_by_hand_is_found_and_its_row_named(
 
 
 @pytest.mark.usefixtures("fewer_defects")
+@pytest.mark.parametrize("grounded", ["sample"], indirect=True)  # what it says depends on no article
 def test_the_command_says_so_with_its_exit_code(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ Columns and order of a table come from its declaration; here is only which rows 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from curation.labels.floors import FLOORS
@@ -15,6 +16,7 @@ from schemas.string_tables import RECIPES
 from schemas.tables import CORPUS, EXCLUDED, HARD_POOL, KEYS, ORIGIN_QRELS, QRELS, QUERIES, SOURCES
 from schemas.task import Task
 
+_WORD = re.compile(r"\w+")
 _SURE = (
     "CASE WHEN own.{name} <> '' THEN own.{name}_confidence ELSE coalesce(whole.{name}_confidence, 0.0) END"
 )
@@ -24,62 +26,62 @@ _OF_ARTICLE = ", ".join(
     for name, floor in FLOORS.items()
 )
 """A label below its floor is not published; its confidence stays, so that nobody takes it for undecided."""
-_KEPT = """
-    WITH placed AS (SELECT query_id, split, since FROM assignments
+_KEPT = {
+    "placed": """SELECT query_id, split, since FROM assignments
         ANTI JOIN (SELECT id AS query_id FROM identified WHERE unit = 'query') USING (query_id)
-        WHERE task = '{task}'),
-    hidden AS (SELECT id AS corpus_id FROM identified WHERE unit = 'document'),
-    labelled AS (SELECT id, coalesce(specialties[1], '') AS specialty,
+        WHERE task = '{task}'""",
+    "hidden": "SELECT id AS corpus_id FROM identified WHERE unit = 'document'",
+    "labelled": """SELECT id, coalesce(specialties[1], '') AS specialty,
         coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region,
         domain, domain_confidence, coalesce(body_systems[1], '') AS body_system, body_system_confidence
-        FROM labels),
-    kept AS (
-        SELECT q.* REPLACE (
+        FROM labels""",
+    "kept": """SELECT q.* REPLACE (
             coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
             coalesce(nullif(q.modality, ''), own.modality, '') AS modality,
             coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
             {of_article},
             a.split, coalesce(nullif(a.since, ''), '{version}') AS since
         FROM queries q JOIN placed a ON a.query_id = q.id{panels}
-        LEFT JOIN labelled own ON own.id = {source} LEFT JOIN labelled whole ON whole.id = q.article_id),
-    held AS (SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'),
-    judged AS (
-        SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
+        LEFT JOIN labelled own ON own.id = {source} LEFT JOIN labelled whole ON whole.id = q.article_id""",
+    "held": "SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'",
+    "judged": """SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
             '{status}', label_status) AS label_status), a.split
         FROM qrels r JOIN placed a USING (query_id)
-        ANTI JOIN held USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)),
-    told_apart AS (SELECT query_id, corpus_id, reason, a.split FROM (
+        ANTI JOIN held USING (query_id, corpus_id) ANTI JOIN hidden USING (corpus_id)""",
+    "told_apart": """SELECT query_id, corpus_id, reason, a.split FROM (
             SELECT query_id, corpus_id, reason FROM excluded
             UNION ALL SELECT query_id, corpus_id, 'held_elsewhere' FROM held)
-        JOIN placed a USING (query_id) ANTI JOIN hidden USING (corpus_id)),
-    near AS (SELECT DISTINCT r.query_id, c.other AS corpus_id, 'near_copy' AS reason, r.split
+        JOIN placed a USING (query_id) ANTI JOIN hidden USING (corpus_id)""",
+    "near": """SELECT DISTINCT r.query_id, c.other AS corpus_id, 'near_copy' AS reason, r.split
         FROM judged r JOIN alike c ON c.one = r.corpus_id
         ANTI JOIN judged j ON j.query_id = r.query_id AND j.corpus_id = c.other
         ANTI JOIN told_apart t ON t.query_id = r.query_id AND t.corpus_id = c.other
         ANTI JOIN hidden g ON g.corpus_id = c.other
-        WHERE r.score > 0),
-    apart AS (FROM told_apart UNION ALL FROM near),
-    described AS (SELECT d.* REPLACE (
+        WHERE r.score > 0""",
+    "apart": "FROM told_apart UNION ALL FROM near",
+    "described": """SELECT d.* REPLACE (
             coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
             coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre),
             {of_article}
         FROM documents d LEFT JOIN labelled own ON own.id = d.id
         LEFT JOIN labelled whole ON whole.id = d.article_id
         LEFT JOIN sources s ON s.id = d.article_id
-        ANTI JOIN hidden g ON g.corpus_id = d.id),
-    lost AS (SELECT DISTINCT r.query_id, d.article_id, d.patient_id
-        FROM qrels r JOIN hidden USING (corpus_id) JOIN documents d ON d.id = r.corpus_id WHERE r.score > 0),
-    left_to AS (SELECT id AS query_id, article_id, patient_id FROM kept UNION ALL
+        ANTI JOIN hidden g ON g.corpus_id = d.id""",
+    "lost": """SELECT DISTINCT r.query_id, d.article_id, d.patient_id
+        FROM qrels r JOIN hidden USING (corpus_id) JOIN documents d ON d.id = r.corpus_id
+        WHERE r.score > 0""",
+    "left_to": """SELECT id AS query_id, article_id, patient_id FROM kept UNION ALL
         SELECT j.query_id, d.article_id, d.patient_id
-        FROM judged j JOIN documents d ON d.id = j.corpus_id WHERE j.score > 0),
-    gone AS (FROM ({lost_keys}) EXCEPT FROM ({left_keys})),
-    rests AS (SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
-        ANTI JOIN gone USING (query_id, dimension, key) WHERE k.task = '{task}'),
-    cited AS (SELECT *, licence.spdx AS license, licence.url AS license_url,
+        FROM judged j JOIN documents d ON d.id = j.corpus_id WHERE j.score > 0""",
+    "gone": "FROM ({lost_keys}) EXCEPT FROM ({left_keys})",
+    "rests": """SELECT k.query_id, k.dimension, k.key FROM keys k JOIN placed a USING (query_id)
+        ANTI JOIN gone USING (query_id, dimension, key) WHERE k.task = '{task}'""",
+    "cited": """SELECT *, licence.spdx AS license, licence.url AS license_url,
             licence.evidence AS license_evidence, licence.statement AS license_statement
         FROM sources WHERE id IN (
-            SELECT article_id FROM kept UNION SELECT article_id FROM described{named}))
-"""
+            SELECT article_id FROM kept UNION SELECT article_id FROM described{named})""",
+}
+"""Name -> SELECT of what is left; each asks only those before it."""
 
 
 _SPELT_OUT = """ UNION SELECT 'vocabulary:' || source FROM name_recipes
@@ -94,8 +96,8 @@ _OF_PANELS = {
 """A panel has the labels of its figure."""
 
 
-def kept(task: Task, version: str, *, with_panels: bool = False) -> str:
-    """What partition and privacy left of a task: the WITH that a SELECT follows.
+def kept(task: Task, version: str, *, with_panels: bool = False) -> dict[str, str]:
+    """What partition and privacy left of a task: SELECTs by the names that others ask them by.
 
     Its queries with their split, and all that hangs on them. Rows without labels of their own take those of
     their article. A key that only a withheld document gave goes with it. What rules say are candidates where
@@ -112,16 +114,18 @@ def kept(task: Task, version: str, *, with_panels: bool = False) -> str:
     has_names = NAMED_CORPUS.name in task.extra_tables
     named = f" UNION SELECT article_id FROM {ROWS[NAMED_CORPUS.name]}{_SPELT_OUT}" if has_names else ""
     own = _OF_PANELS if with_panels else {"panels": "", "source": "q.source_id"}
-    return _KEPT.format(
-        task=task.name,
-        version=version,
-        status=status,
-        sure=sure,
-        of_article=_OF_ARTICLE,
-        named=named,
-        **own,
-        **keys,
-    )
+    given = {"task": task.name, "version": version, "status": status, "sure": sure, "named": named}
+    return {name: text.format(of_article=_OF_ARTICLE, **given, **own, **keys) for name, text in _KEPT.items()}
+
+
+def asking(left: dict[str, str], text: str) -> str:
+    """A SELECT behind the WITH of those parts of :func:`kept` that it asks: to plan all takes much longer."""
+    asked = set(_WORD.findall(text))
+    for name in reversed(left):
+        if name in asked:
+            asked.update(_WORD.findall(left[name]))
+    parts = ", ".join(f"{name} AS ({part})" for name, part in left.items() if name in asked)
+    return f"WITH {parts} {text}" if parts else text
 
 
 def _keys_of(table: str) -> str:

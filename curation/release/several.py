@@ -24,7 +24,7 @@ _ROWS = f"""SELECT i.id, i.side, i.position, i.article_id, i.figure_id, i.figure
         SELECT id, 'query' AS side, license, is_synthetic FROM kept
         UNION ALL SELECT id, 'document', license, is_synthetic FROM described) AS r USING (id, side)
     ORDER BY i.side, i.id, i.position"""
-"""One row an image, of what the release keeps; it follows `curation.release.selects.kept`."""
+"""One row an image, of what the release keeps, see `curation.release.selects.kept`."""
 _FACTS = ("source_sha256", "sha256", "transform", "width", "height")
 Row = Mapping[str, Any]
 

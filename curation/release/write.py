@@ -28,7 +28,7 @@ from curation.release.named import write_named
 from curation.release.near_copies import write_alike
 from curation.release.pictured import Pair, Share, write_pair
 from curation.release.restricted import Strings, check_strings
-from curation.release.selects import ROWS, kept, select_rows
+from curation.release.selects import ROWS, asking, kept, select_rows
 from curation.release.several import write_several
 from curation.release.target_names import target_names
 from schemas.errors import ReleaseError
@@ -100,7 +100,7 @@ class Inputs:
         known = {*REQUIRED, *(table.name for table in OPTIONAL), _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
         left = kept(self.task, self.version, with_panels=bool(self.tables.get(PANELS.name)))
-        for batch in self.query(left + text, views):
+        for batch in self.query(asking(left, text), views):
             yield pa.Table.from_batches([batch])
 
     def one(self, text: str) -> Any:

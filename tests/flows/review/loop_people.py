@@ -15,29 +15,37 @@ import requests
 from annotation.client import Client, Patience
 from flows.review.delivery import marker
 from flows.review.label_studio import Server
+from schemas.errors import FetchError
 from schemas.review import Role
 
 PATIENCE = Patience(attempts=2, first_wait=0.1, longest_wait=0.2)
 
 
 class Killer(Client):
-    """A client that kills the server with SIGKILL while its nth import or listing of answers is under way."""
+    """A client that kills the server with SIGKILL while its nth import is under way."""
 
-    def __init__(self, server: Server, *, at_import: int = 0, at_listing: int = 0) -> None:
+    def __init__(self, server: Server, *, at_import: int) -> None:
         super().__init__(server.url, server.token, patience=PATIENCE)
-        self._pid, self._left = server.pid, {"import": at_import, "listing": at_listing}
-
-    def _count(self, what: str) -> None:
-        self._left[what] -= 1
-        if self._left[what] == 0:
-            threading.Timer(0.01, os.kill, (self._pid, signal.SIGKILL)).start()
+        self._pid, self._left = server.pid, at_import
 
     def import_tasks(self, project: int, payloads: Sequence[Mapping[str, Any]]) -> list[int]:
-        self._count("import")
+        self._left -= 1
+        if self._left == 0:
+            threading.Timer(0.01, os.kill, (self._pid, signal.SIGKILL)).start()
         return super().import_tasks(project, payloads)
 
+
+class Cut(Client):
+    """A client that is cut off from the server when it has listed the answers of one project."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server.url, server.token, patience=PATIENCE)
+        self._left = 1
+
     def answers(self, project: int, since: str = "") -> Iterator[Any]:
-        self._count("listing")
+        if not self._left:
+            raise FetchError("the connection was lost")
+        self._left -= 1
         return super().answers(project, since)
 
 
