@@ -263,6 +263,7 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     )
     assert all(f"{NAME}{stage}" in card for stage in told)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
+    assert "that a view other than the\nreasoning path found) is `not_run`" in card
     # nobody compared the judge with people: what it said is no label yet
     assert stated["label"] == "candidates" and "is **not calibrated** (not_run)" in card
     found = json.loads((folder / "provenance/calibration.json").read_text("utf-8"))
