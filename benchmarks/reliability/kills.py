@@ -8,7 +8,7 @@ of what stands beside it, temporary files, and processes that still run.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ class Verb:
     arguments: tuple[str, ...]
     codes: tuple[int, ...] = (0,)
     is_flow: bool = True
+    repeats: bool = False
+    """Whether it does what other commands here do."""
 
 
 SPEC = ("--spec", "cards/spec.toml")
@@ -44,10 +46,10 @@ VERBS = (
     Verb("audit", ("audit", "small@1.0.0", "--report", "audited.html"), (0, 1), is_flow=False),
     Verb("export", ("export", "small@1.0.0", "exported", "--format", "beir"), is_flow=False),
     Verb("publish", ("publish", "known@1.0.0", "--to", "shelf"), is_flow=False),
-    Verb("rebuild", ("rebuild", "small@1.0.0", "--check")),
+    Verb("rebuild", ("rebuild", "small@1.0.0", "--check"), repeats=True),
     Verb("sweep", ("sweep", *SPEC), (0, 1), is_flow=False),
     Verb("takedown", ("takedown", "pmc:PMC990000001.1", "--reason", "privacy"), is_flow=False),
-    Verb("run", ("run", *SPEC), (0, 1)),
+    Verb("run", ("run", *SPEC), (0, 1), repeats=True),
 )
 """In the order in which they are run: each begins where the one before it ended."""
 
@@ -70,6 +72,17 @@ class Case:
             for count in range(1, most + 1)
             for when in (BEFORE, AFTER)
         ]
+
+    def chosen(self, others: int, seed: int) -> list[Step]:
+        """Before and after every commit point, the first of its name, and so many other steps.
+
+        Of a command that does the work of others, whose points are tried there, so many of each sort.
+        """
+        if self.verb.repeats:
+            return self.drawn(3 * others, seed)
+        commits = [step for step in self.points if step.kind in COMMITS and step.nth == 1]
+        drawn = self.drawn(len(commits) + len(self.points), seed)
+        return [*commits, *[step for step in drawn if step.kind not in COMMITS][:others]]
 
     def drawn(self, count: int, seed: int) -> list[Step]:
         """So many of them: commit points first, no name twice before each was drawn once."""
@@ -140,12 +153,17 @@ def is_good(result: dict[str, Any]) -> bool:
     return bool(result["killed"] and result["is_finished"] and result["runs"] == 1 and not wrong)
 
 
-def campaign(world: World, verbs: Sequence[Verb], count: int, seed: int, tell: Callable[[Any], None]) -> None:
-    """Kill each command at so many of its steps."""
-    for verb in verbs:
+def campaign(
+    world: World, verbs: Collection[Verb], others: int, seed: int, tell: Callable[[Any], None]
+) -> None:
+    """Kill some commands at every commit point and at so many other steps; the rest are run undisturbed."""
+    for verb in VERBS:
+        if verb not in verbs:
+            world.run(verb.arguments)
+            continue
         case = prepared(world, verb)
         tell(f"{verb.name}: {len(case.points)} points, {len(case.wanted)} files")
-        for step in case.drawn(count, seed):
+        for step in case.chosen(others, seed):
             result = kill(world, case, step)
             tell(result | {"what": verb.name, "points": len(case.points), "good": is_good(result)})
         world.restore(case.before)

@@ -6,7 +6,8 @@ from benchmarks.measure import read_result
 
 NAME = "reliability"
 _TITLES = {
-    "kills": "kill -9 at a step of a command, before or after it; run once more",
+    "kills": "kill -9 before and after every commit point of a command, the first of its name, and at other "
+    "steps drawn (of `rebuild` and `run`, which do what the others do, at 12 drawn); run once more",
     "moments": "kill -9 at random moments of a whole run, five one after the other; run once more",
     "servers": "a fault at a drawn request, passing or for a whole run; run again",
     "system": "a fault of the machine; run again where it is in order",
