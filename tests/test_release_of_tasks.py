@@ -49,6 +49,7 @@ BUILT = tuple(sorted(LABELLED))
 """Of the two tasks that pair cases by diagnosis the one with labels: both want the same articles
 (test_release_of_cases). Questions are built in test_reference_qa."""
 Row = dict[str, Any]
+ASK = query()
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +190,7 @@ def test_what_the_partition_cost_is_told(release: Path) -> None:
 
 
 @pytest.mark.usefixtures("fewer_defects")
+@pytest.mark.parametrize("grounded", ["sample"], indirect=True)  # what is not covered depends on no article
 def test_without_a_sibling_its_rules_are_not_covered(release: Path, tmp_path: Path) -> None:
     for task in BUILT[:-1]:
         shutil.copytree(release / task, tmp_path / task)
@@ -265,17 +267,30 @@ def _nearly(rows: list[Row]) -> str:
     return "pmc:PMC3.1#p"
 
 
+@pytest.fixture(scope="module")
+def before(release: Path) -> dict[str, int]:
+    """What is found before anything is planted by hand, by rule."""
+    planted = {rule for rule, _, _ in DEFECTS}
+    chosen = [item for item in RULES if item.id in planted]
+    report = audit(release / "visual_context", ASK, rules=chosen, plant=False)
+    return {item.rule: item.found for item in report.rules}
+
+
 @pytest.mark.parametrize(("rule", "table", "change"), DEFECTS, ids=[rule for rule, _, _ in DEFECTS])
 def test_one_defect_by_hand_is_found_and_its_row_named(
-    release: Path, tmp_path: Path, rule: str, table: str, change: Callable[[list[Row]], str]
+    release: Path,
+    before: dict[str, int],
+    tmp_path: Path,
+    rule: str,
+    table: str,
+    change: Callable[[list[Row]], str],
 ) -> None:
     directory = tmp_path / "visual_context"
     shutil.copytree(release / "visual_context", directory)
     named = edit(directory, table, change)
     chosen = [item for item in RULES if item.id == rule]
-    before = audit(release / "visual_context", query(), rules=chosen, plant=False).rules[0]
-    (found,) = audit(directory, query(), rules=chosen, plant=False).rules
-    assert found.found > before.found, found.note
+    (found,) = audit(directory, ASK, rules=chosen, plant=False).rules
+    assert found.found > before[rule], found.note
     assert found.status == "failed"
     if rule not in NO_ROW:
         assert named in json.dumps([[side.id for side in item.sides] for item in found.findings])
@@ -294,9 +309,3 @@ def test_the_command_says_so_with_its_exit_code(
     assert report["verdict"] == "findings"
     assert report["release_hash"] != open_release(release / "case_study").sha256
     assert (directory / "audit.html").is_file()
-    assert run_cli(["audit", str(directory), "--verify", str(directory / "audit.json")]) == 0
-    stated = json.loads((directory / "audit.json").read_text("utf-8"))
-    stated["rules"][0]["compared"] += 1
-    (tmp_path / "false.json").write_text(json.dumps(stated), "utf-8")
-    assert run_cli(["audit", str(directory), "--verify", str(tmp_path / "false.json")]) == 1
-    assert "compared" in capsys.readouterr().out

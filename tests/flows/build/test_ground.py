@@ -120,10 +120,13 @@ def test_the_command(workspace: Workspace, tmp_path: Path, capsys: pytest.Captur
 def test_without_a_workspace_the_index_is_kept_in_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Made of the default vocabularies: which these are is test_vocabulary's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    readings = [commands.obo_reading(obo(tmp_path / "files", TERMS))]
+    monkeypatch.setattr(commands, "default_readings", lambda: readings)
     index = index_for_texts(None, tmp_path / "none", "native")
     assert index.path.is_relative_to(tmp_path / "cache") and not (tmp_path / "none").exists()
-    assert [row["concept"] for row in ground_text("He had seizures.", index)] == ["HP:0001250"]
+    assert [row["concept"] for row in ground_text("He had a fever.", index)] == ["MADE:2"]
     assert index_for_texts(None, tmp_path / "none", "native") == index
     with pytest.raises(UsageError, match="no backend"):
         index_for_texts(None, tmp_path / "none", "other")

@@ -47,8 +47,8 @@ def status(report: dict[str, Any], rule: str) -> str:
 
 
 @pytest.mark.usefixtures("fewer_defects")
-def test_a_clean_release_is_clean_and_its_report_holds(
-    task: Path, capsys: pytest.CaptureFixture[str]
+def test_a_clean_release_is_clean_and_its_report_holds_until_it_is_changed(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_cli(["audit", str(task), "--json"]) == 0
     report = reported(capsys)
@@ -57,6 +57,10 @@ def test_a_clean_release_is_clean_and_its_report_holds(
     assert all(item["is_found"] for item in report["canaries"])
     assert run_cli(["audit", str(task), "--verify", str(task / "audit.json")]) == 0
     assert "holds" in capsys.readouterr().out
+    report["rules"][0]["compared"] += 1
+    (tmp_path / "false.json").write_text(json.dumps(report), "utf-8")
+    assert run_cli(["audit", str(task), "--verify", str(tmp_path / "false.json")]) == 1
+    assert "compared" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("fewer_defects")

@@ -52,8 +52,9 @@ def test_an_article_is_followed_through_every_stage(sample: Workspace) -> None:
 def test_a_figure_or_passage_leads_to_its_article(sample: Workspace) -> None:
     figure = str(_rows(sample, "extract", "figures")[0]["id"])
     article = figure.partition("#")[0]
-    assert trace(sample, figure) == trace(sample, article)
-    assert f"figure {figure}" in describe(trace(sample, figure))
+    found = trace(sample, figure)
+    assert found == trace(sample, article)
+    assert f"figure {figure}" in describe(found)
 
 
 def test_a_case_is_followed_by_the_command_and_what_is_no_record_of_a_task_is_not(
