@@ -2,7 +2,7 @@
 
 The core lock is universal: this proves it on one given interpreter, with the package built as a wheel, so
 that missing package data or an import of a test-only package shows. Run `python -m scripts.smoke PYTHON…`;
-without any, every Python found. The tests take two of them.
+without any, every Python found. The tests take one of them.
 """
 
 from __future__ import annotations

@@ -43,7 +43,6 @@ SPREAD = frozenset(
     {
         "curation/partition/test_contest.py",
         "curation/partition/test_partition.py",
-        "test_packaging.py",
     }
 )
 """Modules whose dear tests share no fixture: their tests go to whichever worker is free."""

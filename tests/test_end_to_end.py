@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -34,6 +33,7 @@ from flows.pipeline import steps
 from flows.release.inputs import check_built
 from flows.release.versions import release_task
 from flows.specs import read_spec, spec_path
+from flows.vocabulary.store import home as vocabulary_home
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
@@ -143,40 +143,61 @@ def test_what_the_demo_made_loads(demo: tuple[Path, dict[str, Any]], task: str) 
 
 
 @pytest.mark.parametrize("page", ["README.md", "card"])
-def test_the_documented_python_runs(demo: tuple[Path, dict[str, Any]], page: str) -> None:
-    home, _ = demo
+def test_the_documented_python_runs(
+    demo: tuple[Path, dict[str, Any]], page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     directory = task_in(demo)
     root = Path(__file__).resolve().parent.parent
     text = (root / "README.md" if page == "README.md" else directory / "README.md").read_text("utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", text, re.S)
     code, changed = re.subn(r'^path = ".*?"', f"path = {str(directory)!r}", example, flags=re.M)
     assert changed == 1
-    environment = {**plain_environment(home), "HF_HUB_OFFLINE": "1"}
-    check = "\nassert len(queries) and len(corpus) and len(qrels)\n"
-    subprocess.run([sys.executable, "-c", code + check], check=True, timeout=100, env=environment, cwd=home)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert len(names["queries"]) and len(names["corpus"]) and len(names["qrels"])
 
 
+@pytest.mark.usefixtures("fewer_defects")
 @pytest.mark.parametrize("page", ["for_consumers", "for_auditors", "for_maintainers"])
 def test_the_first_five_minutes_of_a_role_work(
-    demo: tuple[Path, dict[str, Any]], page: str, repository: Path, tmp_path: Path
+    demo: tuple[Path, dict[str, Any]],
+    page: str,
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every command of the page, in order, as it stands there; none changes the release."""
+    """Every command of the page, in order, as it stands there; none changes the release.
+
+    An audit in a workspace writes its report there, here of fewer defects.
+    """
     home, _ = demo
-    before = files_of(home / "ws/releases")
+    workspace = tmp_path / "workspace/demo"
+    workspace.mkdir(parents=True)
+    for path in (home / "ws").iterdir():
+        if path.name != "releases":
+            (workspace / path.name).symlink_to(path)
+    shutil.copytree(home / "ws/releases", workspace / "releases")
+    before = files_of(workspace / "releases")
     (block,) = re.findall(r"```sh\n(.*?)```", (repository / f"docs/{page}.md").read_text("utf-8"), re.S)
-    (tmp_path / "workspace").mkdir()
-    (tmp_path / "workspace/demo").symlink_to(home / "ws", target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MEDQRELS_WORKERS", "1")  # defects are planted here, and only few
     first, *lines = block.splitlines()
     assert first.startswith(". .venv/bin/activate ")  # what makes the others' first word known
     assert lines and all(line.startswith("medqrels ") for line in lines)
     for line in lines:
-        done = medqrels(*line.split()[1:], home=tmp_path)
-        assert done.returncode == 0 and done.stdout.strip(), f"{line}: {done.stderr[-2000:]}"
+        code, said = run_cli(line.split()[1:]), capsys.readouterr()
+        assert code == 0 and said.out.strip(), f"{line}: {said.err[-2000:]}"
     named = {"for_consumers": ["results", "beir"], "for_auditors": ["audited.html"]}
     assert all((tmp_path / name).exists() for name in named.get(page, ()))
     assert "../visual_context/audit.html" in before["medqrels-sample/1.0.0/summary/audit.html"].decode()
-    after = files_of(home / "ws/releases")
-    assert [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)] == []
+    after = files_of(workspace / "releases")
+    reports = {f"medqrels-sample/1.0.0/summary/audit.{kind}" for kind in ("html", "json")}
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    assert changed == (reports if page == "for_auditors" else set())
 
 
 def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, Any]]) -> None:
@@ -198,13 +219,9 @@ def test_every_article_of_the_sample_meets_its_fate(demo: tuple[Path, dict[str, 
     }.items():
         drops = trace(workspace, article)["tables"]["visual_context.dropped"]
         assert {drop["reason"] for drop in drops} == {reason}
-    figures = {
-        drop["id"]: drop["reason"]
-        for article in kept
-        for drop in trace(workspace, article)["tables"].get("visual_context.dropped", [])
-        if drop["unit"] == "figure"
-    }
-    assert sorted(set(figures.values())) == sorted(
+    dropped = pq.read_table([*workspace.stage("visual_context").glob("*/_dropped.parquet")]).to_pylist()
+    figures = {drop["reason"] for drop in dropped if drop["unit"] == "figure" and drop["article_id"] in kept}
+    assert sorted(figures) == sorted(
         {"third_party", "no_graphic", "image_missing", "no_caption", "vague_caption", "short_caption"}
     )
 
@@ -259,50 +276,88 @@ def test_every_evidence_span_re_extracts_from_the_published_files(demo: tuple[Pa
             assert sources[span["text_id"]][span["start"] : span["end"]] == span["text"]
 
 
+def test_the_vocabulary_is_the_same_wherever_it_is_made(
+    demo: tuple[Path, dict[str, Any]], sample: Workspace
+) -> None:
+    """By the demo and by this process, which have other hash seeds."""
+    made, again = (files_of(vocabulary_home(Workspace(root))) for root in (demo[0] / "ws", sample.root))
+    assert any(name.startswith("indexes/") for name in made) and made.keys() == again.keys()
+    assert [name for name in made if made[name] != again[name]] == []
+
+
+FEWER = """
+import sys
+from curation.audit import defects
+from flows.cli.app import run_cli
+whole = defects.run
+defects.run = lambda rules, *others: whole(rules[::12], *others)
+sys.exit(run_cli(sys.argv[1:]))
+"""
+"""The command, with defects planted for every twelfth rule."""
+KILLS = ((signal.SIGKILL, "work/cases/*/_manifest.json"), (signal.SIGTERM, "tmp/release/*"))
+"""How, and as soon as what is there: among the shards of a stage, and while the release is made."""
+
+
 @pytest.mark.timeout(900)
-def test_killed_anywhere_the_rerun_finishes_the_same_release(
+def test_killed_on_the_way_the_rerun_finishes_the_same_release(
     demo: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
     """The same bytes whatever the shards, workers, folder, hash seed and processor, too; and nothing stays.
 
     The demo makes one shard with two workers; here are eight shards, ended by one worker, and all is computed
     as the oldest x86-64 processor would. What a killed one had started ends by itself, what it had put into
-    the temporary folder goes with the next.
+    the temporary folder goes with the next. Each step by itself: benchmarks/reliability. The vocabulary is
+    the demo's, and so is Prefect's database.
     """
     home, made = demo
     here = tmp_path / "shards of three, ünïcode"
-    here.mkdir()
+    workspace = open_workspace(here / "ws", create=True)
+    shutil.copytree(vocabulary_home(Workspace(home / "ws")), vocabulary_home(workspace))
+    shutil.copytree(home / ".prefect", here / ".prefect")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     given = {
+        **plain_environment(here),
         **opposite(),
         "MEDQRELS_SHARD_SIZE": "3",
         "PYTHONHASHSEED": "77",
         "TMPDIR": str(temporary),
     }
-    moments = random.Random(20261121)
-    killed = 0
-    for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
-        process = subprocess.Popen(
-            [str(MEDQRELS), "demo", "--workspace", "ws"],
-            env={**plain_environment(here), **given},
-            cwd=here,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        time.sleep(moments.uniform(2.0, 14.0))
+    for how, sign in KILLS:
+        with (tmp_path / "said").open("w") as said:
+            process = subprocess.Popen(
+                [str(MEDQRELS), "demo", "--workspace", "ws"],
+                env=given,
+                cwd=here,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+        end = time.monotonic() + 240
+        while not list(workspace.root.glob(sign)) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
         started = descendants(process.pid)  # its private Prefect server and workers
         process.send_signal(how)
-        killed += process.wait() == -how
-        assert left_running(started) == []
-    assert killed >= 2
-    done = medqrels("demo", "--workspace", "ws", "--json", home=here, MEDQRELS_WORKERS="1", **given)
+        assert process.wait() == -how, (tmp_path / "said").read_text("utf-8")[-3000:]
+        assert started and left_running(started) == []
+    done = subprocess.run(
+        [sys.executable, "-c", FEWER, "demo", "--workspace", "ws", "--json"],
+        env={**given, "MEDQRELS_WORKERS": "1"},
+        cwd=here,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
-    again = [files_of(here / item["path"]) for item in json.loads(done.stdout)["releases"]]
-    first = [files_of(home / item["path"]) for item in made["releases"]]
-    for one, other in zip(again, first, strict=True):
+    for mine, theirs in zip(json.loads(done.stdout)["releases"], made["releases"], strict=True):
+        one, other = files_of(here / mine["path"]), files_of(home / theirs["path"])
+        del one["audit.html"], other["audit.html"]  # pages of the reports that are compared here
+        report, whole = (json.loads(files.pop("audit.json")) for files in (one, other))
         assert [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)] == []
+        planted = {(item["rule"], item["canary"]) for item in report["canaries"]}
+        whole["canaries"] = [item for item in whole["canaries"] if (item["rule"], item["canary"]) in planted]
+        assert planted and report == whole
     assert not list((here / "ws").rglob("*.tmp"))
     assert not list(temporary.glob("medqrels*/*"))
     assert len(list((here / "ws" / "work" / "extract").iterdir())) == 9  # the chapters are one more
@@ -351,7 +406,7 @@ def test_a_second_run_makes_nothing_and_fetches_nothing(sample: Workspace, tmp_p
 
 def test_a_new_article_makes_a_new_shard_and_leaves_the_others(tmp_path: Path) -> None:
     workspace = new_workspace(tmp_path / "ws")
-    first, rest = sample_ids()[:1], sample_ids()[1:]
+    first, rest = sample_ids()[:1], sample_ids()[1:3]
     crawl_bucket(workspace, rest)
     run_stages(workspace, ground=False)
     shard = next((workspace.stage("extract")).iterdir())
@@ -395,17 +450,18 @@ def test_an_edited_release_is_found_out(
     assert "pmc:PMC1.1#p1" in capsys.readouterr().out
 
 
-def test_status_and_show_read_the_demo_workspace(demo: tuple[Path, dict[str, Any]]) -> None:
-    home, _ = demo
-    status = json.loads(medqrels("status", "--json", "--workspace", "ws", home=home).stdout)
+def test_status_and_show_read_the_demo_workspace(
+    demo: tuple[Path, dict[str, Any]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo[0])
+    assert run_cli(["status", "--json", "--workspace", "ws"]) == 0
+    status = json.loads(capsys.readouterr().out)
     assert [stage["stage"] for stage in status["stages"]][:4] == ["crawl", "parse", "extract", "cases"]
     for stage in status["stages"]:
         for unit, counts in stage["units"].items():
             assert counts["in"] == counts["kept"] + counts["dropped"], (stage["stage"], unit)
     assert [item["audit"] for item in status["releases"]] == ["clean"] * len(LABELLED)
-    shown = medqrels("show", "pmc:PMC990000001.1", "--workspace", "ws", home=home)
-    assert "pmc:PMC990000001.1#Fig3" in shown.stdout
-    missing = medqrels("show", "pmc:PMC1.1", "--workspace", "ws", home=home)
-    assert missing.returncode == 2
-    assert "next: medqrels status" in missing.stderr
-    assert open_workspace(home / "ws").root.is_dir()
+    assert run_cli(["show", "pmc:PMC990000001.1", "--workspace", "ws"]) == 0
+    assert "pmc:PMC990000001.1#Fig3" in capsys.readouterr().out
+    assert run_cli(["show", "pmc:PMC1.1", "--workspace", "ws"]) == 2
+    assert "next: medqrels status" in capsys.readouterr().err
