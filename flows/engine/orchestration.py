@@ -84,9 +84,7 @@ def _private_server() -> str:
     own = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
     until_the_end = contextlib.ExitStack()
     atexit.register(until_the_end.close)
-    return until_the_end.enter_context(
-        prefect_server.running(prefect_server.free_port(), {**own, **settings})
-    )
+    return until_the_end.enter_context(prefect_server.running(None, {**own, **settings}))
 
 
 def run_jobs(jobs: Sequence[Job], workspace: Workspace, workers: Workers, reporter: Reporter) -> StageSummary:

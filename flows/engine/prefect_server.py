@@ -21,6 +21,8 @@ from schemas.errors import MedqrelsError
 
 STARTUP_SECONDS = 120.0
 """The first start makes the database."""
+_STARTS = 3
+"""Another process may have taken the port since, or hold the database that both would make."""
 
 
 def free_port() -> int:
@@ -32,13 +34,13 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(port: int, environment: Mapping[str, str]) -> Iterator[str]:
+def running(port: int | None, environment: Mapping[str, str]) -> Iterator[str]:
     """A Prefect server on loopback, ended with this process however that ends; yields its API.
 
     Its database is the one of $PREFECT_HOME; schedules and records of runs do not depend on it.
 
     Args:
-        port: where it listens.
+        port: where it listens; None: on any port that is free.
         environment: what it is given beside that of this process.
 
     Raises:
@@ -46,18 +48,25 @@ def running(port: int, environment: Mapping[str, str]) -> Iterator[str]:
         MedqrelsError: it does not start.
     """
     check_prefect_home()
-    url = f"http://127.0.0.1:{port}/api"
-    process = _start(port, environment)
-    try:
-        _wait(process, url)
-        yield url
-    finally:
-        process.terminate()
+    for is_last in (*[False] * (_STARTS - 1 if port is None else 0), True):
+        chosen = free_port() if port is None else port
+        process, url = _start(chosen, environment), f"http://127.0.0.1:{chosen}/api"
         try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            if _answers(process, url):
+                yield url
+                return
+            _check_goes_on(process, is_last)
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _start(port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -69,15 +78,24 @@ def _start(port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]
     )
 
 
-def _wait(process: subprocess.Popen[bytes], url: str) -> None:
-    from prefect.settings import PREFECT_HOME
-
+def _answers(process: subprocess.Popen[bytes], url: str) -> bool:
+    """Wait until the server answers; false when it ended or takes too long."""
     deadline = time.monotonic() + STARTUP_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/health", timeout=2):
-            return
+            return process.poll() is None  # or another's answers there
         time.sleep(0.1)
-    why = "does not start in time" if process.poll() is None else "ends as soon as it is started"
+    return False
+
+
+def _check_goes_on(process: subprocess.Popen[bytes], is_last: bool) -> None:
+    """Refuse to start one more."""
+    from prefect.settings import PREFECT_HOME
+
+    has_ended = process.poll() is not None
+    if has_ended and not is_last:
+        return
+    why = "ends as soon as it is started" if has_ended else "does not start in time"
     raise MedqrelsError(
         f"Prefect's private server {why}",
         file=str(PREFECT_HOME.value()),

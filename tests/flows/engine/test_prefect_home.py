@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 
@@ -40,7 +41,18 @@ def test_a_server_that_ends_at_once_is_not_waited_for(
     with (
         temporary_settings({PREFECT_HOME: tmp_path}),
         pytest.raises(MedqrelsError, match="ends as soon as it is started") as told,
-        prefect_server.running(prefect_server.free_port(), {}),
+        prefect_server.running(None, {}),
     ):
         raise AssertionError("it runs")
     assert told.value.file == str(tmp_path) and "PREFECT_API_URL" in told.value.hint
+
+
+def test_a_server_whose_port_was_taken_is_started_on_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, temporary_settings({PREFECT_HOME: tmp_path}):
+        ports = iter([taken.getsockname()[1], free := prefect_server.free_port()])
+        monkeypatch.setattr(prefect_server, "free_port", lambda: next(ports))
+        with prefect_server.running(None, {}) as url:
+            assert url == f"http://127.0.0.1:{free}/api"
+    assert next(ports, None) is None
