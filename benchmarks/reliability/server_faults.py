@@ -343,6 +343,7 @@ def _checked(
         "source": scene.source.name,
         "runs": len(runs),
         "first_said": first["error"][:300],
+        "last_said": runs[-1]["error"][:300],
         "first_dropped": sorted(set(first["dropped"].values())),
         "crashed": crashed,
         "waited": waited,
