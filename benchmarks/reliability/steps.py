@@ -34,7 +34,7 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|COMMIT|END)", re.IGNORECASE)
 _VARYING = re.compile(
     r"\d+T\d+Z-\w+-[0-9a-f]{6}|(?<=runs/)[^/]+|(?<=\.index-)[^/]+|(?<=medqrels-)\w+-[^/]+"
-    r"|(?<=tmp)[a-z0-9_]{8}|(?<=tmp/)[a-z0-9_]{8}\Z|[0-9a-f]{8,}|\d+"
+    r"|(?<=tmp)[a-z0-9_]{8}|(?<=tmp/)[a-z0-9_]{8}\Z|(?<=takedown-)[a-z0-9_]{8}|[0-9a-f]{8,}|\d+"
 )
 _OF_PYTHON = ("__pycache__", "/dev/", "/proc/")
 
