@@ -1,7 +1,7 @@
 """Runs the campaign of faults or parts of it: `python -m benchmarks.reliability [PART …] [SECONDS]`.
 
-Ends with 1 if anything went wrong. Parts: kills, servers, system, restarts, moments, each for so many
-seconds at most; the results keep what was measured of those not run again.
+Ends with 1 if anything went wrong. Parts: kills, servers, reviews, system, restarts, moments, each for so
+many seconds at most; the results keep what was measured of those not run again.
 """
 
 from __future__ import annotations
@@ -65,16 +65,22 @@ def _moments(folder: Path, note: Note) -> None:
 
 def _servers(folder: Path, note: Note) -> None:
     server_faults.campaign(folder, server_faults.SOURCES, FAULTS_OF_A_SOURCE, note)
-    modules = (*server_faults.MODULES, "benchmarks.reliability.reviews", "label_studio_sdk", "s3fs")
-    with Warm(modules, {"HOME": str(folder)}, grace=1.0) as warm:
+    with Warm((*server_faults.MODULES, "s3fs"), {"HOME": str(folder)}, grace=1.0) as warm:
         with services.model(folder / "model", warm) as scene:
             server_faults.faults_of(scene, FAULTS_OF_A_MODEL, note)
         with services.bucket(folder / "s3", warm) as bucket:
             server_faults.faults_of(bucket, FAULTS_OF_S3, note)
-        with reviews.label_studio(folder / "label-studio") as server:
-            for kind in (reviews.Pushed, reviews.Pulled):
-                with reviews.before(server, kind, folder / kind.name, warm) as scene:
-                    server_faults.faults_of(scene, FAULTS_OF_LABEL_STUDIO, note)
+
+
+def _reviews(folder: Path, note: Note) -> None:
+    modules = (*server_faults.MODULES, "benchmarks.reliability.reviews", "label_studio_sdk")
+    with (
+        Warm(modules, {"HOME": str(folder)}, grace=1.0) as warm,
+        reviews.label_studio(folder / "label-studio") as server,
+    ):
+        for kind in (reviews.Pushed, reviews.Pulled):
+            with reviews.before(server, kind, folder / kind.name, warm) as scene:
+                server_faults.faults_of(scene, FAULTS_OF_LABEL_STUDIO, note)
 
 
 def _machine(folder: Path, note: Note) -> None:
@@ -95,6 +101,7 @@ def _restarts(folder: Path, note: Note) -> None:
 PARTS: Mapping[str, Callable[[Path, Note], None]] = {
     "kills": _kills,
     "servers": _servers,
+    "reviews": _reviews,
     "system": _machine,
     "restarts": _restarts,
     "moments": _moments,

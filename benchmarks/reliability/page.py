@@ -10,6 +10,7 @@ _TITLES = {
     "steps drawn (of `rebuild` and `run`, which do what the others do, at 12 drawn); run once more",
     "moments": "kill -9 at random moments of a whole run, five one after the other; run once more",
     "servers": "a fault at a drawn request, passing or for a whole run; run again",
+    "reviews": "the same before Label Studio, which is to answer within 3 s",
     "system": "a fault of the machine; run again where it is in order",
     "restarts": "a server killed during a command, and started again",
 }
