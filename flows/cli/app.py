@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import signal
+import sqlite3
 import sys
 import threading
 import traceback
@@ -78,6 +79,13 @@ _OF_THE_MACHINE = {
     errno.ELOOP: "links lead in a circle: name another place",
 }
 """Errors of the operating system that are nobody's defect here -> what helps."""
+_OF_SQLITE = {
+    "database or disk is full": errno.ENOSPC,
+    "disk I/O error": errno.EIO,
+    "attempt to write a readonly database": errno.EROFS,
+    "unable to open database file": errno.EACCES,
+}
+"""What SQLite says of the same errors."""
 _OF_PREFECT = {
     "Failed to reach API at": "start the server that PREFECT_API_URL names, or unset it; "
     "medqrels doctor --servers",
@@ -331,6 +339,8 @@ def _unexpected(error: Exception) -> dict[str, str]:
         file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
         message, hint = error.strerror or name, _OF_THE_MACHINE[number]
         return {"error": name, "message": message, "file": file, "hint": hint}
+    if isinstance(error, sqlite3.OperationalError) and str(error) in _OF_SQLITE:
+        return {"error": name, "message": str(error), "hint": _OF_THE_MACHINE[_OF_SQLITE[str(error)]]}
     if str(error).startswith("Symlink loop from"):  # Python before 3.13 has no number for it
         return {"error": name, "message": str(error), "hint": _OF_THE_MACHINE[errno.ELOOP]}
     for beginning, hint in _OF_PREFECT.items():

@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -306,6 +307,9 @@ def test_a_place_where_nothing_can_be_made_is_no_defect_of_ours(
         assert told["hint"] and "defect" not in told["hint"], told
     told = app._unexpected(FileNotFoundError(errno.ENOENT, "No such file or directory", "/proc/.x.partial"))
     assert told["file"] == "/proc/.x.partial" and "defect" not in told["hint"]
+    told = app._unexpected(sqlite3.OperationalError("database or disk is full"))
+    assert "free some space" in told["hint"]
+    assert "defect" in app._unexpected(sqlite3.OperationalError("no such table: objects"))["hint"]
     told = app._unexpected(RuntimeError("Symlink loop from '/tmp/a/x'"))
     assert "circle" in told["hint"]
 
