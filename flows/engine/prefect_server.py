@@ -95,9 +95,8 @@ def _check_goes_on(process: subprocess.Popen[bytes], is_last: bool) -> None:
     has_ended = process.poll() is not None
     if has_ended and not is_last:
         return
-    why = "ends as soon as it is started" if has_ended else "does not start in time"
-    raise MedqrelsError(
-        f"Prefect's private server {why}",
-        file=str(PREFECT_HOME.value()),
-        hint="name another folder in PREFECT_HOME, or a running server in PREFECT_API_URL; above stands why",
-    )
+    hint = "name another folder in PREFECT_HOME, or a running server in PREFECT_API_URL; above stands why"
+    file = str(PREFECT_HOME.value())
+    if has_ended:
+        raise MedqrelsError("Prefect's private server ends as soon as it is started", file=file, hint=hint)
+    raise MedqrelsError("Prefect's private server does not start in time", file=file, hint=hint)
