@@ -25,6 +25,7 @@ RUNS_WHAT_IT_READS = {
     "pickle.load",
     "pickle.loads",
     "pickle.Unpickler",
+    "marshal.load",
     "marshal.loads",
     "dill.loads",
     "joblib.load",
@@ -35,6 +36,7 @@ RUNS_WHAT_IT_READS = {
     "shelve.open",
 }
 OF_OURS = {
+    "curation/concepts/index.py": "what this process wrote a moment ago, into a folder of its own",
     "schemas/record.py": "makes constructors of fields that the code declares",
     "sources/sample/bookshelf.py": "what a server of the sample answers, as LitArch writes it",
 }
