@@ -246,3 +246,4 @@ def damages(world: World, draw: random.Random, tell: Callable[[Any], None]) -> N
         names = sorted(one for one in case.wanted if one.startswith(name) and not one.endswith("/"))
         for one in draw.sample(names, DAMAGED_OF_A_KIND):
             tell(damaged(world, case, one, how))
+    world.restore(case.before)
