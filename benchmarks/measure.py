@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
 import os
 import platform
@@ -43,6 +44,17 @@ def rate(items: int, seconds: list[float]) -> dict[str, float]:
         "min": round(items / max(seconds), 1),
         "max": round(items / min(seconds), 1),
     }
+
+
+def product() -> str:
+    """Which product was measured: twelve hex digits of SHA-256 over every file of its packages."""
+    digest = hashlib.sha256()
+    packages = ("annotation", "curation", "flows", "schemas", "sources")
+    files = (path for package in packages for path in (ROOT / package).rglob("*") if path.is_file())
+    for path in sorted(path for path in files if "__pycache__" not in path.parts):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\0{content}\n".encode())
+    return digest.hexdigest()[:12]
 
 
 def read_result(name: str) -> dict[str, Any]:

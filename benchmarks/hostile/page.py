@@ -22,7 +22,8 @@ def section() -> list[str]:
         "| kind | files | seed | read | refused | crash, hang or reach | slowest, CPU s | most memory, MiB |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for name, made in read_result("hostile")["kinds"].items():
+    kinds = read_result("hostile")["kinds"]
+    for name, made in kinds.items():
         counts: collections.Counter[str] = collections.Counter()
         for outcomes in made["outcomes"].values():
             for outcome, count in outcomes.items():
@@ -30,4 +31,5 @@ def section() -> list[str]:
         shown = f"{counts['read']:,} | {counts['quarantined']:,} | {len(made['failures'])}"
         cost = f"{made['slowest_seconds']} | {made.get('peak_mib', '')}"
         lines.append(f"| {name} | {made['mutants']:,} | {made['seed']} | {shown} | {cost} |")
-    return [*lines, ""]
+    products = sorted({made.get("product", "not written down") for made in kinds.values()})
+    return [*lines, "", f"Product measured (SHA-256 over its packages): {', '.join(products)}.", ""]

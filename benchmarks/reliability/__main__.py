@@ -143,7 +143,7 @@ def main(arguments: Sequence[str]) -> int:
     limit = next((float(text) for text in arguments if text.isdigit()), float("inf"))
     is_bad = False
     for name in names:
-        begun = time.monotonic()
+        begun, product = time.monotonic(), measure.product()
         with tempfile.TemporaryDirectory(prefix=f"reliability-{name}-") as folder:
             found = summed_up(results_of(name, Path(folder), limit), time.monotonic() - begun)
         is_bad |= bool(found["bad"])
@@ -151,7 +151,8 @@ def main(arguments: Sequence[str]) -> int:
         with contextlib.suppress(FileNotFoundError):
             held = json.loads((measure.RESULTS / f"{NAME}.json").read_text("utf-8"))
         held.pop("machine", None)
-        print(measure.save(NAME, {**held, name: found}), json.dumps(found["rows"]), flush=True)
+        saved = measure.save(NAME, {**held, name: {**found, "product": product}})
+        print(saved, json.dumps(found["rows"]), flush=True)
     return int(is_bad)
 
 
