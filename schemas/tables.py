@@ -27,6 +27,7 @@ from schemas.columns import (
     number,
     text,
 )
+from schemas.facet_table import FACET_DECISIONS
 from schemas.image_tables import ORIGIN_IMAGES, PANELS, ROW_IMAGES
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.larger_tables import LARGER_TABLES
@@ -481,7 +482,7 @@ TABLES: tuple[Published, ...] = (
     *(ROW_IMAGES, ANNOTATIONS, TOP_RANKED, HARD_NEGATIVES, DISTRACTORS, DIAGNOSTICS, SUBSETS, *NANO),
     *(ORIGIN_QUERIES, ORIGIN_CORPUS, ORIGIN_QRELS, KEYS, TARGET_NAMES, MADE_TEXTS, RESTRICTED_NAMES),
     *(
-        *(ORIGIN_IMAGES, PANELS),
+        *(FACET_DECISIONS, ORIGIN_IMAGES, PANELS),
         *LARGER_TABLES,
         IMAGE_CHECKS,
         CUTS,

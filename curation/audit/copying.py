@@ -305,6 +305,7 @@ def _filters(queries: Sequence[str], documents: Sequence[str]) -> dict[str, str]
         "answers": f'"query-id" IN {_listed(queries)}',
         "cuts": f'"query-id" IN {_listed(queries)}',
         "gives_away": f'"query-id" IN {_listed(queries)}',
+        "facets": f'"query-id" IN {_listed(queries)}',
         "panels": f'"query-id" IN {_listed(queries)}',
         "strings": f'"query-id" IN {_listed(queries)}',
         "parts": f'"corpus-id" IN {_listed(documents)}',

@@ -116,6 +116,21 @@ def _origin(text: str, article: str, patient: str, picture: bytes | None, pointe
     }
 
 
+def _decided(query: str) -> Row:
+    """What a query was decided to be about: its own columns name none of that."""
+    evidence = [{"rule": "modality.ct.strong", "place": "caption", "text": "CT", "points": 1.0}]
+    return {
+        "query-id": query,
+        "facet": "modality",
+        "rank": 2,
+        "value": "ct",
+        "parent": "radiology",
+        "confidence": 0.5,
+        "record": "pmc:PMC990000100.1#F1",
+        "evidence": evidence,
+    }
+
+
 def _image(picture: bytes | None) -> Row | None:
     return {"bytes": picture, "path": f"{sha256_bytes(picture)[:32]}.png"} if picture else None
 
@@ -162,6 +177,7 @@ def rows() -> dict[str, list[Row]]:
     drop = {"stage": "crawl", "unit": "article", "id": lost, "article_id": lost}
     found["diagnostics"] = [invented_row(row["id"]) for row in found["queries"]]
     last = max(row["id"] for row in found["queries"])
+    found["facets"] = [_decided(row["id"]) for row in found["queries"]]
     found["cuts"] = [{"query-id": last, "start": 90, "end": 94, "text": "gout", "how": "name"}]
     found["strings"] = [_string(row) for row in found["queries"]]
     found["recipes"] = [{"query-id": "invented-recipe", "language": "es", "concept": "INV:0001"}]

@@ -19,6 +19,7 @@ from curation.privacy import CERTAIN, hits, masked, nominated
 from curation.published.manifest import Retention
 from curation.published.query import QueryRunner, fetch
 from curation.release import withdrawal
+from schemas.facet_table import FACET_DECISIONS
 from schemas.image_tables import ROW_IMAGES
 from schemas.larger_tables import PARTS
 from schemas.record import to_table
@@ -65,6 +66,15 @@ _OF_IMAGES = tuple(
         ("caption of an image", "caption"),
         ("replaced text of a caption", "unnest(caption_transforms).original"),
     )
+)
+_OF_FACETS = (
+    (
+        "query",
+        "evidence of a facet",
+        f"""SELECT q.id, q.article_id, e.text FROM {_QUERIES} AS q
+            JOIN (SELECT id, article_id, unnest(evidence).text AS text FROM {FACET_DECISIONS.name}) AS e
+            ON e.article_id = q.article_id AND (e.id = q.article_id OR starts_with(q.source_id, e.id))""",
+    ),
 )
 _UNANSWERED = f"""SELECT q.id, q.article_id FROM {_QUERIES} AS q JOIN (
         SELECT query_id FROM qrels
@@ -115,12 +125,14 @@ def write_identified(
     listing = ROW_IMAGES.name if tables.get(ROW_IMAGES.name) else ""
     if listing:
         views[listing] = tables[listing]
-    if tables.get(PARTS.name):
-        views[PARTS.name] = tables[PARTS.name]
+    has_facets = bool(tables.get(FACET_DECISIONS.name))
+    for name in (PARTS.name, FACET_DECISIONS.name):
+        if tables.get(name):
+            views[name] = tables[name]
     found: Found = {}
     if tables.get(withdrawal.VIEW):
         _note_withdrawn(found, query, task, {**views, withdrawal.VIEW: tables[withdrawal.VIEW]})
-    places = (*_PLACES, *(_OF_IMAGES if listing else ()))
+    places = (*_PLACES, *(_OF_IMAGES if listing else ()), *(_OF_FACETS if has_facets else ()))
     texts = " UNION ALL ".join(
         f"SELECT {number} AS place, * FROM ({text.format(task=task)})"
         for number, (_, _, text) in enumerate(places)

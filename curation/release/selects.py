@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from curation.labels.floors import FLOORS
 from curation.partition.keys_sql import article_key, literal, patient_key
+from schemas.facet_table import FACET_DECISIONS
 from schemas.name_tables import NAMED_CORPUS, NAMED_QRELS, NAMED_QUERIES
 from schemas.published import Published
 from schemas.string_tables import RECIPES
@@ -43,6 +44,9 @@ _KEPT = {
             a.split, coalesce(nullif(a.since, ''), '{version}') AS since
         FROM queries q JOIN placed a ON a.query_id = q.id{panels}
         LEFT JOIN labelled own ON own.id = {source} LEFT JOIN labelled whole ON whole.id = q.article_id""",
+    "told_of": """SELECT a.query_id, {source} AS id, true AS is_own
+        FROM queries q JOIN placed a ON a.query_id = q.id{panels}
+        UNION ALL SELECT id, article_id, false FROM kept WHERE article_id <> source_id""",
     "held": "SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'",
     "judged": """SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
             '{status}', label_status) AS label_status), a.split
@@ -134,6 +138,10 @@ def _keys_of(table: str) -> str:
         UNION SELECT query_id, 'patient', {patient_key("patient_id")} FROM {table}"""
 
 
+_FLOORED = " AND ".join(f"(facet <> '{name}' OR confidence >= {floor})" for name, floor in FLOORS.items())
+_QUOTED = """list_transform(evidence, lambda e: struct_pack(rule := e.rule, place := e.place,
+    text := if(e.place = 'concept', regexp_extract(e.text, '^[A-Za-z]+:[^ ]+'), e.text), points := e.points))"""
+"""Names of concepts are the vocabulary's own, and may be restricted."""
 ROWS: dict[str, str] = {
     QUERIES.name: "kept",
     CORPUS.name: "described",
@@ -144,6 +152,12 @@ ROWS: dict[str, str] = {
     SOURCES.name: "cited",
     RECIPES.name: """recipes
         SEMI JOIN kept ON kept.family = recipes.concept || '/' || recipes.facet""",
+    FACET_DECISIONS.name: f"""(SELECT * EXCLUDE (evidence), {_QUOTED} AS evidence FROM (
+            SELECT t.query_id, f.*, f.id AS record, is_own,
+                bool_or(is_own) OVER (PARTITION BY t.query_id, facet) AS has_own
+            FROM told_of t JOIN facets f USING (id)
+            WHERE value <> '' AND facet <> 'country')
+        WHERE is_own = has_own AND {_FLOORED})""",
     HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
             USING (query_id, corpus_id)

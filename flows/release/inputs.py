@@ -31,6 +31,7 @@ from flows.review.verdicts import review_summary, source_of
 from flows.vocabulary import Vocabulary, current
 from flows.vocabulary.store import credits_of
 from schemas.errors import WorkspaceError
+from schemas.facet_table import FACET_DECISIONS
 from schemas.hashing import canonical_json
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 from schemas.record import to_table
@@ -65,7 +66,7 @@ def gather(
     stages = (*BEFORE_TASKS, built.per_article.name, *own, *dict.fromkeys((stage.name, source)))
     vocabulary = current(workspace)
     given = [f"{source}.{name}" for name in ("queries", "qrels", "excluded")]
-    given += [f"{stage.name}.documents", "labels.records", "parse.articles"]
+    given += [f"{stage.name}.documents", "labels.records", "labels.labels", "parse.articles"]
     given += [f"{stage.name}.{name}" for name in built.extra_tables]
     given += [f"{source}.{ANNOTATIONS.name}"] if source != stage.name else []
     is_judged = JUDGEMENTS.name in built.extra_tables
@@ -78,7 +79,7 @@ def gather(
     tables[EXPANSIONS.name] = tuple(
         path for one in asked for path in table_files(workspace, f"{one.reading.name}.{EXPANSIONS.name}")
     )
-    tables["labels"] = tables.pop("records")
+    tables[FACET_DECISIONS.name], tables["labels"] = tables.pop("labels"), tables.pop("records")
     if "collections" in stage.outputs:  # files of questions are sources as well
         tables["sources"] += table_files(workspace, f"{stage.name}.collections")
     for name in ("names", "definitions"):

@@ -68,6 +68,12 @@ PLACES = (
         Place("answers", name, name, f'SELECT "query-id" AS id, {name} AS text FROM answers')
         for name in ("answer", "explanation")
     ),
+    Place(
+        "facets",
+        "evidence",
+        "evidence of a facet",
+        'SELECT "query-id" AS id, unnest(evidence).text AS text FROM facets',
+    ),
     Place("drops", "detail", "detail", "SELECT id, detail AS text FROM drops"),
     Place("withdrawn", "notice", "notice", "SELECT id, notice AS text FROM withdrawn"),
     Place(
