@@ -8,7 +8,9 @@ from schemas.columns import OF_QUERY, measure, number, text
 from schemas.published import Column, Published
 
 _EVIDENCE = pa.list_(
-    pa.struct([("rule", pa.string()), ("place", pa.string()), ("text", pa.string()), ("points", pa.float64())])
+    pa.struct(
+        [("rule", pa.string()), ("place", pa.string()), ("text", pa.string()), ("points", pa.float64())]
+    )
 )
 FACET_DECISIONS = Published(
     "facets",

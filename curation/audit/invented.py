@@ -122,7 +122,7 @@ def _decided(query: str) -> Row:
     return {
         "query-id": query,
         "facet": "modality",
-        "rank": 2,
+        "rank": 1,
         "value": "ct",
         "parent": "radiology",
         "confidence": 0.5,
@@ -229,7 +229,9 @@ def _add_case(found: dict[str, list[Row]], number: int) -> None:
     picture, shown = _picture(2 * number + 1), _picture(2 * number + 2)
     further = [] if number in _ONE_IMAGE else [_picture(2 * number + 101)]
     tier = "gives_away" if number in _CLUES else "hidden"
-    found["queries"].append({"id": query, "text": text, "image": _image(picture), "tier": tier, **_rights()})
+    found["queries"].append(
+        {"id": query, "text": text, "image": _image(picture), "tier": tier, "modality": "ct", **_rights()}
+    )
     if number in _CLUES:
         clue = {"concept": "INV:9999", "kind": "test", "start": 2, "end": 9, "text": text[2:9]}
         found["gives_away"].append({"query-id": query, **clue})

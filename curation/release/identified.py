@@ -27,7 +27,7 @@ from schemas.review import Reported
 from schemas.stages import Drop, Reason
 
 STAGE = "privacy"
-VERSION = 2
+VERSION = 3
 VIEW = "identified"
 _PLACED = "SELECT query_id FROM assignments WHERE task = '{task}'"
 _QUERIES = f"(SELECT q.* FROM queries AS q SEMI JOIN ({_PLACED}) AS p ON p.query_id = q.id)"

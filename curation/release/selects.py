@@ -44,9 +44,14 @@ _KEPT = {
             a.split, coalesce(nullif(a.since, ''), '{version}') AS since
         FROM queries q JOIN placed a ON a.query_id = q.id{panels}
         LEFT JOIN labelled own ON own.id = {source} LEFT JOIN labelled whole ON whole.id = q.article_id""",
-    "told_of": """SELECT a.query_id, {source} AS id, true AS is_own
+    "shown": """SELECT k.id AS query_id, min(f.id) AS id FROM kept k
+        JOIN (SELECT id, article_id, unnest(graphics).sha256 AS sha256 FROM figures) f
+            ON f.article_id = k.article_id AND f.sha256 = k.image.sha256
+        GROUP BY k.id""",
+    "told_of": """SELECT a.query_id, {source} AS id, 0 AS place
         FROM queries q JOIN placed a ON a.query_id = q.id{panels}
-        UNION ALL SELECT id, article_id, false FROM kept WHERE article_id <> source_id""",
+        UNION ALL SELECT query_id, id, 1 FROM shown
+        UNION ALL SELECT id, article_id, 2 FROM kept""",
     "held": "SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'",
     "judged": """SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
             '{status}', label_status) AS label_status), a.split
@@ -140,7 +145,8 @@ def _keys_of(table: str) -> str:
 
 _FLOORED = " AND ".join(f"(facet <> '{name}' OR confidence >= {floor})" for name, floor in FLOORS.items())
 _QUOTED = """list_transform(evidence, lambda e: struct_pack(rule := e.rule, place := e.place,
-    text := if(e.place = 'concept', regexp_extract(e.text, '^[A-Za-z]+:[^ ]+'), e.text), points := e.points))"""
+    text := if(e.place = 'concept', regexp_extract(e.text, '^[A-Za-z]+:[^ ]+'), e.text),
+    points := e.points))"""
 """Names of concepts are the vocabulary's own, and may be restricted."""
 ROWS: dict[str, str] = {
     QUERIES.name: "kept",
@@ -153,11 +159,11 @@ ROWS: dict[str, str] = {
     RECIPES.name: """recipes
         SEMI JOIN kept ON kept.family = recipes.concept || '/' || recipes.facet""",
     FACET_DECISIONS.name: f"""(SELECT * EXCLUDE (evidence), {_QUOTED} AS evidence FROM (
-            SELECT t.query_id, f.*, f.id AS record, is_own,
-                bool_or(is_own) OVER (PARTITION BY t.query_id, facet) AS has_own
+            SELECT t.query_id, f.*, f.id AS record, t.place,
+                min(t.place) OVER (PARTITION BY t.query_id, facet) AS nearest
             FROM told_of t JOIN facets f USING (id)
-            WHERE value <> '' AND facet <> 'country')
-        WHERE is_own = has_own AND {_FLOORED})""",
+            WHERE value <> '' AND facet <> 'country' AND (t.place <> 1 OR facet = 'modality'))
+        WHERE place = nearest AND {_FLOORED})""",
     HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
             USING (query_id, corpus_id)

@@ -97,7 +97,7 @@ class Inputs:
 
     def select(self, text: str) -> Iterator[pa.Table]:
         """Rows of a SELECT over the work tables and what the partition left of them."""
-        known = {*REQUIRED, *(table.name for table in OPTIONAL), _ALIKE, identified.VIEW}
+        known = {*REQUIRED, *(table.name for table in OPTIONAL), "figures", _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
         left = kept(self.task, self.version, with_panels=bool(self.tables.get(PANELS.name)))
         for batch in self.query(asking(left, text), views):
