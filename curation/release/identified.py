@@ -72,8 +72,8 @@ _OF_FACETS = (
         "query",
         "evidence of a facet",
         f"""SELECT q.id, q.article_id, e.text FROM {_QUERIES} AS q
-            JOIN (SELECT id, article_id, unnest(evidence).text AS text FROM {FACET_DECISIONS.name}) AS e
-            ON e.article_id = q.article_id AND (e.id = q.article_id OR starts_with(q.source_id, e.id))""",
+            JOIN (SELECT article_id, unnest(evidence).text AS text FROM {FACET_DECISIONS.name}) AS e
+            USING (article_id)""",
     ),
 )
 _UNANSWERED = f"""SELECT q.id, q.article_id FROM {_QUERIES} AS q JOIN (
