@@ -94,7 +94,8 @@ class Task:
     Attributes:
         name: what spec, tables and folders call it.
         title: of the card.
-        description: one sentence on what is given and what is to be found.
+        description: one sentence on what is given and what is to be found: the instruction for systems that
+            take one.
         per_article: makes queries, documents and pairs of one article; its `settings` are the task's.
         steps: what runs after it, in order: set stages over all shards, record stages on these, stages that
             ask models (docs/model_stages.md) or people (docs/review.md), what an earlier release says.

@@ -352,4 +352,5 @@ def test_mteb_has_a_subset_per_language_over_one_corpus(tmp_path: Path) -> None:
     definition = (tmp_path / "out/mteb_tasks.py").read_text("utf-8")
     assert "eval_langs={'es': ['spa-Latn'], 'fr': ['fra-Latn']}" in definition
     assert "eval_splits=['test']" in definition, "fr has no dev split"
+    assert 'prompt={"query": ' + repr(manifest().task_description) + "}" in definition
     assert "mteb_tasks.py" in made.content["files"]
