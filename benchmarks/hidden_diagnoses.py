@@ -107,14 +107,19 @@ def _holds(text: str, words: str) -> bool:
 
 
 def measure(world: World, given: Iterable[Leak]) -> dict[str, Any]:
-    """Per class: how many leaks are gone with a reason, and the words of those that are not."""
+    """Per class: how many leaks are gone with a reason, the words of those that are not, queries left."""
     found: dict[str, dict[str, Any]] = {}
+    given = list(given)
+    patients = collections.Counter(leak.concept for leak in given)
     for leak in given:
         query, reason = outcome(leak, world)
         is_gone = bool(reason) and not (leak.told and _holds(query, leak.told))
-        row = found.setdefault(leak.group, {"reports": 0, "gone": 0, "by": collections.Counter(), "left": []})
+        blank = {"reports": 0, "gone": 0, "asked": 0, "answered": 0, "by": collections.Counter(), "left": []}
+        row = found.setdefault(leak.group, blank)
         row["reports"] += 1
         row["gone"] += is_gone
+        row["asked"] += bool(query)
+        row["answered"] += bool(query) and patients[leak.concept] > 1
         row["by"][reason or "none"] += 1
         if is_gone == (leak.group == "no leak") and len(row["left"]) < 20:
             row["left"].append([leak.concept, leak.told or reason])
@@ -134,8 +139,8 @@ def section() -> list[str]:
         "the reports; adjectives in -ial and -ptic after a first look at them. "
         "`python -m benchmarks.hidden_diagnoses`",
         "",
-        "| leak | reports | gone | share (95 %) | target |",
-        "|---|---:|---:|---|---|",
+        "| leak | reports | gone | share (95 %) | target | queries left | of a disease of several reports |",
+        "|---|---:|---:|---|---|---:|---:|",
     ]
     for group, row in sorted(result["classes"].items(), key=lambda item: item[0] == "no leak"):
         low, high = interval(row["gone"], row["reports"])
@@ -146,15 +151,15 @@ def section() -> list[str]:
         shown = "none: cut or dropped all the same" if is_plain else group
         lines.append(
             f"| {shown} | {row['reports']} | {row['gone']} | {share:.3f} ({low:.2f}–{high:.2f}) "
-            f"| {target}: {'met' if is_met else 'missed'} |"
+            f"| {target}: {'met' if is_met else 'missed'} | {row['asked']} | {row['answered']} |"
         )
-    real = result["real"]
+    sums = {name: sum(row[name] for row in result["classes"].values()) for name in ("reports", "asked")}
     return [
         *lines,
         "",
-        f"On the shared articles {real['documents']} cases are documents and {real['queries']} could be "
-        "asked; no two of different articles share a diagnosis, so the task has no query there. All "
-        f"{real['queries']} were read by one developer: {real['leaks']} give their diagnosis away.",
+        f"Of {sums['reports']:,} generated reports {sums['asked']:,} make a query. On the shared articles "
+        "no two cases of different articles share a diagnosis, so the task has no query there; what the "
+        "walk below could have asked was read.",
         "",
     ]
 
@@ -173,8 +178,7 @@ def main() -> int:
     for group, row in found.items():
         print(group, row["reports"], row["gone"], dict(row["by"]), row["left"][:8])
     if given.count == COUNT:
-        before = json.loads((RESULTS / "hidden_diagnoses.json").read_text("utf-8"))["real"]
-        print(save("hidden_diagnoses", {"classes": found, "real": before}))
+        print(save("hidden_diagnoses", {"classes": found}))
     return 0
 
 
