@@ -124,7 +124,7 @@ def waiting(folder: Path, task: str, answer: Callable[[Waiting, Path], Workspace
         task: of KINDS.
         answer: answers all that waits in a copy, at a path, and gives it back.
     """
-    workspace, spec = _built(folder, task)
+    workspace, spec = built(folder, task)
     for kind in KINDS[task]:
         prompts = read_rows(Prompt, _prompts(workspace, kind, spec))
         answers = {prompt.parts[0].value: json.dumps(kind.script(prompt)) for prompt in reversed(prompts)}
@@ -142,9 +142,10 @@ def _prompts(workspace: Workspace, kind: Kind, spec: Path) -> tuple[Path, ...]:
     return table_files(workspace, f"{kind.stage}.prompts")
 
 
-def _built(folder: Path, task: str) -> tuple[Workspace, Path]:
+def built(folder: Path, task: str, model: str = MODEL) -> tuple[Workspace, Path]:
+    """A workspace in which a task is built, and the spec by which a model is asked."""
     spec = folder / "spec.toml"
-    spec.write_text(_SPECS[task], "utf-8")
+    spec.write_text(_SPECS[task].replace(MODEL, model), "utf-8")
     workspace = new_workspace(folder / "built")
     ids = sorted({path.name.partition(".")[0] for path in bucket_dir().glob("PMC*")})
     crawl_bucket(workspace, ids[:2])
