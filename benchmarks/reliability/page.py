@@ -38,6 +38,7 @@ def section() -> list[str]:
             points = f"{row['points']:,}" if row["points"] else ""
             lines.append(f"| {name} | {what} | {row['tried']:,} | {row['good']:,} | {points} |")
     lines += ["", *(f"* **{name}**: {_TITLES[name]}; {part['seconds']:,} s." for name, part in parts.items())]
-    products = sorted({part.get("product", "not written down") for part in parts.values()})
+    of_rows = (row["product"] for part in parts.values() for row in part["rows"].values() if "product" in row)
+    products = sorted({*of_rows, *(part.get("product", "not written down") for part in parts.values())})
     lines += ["", f"Product measured (SHA-256 over its packages): {', '.join(products)}."]
     return [*lines, ""]
