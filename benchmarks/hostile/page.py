@@ -32,4 +32,16 @@ def section() -> list[str]:
         cost = f"{made['slowest_seconds']} | {made.get('peak_mib', '')}"
         lines.append(f"| {name} | {made['mutants']:,} | {made['seed']} | {shown} | {cost} |")
     products = sorted({made.get("product", "not written down") for made in kinds.values()})
-    return [*lines, "", f"Product measured (SHA-256 over its packages): {', '.join(products)}.", ""]
+    found = (
+        "Before any of this, of 1,500 damaged JATS files 4 stopped a whole run and 20 took more than 5 s. "
+        "The last new seed found one more: 3 MB of quotes in a question file took 5 s; that kind was "
+        "run again after the mend."
+    )
+    return [
+        *lines,
+        "",
+        found,
+        "",
+        f"Product measured (SHA-256 over its packages): {', '.join(products)}.",
+        "",
+    ]

@@ -1,7 +1,8 @@
 """Runs the campaign of faults or parts of it: `python -m benchmarks.reliability [PART …] [SECONDS]`.
 
 Ends with 1 if anything went wrong. Parts: kills, servers, reviews, system, restarts, moments, each for so
-many seconds at most; the results keep what was measured of those not run again.
+many seconds at most; the results keep what was measured of those not run again. `kills:takedown` runs the
+kills of one command again, after a mend of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,14 @@ class TimeIsUpError(Exception):
     """A part has had its time."""
 
 
-def _kills(folder: Path, note: Note) -> None:
-    """Two worlds side by side: the commands with most points take turns between them."""
+def _kills(folder: Path, note: Note, names: Collection[str] = ()) -> None:
+    """Two worlds side by side: the commands with most points take turns between them. Or some by name."""
+    if names:
+        with opened(folder) as world:
+            kills.campaign(
+                world, [verb for verb in kills.VERBS if verb.name in names], OTHER_STEPS, SEED, note
+            )
+        return
 
     def some(number: int) -> None:
         place = folder / str(number)
@@ -108,8 +115,8 @@ PARTS: Mapping[str, Callable[[Path, Note], None]] = {
 }
 
 
-def results_of(part: str, folder: Path, limit: float) -> list[dict[str, Any]]:
-    """What a part comes to in so many seconds; what is under way then is left out."""
+def results_of(part: str, folder: Path, limit: float, verb: str = "") -> list[dict[str, Any]]:
+    """What a part, or a command of it, comes to in so many seconds; what is under way then is left out."""
     results: list[dict[str, Any]] = []
     end = time.monotonic() + limit
 
@@ -121,7 +128,7 @@ def results_of(part: str, folder: Path, limit: float) -> list[dict[str, Any]]:
             raise TimeIsUpError
 
     with contextlib.suppress(TimeIsUpError):
-        PARTS[part](folder, note)
+        _kills(folder, note, [verb]) if verb else PARTS[part](folder, note)
     return results
 
 
@@ -137,21 +144,31 @@ def summed_up(results: Iterable[Mapping[str, Any]], seconds: float) -> dict[str,
     return {"rows": rows, "bad": wrong, "seconds": round(seconds)}
 
 
+def _with(before: Mapping[str, Any], found: Mapping[str, Any], verb: str) -> dict[str, Any]:
+    """The figures of a part with those of one command measured again."""
+    row = {**found["rows"][verb], "product": found["product"]}
+    others = [one for one in before["bad"] if one["what"] != verb]
+    return {**before, "rows": {**before["rows"], verb: row}, "bad": [*others, *found["bad"]]}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run parts, and write the figures of each beside those of the others."""
-    names = [name for name in arguments if not name.isdigit()] or list(PARTS)
+    asked = [name for name in arguments if not name.isdigit()] or list(PARTS)
     limit = next((float(text) for text in arguments if text.isdigit()), float("inf"))
     is_bad = False
-    for name in names:
+    for name, _, verb in (text.partition(":") for text in asked):
         begun, product = time.monotonic(), measure.product()
         with tempfile.TemporaryDirectory(prefix=f"reliability-{name}-") as folder:
-            found = summed_up(results_of(name, Path(folder), limit), time.monotonic() - begun)
+            results = results_of(name, Path(folder), limit, verb)
+            found = summed_up(results, time.monotonic() - begun) | {"product": product}
         is_bad |= bool(found["bad"])
         held: dict[str, Any] = {}
         with contextlib.suppress(FileNotFoundError):
             held = json.loads((measure.RESULTS / f"{NAME}.json").read_text("utf-8"))
         held.pop("machine", None)
-        saved = measure.save(NAME, {**held, name: {**found, "product": product}})
+        if verb:
+            found = _with(held[name], found, verb)
+        saved = measure.save(NAME, {**held, name: found})
         print(saved, json.dumps(found["rows"]), flush=True)
     return int(is_bad)
 

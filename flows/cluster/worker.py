@@ -20,6 +20,7 @@ from flows.cluster.store import ShardStore
 from flows.engine.execution import collect_rarely
 from flows.engine.manifest import Manifest, read_run
 from flows.engine.runner import Job, Resource, execute
+from flows.engine.scratch import system_temporary
 from schemas.errors import MedqrelsError
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -94,7 +95,7 @@ def _job(order: Order, store: ShardStore, folder: Path) -> Job:
                 store.fetch(sha256, path)
             paths.append(path)
         inputs[view] = tuple(paths)
-    cache = Path(tempfile.gettempdir()) / f"{CACHE}-{os.getuid()}"
+    cache = system_temporary() / f"{CACHE}-{os.getuid()}"
     cache.mkdir(mode=0o700, exist_ok=True)
     resources = {
         name: Resource(unpacked(store.place, given.pack, cache) / given.inside, given.fingerprint)

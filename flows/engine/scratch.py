@@ -97,10 +97,20 @@ def _escaped(text: str) -> str:
 
 def _home() -> Path:
     """One folder for all scratch of this user; where another user has taken its name, one of a new name."""
-    folder = Path(tempfile.gettempdir()) / f"medqrels-{os.getuid()}"
+    folder = system_temporary() / f"medqrels-{os.getuid()}"
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     held = folder.lstat()
     if stat.S_ISDIR(held.st_mode) and held.st_uid == os.getuid():
         return folder
     return Path(tempfile.mkdtemp(prefix="medqrels-"))
+
+
+def system_temporary() -> Path:
+    """What `tempfile.gettempdir` gives, without the file by which that tries a folder: a kill leaves it."""
+    if tempfile.tempdir is None:
+        named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+        for place in filter(None, (*named, "/tmp")):
+            if os.path.isdir(place) and os.access(place, os.R_OK | os.W_OK | os.X_OK):
+                return Path(place).absolute()
+    return Path(tempfile.gettempdir())

@@ -9,7 +9,6 @@ import importlib.metadata
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from flows.engine.hosts import PMC_ENDPOINT
+from flows.engine.scratch import system_temporary
 from flows.engine.settings import Settings, config_path
 from flows.engine.workspace import is_workspace, open_workspace
 from flows.inspect.servers import Check, clock_of, credentials, reached, server_addresses
@@ -136,7 +136,7 @@ def _disk(settings: Settings) -> Iterator[Check]:
     here = settings.workspace if settings.workspace.exists() else settings.workspace.absolute().parent
     for name, path, fix in (
         ("disk of the workspace", str(here), "free some space, or use another --workspace"),
-        ("disk for scratch files", tempfile.gettempdir(), "free some space, or set TMPDIR"),
+        ("disk for scratch files", str(system_temporary()), "free some space, or set TMPDIR"),
     ):
         free = shutil.disk_usage(path).free / 2**30 if os.path.exists(path) else 0.0
         detail = f"{free:.0f} GiB free at {path}; {MIN_FREE_GIB} GiB wanted"

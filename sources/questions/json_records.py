@@ -115,50 +115,47 @@ class _Array:
             yield self._finished()  # a cut array, or what stands after its end
 
     def _chunk(self, chunk: bytes) -> Iterator[Piece]:
-        done = 0
-        for token in _TOKEN.finditer(chunk):
-            self._take(chunk[done : token.start()])
-            done = token.end()
-            yield from self._token(token.group())
+        """Elements that end in a chunk. What lies between two divisions is taken at once: tokens are many."""
+        done, depth, in_string = 0, self._depth, self._in_string
+        for found in _TOKEN.finditer(chunk):
+            token = found.group()
+            if token == b'"':
+                in_string = not in_string
+            elif token == b"\n":
+                in_string = False
+            elif in_string or self._is_over or len(token) > 1:
+                continue
+            elif token in b"[{":
+                depth += 1
+                if depth == 1:
+                    self._take(chunk[done : found.start()])
+                    done = found.end()
+            else:
+                if token != b"," and (depth > 1 or token == b"]"):
+                    depth -= 1
+                    self._is_over = depth == 0
+                if self._is_over or (depth == 1 and token == b","):
+                    self._take(chunk[done : found.start()])
+                    done = found.end()
+                    if not self._is_over or self._number or self._has_content():
+                        yield self._finished()
         self._take(chunk[done:])
-
-    def _token(self, token: bytes) -> Iterator[Piece]:
-        self._line += token.count(b"\n")
-        divides = False
-        if token == b"\n":
-            self._in_string = False
-        elif token == b'"':
-            self._in_string = not self._in_string
-        elif not self._in_string and len(token) == 1 and not self._is_over:
-            if token in b"[{":
-                self._depth += 1
-                if self._depth == 1:
-                    return
-            elif token in b"]}" and (self._depth > 1 or token == b"]"):
-                self._depth -= 1
-                self._is_over = self._depth == 0
-            divides = self._is_over or (self._depth == 1 and token == b",")
-        if not divides:
-            self._take(token)
-            return
-        if not self._is_over or self._number or self._has_content():
-            yield self._finished()
+        self._depth, self._in_string = depth, in_string
 
     def _has_content(self) -> bool:
         return bool(self._size or self._element)
 
     def _take(self, data: bytes) -> None:
         """Add to the element; space before it is not part of it."""
-        if not data:
-            return
+        lines, added = data.count(b"\n"), data
         if not self._has_content():
-            data = data.lstrip()
-            if not data:
-                return
-            self._start = self._line
-        self._size += len(data)
+            added = data.lstrip()
+            if added:
+                self._start = self._line + lines - added.count(b"\n")
+        self._line += lines
+        self._size += len(added)
         if self._size <= self._max_bytes:
-            self._element += data
+            self._element += added
         else:
             self._element.clear()
 

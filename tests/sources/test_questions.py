@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -303,3 +304,9 @@ def test_damaged_files_lose_nothing() -> None:
         mutated.outcome(data).split(":")[0] for _, _, data in mutated.mutants(mutated.seeds(), 63, 11)
     )
     assert outcomes["read"] >= 50
+
+
+def test_a_record_begins_on_the_line_of_its_first_character() -> None:
+    text = b'[\n\n {"a": 1},\n\n{"b":\n "\\"]"},\n\\\n3\n]'
+    found = [(piece.number, piece.line, piece.data) for piece in split(io.BytesIO(text), 100)]
+    assert found == [(1, 3, b'{"a": 1}'), (2, 5, b'{"b":\n "\\"]"}'), (3, 7, b"\\\n3")]

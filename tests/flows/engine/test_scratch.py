@@ -107,3 +107,27 @@ def test_only_folders_of_the_prefix_are_swept_whatever_its_letters(tmp_path: Pat
             ".runs[1].new-of-mine",
         }
     assert not folder.exists()
+
+
+_WATCHED = """
+import sys
+from pathlib import Path
+tried, place = [], sys.argv[1]
+sys.addaudithook(lambda event, given: tried.append(str(given[0])) if event == "open" else None)
+from flows.engine.scratch import own_temporary
+with own_temporary():
+    pass
+print(*(path for path in tried if Path(path).parent == Path(place)))
+"""
+
+
+def test_no_folder_is_tried_with_a_file_that_a_kill_would_leave(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", _WATCHED, str(tmp_path)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == []
+    assert [path.name for path in tmp_path.iterdir()] == [f"medqrels-{os.getuid()}"]
