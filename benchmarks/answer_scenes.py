@@ -70,7 +70,7 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
     TRANSLATED: (Kind("translation", f"{TRANSLATED}_translation", translated),),
 }
 """Task -> its kinds, each of which waits for the answers of the one before."""
-_SPECS = {
+SPECS = {
     FIGURES: f"""
 name = "figures"
 title = "Texts to search with"
@@ -124,7 +124,7 @@ def waiting(folder: Path, task: str, answer: Callable[[Waiting, Path], Workspace
         task: of KINDS.
         answer: answers all that waits in a copy, at a path, and gives it back.
     """
-    workspace, spec = _built(folder, task)
+    workspace, spec = built(folder, task, SPECS[task])
     for kind in KINDS[task]:
         prompts = read_rows(Prompt, _prompts(workspace, kind, spec))
         answers = {prompt.parts[0].value: json.dumps(kind.script(prompt)) for prompt in reversed(prompts)}
@@ -142,9 +142,16 @@ def _prompts(workspace: Workspace, kind: Kind, spec: Path) -> tuple[Path, ...]:
     return table_files(workspace, f"{kind.stage}.prompts")
 
 
-def _built(folder: Path, task: str) -> tuple[Workspace, Path]:
+def built(folder: Path, task: str, text: str) -> tuple[Workspace, Path]:
+    """A small workspace in which a task is built, and its spec.
+
+    Args:
+        folder: where both are made.
+        task: of KINDS.
+        text: the spec.
+    """
     spec = folder / "spec.toml"
-    spec.write_text(_SPECS[task], "utf-8")
+    spec.write_text(text, "utf-8")
     workspace = new_workspace(folder / "built")
     ids = sorted({path.name.partition(".")[0] for path in bucket_dir().glob("PMC*")})
     crawl_bucket(workspace, ids[:2])

@@ -7,10 +7,11 @@ any other: the same answers on disk give the same bytes, and prompts without an 
 from __future__ import annotations
 
 import collections
+import functools
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pyarrow.parquet as pq
 
@@ -25,6 +26,7 @@ from flows.build.earlier_stages import bring_earlier
 from flows.build.jobs import jobs_of
 from flows.build.review_stages import bring_verdicts
 from flows.engine.execution import StageSummary, split_done, sum_up
+from flows.engine.lineage import check_current
 from flows.engine.manifest import DROPPED, Manifest, Output, is_intact, publish, read_manifest
 from flows.engine.runner import (
     ALL,
@@ -42,11 +44,13 @@ from flows.engine.runner import (
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.pipeline import ANSWERS_VERSION, VERSIONS, Choices, steps
-from schemas.errors import UsageError
+from schemas.errors import UsageError, WorkspaceError
 from schemas.prompt import ModelAnswer, Prompt
 from schemas.spec import DatasetSpec, Prompts
 from schemas.stages import Drop, ModelStage, Reason, RecordStage
 
+Shards = Mapping[str, Manifest]
+_NOBODY: Final[Mapping[str, str]] = {}
 _UNANSWERED: Mapping[str, Reason] = {
     "refused": Reason.REFUSED,
     "too_long": Reason.TOO_LONG,
@@ -98,6 +102,19 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
     return [one for one in found if not names or {one.name, one.kind, one.task} & set(names)]
 
 
+def fed_by(spec: DatasetSpec, asked: Sequence[ModelStage]) -> list[ModelStage]:
+    """Stages of the spec whose prompts are made of answers to the given ones: what comes later in their task.
+
+    What is asked of queries waits for all stages of the task's own, and makes prompts for nobody.
+    """
+    found = []
+    for task in sorted(spec.tasks):
+        own = TASKS[task].model_stages
+        first = next((place for place, stage in enumerate(own, 1) if stage in asked), 0)
+        found += [*own[first:], *_asked(spec, task)] if first else []
+    return found
+
+
 def own_family(spec: DatasetSpec, models: Mapping[str, str]) -> list[str]:
     """What is to be told where a judge is of the family of the model behind the reasoning paths it judges by.
 
@@ -130,14 +147,16 @@ def has_own(spec: DatasetSpec, names: Sequence[str] = ()) -> list[str]:
     return [task for task in sorted(spec.tasks) if task in mine and TASKS[task].model_stages]
 
 
-def settle(session: Session, spec: DatasetSpec, names: Sequence[str] = (), model: str = "") -> list[Held]:
+def settle(
+    session: Session, spec: DatasetSpec, names: Sequence[str] = (), asked: Mapping[str, str] = _NOBODY
+) -> list[Held]:
     """Bring prompts, answers and texts of what the spec asks of queries up to what the store holds.
 
     Args:
         session: a session that holds the workspace.
         spec: the dataset's spec.
         names: as :func:`stages_of`.
-        model: whose answers count; '' for the spec's, else for whose counted before.
+        asked: stage name -> whose answers count; of other stages the spec's, else whose counted before.
 
     Raises:
         WorkspaceError: a task is not built, or out of date.
@@ -146,19 +165,21 @@ def settle(session: Session, spec: DatasetSpec, names: Sequence[str] = (), model
     for stage in stages_of(spec, names):
         if stage not in TASKS[stage.task].model_stages:
             _run(session, stage.asking)
-            found.append(take_in(session, spec.prompts, stage, model))
+            found.append(take_in(session, spec.prompts, stage, asked.get(stage.name, "")))
             _run(session, stage.reading)
     return found
 
 
-def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model: str = "") -> list[Held]:
+def settle_own(
+    session: Session, spec: DatasetSpec, tasks: Sequence[str], asked: Mapping[str, str] = _NOBODY
+) -> list[Held]:
     """Run the steps of some tasks, but the first, on what the store holds.
 
     Args:
         session: a session that holds the workspace.
         spec: the dataset's spec.
         tasks: tasks with model stages of their own.
-        model: as :func:`settle`.
+        asked: as :func:`settle`.
 
     Raises:
         WorkspaceError: the stage before them has not run, or is out of date.
@@ -166,7 +187,7 @@ def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model:
     found, chosen = [], Choices.of(spec)
     for step in steps("build", tasks):
         if step.model is not None:
-            found.append(take_in(session, spec.prompts, step.model, model))
+            found.append(take_in(session, spec.prompts, step.model, asked.get(step.model.name, "")))
         elif step.review is not None:
             bring_verdicts(session, spec.name, step.review)
         elif step.earlier is not None:
@@ -176,6 +197,30 @@ def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model:
     return found
 
 
+def waiting_stages(workspace: Workspace, spec: DatasetSpec) -> list[tuple[ModelStage, str]]:
+    """Stages of the spec's built tasks with prompts that nobody answered, each with the model that is to.
+
+    So are those about queries that changed since: what is new among them is not known before they are asked.
+    """
+    finished = functools.cache(lambda name: shards_of(workspace, name))
+    found = []
+    for stage in stages_of(spec):
+        made = finished(stage.answers).get(ALL)
+        if not finished(TASKS[stage.task].over_all.name):
+            continue
+        if made is None or made.dropped.get(Reason.NOT_RUN) or not _is_current(workspace, stage, finished):
+            found.append((stage, chosen_model(workspace, spec.prompts, stage)))
+    return found
+
+
+def _is_current(workspace: Workspace, stage: ModelStage, finished: Callable[[str], Shards]) -> bool:
+    try:
+        check_current(workspace, stage.answers, finished, VERSIONS)
+    except WorkspaceError:
+        return False
+    return True
+
+
 def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = "") -> Held:
     """Write what the store holds of a stage's prompts, which stand, as a finished shard.
 
@@ -183,7 +228,7 @@ def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = 
         session: a session that holds the workspace.
         prompts: what the spec says of models.
         stage: the model stage.
-        model: as :func:`settle`.
+        model: whose answers count; '' for the spec's, else for whose counted before.
     """
     mine = take(session.workspace, stage, chosen_model(session.workspace, prompts, stage, model))
     _write_answers(session, prompts, mine)

@@ -52,6 +52,7 @@ def answer(
     The server is that of OPENAI_BASE_URL and OPENAI_API_KEY; a stored answer is never paid for again.
     """
     import os
+    import shlex
 
     from flows.adapters.answering import Terms, prices_of
     from flows.adapters.llm_ledger import amount
@@ -68,7 +69,8 @@ def answer(
         concurrency,
         Patience(timeout=timeout),
     )
-    request = Request(read_spec(spec, parse_overrides(overrides)), stages, terms, limit)
+    called = shlex.join([str(spec), *(word for change in overrides for word in ("--set", change))])
+    request = Request(read_spec(spec, parse_overrides(overrides)), stages, terms, limit, called)
     if dry_run:
         if answers is not None:
             read_recorded(answers)  # a wrong row is told now

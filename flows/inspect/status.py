@@ -170,14 +170,16 @@ def _next(found: Mapping[str, Any]) -> str:
         if stage["next"]:
             return str(stage["next"])
     for stage, command in (
-        (CRAWL, "medqrels run --spec data_cards/DATASET/spec.toml"),
+        (CRAWL, "medqrels run --spec SPEC"),
         ("parse", "medqrels extract"),
         ("labels", "medqrels ground"),
-        (PARTITION, "medqrels build --spec data_cards/DATASET/spec.toml"),
+        (PARTITION, "medqrels build --spec SPEC"),
     ):
         if stage not in made:
             return command
     readable = [item for item in found["releases"] if "error" not in item]
+    if not readable and any(item["model"] and item["not_run"] for item in found["answers"]):
+        return "medqrels answer --spec SPEC"
     if not readable:
         return "medqrels release DATASET"
     newest = readable[-1]

@@ -135,7 +135,7 @@ def check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
         WorkspaceError: it was not, or not at all.
     """
     finished = functools.cache(lambda name: shards_of(session.workspace, name))
-    hint = f"medqrels build {built.name} --spec data_cards/{spec.name}/spec.toml"
+    hint = f"medqrels build {built.name} --spec SPEC"
     if not finished(built.over_all.name):
         raise WorkspaceError(
             f"task {built.name!r} has not been built", file=str(session.workspace.root), hint=hint
@@ -167,9 +167,7 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
         WorkspaceError: one has not run, is out of date, or was answered by another model than the spec names.
     """
     finished = functools.cache(lambda name: shards_of(session.workspace, name))
-    hint = (
-        f"medqrels answer --spec data_cards/{spec.name}/spec.toml, or medqrels build to take what is stored"
-    )
+    hint = "medqrels answer --spec SPEC, or medqrels build to take what is stored"
     found = [stage for stage in stages_of(spec) if stage.task == built.name]
     for stage in found:
         if not finished(stage.reading.name):

@@ -137,7 +137,7 @@ def test_killed_and_resumed_it_pays_once_and_the_same_answers_give_the_same_byte
     for name in outputs(elsewhere):
         (elsewhere.root / name).unlink(missing_ok=True)
     session = Session(Settings(workspace=elsewhere.root), elsewhere, SilentReporter())
-    settle(session, spec, model=MODEL)
+    settle(session, spec, asked={stage.name: MODEL for stage in stages_of(spec)})
     assert outputs(elsewhere) == before
     assert not [p for p in place.root.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
 
