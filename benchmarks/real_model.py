@@ -23,7 +23,7 @@ from benchmarks.model_server import NAME
 from flows.adapters.answering import Terms
 from flows.adapters.llm_runner import Patience
 from flows.build.answer import Request, answer
-from flows.build.model_stages import settle
+from flows.build.model_stages import settle, stages_of
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
 from flows.engine.settings import Settings
@@ -80,7 +80,8 @@ def asked(workspace: Workspace, spec: DatasetSpec, reach: Mapping[str, str], lim
     before = outputs(workspace)
     for folder in workspace.work.glob("*_hyde*"):
         shutil.rmtree(folder)
-    settle(Session(Settings(workspace=workspace.root), workspace, SilentReporter()), spec, model=NAME)
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    settle(session, spec, asked={stage.name: NAME for stage in stages_of(spec)})
     [stage] = made["stages"]
     return {
         **{name: stage[name] for name in ("prompts", "answered", "unusable", "not_run", "served_models")},

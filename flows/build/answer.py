@@ -30,7 +30,7 @@ from flows.adapters.llm_ledger import money, read_totals
 from flows.adapters.llm_runner import Run, store_name
 from flows.build.model_stages import (
     Held,
-    chosen_model,
+    chosen_models,
     fed_by,
     has_own,
     own_family,
@@ -88,8 +88,10 @@ def estimate(request: Request, root: str | Path | None) -> dict[str, Any]:
     _check(request)
     found = []
     for stage in stages_of(request.spec, request.names):
-        model = chosen_model(session.workspace, request.spec.prompts, stage, request.terms.model)
-        found.append(held_of(session.workspace, stage, model, preview(session.workspace, stage)))
+        prompts = preview(session.workspace, request.spec, stage)
+        for model in chosen_models(session.workspace, request.spec.prompts, stage, request.terms.model):
+            if request.terms.model in ("", model):
+                found.append(held_of(session.workspace, stage, model, prompts))
     return _estimate(request, session.workspace, found)
 
 
@@ -168,7 +170,7 @@ def _settled(session: Session, request: Request) -> list[Held]:
     asked, own = request.asked, has_own(request.spec, request.names)
     found = settle_own(session, request.spec, own, asked) if own else []
     found += settle(session, request.spec, request.names, asked)
-    return [mine for mine in found if mine.stage.name in asked]
+    return [mine for mine in found if mine.stage.name in asked and asked[mine.stage.name] in ("", mine.model)]
 
 
 def _add(whole: Run, run: Run) -> None:
@@ -190,10 +192,11 @@ def _check(request: Request) -> None:
     if not stages:
         raise UsageError("the spec asks for no model stage", hint=_CHOOSE)
     for stage in stages:
-        named = request.spec.prompts.model_of(stage.kind)
-        if named and request.terms.model not in ("", named):
+        named = request.spec.prompts.models_of(stage.kind)
+        if named and request.terms.model not in ("", *named):
             raise UsageError(
-                f"the spec says that {named!r} answers {stage.name}, --model says {request.terms.model!r}",
+                f"the spec says that {' and '.join(map(repr, named))} answers {stage.name}, "
+                f"--model says {request.terms.model!r}",
                 hint=f"edit the spec, or --set prompts.model={request.terms.model} in all commands; "
                 "or name the stages to answer",
             )
@@ -285,10 +288,13 @@ def _price(mine: Held, chosen: Sequence[Prompt], terms: Terms) -> str | None:
 
 
 def _models(workspace: Workspace, request: Request) -> dict[str, str]:
-    """Stage name -> whose answers count, of all stages of the spec: the named ones as asked for now."""
+    """Stage name -> whose answers count, of all stages of the spec: the named ones as asked for now.
+
+    Of several models the first: labels rest on no stage that several answer.
+    """
     asked = request.asked
     return {
-        stage.name: chosen_model(workspace, request.spec.prompts, stage, asked.get(stage.name, ""))
+        stage.name: chosen_models(workspace, request.spec.prompts, stage, asked.get(stage.name, ""))[0]
         for stage in stages_of(request.spec)
     }
 
@@ -324,7 +330,7 @@ def _next(
     if left := waiting_stages(workspace, request.spec):
         ownerless = [stage.name for stage, model in left if not model]
         which, named = (f"{' '.join(ownerless)} ", " --model NAME") if ownerless else ("", "")
-        waiting = ", ".join(stage.name for stage, _ in left)
+        waiting = ", ".join(dict.fromkeys(stage.name for stage, _ in left))
         return f"medqrels answer {which}--spec {request.called}{named}: prompts of {waiting} wait"
     release = f"medqrels release {request.called}"
     return f"medqrels build --spec {request.called}, then {release}" if has_own(request.spec) else release

@@ -10,7 +10,7 @@ import collections
 import functools
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pyarrow.parquet as pq
@@ -43,9 +43,9 @@ from flows.engine.runner import (
 )
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
-from flows.pipeline import ANSWERS_VERSION, VERSIONS, Choices, steps
+from flows.pipeline import ANSWERS_VERSION, VERSIONS, Choices, parameters_of, settings_of, steps
 from schemas.errors import UsageError, WorkspaceError
-from schemas.prompt import ModelAnswer, Prompt
+from schemas.prompt import ModelAnswer, Prompt, as_params, models_in
 from schemas.spec import DatasetSpec, Prompts
 from schemas.stages import Drop, ModelStage, Reason, RecordStage
 
@@ -60,7 +60,7 @@ _UNANSWERED: Mapping[str, Reason] = {
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Prompts of a stage and what the store has of them, of one model."""
+    """Prompts of a stage and what the store has of them, of one model; of several each has its own."""
 
     stage: ModelStage
     model: str
@@ -84,7 +84,8 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
         names: kinds (`hyde`), tasks or stages (`visual_context_hyde`).
 
     Raises:
-        UsageError: a name is none of them, or a model is named for a kind that is not asked for.
+        UsageError: a name is none of them, a model is named for a kind that is not asked for, or several for
+            one that a single model has to answer.
     """
     found = [
         stage for task in sorted(spec.tasks) for stage in [*TASKS[task].model_stages, *_asked(spec, task)]
@@ -99,6 +100,12 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
             f"[prompts.models] names a stage that the spec does not have: {lost[0]!r}",
             hint=f"kinds of stages: {known}",
         )
+    for one in found:
+        if len(spec.prompts.models_of(one.kind)) > 1 and not one.takes_several:
+            raise UsageError(
+                f"[prompts.models] {one.kind} names several models, and one has to answer {one.name}",
+                hint="a list is for kinds that several may answer, such as closed_book",
+            )
     return [one for one in found if not names or {one.name, one.kind, one.task} & set(names)]
 
 
@@ -165,7 +172,7 @@ def settle(
     for stage in stages_of(spec, names):
         if stage not in TASKS[stage.task].model_stages:
             _run(session, stage.asking)
-            found.append(take_in(session, spec.prompts, stage, asked.get(stage.name, "")))
+            found += take_in(session, spec.prompts, stage, asked.get(stage.name, ""))
             _run(session, stage.reading)
     return found
 
@@ -187,7 +194,7 @@ def settle_own(
     found, chosen = [], Choices.of(spec)
     for step in steps("build", tasks):
         if step.model is not None:
-            found.append(take_in(session, spec.prompts, step.model, asked.get(step.model.name, "")))
+            found += take_in(session, spec.prompts, step.model, asked.get(step.model.name, ""))
         elif step.review is not None:
             bring_verdicts(session, spec.name, step.review)
         elif step.earlier is not None:
@@ -209,7 +216,7 @@ def waiting_stages(workspace: Workspace, spec: DatasetSpec) -> list[tuple[ModelS
         if not finished(TASKS[stage.task].over_all.name):
             continue
         if made is None or made.dropped.get(Reason.NOT_RUN) or not _is_current(workspace, stage, finished):
-            found.append((stage, chosen_model(workspace, spec.prompts, stage)))
+            found += [(stage, model) for model in chosen_models(workspace, spec.prompts, stage)]
     return found
 
 
@@ -221,8 +228,8 @@ def _is_current(workspace: Workspace, stage: ModelStage, finished: Callable[[str
     return True
 
 
-def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = "") -> Held:
-    """Write what the store holds of a stage's prompts, which stand, as a finished shard.
+def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = "") -> list[Held]:
+    """Write what the store holds of a stage's prompts, which stand, as a finished shard; by model.
 
     Args:
         session: a session that holds the workspace.
@@ -230,15 +237,22 @@ def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = 
         stage: the model stage.
         model: whose answers count; '' for the spec's, else for whose counted before.
     """
-    mine = take(session.workspace, stage, chosen_model(session.workspace, prompts, stage, model))
-    _write_answers(session, prompts, mine)
+    chosen = chosen_models(session.workspace, prompts, stage, model)
+    mine = [take(session.workspace, stage, one) for one in chosen]
+    _write_answers(session, prompts, stage, mine)
     return mine
 
 
-def chosen_model(workspace: Workspace, prompts: Prompts, stage: ModelStage, asked: str = "") -> str:
-    """Whose answers count: the model asked for, the spec's, or the one whose answers count already."""
+def chosen_models(
+    workspace: Workspace, prompts: Prompts, stage: ModelStage, asked: str = ""
+) -> tuple[str, ...]:
+    """Whose answers count: of the models of the spec, else the one asked for, else those that counted.
+
+    One is '' where nobody is named.
+    """
     made = shards_of(workspace, stage.answers).get(ALL)
-    return asked or prompts.model_of(stage.kind) or (str(made.params["model"]) if made else "")
+    named = prompts.models_of(stage.kind) or (asked,)
+    return named if any(named) else (models_in(made.params) if made else ()) or ("",)
 
 
 def take(
@@ -250,11 +264,12 @@ def take(
     return Held(stage, model, prompts, held(prompts, model, store_of(workspace)) if model else [])
 
 
-def preview(workspace: Workspace, stage: ModelStage) -> list[Prompt]:
+def preview(workspace: Workspace, spec: DatasetSpec, stage: ModelStage) -> list[Prompt]:
     """The prompts of a stage as its input stands now; nothing is written."""
-    (job,) = plan(workspace, stage.asking, versions=VERSIONS)
+    chosen = settings_of(stage.asking, parameters_of(spec)[stage.task])
+    (job,) = plan(workspace, stage.asking, params=chosen, versions=VERSIONS)
     given = {item.table: read_rows(item.row, job.inputs[item.table]) for item in stage.asking.inputs}
-    rows, _, _ = run_records(stage.asking, given, stage.asking.params, {})
+    rows, _, _ = run_records(stage.asking, given, dict(job.identity.params), {})
     return sorted(rows["prompts"], key=lambda prompt: str(prompt.id))
 
 
@@ -270,13 +285,17 @@ def _run_jobs(session: Session, name: str, jobs: Sequence[Job]) -> None:
     session.reporter.line(sum_up(name, finished).line())
 
 
-def _write_answers(session: Session, prompts: Prompts, mine: Held) -> None:
+def _write_answers(session: Session, prompts: Prompts, stage: ModelStage, mine: Sequence[Held]) -> None:
     """Write what the store holds as a finished shard; an equal one is left alone."""
-    workspace, stage = session.workspace, mine.stage
-    good = [answer for answer in mine.answers if answer.state == "answered"]
-    drops = list(_drops(workspace, mine))
+    workspace, came = session.workspace, [answer for one in mine for answer in one.answers]
+    good = [answer for answer in came if answer.state == "answered"]
+    drops = [
+        replace(drop, detail=f"{drop.detail} {one.model}") if len(mine) > 1 else drop
+        for one in mine
+        for drop in _drops(workspace, one)
+    ]
     made = shards_of(workspace, stage.name)[ALL]
-    units = {"in": len(mine.prompts), "kept": len(good), "dropped": len(drops)}
+    units = {"in": sum(len(one.prompts) for one in mine), "kept": len(good), "dropped": len(drops)}
     staged = workspace.temporary / f"{stage.answers}.{ALL}"
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
@@ -289,9 +308,9 @@ def _write_answers(session: Session, prompts: Prompts, mine: Held) -> None:
         ANSWERS_VERSION,
         ALL,
         {
-            "model": mine.model,
-            "served_models": sorted({answer.served_model for answer in mine.answers}),
-            "is_trial": prompts.is_trial or any(answer.mode == "scripted" for answer in mine.answers),
+            "model": as_params([one.model for one in mine]),
+            "served_models": sorted({answer.served_model for answer in came}),
+            "is_trial": prompts.is_trial or any(answer.mode == "scripted" for answer in came),
             **stage.asked,
         },
         {f"{stage.name}.prompts/{ALL}": made.outputs["prompts"].sha256},

@@ -27,6 +27,7 @@ from flows.inspect.stages import stages_in
 from flows.pipeline import PARTITION, VERSIONS
 from flows.schedules import Planned
 from schemas.errors import ReleaseError, WorkspaceError
+from schemas.prompt import models_in
 from schemas.stages import Reason
 from schemas.wording import counted
 from sources.stage import CRAWL
@@ -124,7 +125,7 @@ def _answers(stages: list[dict[str, Any]], finished: Shards) -> list[dict[str, A
             found.append(
                 {
                     "stage": stage["stage"].removesuffix("_answers"),
-                    "model": made.params["model"],
+                    "model": ", ".join(models_in(made.params)),
                     "served_models": list(made.params["served_models"]),
                     "prompt": made.params["prompt"],
                     "prompts": counts["in"],

@@ -34,6 +34,7 @@ from schemas.errors import WorkspaceError
 from schemas.facet_table import FACET_DECISIONS
 from schemas.hashing import canonical_json
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
+from schemas.prompt import as_params, models_in
 from schemas.record import to_table
 from schemas.spec import DatasetSpec
 from schemas.stages import EarlierStage, ModelStage, RecordStage, ReviewStage, SetStage
@@ -175,7 +176,8 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
         check_current(session.workspace, stage.reading.name, finished, VERSIONS)
         (made,) = finished(stage.answers).values()
         is_trial = spec.prompts.is_trial or made.params["is_trial"]  # scripted answers make it one
-        wanted = {"model": spec.prompts.model_of(stage.kind) or made.params["model"], "is_trial": is_trial}
+        named = spec.prompts.models_of(stage.kind) or models_in(made.params) or ("",)
+        wanted = {"model": as_params(named), "is_trial": is_trial}
         for key, value in wanted.items():
             if made.params[key] != value:
                 raise WorkspaceError(

@@ -28,6 +28,21 @@ class Settings(task.Settings):
     max_right: float = Field(
         default=0.9, gt=0, le=1, description="a question with this share of right closed-book answers is easy"
     )
+    closed_book_samples: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="closed-book answers of each model to each question, its options in another order each",
+    )
+    chance_level: float = Field(
+        default=0.05,
+        gt=0,
+        lt=1,
+        description="a model counts whose right answers on the collection guessing gives at most so often",
+    )
+    mining_depth: int = Field(
+        default=10, ge=1, le=1000, description="passages judged of each view and mining system"
+    )
 
 
 class OwnReason(StrEnum):

@@ -249,7 +249,7 @@ judge = "{judge}"
     said = {}
     for judge in ("gpt-4.1", "claude-sonnet-4", "gpt-5-mini"):
         spec = read_spec(written(tmp_path, text.format(judge=judge)))
-        models = {stage.name: spec.prompts.model_of(stage.kind) for stage in stages_of(spec)}
+        models = {stage.name: spec.prompts.models_of(stage.kind)[0] for stage in stages_of(spec)}
         said[judge] = own_family(spec, models)
     assert said["claude-sonnet-4"] == []
     assert len(said["gpt-4.1"]) == len(said["gpt-5-mini"]) == 1

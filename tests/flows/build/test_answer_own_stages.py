@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.answer_scenes import EVIDENCE, KINDS, SPECS, TRANSLATED, built
 from flows.adapters.answering import Terms
 from flows.adapters.llm_ledger import Prices
-from flows.build.answer import Request, answer, describe, estimate
+from flows.build.answer import Request, answer, describe, estimate, take
 from flows.build.tasks import build
 from flows.cli.app import run_cli
 from flows.engine.runner import read_rows, shards_of, table_files
 from flows.engine.workspace import Workspace
+from flows.inspect.decisions import follow
 from flows.inspect.status import status
 from flows.specs import read_spec
+from schemas.errors import UsageError
 from schemas.prompt import Prompt
+from tests import evidence_world
 from tests.conftest import made_once
 from tests.flows.review.openai_server import OpenAIServer
 from tests.pipeline import run_stages
@@ -144,7 +149,7 @@ def test_a_model_for_a_task_is_for_all_its_stages(place: tuple[Workspace, Path])
 
 def test_translations_are_translated_back_by_another_and_stand(tmp_path: Path) -> None:
     """The two commands of docs/translations.md."""
-    workspace, spec = built(tmp_path, TRANSLATED, f"{unnamed(TRANSLATED)}back_translation = true\n")
+    workspace, spec = built(tmp_path, TRANSLATED, unnamed(TRANSLATED))
     with OpenAIServer() as server:
         answer(asked(spec, "translation", model="NAME"), workspace.root, server.environment)
         had = server.seen.requests
@@ -177,3 +182,81 @@ def test_next_is_answer_as_long_as_prompts_of_any_stage_wait(
         f"{EVIDENCE}_hyde wait"
     )
     assert told("intent") == f"medqrels build --spec {spec}, then medqrels release {spec}"
+
+
+def of_models(folder: Path, *names: str) -> Path:
+    """The spec with some models that answer closed-book."""
+    path = folder / "several.toml"
+    listed = f"[prompts.models]\nclosed_book = {json.dumps(names)}\n[tasks."
+    path.write_text(unnamed(EVIDENCE).replace("[tasks.", listed), "utf-8")
+    return path
+
+
+def rows(workspace: Workspace, table: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for path in table_files(workspace, f"{EVIDENCE}_{table}"):
+        found += pq.read_table(path).to_pylist()
+    return found
+
+
+def test_several_models_answer_closed_book_and_one_that_guesses_does_not_count(
+    place: tuple[Workspace, Path], tmp_path: Path
+) -> None:
+    workspace, _ = place
+    alone = rows(workspace, "difficulty.hard")
+    prompts = read_rows(Prompt, table_files(workspace, f"{EVIDENCE}_closed_book.prompts"))
+    assert {(row["models"], row["tries"]) for row in alone} == {(1, 3)} and len(prompts) == 21
+    spec = of_models(tmp_path, FIRST, "toy")
+    told = estimate(asked(spec, "closed_book"), workspace.root)["stages"]
+    assert [(row["model"], row["calls"]) for row in told] == [(FIRST, 0), ("toy", 21)]
+    with pytest.raises(UsageError, match="says that 'gpt-5-mini' and 'toy' answers"):
+        estimate(asked(spec, "closed_book", model="other"), workspace.root)
+    wrong = []
+    for number, prompt in enumerate(prompts[:-2]):
+        right = evidence_world.item_of(prompt)
+        options = sorted(set(right["options"]) - {right["options"]["ABCD".index(right["correct"])]})
+        said = "none of them" if number < 2 else options[0]
+        wrong.append({"prompt_id": prompt.id, "model": "toy", "answer": {"answer": said}})
+    file = tmp_path / "toy.jsonl"
+    file.write_text("\n".join(map(json.dumps, wrong)), "utf-8")
+    made = take(asked(spec, "closed_book"), file, workspace.root)
+    assert [(row["model"], row["answered"], row["not_run"]) for row in made["stages"]] == [("toy", 19, 2)]
+    lost = [row["detail"] for row in rows(workspace, "closed_book_answers._dropped")]
+    assert len(lost) == 2 and all(name.endswith(" toy") for name in lost)
+    assert Counter(row["model"] for row in rows(workspace, "tries.attempts")) == {FIRST: 21, "toy": 17}
+    assert rows(workspace, "difficulty.hard") == alone  # it guesses: not_run for this model
+    [item] = [one for one in status(workspace)["answers"] if one["stage"].endswith("closed_book")]
+    assert (item["model"], item["prompts"], item["not_run"]) == (f"{FIRST}, toy", 42, 2)
+    found = follow(workspace, prompts[0].subject)
+    assert found is not None
+    shown = found["decisions"]
+    assert {row["model"] for row in shown if row.get("prompt") == prompts[0].kind} == {FIRST, "toy"}
+
+
+def test_answers_of_all_models_that_count_decide_what_is_hard(
+    place: tuple[Workspace, Path], tmp_path: Path
+) -> None:
+    workspace, _ = place
+    alone = rows(workspace, "difficulty.hard")
+    spec = of_models(tmp_path, FIRST, "second")
+    with Scripted(workspace) as server:
+        made = answer(asked(spec, "closed_book"), workspace.root, server.environment)
+        assert set(server.models) == {"second"} and len(server.models) == 21
+    assert [(row["model"], row["answered"]) for row in made["stages"]] == [(FIRST, 21), ("second", 21)]
+    twice = [{**row, "models": 2, "tries": 6, "right": 2 * row["right"]} for row in alone]
+    assert rows(workspace, "difficulty.hard") == twice
+    text = spec.read_text("utf-8").replace("closed_book = ", "judge = ")
+    spec.write_text(text, "utf-8")
+    with pytest.raises(UsageError, match="one has to answer clinical_evidence_judge"):
+        estimate(asked(spec), workspace.root)
+
+
+def test_samples_and_mining_depth_are_settings_of_the_task(place: tuple[Workspace, Path]) -> None:
+    workspace, spec = place
+    assert len(rows(workspace, "closed_book.prompts")) == 21
+    assert max(row["rank"] for row in rows(workspace, "pairs.mined")) == 10
+    spec.write_text(f"{unnamed(EVIDENCE)}closed_book_samples = 2\nmining_depth = 4\n", "utf-8")
+    run_stages(workspace, spec=read_spec(spec), tasks=[EVIDENCE])
+    assert estimate(asked(spec, "closed_book"), workspace.root)["stages"][0]["prompts"] == 14
+    assert len(rows(workspace, "closed_book.prompts")) == 14
+    assert max(row["rank"] for row in rows(workspace, "pairs.mined")) == 4
