@@ -38,7 +38,7 @@ class Settings(task.Settings):
         default=0.05,
         gt=0,
         lt=1,
-        description="a model counts whose right answers on the collection guessing gives at most so often",
+        description="most chance that guessing gets as many right on the collection as a model that counts",
     )
     mining_depth: int = Field(
         default=10, ge=1, le=1000, description="passages judged of each view and mining system"

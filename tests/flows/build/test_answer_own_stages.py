@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from schemas.errors import UsageError
 from schemas.prompt import Prompt
 from tests import evidence_world
 from tests.conftest import made_once
+from tests.flows.adapters.test_apertium import FAKE as FAKE_APERTIUM
 from tests.flows.review.openai_server import OpenAIServer
 from tests.pipeline import run_stages
 
@@ -147,17 +149,24 @@ def test_a_model_for_a_task_is_for_all_its_stages(place: tuple[Workspace, Path])
     assert labels(workspace, EVIDENCE) == (0, 0)
 
 
-def test_translations_are_translated_back_by_another_and_stand(tmp_path: Path) -> None:
+def test_translations_are_translated_back_by_another_engine_and_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The two commands of docs/translations.md."""
+    program = tmp_path / "bin" / "apertium"
+    program.parent.mkdir()
+    program.write_text(FAKE_APERTIUM, "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     workspace, spec = built(tmp_path, TRANSLATED, unnamed(TRANSLATED))
     with OpenAIServer() as server:
-        answer(asked(spec, "translation", model="NAME"), workspace.root, server.environment)
-        had = server.seen.requests
-        made = answer(asked(spec, "back_translation", model="back"), workspace.root, server.environment)
-    assert had > 0 and {body["model"] for body in server.seen.bodies[had:]} == {"back"}
-    assert made["stages"][0]["answered"] == made["stages"][0]["prompts"] > had  # and known sentences
+        first = answer(asked(spec, "translation", model="NAME"), workspace.root, server.environment)
+        asked_for = server.seen.requests
+        made = answer(asked(spec, "back_translation", model="apertium"), workspace.root, {})
+    assert server.seen.requests == asked_for == first["stages"][0]["answered"] > 0
+    assert made["stages"][0]["answered"] == made["stages"][0]["prompts"] > asked_for  # and known sentences
     run_stages(workspace, spec=read_spec(spec), tasks=[TRANSLATED])
-    assert models(workspace) == {"judge": "", "translation": "NAME", "back_translation": "back"}
+    assert models(workspace) == {"judge": "", "translation": "NAME", "back_translation": "apertium"}
 
 
 def test_next_is_answer_as_long_as_prompts_of_any_stage_wait(
