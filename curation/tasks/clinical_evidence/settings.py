@@ -21,6 +21,11 @@ class Settings(task.Settings):
     max_family: int = Field(
         default=50, ge=0, description="a wider concept above the diagnosis with more below it may be named"
     )
+    max_gap: int = Field(
+        default=3,
+        ge=0,
+        description="a case with more sentences between its cut and the decision does not lead to it",
+    )
     one_per_patient: bool = Field(
         default=True,
         description="a case makes one vignette, its scenario drawn by hash, and not all it can",
