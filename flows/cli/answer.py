@@ -21,7 +21,10 @@ def answer(
     overrides: Overrides = (),
     model: Annotated[
         str,
-        Parameter(help="Model, as the server calls it, where the spec names none; apertium translates here."),
+        Parameter(
+            help="Model of the stages named, as the server calls it, where the spec names none; apertium "
+            "translates here."
+        ),
     ] = "",
     budget: Annotated[
         str, Parameter(help="Limit on the cost of all runs of this workspace together.")
