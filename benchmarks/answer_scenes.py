@@ -1,7 +1,8 @@
 """Workspaces in which one kind of prompt after the other waits for its answers, and what answers them.
 
-One is of figures with texts to search with (HyDE), one of exam questions (intent, closed-book answers,
-rewrites, reasoning paths, relevance), one of questions to be translated. All are small: two articles.
+One is of figures with texts to search with (HyDE, Query2Doc), one of exam questions (intent, closed-book
+answers, rewrites, reasoning paths, relevance), one of questions with passages to judge, one of questions to
+be translated, and back. All are small: two articles.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from curation.tasks.multilingual_evidence.settings import NAME as MULTILINGUAL
+from curation.tasks.reference_qa.sql import NAME as REFERENCE
 from flows.build.model_stages import settle
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import read_rows, table_files
@@ -28,7 +30,7 @@ from tests.exam_files import ITEMS, write_exams
 from tests.pipeline import crawl_bucket, crawl_questions, new_workspace, run_stages
 
 MODEL = "scripted"
-FIGURES, EVIDENCE, TRANSLATED = "visual_context", evidence_world.NAME, MULTILINGUAL
+FIGURES, EVIDENCE, ANSWERED, TRANSLATED = "visual_context", evidence_world.NAME, REFERENCE, MULTILINGUAL
 _EXAMS = ("embolism", "thyroid", "appendix", "myasthenia", "anaphylaxis", "pneumothorax", "celiac")
 """Written questions; every third is of one collection: three that the script gets right two times of three.
 
@@ -53,13 +55,26 @@ def hyde(prompt: Prompt) -> dict[str, Any]:
     return {"passage": f"Invented words on {prompt.subject}, how it is found and how it is treated."}
 
 
+def query2doc(prompt: Prompt) -> dict[str, Any]:
+    """A text to search with beside the query."""
+    return {"text": f"Invented facts on {prompt.subject}, the terms of its signs and of its treatment."}
+
+
 def translated(prompt: Prompt) -> dict[str, Any]:
     """Some text: whether it says the same is checked elsewhere."""
     return {"text": f"Una pregunta inventada sobre {prompt.subject.rpartition('/')[0][-8:]}."}
 
 
+def translated_back(prompt: Prompt) -> dict[str, Any]:
+    """Some English: whether it says the same is checked elsewhere."""
+    return {"text": f"An invented question about {prompt.subject.rpartition('/')[0][-8:]}."}
+
+
 KINDS: Mapping[str, tuple[Kind, ...]] = {
-    FIGURES: (Kind("hyde", f"{FIGURES}_hyde", hyde),),
+    FIGURES: (
+        Kind("hyde", f"{FIGURES}_hyde", hyde),
+        Kind("query2doc", f"{FIGURES}_query2doc", query2doc),
+    ),
     EVIDENCE: (
         Kind("intent", f"{EVIDENCE}_intent", evidence_world.intent_of),
         Kind("closed_book", f"{EVIDENCE}_closed_book", evidence_world.knows),
@@ -67,16 +82,20 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
         Kind("reasoning_path", f"{EVIDENCE}_reasoning_path", evidence_world.path_of),
         Kind("judge", f"{EVIDENCE}_judge", evidence_world.judged_by_words),
     ),
-    TRANSLATED: (Kind("translation", f"{TRANSLATED}_translation", translated),),
+    ANSWERED: (Kind(f"{ANSWERED}_judge", f"{ANSWERED}_judge", evidence_world.judged_by_words),),
+    TRANSLATED: (
+        Kind("translation", f"{TRANSLATED}_translation", translated),
+        Kind("back_translation", f"{TRANSLATED}_back_translation", translated_back),
+    ),
 }
 """Task -> its kinds, each of which waits for the answers of the one before."""
-_SPECS = {
+SPECS = {
     FIGURES: f"""
 name = "figures"
 title = "Texts to search with"
 [prompts]
 model = "{MODEL}"
-stages = ["hyde"]
+stages = ["hyde", "query2doc"]
 is_trial = true
 [tasks.{FIGURES}]
 """,
@@ -90,6 +109,17 @@ is_trial = true
 min_words = 25
 min_document_words = {_LONG}
 """,
+    ANSWERED: f"""
+name = "answered"
+title = "Questions and what answers them"
+[prompts]
+model = "{MODEL}"
+is_trial = true
+[tasks.{ANSWERED}]
+min_document_words = {_LONG}
+mining_depth = 1
+cited_depth = 1
+""",
     TRANSLATED: f"""
 name = "translated"
 title = "Translated questions"
@@ -98,6 +128,7 @@ model = "{MODEL}"
 is_trial = true
 [tasks.{TRANSLATED}]
 languages = ["es"]
+back_translation = true
 """,
 }
 
@@ -124,7 +155,7 @@ def waiting(folder: Path, task: str, answer: Callable[[Waiting, Path], Workspace
         task: of KINDS.
         answer: answers all that waits in a copy, at a path, and gives it back.
     """
-    workspace, spec = built(folder, task)
+    workspace, spec = built(folder, task, SPECS[task])
     for kind in KINDS[task]:
         prompts = read_rows(Prompt, _prompts(workspace, kind, spec))
         answers = {prompt.parts[0].value: json.dumps(kind.script(prompt)) for prompt in reversed(prompts)}
@@ -142,17 +173,23 @@ def _prompts(workspace: Workspace, kind: Kind, spec: Path) -> tuple[Path, ...]:
     return table_files(workspace, f"{kind.stage}.prompts")
 
 
-def built(folder: Path, task: str, model: str = MODEL) -> tuple[Workspace, Path]:
-    """A workspace in which a task is built, and the spec by which a model is asked."""
+def built(folder: Path, task: str, text: str) -> tuple[Workspace, Path]:
+    """A small workspace in which a task is built, and its spec.
+
+    Args:
+        folder: where both are made.
+        task: of KINDS.
+        text: the spec.
+    """
     spec = folder / "spec.toml"
-    spec.write_text(_SPECS[task].replace(MODEL, model), "utf-8")
+    spec.write_text(text, "utf-8")
     workspace = new_workspace(folder / "built")
     ids = sorted({path.name.partition(".")[0] for path in bucket_dir().glob("PMC*")})
     crawl_bucket(workspace, ids[:2])
     if task == EVIDENCE:
         items = [item for name in _EXAMS for item in ITEMS if item["id"] == name]
         crawl_questions(workspace, write_exams(folder / "exams", items))
-    elif task == TRANSLATED:
+    elif task in (ANSWERED, TRANSLATED):
         crawl_questions(workspace, translated_world.questions_in(folder))
     run_stages(workspace, ground=task != FIGURES, spec=read_spec(spec), tasks=[task])
     return workspace, spec

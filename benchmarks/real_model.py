@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import answer_scenes
+from benchmarks.answer_scenes import EVIDENCE, MODEL, SPECS
 from benchmarks.measure import ROOT, read_result, save
 from benchmarks.model_server import NAME
 from flows.adapters.answering import Terms
@@ -32,18 +33,8 @@ from flows.engine.workspace import Workspace
 from flows.specs import read_spec
 from schemas.spec import DatasetSpec
 from scripts import setup_venv
-from sources.sample import bucket_dir
-from tests.pipeline import crawl_bucket, new_workspace, run_stages
 
 PROFILE = "model-server"
-SPEC = """
-name = "real"
-title = "Answers of a real model"
-[prompts]
-stages = ["hyde"]
-is_trial = true
-[tasks.visual_context]
-"""
 
 
 @contextlib.contextmanager
@@ -63,17 +54,6 @@ def served(python: Path) -> Iterator[Mapping[str, str]]:
             process.kill()
 
 
-def built(folder: Path, articles: int) -> tuple[Workspace, DatasetSpec]:
-    """Some articles of the sample with one task built, and a spec that asks for texts of its queries."""
-    workspace = new_workspace(folder / "workspace")
-    ids = sorted({path.name.partition(".")[0] for path in bucket_dir().glob("PMC*")})
-    crawl_bucket(workspace, ids[:articles])
-    run_stages(workspace, ground=False)
-    path = folder / "spec.toml"
-    path.write_text(SPEC, "utf-8")
-    return workspace, read_spec(path)
-
-
 def asked(workspace: Workspace, spec: DatasetSpec, reach: Mapping[str, str], limit: int) -> dict[str, Any]:
     """What came of asking some prompts, one at a time, and whether it is built again without the model."""
     terms = Terms(NAME, Decimal(0), concurrency=1, patience=Patience(timeout=600))
@@ -84,7 +64,7 @@ def asked(workspace: Workspace, spec: DatasetSpec, reach: Mapping[str, str], lim
         for folder in workspace.work.glob(f"{name}_*"):
             shutil.rmtree(folder)
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
-    settle_own(session, spec, list(spec.tasks), NAME)
+    settle_own(session, spec, list(spec.tasks), dict.fromkeys(stages, NAME))
     counts = ("prompts", "answered", "unusable", "not_run")
     return {
         "stages": {stage["stage"]: {name: stage[name] for name in counts} for stage in made["stages"]},
@@ -94,7 +74,7 @@ def asked(workspace: Workspace, spec: DatasetSpec, reach: Mapping[str, str], lim
     }
 
 
-def outputs(workspace: Workspace, stages: Iterable[str] = ("*_hyde",)) -> dict[str, bytes]:
+def outputs(workspace: Workspace, stages: Iterable[str]) -> dict[str, bytes]:
     """Every file of some model stages but what tells time and host."""
     found = sorted(path for name in stages for path in workspace.work.glob(f"{name}*/all/*"))
     return {
@@ -128,7 +108,7 @@ def section() -> list[str]:
 def main(limit: str = "80") -> None:
     """Measure and save the figures."""
     with tempfile.TemporaryDirectory() as scratch:
-        workspace, path = answer_scenes.built(Path(scratch), answer_scenes.EVIDENCE, NAME)
+        workspace, path = answer_scenes.built(Path(scratch), EVIDENCE, SPECS[EVIDENCE].replace(MODEL, NAME))
         python = setup_venv.ensure_own(ROOT, PROFILE, Path(sys.executable)) / "python"
         with served(python) as reach:
             result = asked(workspace, read_spec(path), reach, int(limit))

@@ -7,7 +7,7 @@ stage stand in the stage itself; `flows.build.jobs` finds their files.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from curation.cases.stage import CASES
@@ -133,16 +133,23 @@ def _task_steps() -> list[Step]:
 
 
 def _own(stage: RecordStage | SetStage, task: str) -> Step:
-    """A stage of a task after the first; one with settings is given the task's."""
+    """A stage of a task after the first."""
+    return _step(
+        stage, "build", task=task, params=lambda choices: settings_of(stage, choices.tasks.get(task, {}))
+    )
+
+
+def settings_of(stage: RecordStage | SetStage, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a stage is given of its task's settings: all where it takes them, else those among its params."""
     if isinstance(stage, RecordStage) and stage.settings is not None:
-        return _step(stage, "build", task=task, params=lambda choices: choices.tasks.get(task, {}))
-    return _step(stage, "build", task=task)
+        return chosen
+    return {name: value for name, value in chosen.items() if name in stage.params}
 
 
 def _of_model(stage: ModelStage, verb: Verb) -> list[Step]:
     """Prompts, answers, what is read of them."""
     return [
-        _step(stage.asking, verb, task=stage.task),
+        replace(_own(stage.asking, stage.task), verb=verb),
         Step(stage.answers, verb, ANSWERS_VERSION, task=stage.task, model=stage),
         _step(stage.reading, verb, task=stage.task),
     ]

@@ -6,8 +6,9 @@ build that rests on a model repeats byte for byte from the answers on disk.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from schemas.hashing import canonical_json, sha256_text
 from schemas.record import column, record
@@ -58,6 +59,17 @@ class ModelAnswer:
     )
     tokens_in: int | None = column("tokens of the prompt as the server counted them, null when it did not")
     tokens_out: int | None = column("tokens of the answer")
+
+
+def as_params(models: Sequence[str]) -> str | list[str]:
+    """Models of a stage as its settings (`model`) name them: one by its name, several as a list."""
+    return models[0] if len(models) == 1 else list(models)
+
+
+def models_in(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """The models that the settings of a stage name; none where nobody was named or nothing was asked."""
+    named = params.get("model") or ()
+    return (named,) if isinstance(named, str) else tuple(named)
 
 
 def prompt_sha256(system: str, parts: tuple[PromptPart, ...], answer_schema: str, max_tokens: int) -> str:

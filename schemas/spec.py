@@ -197,6 +197,16 @@ class Schedules(BaseModel):
     review_pull: Cron = Field(default="30 * * * *", description="fetch new answers of annotators")
 
 
+def _each_once(models: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(models)) < len(models):
+        raise ValueError("a model is named twice")
+    return models
+
+
+_ModelName = Annotated[str, Field(min_length=1)]
+OneOrSeveral = _ModelName | Annotated[tuple[_ModelName, ...], Field(min_length=1), AfterValidator(_each_once)]
+
+
 class Prompts(BaseModel):
     """What language models are asked of every task (docs/model_stages.md), and who answers."""
 
@@ -208,17 +218,19 @@ class Prompts(BaseModel):
     model: str = Field(
         default="", description="whose answers count; '' for those that `medqrels answer --model` asked for"
     )
-    models: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+    models: dict[str, OneOrSeveral] = Field(
         default_factory=dict,
-        description="kind of stage (judge, reasoning_path, closed_book, hyde, …) -> another model for it",
+        description="kind of stage (judge, reasoning_path, hyde, …) -> another model for it; for closed_book "
+        "perhaps a list, each of which answers",
     )
     is_trial: bool = Field(
         default=False, description="a script or a toy model answers: what rests on it is not for publication"
     )
 
-    def model_of(self, kind: str) -> str:
-        """Whose answers count in stages of a kind, '' where only a command names the model."""
-        return self.models.get(kind, self.model)
+    def models_of(self, kind: str) -> tuple[str, ...]:
+        """Whose answers count in stages of a kind, none where only a command names the model."""
+        named = self.models.get(kind, self.model)
+        return ((named,) if named else ()) if isinstance(named, str) else named
 
 
 class Citation(BaseModel):

@@ -153,14 +153,15 @@ class Input:
 class Account:
     """A conservation rule: every unit of the inputs is one kept row or one Drop.
 
-    `units` lists the unit ids found in one driving record and its related rows;
-    kept ids are read from column `key` of output `table`.
+    `units` lists the unit ids found in one driving record and its related rows, given those of the stage's
+    params by name that `params` names; kept ids are read from column `key` of output `table`.
     """
 
     unit: str
     units: Callable[..., Iterable[str]]
     table: str
     key: str
+    params: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +221,10 @@ class SetAccount:
 class SetStage:
     """SQL over Parquet. `inputs` maps view name -> `stage.table` (all shards); `outputs` run in order.
 
-    An output named `drops` must select Drop rows. `params` are the settings its statements were written with:
-    they are part of its identity. `reasons` are its own, beside the common ones. `resources` are tables of
-    the vocabulary, by the name that is view and resource in one; their fingerprint is part of its identity.
+    An output named `drops` must select Drop rows. `params` are the settings its statements were written with,
+    or read as variables (whole numbers, `getvariable`): they are part of its identity. `reasons` are its own,
+    beside the common ones. `resources` are tables of the vocabulary, by the name that is view and resource in
+    one; their fingerprint is part of its identity.
     """
 
     name: str
@@ -249,6 +251,7 @@ class ModelStage:
             (`prompt_sha256`); params of both stages.
         asking: record stage whose first input is a table that is not sharded.
         reading: record stage driven by the prompts, with the answers beside them.
+        takes_several: whether several models may answer, each answer being a row.
 
     Raises:
         ValueError: the two do not fit together.
@@ -259,6 +262,7 @@ class ModelStage:
     asked: Mapping[str, Any]
     asking: RecordStage
     reading: RecordStage
+    takes_several: bool = False
 
     def __post_init__(self) -> None:
         read = [given.table for given in self.reading.inputs]

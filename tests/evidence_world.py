@@ -88,7 +88,8 @@ def judged_by_words(prompt: Prompt) -> dict[str, Any]:
     passage = read_block(prompt, "passage")
     held = set(_WORDS.findall(passage.lower()))
     said: dict[str, Any] = {}
-    for axis in ("answer", "reasoning"):
+    asked = json.loads(prompt.answer_schema)["properties"]
+    for axis in (name for name in ("answer", "reasoning") if name in asked):
         score = min(3, len(held & set(_WORDS.findall(read_block(prompt, axis).lower()))))
         if prompt.form == "reversed" and len(passage) % 7 == 0:
             score = 3 - score

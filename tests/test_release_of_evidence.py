@@ -264,6 +264,14 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     assert all(f"{NAME}{stage}" in card for stage in told)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
     assert "that a view other than the\nreasoning path found) is `not_run`" in card
+    models = {line.split(" | ")[0]: line for line in card.partition("## Language models")[2].splitlines()}
+    for stage, read in (("_reasoning_path", "_paths"), ("_judge", "_judgements"), ("_intent", "_intents")):
+        lost = world.dropped(read)
+        whole = lost.total() + len(world.rows(f"{read}.{read[1:]}"))
+        why = ", ".join(f"{reason} {count}" for reason, count in sorted(lost.items()))
+        assert lost and models[f"| {NAME}{stage}_answers"].endswith(
+            f" | {100 * lost.total() / whole:.1f} % | {why} |"
+        )
     # nobody compared the judge with people: what it said is no label yet
     assert stated["label"] == "candidates" and "is **not calibrated** (not_run)" in card
     found = json.loads((folder / "provenance/calibration.json").read_text("utf-8"))

@@ -23,7 +23,7 @@ from schemas.task import Scale, Task
 
 VERSION = 1
 PROMPTS = Table("prompts", Prompt, ("id",))
-ANSWERS = Table("answers", ModelAnswer, ("prompt_id",))
+ANSWERS = Table("answers", ModelAnswer, ("prompt_id", "model"))
 EXPANSIONS = Table("expansions", Expansion, ("query_id", "kind"))
 
 

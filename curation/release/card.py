@@ -29,6 +29,7 @@ from curation.release.results import FIGURE
 from curation.release.rights import hub_licence
 from curation.tasks.registry import TASKS, by_lot
 from schemas.errors import ReleaseError
+from schemas.prompt import models_in
 from schemas.published import IMAGE, Published, languages_of, of_language
 from schemas.spec import Citation
 from schemas.tables import CORPUS, DERIVED, EXTRA, MAIN, NANO, PROVENANCE, QUERIES
@@ -221,19 +222,44 @@ def drawn_with(head: ReleaseManifest) -> list[str]:
 
 
 def models(head: ReleaseManifest, facts: Facts) -> list[dict[str, Any]]:
-    """Each stage that a language model answered: model, prompt, and what came of its prompts."""
+    """Each stage that language models answered: models, prompt, what came of prompts and answers."""
     found = []
-    steps = {step["stage"]: step for step in facts["funnel"] if step["unit"] == "prompt"}
-    for stage in head.stages:
-        step, params = steps.get(stage["name"]), stage["params"]
+    steps = {(step["stage"], step["unit"]): step for step in facts["funnel"]}
+    for place, stage in enumerate(head.stages):
+        step, params = steps.get((stage["name"], "prompt")), stage["params"]
         if step is not None and "prompt_sha256" in params:
             reasons = {row["reason"]: row["count"] for row in step["reasons"]}
             came = step["entered"] - reasons.get("not_run", 0)
-            share = f"{100 * reasons.get('invalid', 0) / came:.1f} %" if came else None
+            read = _read_by(head.stages[place + 1 :], params["prompt_sha256"], steps)
             found.append(
-                {**step, "params": params, "not_run": reasons.get("not_run", 0), "invalid_share": share}
+                {
+                    **step,
+                    "params": params,
+                    "models": models_in(params),
+                    "not_run": reasons.get("not_run", 0),
+                    "invalid_share": share_of(reasons.get("invalid", 0), came),
+                    "unused_share": share_of(read["dropped"], read["entered"]) if read else None,
+                    "unused": read["reasons"] if read else [],
+                }
             )
     return found
+
+
+def _read_by(
+    later: Sequence[Mapping[str, Any]], asked: str, steps: Mapping[tuple[str, str], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """What the stage that reads the answers to some prompts made of them: it follows, with their hash."""
+    mine = (steps.get((stage["name"], "answer")) for stage in later if _hash_of(stage) == asked)
+    return next((step for step in mine if step is not None), None)
+
+
+def _hash_of(stage: Mapping[str, Any]) -> str:
+    return str(stage["params"].get("prompt_sha256", ""))
+
+
+def share_of(count: int, whole: int) -> str | None:
+    """A share for people; none of nothing."""
+    return f"{100 * count / whole:.1f} %" if whole else None
 
 
 def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> dict[str, str]:

@@ -76,7 +76,7 @@ def _stage(stage: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> Nod
     agents: list[Node] = [_SOFTWARE]
     for step in models:
         if step["stage"] == stage["name"]:
-            agents.append({"@type": "prov:SoftwareAgent", "prov:label": step["params"]["model"]})
+            agents += [{"@type": "prov:SoftwareAgent", "prov:label": model} for model in step["models"]]
     return {
         "@type": "prov:Activity",
         "prov:label": f"{stage['name']}@{stage['version']}",

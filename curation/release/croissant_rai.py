@@ -152,7 +152,7 @@ def _tools(head: ReleaseManifest, models: Sequence[Mapping[str, Any]]) -> Iterat
     yield from (f"retrieval system {name}" for name in head.shaped_by)
     for step in models:
         params = step["params"]
-        yield f"language model {params['model']}, stage {step['stage']}, prompt {params['prompt']}"
+        yield f"language model {', '.join(step['models'])}, stage {step['stage']}, prompt {params['prompt']}"
 
 
 def _biases(facts: Facts) -> Iterator[str]:

@@ -30,13 +30,15 @@ from flows.adapters.llm_ledger import money, read_totals
 from flows.adapters.llm_runner import Run, store_name
 from flows.build.model_stages import (
     Held,
-    chosen_model,
+    chosen_models,
+    fed_by,
     has_own,
     own_family,
     preview,
     settle,
     settle_own,
     stages_of,
+    waiting_stages,
 )
 from flows.build.model_stages import take as held_of
 from flows.build.recorded import read_recorded, take_recorded, the_model
@@ -58,14 +60,21 @@ class Request:
     Attributes:
         spec: the dataset's spec.
         names: kinds, tasks or stages; all when none is named.
-        terms: model ('' for the spec's), budget, prices.
+        terms: model of these stages ('' for the spec's), budget, prices.
         limit: most prompts to ask in this run; None for all.
+        called: the spec and its `--set` changes as the command line names them, for commands that help next.
     """
 
     spec: DatasetSpec
     names: Sequence[str]
     terms: Terms
     limit: int | None = None
+    called: str = "SPEC"
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """Stage name -> model asked for now; no other stage changes hands."""
+        return {stage.name: self.terms.model for stage in stages_of(self.spec, self.names)}
 
 
 def estimate(request: Request, root: str | Path | None) -> dict[str, Any]:
@@ -79,8 +88,10 @@ def estimate(request: Request, root: str | Path | None) -> dict[str, Any]:
     _check(request)
     found = []
     for stage in stages_of(request.spec, request.names):
-        model = chosen_model(session.workspace, request.spec.prompts, stage, request.terms.model)
-        found.append(held_of(session.workspace, stage, model, preview(session.workspace, stage)))
+        prompts = preview(session.workspace, request.spec, stage)
+        for model in chosen_models(session.workspace, request.spec.prompts, stage, request.terms.model):
+            if request.terms.model in ("", model):
+                found.append(held_of(session.workspace, stage, model, prompts))
     return _estimate(request, session.workspace, found)
 
 
@@ -117,7 +128,7 @@ def answer(request: Request, root: str | Path | None, environment: Mapping[str, 
         "stages": [_counts(mine) for mine in found],
         "circular": own_family(request.spec, _models(session.workspace, request)),
         "run": {**spent(run, totals, request.terms.budget), "limit": request.limit},
-        "next": _next(found, run, request.spec),
+        "next": _next(session.workspace, request, found, run),
     }
 
 
@@ -150,17 +161,16 @@ def take(request: Request, path: Path, root: str | Path | None) -> dict[str, Any
             "scripted": sum(row.mode == "scripted" for row in rows),
             "to_no_prompt": [f"{row.place}: {row.to}" for row in left],
         },
-        "next": _next(found, Run(), request.spec, path),
+        "next": _next(session.workspace, request, found, Run(), path),
     }
 
 
 def _settled(session: Session, request: Request) -> list[Held]:
     """Every stage asked for, brought up to what the store holds: those of tasks, then those of queries."""
-    wanted = {stage.name for stage in stages_of(request.spec, request.names)}
-    own = has_own(request.spec, request.names)
-    found = settle_own(session, request.spec, own, request.terms.model) if own else []
-    found += settle(session, request.spec, request.names, request.terms.model)
-    return [mine for mine in found if mine.stage.name in wanted]
+    asked, own = request.asked, has_own(request.spec, request.names)
+    found = settle_own(session, request.spec, own, asked) if own else []
+    found += settle(session, request.spec, request.names, asked)
+    return [mine for mine in found if mine.stage.name in asked and asked[mine.stage.name] in ("", mine.model)]
 
 
 def _add(whole: Run, run: Run) -> None:
@@ -182,10 +192,11 @@ def _check(request: Request) -> None:
     if not stages:
         raise UsageError("the spec asks for no model stage", hint=_CHOOSE)
     for stage in stages:
-        named = request.spec.prompts.model_of(stage.kind)
-        if named and request.terms.model not in ("", named):
+        named = request.spec.prompts.models_of(stage.kind)
+        if named and request.terms.model not in ("", *named):
             raise UsageError(
-                f"the spec says that {named!r} answers {stage.name}, --model says {request.terms.model!r}",
+                f"the spec says that {' and '.join(map(repr, named))} answers {stage.name}, "
+                f"--model says {request.terms.model!r}",
                 hint=f"edit the spec, or --set prompts.model={request.terms.model} in all commands; "
                 "or name the stages to answer",
             )
@@ -254,15 +265,17 @@ def _counts(mine: Held) -> dict[str, Any]:
 
 def _estimate(request: Request, workspace: Workspace, found: Sequence[Held]) -> dict[str, Any]:
     """What would be asked, and what it can cost at most."""
-    stages, left = [], request.limit
+    stages, left, asked = [], request.limit, []
     for mine in found:
         chosen = mine.waiting[:left]
+        asked += [mine.stage] if chosen else []
         left = None if left is None else left - len(chosen)
         stages.append(
             {**_counts(mine), "calls": len(chosen), "costs_at_most": _price(mine, chosen, request.terms)}
         )
     return {
         "stages": stages,
+        "prompts_to_come": [stage.name for stage in fed_by(request.spec, asked)],
         "circular": own_family(request.spec, _models(workspace, request)),
         "spent_before": money(read_totals(ledger_of(workspace)).spent),
         "budget": money(request.terms.budget),
@@ -275,12 +288,13 @@ def _price(mine: Held, chosen: Sequence[Prompt], terms: Terms) -> str | None:
 
 
 def _models(workspace: Workspace, request: Request) -> dict[str, str]:
-    """Stage name -> whose answers count, of all stages of the spec: the named ones as asked for now."""
-    asked = {stage.name for stage in stages_of(request.spec, request.names)}
+    """Stage name -> whose answers count, of all stages of the spec: the named ones as asked for now.
+
+    Of several models the first: labels rest on no stage that several answer.
+    """
+    asked = request.asked
     return {
-        stage.name: chosen_model(
-            workspace, request.spec.prompts, stage, request.terms.model if stage.name in asked else ""
-        )
+        stage.name: chosen_models(workspace, request.spec.prompts, stage, asked.get(stage.name, ""))[0]
         for stage in stages_of(request.spec)
     }
 
@@ -294,12 +308,16 @@ def _priced(estimated: Mapping[str, Any]) -> list[str]:
             f"{item['stage']}: {item['answered']:,} of {counted(item['prompts'], 'prompt')} answered; to ask "
             f"{item['calls']:,} of {item['model'] or 'nobody: give --model'}, cost at most {price}"
         )
+    if later := ", ".join(estimated["prompts_to_come"]):
+        lines.append(f"not priced: these answers make prompts of {later}; how many is not known yet")
     lines += [f"circular: {line}" for line in estimated["circular"]]
     return [*lines, f"budget {estimated['budget']}, spent before {estimated['spent_before']}"]
 
 
-def _next(found: Sequence[Held], run: Run, spec: DatasetSpec, recorded: Path | None = None) -> str:
-    """What helps next; '' when every prompt has its answer. `recorded` is the file answers came from."""
+def _next(
+    workspace: Workspace, request: Request, found: Sequence[Held], run: Run, recorded: Path | None = None
+) -> str:
+    """What helps next; `recorded` is the file answers came from."""
     if run.stopped == "budget":
         return f"the budget is used up ({run.detail}): raise --budget and run the same command again"
     if recorded and any(mine.waiting for mine in found):
@@ -309,9 +327,13 @@ def _next(found: Sequence[Held], run: Run, spec: DatasetSpec, recorded: Path | N
         )
     if any(mine.waiting for mine in found):
         return "run the same command again: it asks only for what has no answer"
-    if has_own(spec):
-        return f"medqrels build --spec data_cards/{spec.name}/spec.toml, then medqrels release {spec.name}"
-    return f"medqrels release {spec.name}"
+    if left := waiting_stages(workspace, request.spec):
+        ownerless = [stage.name for stage, model in left if not model]
+        which, named = (f"{' '.join(ownerless)} ", " --model NAME") if ownerless else ("", "")
+        waiting = ", ".join(dict.fromkeys(stage.name for stage, _ in left))
+        return f"medqrels answer {which}--spec {request.called}{named}: prompts of {waiting} wait"
+    release = f"medqrels release {request.called}"
+    return f"medqrels build --spec {request.called}, then {release}" if has_own(request.spec) else release
 
 
 def describe(result: Mapping[str, Any]) -> str:

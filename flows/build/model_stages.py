@@ -7,10 +7,11 @@ any other: the same answers on disk give the same bytes, and prompts without an 
 from __future__ import annotations
 
 import collections
+import functools
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import pyarrow.parquet as pq
 
@@ -25,6 +26,7 @@ from flows.build.earlier_stages import bring_earlier
 from flows.build.jobs import jobs_of
 from flows.build.review_stages import bring_verdicts
 from flows.engine.execution import StageSummary, split_done, sum_up
+from flows.engine.lineage import check_current
 from flows.engine.manifest import DROPPED, Manifest, Output, is_intact, publish, read_manifest
 from flows.engine.runner import (
     ALL,
@@ -41,12 +43,14 @@ from flows.engine.runner import (
 )
 from flows.engine.session import Session
 from flows.engine.workspace import Workspace
-from flows.pipeline import ANSWERS_VERSION, VERSIONS, Choices, steps
-from schemas.errors import UsageError
-from schemas.prompt import ModelAnswer, Prompt
+from flows.pipeline import ANSWERS_VERSION, VERSIONS, Choices, parameters_of, settings_of, steps
+from schemas.errors import UsageError, WorkspaceError
+from schemas.prompt import ModelAnswer, Prompt, as_params, models_in
 from schemas.spec import DatasetSpec, Prompts
 from schemas.stages import Drop, ModelStage, Reason, RecordStage
 
+Shards = Mapping[str, Manifest]
+_NOBODY: Final[Mapping[str, str]] = {}
 _UNANSWERED: Mapping[str, Reason] = {
     "refused": Reason.REFUSED,
     "too_long": Reason.TOO_LONG,
@@ -56,7 +60,7 @@ _UNANSWERED: Mapping[str, Reason] = {
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Prompts of a stage and what the store has of them, of one model."""
+    """Prompts of a stage and what the store has of them, of one model; of several each has its own."""
 
     stage: ModelStage
     model: str
@@ -80,7 +84,8 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
         names: kinds (`hyde`), tasks or stages (`visual_context_hyde`).
 
     Raises:
-        UsageError: a name is none of them, or a model is named for a kind that is not asked for.
+        UsageError: a name is none of them, a model is named for a kind that is not asked for, or several for
+            one that a single model has to answer.
     """
     found = [
         stage for task in sorted(spec.tasks) for stage in [*TASKS[task].model_stages, *_asked(spec, task)]
@@ -95,7 +100,26 @@ def stages_of(spec: DatasetSpec, names: Sequence[str] = ()) -> list[ModelStage]:
             f"[prompts.models] names a stage that the spec does not have: {lost[0]!r}",
             hint=f"kinds of stages: {known}",
         )
+    for one in found:
+        if len(spec.prompts.models_of(one.kind)) > 1 and not one.takes_several:
+            raise UsageError(
+                f"[prompts.models] {one.kind} names several models, and one has to answer {one.name}",
+                hint="a list is for kinds that several may answer, such as closed_book",
+            )
     return [one for one in found if not names or {one.name, one.kind, one.task} & set(names)]
+
+
+def fed_by(spec: DatasetSpec, asked: Sequence[ModelStage]) -> list[ModelStage]:
+    """Stages of the spec whose prompts are made of answers to the given ones: what comes later in their task.
+
+    What is asked of queries waits for all stages of the task's own, and makes prompts for nobody.
+    """
+    found = []
+    for task in sorted(spec.tasks):
+        own = TASKS[task].model_stages
+        first = next((place for place, stage in enumerate(own, 1) if stage in asked), 0)
+        found += [*own[first:], *_asked(spec, task)] if first else []
+    return found
 
 
 def own_family(spec: DatasetSpec, models: Mapping[str, str]) -> list[str]:
@@ -130,14 +154,16 @@ def has_own(spec: DatasetSpec, names: Sequence[str] = ()) -> list[str]:
     return [task for task in sorted(spec.tasks) if task in mine and TASKS[task].model_stages]
 
 
-def settle(session: Session, spec: DatasetSpec, names: Sequence[str] = (), model: str = "") -> list[Held]:
+def settle(
+    session: Session, spec: DatasetSpec, names: Sequence[str] = (), asked: Mapping[str, str] = _NOBODY
+) -> list[Held]:
     """Bring prompts, answers and texts of what the spec asks of queries up to what the store holds.
 
     Args:
         session: a session that holds the workspace.
         spec: the dataset's spec.
         names: as :func:`stages_of`.
-        model: whose answers count; '' for the spec's, else for whose counted before.
+        asked: stage name -> whose answers count; of other stages the spec's, else whose counted before.
 
     Raises:
         WorkspaceError: a task is not built, or out of date.
@@ -146,19 +172,21 @@ def settle(session: Session, spec: DatasetSpec, names: Sequence[str] = (), model
     for stage in stages_of(spec, names):
         if stage not in TASKS[stage.task].model_stages:
             _run(session, stage.asking)
-            found.append(take_in(session, spec.prompts, stage, model))
+            found += take_in(session, spec.prompts, stage, asked.get(stage.name, ""))
             _run(session, stage.reading)
     return found
 
 
-def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model: str = "") -> list[Held]:
+def settle_own(
+    session: Session, spec: DatasetSpec, tasks: Sequence[str], asked: Mapping[str, str] = _NOBODY
+) -> list[Held]:
     """Run the steps of some tasks, but the first, on what the store holds.
 
     Args:
         session: a session that holds the workspace.
         spec: the dataset's spec.
         tasks: tasks with model stages of their own.
-        model: as :func:`settle`.
+        asked: as :func:`settle`.
 
     Raises:
         WorkspaceError: the stage before them has not run, or is out of date.
@@ -166,7 +194,7 @@ def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model:
     found, chosen = [], Choices.of(spec)
     for step in steps("build", tasks):
         if step.model is not None:
-            found.append(take_in(session, spec.prompts, step.model, model))
+            found += take_in(session, spec.prompts, step.model, asked.get(step.model.name, ""))
         elif step.review is not None:
             bring_verdicts(session, spec.name, step.review)
         elif step.earlier is not None:
@@ -176,24 +204,55 @@ def settle_own(session: Session, spec: DatasetSpec, tasks: Sequence[str], model:
     return found
 
 
-def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = "") -> Held:
-    """Write what the store holds of a stage's prompts, which stand, as a finished shard.
+def waiting_stages(workspace: Workspace, spec: DatasetSpec) -> list[tuple[ModelStage, str]]:
+    """Stages of the spec's built tasks with prompts that nobody answered, each with the model that is to.
+
+    So are those about queries that changed since: what is new among them is not known before they are asked.
+    """
+    finished = functools.cache(lambda name: shards_of(workspace, name))
+    found = []
+    for stage in stages_of(spec):
+        made = finished(stage.answers).get(ALL)
+        if not finished(TASKS[stage.task].over_all.name):
+            continue
+        if made is None or made.dropped.get(Reason.NOT_RUN) or not _is_current(workspace, stage, finished):
+            found += [(stage, model) for model in chosen_models(workspace, spec.prompts, stage)]
+    return found
+
+
+def _is_current(workspace: Workspace, stage: ModelStage, finished: Callable[[str], Shards]) -> bool:
+    try:
+        check_current(workspace, stage.answers, finished, VERSIONS)
+    except WorkspaceError:
+        return False
+    return True
+
+
+def take_in(session: Session, prompts: Prompts, stage: ModelStage, model: str = "") -> list[Held]:
+    """Write what the store holds of a stage's prompts, which stand, as a finished shard; by model.
 
     Args:
         session: a session that holds the workspace.
         prompts: what the spec says of models.
         stage: the model stage.
-        model: as :func:`settle`.
+        model: whose answers count; '' for the spec's, else for whose counted before.
     """
-    mine = take(session.workspace, stage, chosen_model(session.workspace, prompts, stage, model))
-    _write_answers(session, prompts, mine)
+    chosen = chosen_models(session.workspace, prompts, stage, model)
+    mine = [take(session.workspace, stage, one) for one in chosen]
+    _write_answers(session, prompts, stage, mine)
     return mine
 
 
-def chosen_model(workspace: Workspace, prompts: Prompts, stage: ModelStage, asked: str = "") -> str:
-    """Whose answers count: the model asked for, the spec's, or the one whose answers count already."""
+def chosen_models(
+    workspace: Workspace, prompts: Prompts, stage: ModelStage, asked: str = ""
+) -> tuple[str, ...]:
+    """Whose answers count: of the models of the spec, else the one asked for, else those that counted.
+
+    One is '' where nobody is named.
+    """
     made = shards_of(workspace, stage.answers).get(ALL)
-    return asked or prompts.model_of(stage.kind) or (str(made.params["model"]) if made else "")
+    named = prompts.models_of(stage.kind) or (asked,)
+    return named if any(named) else (models_in(made.params) if made else ()) or ("",)
 
 
 def take(
@@ -205,11 +264,12 @@ def take(
     return Held(stage, model, prompts, held(prompts, model, store_of(workspace)) if model else [])
 
 
-def preview(workspace: Workspace, stage: ModelStage) -> list[Prompt]:
+def preview(workspace: Workspace, spec: DatasetSpec, stage: ModelStage) -> list[Prompt]:
     """The prompts of a stage as its input stands now; nothing is written."""
-    (job,) = plan(workspace, stage.asking, versions=VERSIONS)
+    chosen = settings_of(stage.asking, parameters_of(spec)[stage.task])
+    (job,) = plan(workspace, stage.asking, params=chosen, versions=VERSIONS)
     given = {item.table: read_rows(item.row, job.inputs[item.table]) for item in stage.asking.inputs}
-    rows, _, _ = run_records(stage.asking, given, stage.asking.params, {})
+    rows, _, _ = run_records(stage.asking, given, dict(job.identity.params), {})
     return sorted(rows["prompts"], key=lambda prompt: str(prompt.id))
 
 
@@ -225,13 +285,17 @@ def _run_jobs(session: Session, name: str, jobs: Sequence[Job]) -> None:
     session.reporter.line(sum_up(name, finished).line())
 
 
-def _write_answers(session: Session, prompts: Prompts, mine: Held) -> None:
+def _write_answers(session: Session, prompts: Prompts, stage: ModelStage, mine: Sequence[Held]) -> None:
     """Write what the store holds as a finished shard; an equal one is left alone."""
-    workspace, stage = session.workspace, mine.stage
-    good = [answer for answer in mine.answers if answer.state == "answered"]
-    drops = list(_drops(workspace, mine))
+    workspace, came = session.workspace, [answer for one in mine for answer in one.answers]
+    good = [answer for answer in came if answer.state == "answered"]
+    drops = [
+        replace(drop, detail=f"{drop.detail} {one.model}") if len(mine) > 1 else drop
+        for one in mine
+        for drop in _drops(workspace, one)
+    ]
     made = shards_of(workspace, stage.name)[ALL]
-    units = {"in": len(mine.prompts), "kept": len(good), "dropped": len(drops)}
+    units = {"in": sum(len(one.prompts) for one in mine), "kept": len(good), "dropped": len(drops)}
     staged = workspace.temporary / f"{stage.answers}.{ALL}"
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
@@ -244,9 +308,9 @@ def _write_answers(session: Session, prompts: Prompts, mine: Held) -> None:
         ANSWERS_VERSION,
         ALL,
         {
-            "model": mine.model,
-            "served_models": sorted({answer.served_model for answer in mine.answers}),
-            "is_trial": prompts.is_trial or any(answer.mode == "scripted" for answer in mine.answers),
+            "model": as_params([one.model for one in mine]),
+            "served_models": sorted({answer.served_model for answer in came}),
+            "is_trial": prompts.is_trial or any(answer.mode == "scripted" for answer in came),
             **stage.asked,
         },
         {f"{stage.name}.prompts/{ALL}": made.outputs["prompts"].sha256},

@@ -21,7 +21,10 @@ def answer(
     overrides: Overrides = (),
     model: Annotated[
         str,
-        Parameter(help="Model, as the server calls it, where the spec names none; apertium translates here."),
+        Parameter(
+            help="Model of the stages named, as the server calls it, where the spec names none; apertium "
+            "translates here."
+        ),
     ] = "",
     budget: Annotated[
         str, Parameter(help="Limit on the cost of all runs of this workspace together.")
@@ -52,6 +55,7 @@ def answer(
     The server is that of OPENAI_BASE_URL and OPENAI_API_KEY; a stored answer is never paid for again.
     """
     import os
+    import shlex
 
     from flows.adapters.answering import Terms, prices_of
     from flows.adapters.llm_ledger import amount
@@ -68,7 +72,8 @@ def answer(
         concurrency,
         Patience(timeout=timeout),
     )
-    request = Request(read_spec(spec, parse_overrides(overrides)), stages, terms, limit)
+    called = shlex.join([str(spec), *(word for change in overrides for word in ("--set", change))])
+    request = Request(read_spec(spec, parse_overrides(overrides)), stages, terms, limit, called)
     if dry_run:
         if answers is not None:
             read_recorded(answers)  # a wrong row is told now

@@ -201,11 +201,21 @@ def write_select(connection: duckdb.DuckDBPyConnection, sql: Sql, path: Path) ->
 
 
 def run_set_stage(
-    stage: SetStage, inputs: Mapping[str, Sequence[Path]], folder: Path, memory_limit: str
+    stage: SetStage,
+    inputs: Mapping[str, Sequence[Path]],
+    folder: Path,
+    memory_limit: str,
+    params: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Output], dict[str, dict[str, int]], dict[str, int]]:
-    """Run a set stage on the files of each view: its outputs in `folder`, unit counts, drops by reason."""
+    """Run a set stage on the files of each view: its outputs in `folder`, unit counts, drops by reason.
+
+    `params` are settings that differ from the stage's own; whole numbers are variables of its statements.
+    """
     outputs: dict[str, Output] = {}
     with connect(memory_limit, folder.parent) as connection:
+        for name, value in {**stage.params, **(params or {})}.items():
+            if type(value) is int:
+                connection.execute(f'SET VARIABLE "{name}" = {value}')
         rows = {view: row for view, (_, row) in stage.inputs.items()} | dict(stage.resources)
         for view, row in rows.items():
             add_view(connection, view, inputs[view], row)

@@ -27,7 +27,7 @@ from schemas.record import arrow_schema, from_table, to_table
 from schemas.stages import Drop, RecordStage, SetStage, Table, check_reasons
 
 ALL = "all"
-DROP_TABLE = Table(DROPPED, Drop, ("unit", "id", "reason"))
+DROP_TABLE = Table(DROPPED, Drop, ("unit", "id", "reason", "detail"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def _finish(
 
 def _execute_set(job: Job, stage: SetStage) -> Manifest:
     files = {**job.inputs, **{name: (item.path,) for name, item in job.resources.items()}}
-    outputs, units, dropped = run_set_stage(stage, files, job.staged, job.memory_limit)
+    outputs, units, dropped = run_set_stage(stage, files, job.staged, job.memory_limit, job.identity.params)
     return _finish(job, outputs, units, dropped)
 
 
@@ -320,7 +320,7 @@ def run_records(
                 my_drops.append(out)
             else:
                 mine[_table_for(stage, out)].append(out)
-        _check_accounts(stage, rows, mine, my_drops, counts)
+        _check_accounts(stage, params, rows, mine, my_drops, counts)
         for name, made in mine.items():
             kept[name].extend(made)
         drops.extend(my_drops)
@@ -357,13 +357,15 @@ def _by(rows: Iterable[Any], attribute: str) -> dict[str, list[Any]]:
 
 def _check_accounts(
     stage: RecordStage,
+    params: Mapping[str, Any],
     rows: Sequence[Any],
     kept: Mapping[str, Sequence[Any]],
     drops: Sequence[Drop],
     counts: dict[str, dict[str, int]],
 ) -> None:
     for account in stage.accounts:
-        expected = collections.Counter(account.units(*rows))
+        chosen = {name: params[name] for name in account.params}
+        expected = collections.Counter(account.units(*rows, **chosen))
         got = collections.Counter(getattr(row, account.key) for row in kept[account.table])
         lost = collections.Counter(drop.id for drop in drops if drop.unit == account.unit)
         if expected != got + lost:

@@ -10,6 +10,7 @@ from annotation.judge.circularity import circular, families
 from curation.evaluation.collection import Head
 from curation.prompts import support
 from curation.prompts.reasoning_path import REASONING_PATH
+from schemas.prompt import models_in
 
 _ROLES: Final = {
     **{support.label(axes).partition("@")[0]: "judge" for axes in (support.ANSWER, support.ANSWER_REASONING)},
@@ -32,8 +33,8 @@ def labellers(head: Head) -> list[Labeller]:
     for stage in head.stages:
         params = stage.get("params", {})
         role = _ROLES.get(str(params.get("prompt", "")).partition("@")[0])
-        if role and params.get("model"):
-            found.append(Labeller(role, _names([params["model"], *params.get("served_models", ())])))
+        if role and (models := models_in(params)):
+            found.append(Labeller(role, _names([*models, *params.get("served_models", ())])))
     return found
 
 

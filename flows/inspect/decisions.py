@@ -25,7 +25,7 @@ from flows.engine.workspace import Workspace
 from flows.inspect.stages import stages_in
 from flows.pipeline import PARTITION
 from schemas.ids import article_of
-from schemas.prompt import Prompt
+from schemas.prompt import Prompt, models_in
 from schemas.record import from_dict
 
 _NAMES: Final = (
@@ -151,7 +151,8 @@ def _decisions(
     """What a stage decided by some rows of one of its tables; stored answers stand with their prompts."""
     if name == "prompts" and (answered := shards_of(workspace, f"{stage}_answers")):
         (manifest,) = answered.values()
-        yield from _asked(workspace, stage, rows, str(manifest.params["model"]))
+        for model in models_in(manifest.params) or ("",):
+            yield from _asked(workspace, stage, rows, model)
         return
     if name == "answers" and stage.endswith("_answers"):
         return

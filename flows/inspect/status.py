@@ -27,6 +27,7 @@ from flows.inspect.stages import stages_in
 from flows.pipeline import PARTITION, VERSIONS
 from flows.schedules import Planned
 from schemas.errors import ReleaseError, WorkspaceError
+from schemas.prompt import models_in
 from schemas.stages import Reason
 from schemas.wording import counted
 from sources.stage import CRAWL
@@ -124,7 +125,7 @@ def _answers(stages: list[dict[str, Any]], finished: Shards) -> list[dict[str, A
             found.append(
                 {
                     "stage": stage["stage"].removesuffix("_answers"),
-                    "model": made.params["model"],
+                    "model": ", ".join(models_in(made.params)),
                     "served_models": list(made.params["served_models"]),
                     "prompt": made.params["prompt"],
                     "prompts": counts["in"],
@@ -170,14 +171,16 @@ def _next(found: Mapping[str, Any]) -> str:
         if stage["next"]:
             return str(stage["next"])
     for stage, command in (
-        (CRAWL, "medqrels run --spec data_cards/DATASET/spec.toml"),
+        (CRAWL, "medqrels run --spec SPEC"),
         ("parse", "medqrels extract"),
         ("labels", "medqrels ground"),
-        (PARTITION, "medqrels build --spec data_cards/DATASET/spec.toml"),
+        (PARTITION, "medqrels build --spec SPEC"),
     ):
         if stage not in made:
             return command
     readable = [item for item in found["releases"] if "error" not in item]
+    if not readable and any(item["model"] and item["not_run"] for item in found["answers"]):
+        return "medqrels answer --spec SPEC"
     if not readable:
         return "medqrels release DATASET"
     newest = readable[-1]

@@ -34,6 +34,7 @@ from schemas.errors import WorkspaceError
 from schemas.facet_table import FACET_DECISIONS
 from schemas.hashing import canonical_json
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
+from schemas.prompt import as_params, models_in
 from schemas.record import to_table
 from schemas.spec import DatasetSpec
 from schemas.stages import EarlierStage, ModelStage, RecordStage, ReviewStage, SetStage
@@ -135,7 +136,7 @@ def check_built(session: Session, built: Task, spec: DatasetSpec) -> None:
         WorkspaceError: it was not, or not at all.
     """
     finished = functools.cache(lambda name: shards_of(session.workspace, name))
-    hint = f"medqrels build {built.name} --spec data_cards/{spec.name}/spec.toml"
+    hint = f"medqrels build {built.name} --spec SPEC"
     if not finished(built.over_all.name):
         raise WorkspaceError(
             f"task {built.name!r} has not been built", file=str(session.workspace.root), hint=hint
@@ -167,9 +168,7 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
         WorkspaceError: one has not run, is out of date, or was answered by another model than the spec names.
     """
     finished = functools.cache(lambda name: shards_of(session.workspace, name))
-    hint = (
-        f"medqrels answer --spec data_cards/{spec.name}/spec.toml, or medqrels build to take what is stored"
-    )
+    hint = "medqrels answer --spec SPEC, or medqrels build to take what is stored"
     found = [stage for stage in stages_of(spec) if stage.task == built.name]
     for stage in found:
         if not finished(stage.reading.name):
@@ -177,7 +176,8 @@ def model_stages(session: Session, built: Task, spec: DatasetSpec) -> list[Model
         check_current(session.workspace, stage.reading.name, finished, VERSIONS)
         (made,) = finished(stage.answers).values()
         is_trial = spec.prompts.is_trial or made.params["is_trial"]  # scripted answers make it one
-        wanted = {"model": spec.prompts.model_of(stage.kind) or made.params["model"], "is_trial": is_trial}
+        named = spec.prompts.models_of(stage.kind) or models_in(made.params) or ("",)
+        wanted = {"model": as_params(named), "is_trial": is_trial}
         for key, value in wanted.items():
             if made.params[key] != value:
                 raise WorkspaceError(

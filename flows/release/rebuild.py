@@ -34,6 +34,7 @@ from flows.vocabulary import current
 from schemas.article import RawArticle
 from schemas.errors import MedqrelsError, UsageError
 from schemas.hashing import sha256_file
+from schemas.prompt import models_in
 from schemas.spec import DatasetSpec
 from sources.stage import CRAWL
 
@@ -246,30 +247,28 @@ def _make(scratch: Workspace, found: Release) -> Path:
 
 
 def _answered_by(spec: DatasetSpec, found: Release) -> DatasetSpec:
-    """The spec with the model whose answers the release took, where only a command named it."""
-    stages = [stage for manifest in found.manifests.values() for stage in manifest.stages]
-    named = tuple(stage.name for stage in stages_of(spec) if stage.kind in spec.prompts.models)
-    models = sorted(
-        {
-            model
-            for stage in stages
-            if "prompt_sha256" in stage["params"]
-            and (
-                model := stage["params"].get("model")
-            )  # none where nobody was asked, or answers are only read
-            and not stage["name"].startswith(named)
-        }
-    )
-    if spec.prompts.model or not models:
-        return spec
-    if len(models) > 1:
-        raise NotRebuildable(
-            "several_models",
-            f"the spec names no model, and these answered: {', '.join(models)}",
-            file=str(found.folder / found.record.spec),
-            hint="name the model in the spec, [prompts] model, before the release is made",
-        )
-    return spec.model_copy(update={"prompts": spec.prompts.model_copy(update={"model": models[0]})})
+    """The spec with the models whose answers the release took, where only a command named them."""
+    answered = {
+        stage["name"]: models
+        for manifest in found.manifests.values()
+        for stage in manifest.stages
+        if (models := models_in(stage["params"]))  # none where nobody was asked, or answers are only read
+    }
+    by_kind: dict[str, set[tuple[str, ...]]] = {}
+    for stage in stages_of(spec):
+        if stage.answers in answered and not spec.prompts.models_of(stage.kind):
+            by_kind.setdefault(stage.kind, set()).add(answered[stage.answers])
+    for kind, several in by_kind.items():
+        if len(several) > 1:
+            told = " and ".join(", ".join(one) for one in sorted(several))
+            raise NotRebuildable(
+                "several_models",
+                f"the spec names no model for {kind}, and these answered in different tasks: {told}",
+                file=str(found.folder / found.record.spec),
+                hint="name one in the spec, [prompts] model, before the release is made",
+            )
+    named = spec.prompts.models | {kind: one if len(one) > 1 else one[0] for kind, (one,) in by_kind.items()}
+    return spec.model_copy(update={"prompts": spec.prompts.model_copy(update={"models": named})})
 
 
 def _compared(found: Release, made: Path, stages: Mapping[str, str]) -> dict[str, Any]:

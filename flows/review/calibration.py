@@ -19,6 +19,7 @@ from curation.tasks.registry import task_of
 from flows.review.store import BY_DOUBT, CALIBRATION, ENDED, FRAME, ReviewFolder
 from flows.specs import DATA_CARDS, read_spec
 from schemas.grades import UNDECIDED
+from schemas.prompt import models_in
 from schemas.review import CalibrationPair
 from schemas.spec import DatasetSpec, Review
 from schemas.task import Task
@@ -149,9 +150,10 @@ def shapers(stages: Iterable[Row], systems: Iterable[str], task: str) -> tuple[s
         task: the task.
     """
     models = {
-        str(stage["params"]["model"])
+        model
         for stage in stages
-        if stage["params"].get("model") and not stage["name"].startswith(f"{task}_judge")
+        if not stage["name"].startswith(f"{task}_judge")
+        for model in models_in(stage["params"])
     }
     return tuple(sorted({*systems, *models}))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
@@ -29,17 +29,16 @@ from curation.tasks.clinical_evidence.records import (
     Rewrite,
     Vignette,
 )
-from curation.tasks.clinical_evidence.settings import REASONS, OwnReason
+from curation.tasks.clinical_evidence.settings import REASONS, OwnReason, Settings
 from curation.tasks.clinical_evidence.vignettes import NAME
 from schemas.benchmark import Evidence
 from schemas.hashing import canonical_json, sendable, sha256_text
 from schemas.prompt import ModelAnswer, Prompt
 from schemas.stages import Account, Drop, Input, ModelStage, Reason, RecordStage, Table
 
-SAMPLES: Final = 3
-"""Closed-book answers of each model to each question."""
 Answered = Intent | ClosedAnswer | Rewrite | ReasoningPath
-Asker = Callable[[Vignette], Sequence[Prompt]]
+Asker = Callable[..., Sequence[Prompt]]
+"""Vignette, settings by name -> the prompts about it."""
 Reader = Callable[[Prompt, Mapping[str, Any], Mapping[str, str]], Answered | StrEnum]
 """Prompt, values of its answer, who gave it -> the row of the answer, or why there is none."""
 
@@ -53,12 +52,14 @@ class Asking:
         ask: the prompts about one vignette.
         read: what an answer says.
         is_sampled: whether a vignette is asked about several times, each answer being a row.
+        settings: of the task that `ask` is given by name, with their defaults.
     """
 
     kinds: tuple[QuestionKind, ...]
     ask: Asker
     read: Reader
     is_sampled: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def unit_of(self, prompt: Prompt) -> str:
         """What the accounts count: the vignette, or one asking."""
@@ -87,14 +88,19 @@ def asks(
         task=NAME,
         kind=first.name,
         asked=asked,
+        takes_several=asking.is_sampled,
         asking=RecordStage(
             name=name,
             version=1,
             inputs=(Input(of, Vignette, by="unit"), *((left,) if left else ())),
             outputs=(PROMPTS,),
             process=functools.partial(_ask, asking=asking),
-            accounts=(Account(unit, functools.partial(_asked, asking=asking), PROMPTS.name, key),),
-            params=asked,
+            accounts=(
+                Account(
+                    unit, functools.partial(_asked, asking=asking), PROMPTS.name, key, tuple(asking.settings)
+                ),
+            ),
+            params={**asked, **asking.settings},
             reasons=REASONS,
         ),
         reading=RecordStage(
@@ -113,12 +119,17 @@ def asks(
 
 
 def _ask(
-    vignette: Vignette, *left: Sequence[object], asking: Asking, prompt: str, prompt_sha256: str
+    vignette: Vignette,
+    *left: Sequence[object],
+    asking: Asking,
+    prompt: str,
+    prompt_sha256: str,
+    **settings: Any,
 ) -> Iterator[Prompt | Drop]:
     """`prompt…` are of the stage's identity alone."""
     told = (vignette.text, vignette.answer, vignette.explanation)
     found = next((hit for text in told for hit in hits(text, CERTAIN)), None)
-    for one in asking.ask(vignette):
+    for one in asking.ask(vignette, **settings):
         reason: StrEnum | None = None
         if left and not left[0]:
             reason = OwnReason.LEFT_OUT_BEFORE
@@ -138,8 +149,8 @@ def _ask(
         )
 
 
-def _asked(vignette: Vignette, *left: Sequence[object], asking: Asking) -> list[str]:
-    return [asking.unit_of(one) for one in asking.ask(vignette)]
+def _asked(vignette: Vignette, *left: Sequence[object], asking: Asking, **settings: Any) -> list[str]:
+    return [asking.unit_of(one) for one in asking.ask(vignette, **settings)]
 
 
 def _read(
@@ -162,7 +173,8 @@ def _read(
         }
         row = asking.read(asked, values, made_by)
         if isinstance(row, StrEnum):
-            yield Drop(unit="answer", id=asking.unit_of(asked), article_id="", reason=row, detail=asked.id)
+            of = asked.id if len(answers) == 1 else f"{asked.id} {answer.model}"
+            yield Drop(unit="answer", id=asking.unit_of(asked), article_id="", reason=row, detail=of)
         else:
             yield row
 
@@ -183,8 +195,8 @@ def _read_intent(asked: Prompt, values: Mapping[str, Any], made_by: Mapping[str,
     return Intent(unit=asked.subject, scenario=scenario, asks=asks, **made_by)
 
 
-def _ask_attempt(one: Vignette) -> list[Prompt]:
-    return closed_book.ask(one.unit, NAME, one.text, one.options, SAMPLES)
+def _ask_attempt(one: Vignette, closed_book_samples: int) -> list[Prompt]:
+    return closed_book.ask(one.unit, NAME, one.text, one.options, closed_book_samples)
 
 
 def _read_attempt(
@@ -256,10 +268,14 @@ INTENT: Final = asks(
 )
 CLOSED_BOOK: Final = asks(
     Asking(
-        kinds=(closed_book.CHOICE, closed_book.OPEN), ask=_ask_attempt, read=_read_attempt, is_sampled=True
+        kinds=(closed_book.CHOICE, closed_book.OPEN),
+        ask=_ask_attempt,
+        read=_read_attempt,
+        is_sampled=True,
+        settings={"closed_book_samples": Settings().closed_book_samples},
     ),
     EXAMS,
-    Table("answers", ClosedAnswer, ("prompt_id",)),
+    Table("answers", ClosedAnswer, ("prompt_id", "model")),
     closed_book.NotCounted,
     read_as="closed_answers",
     left=Input(f"{NAME}_intents.intents", Intent, by="unit"),

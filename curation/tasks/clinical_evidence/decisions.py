@@ -83,8 +83,6 @@ _BY_HAND = re.compile(
 )
 """Treatments that any word of an operation hints at."""
 _NUMBS = re.compile(r"an(?:a)?esthe|sedat|consent", re.IGNORECASE)
-MAX_GAP = 3
-"""Sentences that may lie between a cut and the decision: an answer that rests on more does not follow."""
 _FAILED = re.compile(
     r"\b(?:ineffective|no (?:clinical |significant )?(?:improvement|effect|response)"
     r"|without (?:improvement|success|effect|response)|failed|did not (?:improve|respond)|unsuccessful\w*"

@@ -19,9 +19,6 @@ from curation.tasks.clinical_evidence.settings import Settings
 from curation.tasks.clinical_evidence.vignettes import NAME
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
-LEVEL = Fraction(1, 20)
-"""Chance that guessing does as well as a model that counts, at most."""
-
 
 class Difficulty(enum.StrEnum):
     """What closed-book answers say of a question."""
@@ -62,22 +59,27 @@ def guessing(options: Iterable[int], right: int) -> Fraction:
     return Fraction(sum(exactly[max(0, right) :]), all_ways)
 
 
-def counting_models(tries: Sequence[Attempt], control: Iterable[str]) -> frozenset[str]:
+def counting_models(tries: Sequence[Attempt], control: Iterable[str], level: Fraction) -> frozenset[str]:
     """Models that do better than chance on the questions of a control set that have options.
 
     A question counts once for a model, as right when most of its answers to it are.
+
+    Args:
+        tries: all answers of all models.
+        control: the questions of the set.
+        level: chance that guessing does as well as a model that counts, at most.
     """
     wanted = set(control)
     by_model: dict[str, dict[str, list[Attempt]]] = {}
     for item in tries:
         if item.unit in wanted and item.options > 1:
             by_model.setdefault(item.model, {}).setdefault(item.unit, []).append(item)
-    return frozenset(model for model, asked in by_model.items() if _is_above_chance(asked))
+    return frozenset(model for model, asked in by_model.items() if _is_above_chance(asked, level))
 
 
-def _is_above_chance(asked: Mapping[str, Sequence[Attempt]]) -> bool:
+def _is_above_chance(asked: Mapping[str, Sequence[Attempt]], level: Fraction) -> bool:
     right = sum(2 * sum(one.is_right for one in tries) > len(tries) for tries in asked.values())
-    return guessing((tries[0].options for tries in asked.values()), right) <= LEVEL
+    return guessing((tries[0].options for tries in asked.values()), right) <= level
 
 
 def judge(tries: Sequence[Attempt], counting: frozenset[str], max_right: Fraction) -> Judged:
@@ -98,16 +100,19 @@ def judge(tries: Sequence[Attempt], counting: frozenset[str], max_right: Fractio
     return Judged(Difficulty.TOO_EASY if is_easy else Difficulty.HARD_ENOUGH, right, len(counted), models)
 
 
-def difficulties(attempts: Sequence[Attempt], units: Iterable[str], max_right: Fraction) -> dict[str, Judged]:
+def difficulties(
+    attempts: Sequence[Attempt], units: Iterable[str], max_right: Fraction, level: Fraction
+) -> dict[str, Judged]:
     """What the answers to each question say; all questions together are the control set.
 
     Args:
         attempts: all answers of all models.
         units: the questions.
         max_right: share of right answers from which a question is too easy.
+        level: as :func:`counting_models`.
     """
     listed = sorted(set(units))
-    counting = counting_models(attempts, listed)
+    counting = counting_models(attempts, listed, level)
     by_unit: dict[str, list[Attempt]] = {}
     for item in attempts:
         by_unit.setdefault(item.unit, []).append(item)
@@ -123,9 +128,10 @@ def hardness(
         control: the collection.
         asked: its questions that were put to models.
         attempts: all answers to them.
-        settings: `max_right` decides what is too easy.
+        settings: `max_right` decides what is too easy, `chance_level` which models count.
     """
-    found = difficulties(attempts, (item.unit for item in asked), Fraction(str(settings.max_right)))
+    max_right, level = (Fraction(str(value)) for value in (settings.max_right, settings.chance_level))
+    found = difficulties(attempts, (item.unit for item in asked), max_right, level)
     for unit, judged in sorted(found.items()):
         if judged.difficulty in (Difficulty.HARD_ENOUGH, Difficulty.KEY_SUSPECT):
             yield Hardness(

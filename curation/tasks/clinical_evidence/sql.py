@@ -13,7 +13,7 @@ from curation.tasks.clinical_evidence.records import (
     Intent,
     Vignette,
 )
-from curation.tasks.clinical_evidence.settings import REASONS
+from curation.tasks.clinical_evidence.settings import REASONS, Settings
 from curation.tasks.clinical_evidence.vignettes import NAME
 from curation.tasks.shared.judging.mined import mined_pairs
 from curation.tasks.shared.judging.records import AskedPair, JudgedPair
@@ -24,8 +24,6 @@ from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.extracted import Source
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-DEPTH = 10
-"""Passages asked about of each view and system."""
 SUPPORTS = f"{NAME}/judged-support@1"
 _PAIR = ("query_id", "corpus_id")
 
@@ -92,7 +90,7 @@ TRIES = SetStage(
                 normalise_text(a.answered) = normalise_text(v.answer) AS is_right, a.model
             FROM answers AS a JOIN vignettes AS v ON v.unit = a.unit""",
             Attempt,
-            ("prompt_id",),
+            ("prompt_id", "model"),
         ),
     },
     accounts=(SetAccount("answer", "answers", "prompt_id", "attempts", "prompt_id"),),
@@ -126,7 +124,7 @@ PAIRS = SetStage(
             IndexedDocument,
             ("corpus_id",),
         ),
-        "mined": mined(DEPTH),
+        "mined": mined("mining_depth"),
         "found": Sql(_FOUND, FoundEvidence, ("pair",)),
         "candidates": Sql(_CANDIDATES, AskedPair, ("id",)),
         "drops": Sql(f"WITH {KEPT} {DROPPED_DOCUMENTS}", Drop, ("unit", "id")),
@@ -135,7 +133,7 @@ PAIRS = SetStage(
         SetAccount("document", "all_documents", "id", "documents", "id"),
         SetAccount("pair", "found", "pair", "candidates", "id"),
     ),
-    params={"depth": DEPTH},
+    params={"mining_depth": Settings().mining_depth},
 )
 _QUERIES = "SELECT * FROM all_queries WHERE id IN (SELECT query_id FROM judged WHERE score > 0)"
 _QRELS = f"""

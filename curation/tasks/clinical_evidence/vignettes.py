@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from curation.cases.roles import Role
 from curation.fidelity.meanings import VocabularyMeanings, meanings
 from curation.prompts.intent import SCENARIOS, Scenario
-from curation.tasks.clinical_evidence.decisions import FINDERS, MAX_GAP, cut_before
+from curation.tasks.clinical_evidence.decisions import FINDERS, cut_before
 from curation.tasks.clinical_evidence.records import Decision, Vignette
 from curation.tasks.clinical_evidence.rules import RuleReason
 from curation.tasks.clinical_evidence.settings import REASONS, OwnReason, Settings
@@ -183,7 +183,7 @@ def _decided(
     words = word_count(text.released) if text else 0
     if text is None or words < settings.min_words:
         return _drop(case, scenario, _short(at, answer.at), f"{words} words before {answer.words[0]!r}")
-    if answer.at - at > MAX_GAP:
+    if answer.at - at > settings.max_gap:
         gap = f"{answer.at - at} sentences before {answer.words[0]!r}"
         return _drop(case, scenario, Reason.REVEALED_EARLY, gap)
     told = sentences[answer.at]

@@ -122,12 +122,15 @@ def test_what_people_and_models_did_is_told(whole: Path) -> None:
         {"coefficient": "fleiss_kappa", "value": None, "low": None, "high": None},
     ]
     numbers = {**facts.compute(whole, run_sql), "review": {**review, "agreement": agreement}}
-    step = {"stage": "expand", "params": {"model": "a-model", "prompt": "expand@1"}}
+    asked = {"model": ["a-model", "b-model"], "prompt": "expand@1"}
+    step = {"stage": "expand", "params": asked, "models": ("a-model", "b-model")}
     prose = dict.fromkeys(("collection", "limitations", "intended_use"), "Text.")
     told = croissant_rai.statements(read_manifest(whole), numbers, prose, [step])
     assert told["rai:annotationsPerItem"] == "6 answers of 2 people on 3 pairs; 1 answer settled a dispute."
     assert told["rai:dataAnnotationPlatform"] == ["Label Studio"]
-    assert told["rai:machineAnnotationTools"] == ["language model a-model, stage expand, prompt expand@1"]
+    assert told["rai:machineAnnotationTools"] == [
+        "language model a-model, b-model, stage expand, prompt expand@1"
+    ]
     said = [row for row in told["rai:dataAnnotationAnalysis"] if row.startswith("Agreement")]
     assert said == ["Agreement of annotators, krippendorff_alpha: 0.500 (95 % interval 0.250 to 0.750)"]
     assert not set(told) - croissant_terms.RAI_NAMES

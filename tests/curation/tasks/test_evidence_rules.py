@@ -117,15 +117,18 @@ def test_a_model_that_guesses_does_not_count() -> None:
     known = [item for n in range(8) for item in tries("able", f"c{n}", 3 if n < 6 else 0, 0 if n < 6 else 3)]
     guessed = [item for n in range(8) for item in tries("toy", f"c{n}", 3 if n < 2 else 0, 0 if n < 2 else 3)]
     control = [f"c{n}" for n in range(8)]
-    counting = counting_models([*known, *guessed], control)
+    level = Fraction(1, 20)
+    counting = counting_models([*known, *guessed], control, level)
     assert counting == {"able"}
-    assert counting_models([*known, *guessed], []) == frozenset()
+    assert counting_models([*known, *guessed], control, Fraction(1, 100_000)) == frozenset()
+    assert counting_models([*known, *guessed], control, Fraction(2, 3)) == {"able", "toy"}
+    assert counting_models([*known, *guessed], [], level) == frozenset()
     both = [*tries("able", "q", 1, 2), *tries("toy", "q", 3, 0)]
     assert judge(both, counting, Fraction(1, 2)).difficulty is Difficulty.HARD_ENOUGH
     assert judge(both, counting, Fraction(1, 2)).tries == 3
     assert judge(tries("able", "q", 2, 1), counting, Fraction(1, 2)).difficulty is Difficulty.TOO_EASY
     assert judge(tries("able", "q", 0, 3), counting, Fraction(1, 2)).difficulty is Difficulty.KEY_SUSPECT
-    found = difficulties([*known, *both], [*control, "q", "r"], Fraction(1, 2))
+    found = difficulties([*known, *both], [*control, "q", "r"], Fraction(1, 2), level)
     assert found["q"].models == 1 and found["r"].difficulty is Difficulty.NOT_RUN
     for unheard in (tries("toy", "q", 3, 0), []):
         assert judge(unheard, counting, Fraction(1, 2)).difficulty is Difficulty.NOT_RUN

@@ -58,7 +58,8 @@ def mine(
     with connect() as connection:
         add_view(connection, "documents_indexed", [folder / "documents.parquet"], IndexedDocument)
         add_view(connection, "views", [folder / "views.parquet"], IndexedView)
-        batches = list(select(connection, mined(depth)))
+        connection.execute(f"SET VARIABLE depth = {depth}")
+        batches = list(select(connection, mined("depth")))
     return [row for batch in batches for row in from_table(Mined, batch)]
 
 

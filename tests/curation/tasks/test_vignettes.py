@@ -122,6 +122,15 @@ def test_a_hint_before_the_decision_is_cut_as_well(tmp_path: Path, hint: str) ->
     assert [(item.text, item.how) for item in decisions if item.scenario == "treatment"] == [(hint, "hint")]
 
 
+def test_how_far_the_decision_may_lie_behind_the_cut_is_a_setting(tmp_path: Path) -> None:
+    texts = (STORY, "A nephrectomy was considered.", "He slept well. He ate. He walked. He read.", OPERATED)
+    for number, (params, reasons) in enumerate((({}, {"revealed_early"}), ({"max_gap": 5}, set()))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        _, _, drops = run(folder, *texts, **params)
+        assert {str(drop.reason) for drop in drops if drop.id.endswith("treatment")} == reasons
+
+
 def test_a_patient_makes_one_query_drawn_by_hash(tmp_path: Path) -> None:
     vignettes, decisions, drops = run(tmp_path, STORY, TESTED, OPERATED, one_per_patient=True)
     assert len(vignettes) == len(decisions) == 1

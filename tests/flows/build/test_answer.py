@@ -137,7 +137,7 @@ def test_killed_and_resumed_it_pays_once_and_the_same_answers_give_the_same_byte
     for name in outputs(elsewhere):
         (elsewhere.root / name).unlink(missing_ok=True)
     session = Session(Settings(workspace=elsewhere.root), elsewhere, SilentReporter())
-    settle(session, spec, model=MODEL)
+    settle(session, spec, asked={stage.name: MODEL for stage in stages_of(spec)})
     assert outputs(elsewhere) == before
     assert not [p for p in place.root.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
 
@@ -249,7 +249,7 @@ judge = "{judge}"
     said = {}
     for judge in ("gpt-4.1", "claude-sonnet-4", "gpt-5-mini"):
         spec = read_spec(written(tmp_path, text.format(judge=judge)))
-        models = {stage.name: spec.prompts.model_of(stage.kind) for stage in stages_of(spec)}
+        models = {stage.name: spec.prompts.models_of(stage.kind)[0] for stage in stages_of(spec)}
         said[judge] = own_family(spec, models)
     assert said["claude-sonnet-4"] == []
     assert len(said["gpt-4.1"]) == len(said["gpt-5-mini"]) == 1

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -145,23 +146,29 @@ def test_the_first_stage_that_gave_something_else_is_named(workspace: Workspace)
 
 def test_the_model_that_answered_is_the_one_of_the_release(workspace: Workspace) -> None:
     found = rebuilding._find(workspace, LABEL)
-    spec = DatasetSpec.model_validate({"name": "known", "title": "Known", "tasks": {"visual_context": {}}})
+    told: dict[str, Any] = {"name": "known", "title": "Known", "prompts": {"stages": ["hyde", "query2doc"]}}
+    spec = DatasetSpec.model_validate({**told, "tasks": {"visual_context": {}}})
     directory = found.tasks["visual_context"]
     manifest = read_manifest(directory)
 
-    def answered(*models: str) -> None:
-        stages = [{"name": m, "version": 1, "params": {"model": m, "prompt_sha256": ""}} for m in models]
-        stages.append({"name": "reads_answers", "version": 1, "params": {"prompt_sha256": ""}})
+    def answered(**models: str) -> None:
+        stages = [
+            {"name": f"{stage}_answers", "version": 1, "params": {"model": model, "prompt_sha256": ""}}
+            for stage, model in models.items()
+        ]
+        stages.append({"name": "visual_context_hyde_texts", "version": 1, "params": {"prompt_sha256": ""}})
         (directory / NAME).write_text(dataclasses.replace(manifest, stages=tuple(stages)).to_json(), "utf-8")
 
     assert rebuilding._answered_by(spec, found) == spec
-    answered("")
+    answered(visual_context_hyde="")
     assert rebuilding._answered_by(spec, found) == spec
-    answered("a-model")
-    assert rebuilding._answered_by(spec, found).prompts.model == "a-model"
-    answered("a-model", "b-model")
+    answered(visual_context_hyde="a-model", visual_context_query2doc="b-model")
+    made = rebuilding._answered_by(spec, found).prompts
+    assert made.models == {"hyde": "a-model", "query2doc": "b-model"} and made.model == ""
+    answered(visual_context_hyde="a-model", summary_hyde="b-model")
+    both = DatasetSpec.model_validate({**told, "tasks": {"visual_context": {}, "summary": {}}})
     with pytest.raises(NotRebuildable, match="several_models"):
-        rebuilding._answered_by(spec, found)
+        rebuilding._answered_by(both, found)
 
 
 @pytest.mark.usefixtures("loads_in_one_process")

@@ -15,11 +15,11 @@ UNIT = 10_000
 _IDF = "ln(1 + (n - df + 0.5) / (df + 0.5))"
 
 
-def mined(depth: int, documents: str = "documents_indexed", views: str = "views", within: str = "") -> Sql:
+def mined(depth: str, documents: str = "documents_indexed", views: str = "views", within: str = "") -> Sql:
     """The statement that mines: rows of `Mined`, unique by query, document, view and system.
 
     Args:
-        depth: passages of each view and system.
+        depth: setting of the stage that says how many passages of each view and system.
         documents: view of IndexedDocument rows.
         views: view of IndexedView rows, one for each query and view.
         within: view of (query_id, article_key): only such articles are searched; '' for all.
@@ -27,7 +27,7 @@ def mined(depth: int, documents: str = "documents_indexed", views: str = "views"
     return Sql(_text(depth, documents, views, within), Mined, ("query_id", "corpus_id", "view", "system"))
 
 
-def _text(depth: int, documents: str, views: str, within: str) -> str:
+def _text(depth: str, documents: str, views: str, within: str) -> str:
     inside = (
         f"SEMI JOIN {within} AS c ON c.query_id = a.query_id AND c.article_key = w.article_key"
         if within
@@ -64,5 +64,5 @@ def _text(depth: int, documents: str, views: str, within: str) -> str:
         SELECT *, CAST(row_number() OVER (
             PARTITION BY query_id, view, system ORDER BY score DESC, corpus_id) AS BIGINT) AS rank
         FROM scored WHERE score > 0)
-    SELECT query_id, corpus_id, view, system, rank, score FROM ranked WHERE rank <= {int(depth)}
+    SELECT query_id, corpus_id, view, system, rank, score FROM ranked WHERE rank <= getvariable('{depth}')
     """

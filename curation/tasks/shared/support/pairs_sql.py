@@ -13,16 +13,12 @@ from curation.tasks.shared.support.records import (
     CitedSource,
     FoundPair,
 )
-from curation.tasks.shared.support.settings import VERSION
+from curation.tasks.shared.support.settings import VERSION, SupportSettings
 from curation.tasks.shared.support.whole import SUFFIX
 from schemas.benchmark import Document, Query
 from schemas.extracted import Source
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-DEPTH = 10
-"""Passages asked about of each view and system."""
-CITED_DEPTH = 3
-"""Passages of the articles an answer names, of each view and system."""
 _KINDS = ("question", "exercise")
 
 
@@ -118,8 +114,8 @@ def pairs_stage(task: str) -> SetStage:
             "views": Sql(_OF_QUERIES.format(rows=_both("views")), IndexedView, ("query_id", "view")),
             "documents_indexed": Sql(_INDEXED, IndexedDocument, ("corpus_id",)),
             "cited_articles": Sql(_CITED, CitedArticle, ("query_id", "article_key")),
-            "mined": mined(DEPTH),
-            "of_cited": mined(CITED_DEPTH, within="cited_articles"),
+            "mined": mined("mining_depth"),
+            "of_cited": mined("cited_depth", within="cited_articles"),
             "found": Sql(_FOUND, FoundPair, ("pair",)),
             "pairs": Sql(_PAIRS, AskedPair, ("id",)),
             "to_judge": Sql(_TO_JUDGE, AskedPair, ("id",)),
@@ -130,5 +126,5 @@ def pairs_stage(task: str) -> SetStage:
             SetAccount("document", "all_documents", "id", "documents", "id"),
             SetAccount("pair", "found", "pair", "pairs", "id"),
         ),
-        params={"depth": DEPTH, "cited_depth": CITED_DEPTH},
+        params={name: getattr(SupportSettings(), name) for name in ("mining_depth", "cited_depth")},
     )

@@ -27,3 +27,9 @@ class SupportSettings(task.Settings):
     max_family: int = Field(
         default=50, ge=0, description="a concept with more below it is too general to be a target"
     )
+    mining_depth: int = Field(
+        default=10, ge=1, le=1000, description="passages judged of each view and mining system"
+    )
+    cited_depth: int = Field(
+        default=3, ge=1, le=1000, description="the same within the articles that an answer names"
+    )
