@@ -88,6 +88,11 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
+def template(name: str) -> jinja2.Template:
+    """One of the card's templates, or `tasks/<task>` for the part that a task brings."""
+    return _environment().get_template(name)
+
+
 def cell(value: object) -> str:
     """A value inside a Markdown table: no line break, no pipe, no HTML."""
     text = " ".join(str(value).split())
@@ -270,8 +275,8 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> dic
         "models": models(head, facts),
     }
     return {
-        path: re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(context))
-        for path, template in PAGES.items()
+        path: re.sub(r"\n{3,}", "\n\n", template(name).render(context))
+        for path, name in PAGES.items()
     }
 
 

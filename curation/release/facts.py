@@ -161,7 +161,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "licences": fetch(query, _LICENCES.format(corpus=corpus_of(given)), given),
         "tiers": {row["tier"]: row["count"] for row in _grouped(query, given, "tier", "queries")},
         "label_status": _grouped(query, given, "label_status", "qrels"),
-        "scores": _grouped(query, given, "score", "qrels"),
+        "scores": _grouped(query, given, "score, label_status", "qrels"),
         "rules": _grouped(query, given, "rule, score", "qrels"),
         "exclusions": _grouped(query, given, "reason", "excluded"),
         "lengths": {

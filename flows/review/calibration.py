@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from annotation.judge.circularity import circular, families
+from annotation.judge.circularity import circular, families, has_model, unknown
 from annotation.judge.order import Orders, order_effect
 from annotation.judge.standing import NOT_RANDOM, OTHER_JUDGE, Bar, Key, standing
 from annotation.verdicts import SINGLE
@@ -105,6 +105,7 @@ def _measured(
         "judge": dict(judge),
         "families": facts["families"],
         "circular": facts["circular"],
+        "unknown_families": facts.get("unknown_families", []),  # samples of before name none
         "drawn_from": told.get("release", {}),
     }
 
@@ -119,11 +120,13 @@ def facts_of(rows: Sequence[Row], shaped_by: Iterable[str]) -> dict[str, Any]:
     models = sorted({row["model"] for row in rows if row["model"]})
     judged = [row for row in rows if row["forward"] and row["reversed"]]
     mining = {name.partition(":")[0] for row in rows for name in row["found_by"]}
+    systems = {*shaped_by, *mining}
     return {
         "order": asdict(order_effect(_orders(judged))),
         "seeds": asdict(order_effect(_seeds(judged))),
         "families": sorted({family for model in models for family in families(model)}),
-        "circular": [asdict(item) for model in models for item in circular(model, {*shaped_by, *mining})],
+        "circular": [asdict(item) for model in models for item in circular(model, systems)],
+        "unknown_families": list(unknown({*models, *systems}) if any(map(has_model, systems)) else ()),
     }
 
 
