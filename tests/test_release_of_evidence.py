@@ -266,6 +266,9 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     assert "that a view other than the\nreasoning path found) is `not_run`" in card
     # nobody compared the judge with people: what it said is no label yet
     assert stated["label"] == "candidates" and "is **not calibrated** (not_run)" in card
+    assert "These pairs are **candidates**: what a language model judged, for people to review" in card
+    assert stated["grades"]["0"].startswith("A language model judged") and "**One model for both.**" in card
+    assert "drawn by lot from" not in card and "family of scripted is **not known**" in card
     found = json.loads((folder / "provenance/calibration.json").read_text("utf-8"))
     assert found["status"] == "not_run" and found["order"]["pairs"] and found["order"]["is_flagged"]
     twice = [row for row in judgements if row["seeded"]]
