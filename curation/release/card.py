@@ -274,10 +274,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> dic
         "drawn_with": drawn_with(head),
         "models": models(head, facts),
     }
-    return {
-        path: re.sub(r"\n{3,}", "\n\n", template(name).render(context))
-        for path, name in PAGES.items()
-    }
+    return {path: re.sub(r"\n{3,}", "\n\n", template(name).render(context)) for path, name in PAGES.items()}
 
 
 def texts(

@@ -17,6 +17,7 @@ from curation.release import results
 from curation.release.calibrated import calibration_facts
 from curation.release.example import example
 from curation.release.faceted import facet_facts
+from curation.release.miners import miner_facts
 from curation.release.named import name_facts
 from curation.release.reviewed import review_facts
 from curation.release.translated import translation_facts
@@ -175,6 +176,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "splits": fetch(query, _SPLITS, given),
         **review_facts(directory, query, given),
         **calibration_facts(directory),
+        **miner_facts(query, given),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
         "image_flags": fetch(query, _FLAGS, given) if "image_checks" in given else [],

@@ -95,6 +95,7 @@ class CalibratedPair:
     drawn: int = column("pairs drawn of them")
     judge: int | None = column("what the judge concluded, null for nothing", default=None)
     people: int | None = column("verdict of two people or an adjudicator, null while none", default=None)
+    answers: tuple[str, ...] = column("each answer: role, pseudonym, grade", default=())
 
 
 @record

@@ -19,7 +19,7 @@ from curation.tasks.registry import task_of
 from flows.review.store import BY_DOUBT, CALIBRATION, ENDED, FRAME, ReviewFolder
 from flows.specs import DATA_CARDS, read_spec
 from schemas.grades import UNDECIDED
-from schemas.review import CalibrationPair
+from schemas.review import CalibrationPair, Verdict
 from schemas.spec import DatasetSpec, Review
 from schemas.task import Task
 
@@ -30,8 +30,13 @@ Calibrate = Callable[[Sequence[Row], Sequence[Row]], dict[str, Any]]
 
 def people_of(folder: ReviewFolder) -> dict[Key, int]:
     """Pair -> the grade of its verdict, where two people or an adjudicator made it."""
+    return {pair: row.grade for pair, row in verdicts_of(folder).items() if row.grade is not None}
+
+
+def verdicts_of(folder: ReviewFolder) -> dict[Key, Verdict]:
+    """Pair -> its verdict, where two people or an adjudicator gave it a grade."""
     return {
-        (row.query_id, row.corpus_id): row.grade
+        (row.query_id, row.corpus_id): row
         for row in folder.verdicts()
         if row.grade is not None and row.rule != SINGLE and row.label_status != "judge"
     }

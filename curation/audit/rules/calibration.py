@@ -43,13 +43,17 @@ _OTHER_CONCLUSION = f"""SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibr
     LEFT JOIN judgements AS j {_SAME} AND j.forward = r.stratum
         AND (j.score = r.judge OR (j.score IS NULL AND j.reason = 'middle'))
     WHERE r.judge IS NOT NULL AND j.reason IS NULL"""
-_NOT_ANSWERED = """SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibration AS r
-    LEFT JOIN annotations AS a ON a."query-id" = r."query-id" AND a."corpus-id" = r."corpus-id"
-    WHERE r.people IS NOT NULL GROUP BY r."query-id", r."corpus-id", r.people
-    HAVING NOT coalesce(bool_or(a.role = 'adjudicator' AND a.grade = r.people), false)
+_FOLLOWS = """NOT coalesce(bool_or(a.role = 'adjudicator' AND a.grade = r.people), false)
         AND NOT coalesce(count(DISTINCT a.annotator) FILTER (a.role = 'annotator') > 1
             AND r.people BETWEEN min(a.grade) FILTER (a.role = 'annotator')
                 AND max(a.grade) FILTER (a.role = 'annotator'), false)"""
+_TOLD = """SELECT "query-id", "corpus-id", split_part(one, ':', 1) AS role,
+    split_part(one, ':', 2) AS annotator,
+    try_cast(split_part(one, ':', 3) AS BIGINT) AS grade
+    FROM (SELECT "query-id", "corpus-id", unnest(answers) AS one FROM calibration)"""
+_NOT_ANSWERED = """SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibration AS r
+    {join} ({answers}) AS a ON a."query-id" = r."query-id" AND a."corpus-id" = r."corpus-id"
+    WHERE r.people IS NOT NULL GROUP BY r."query-id", r."corpus-id", r.people HAVING {follows}"""
 _PLACES = 4
 _KAPPA_APART = 0.002
 """How far a stated κ may be from that of the table: figures are rounded to four places."""
@@ -84,6 +88,17 @@ def _without_table(context: Context) -> Outcome:
 def _told(text: str, *tables: str) -> Callable[[Context], str]:
     """SQL of a check that needs some tables, '' without them."""
     return lambda context: text if all(name in context.views for name in tables) else ""
+
+
+def _not_answered(context: Context) -> str:
+    """Verdicts in the sample that its own answers do not give, or those to a released label."""
+    found = []
+    if CALIBRATION.name in context.views and "answers" in context.columns(CALIBRATION.name):
+        found.append(_NOT_ANSWERED.format(join="LEFT JOIN", answers=_TOLD, follows=_FOLLOWS))
+    if CALIBRATION.name in context.views and "annotations" in context.views:
+        join = "JOIN" if found else "LEFT JOIN"  # of queries that are not released it has no answers
+        found.append(_NOT_ANSWERED.format(join=join, answers="FROM annotations", follows=_FOLLOWS))
+    return " UNION ".join(f"({text})" for text in found)
 
 
 def _left_open(context: Context) -> str:
@@ -315,7 +330,7 @@ RULES = (
     ),
     Rule(
         "judge_calibration",
-        2,
+        3,
         "A judge's labels rest on a calibration",
         "A release with labels by a judge says 'candidates' unless the judge is calibrated; every figure of "
         "provenance/calibration.json follows from judgements and calibration, and these from each other and "
@@ -361,8 +376,15 @@ RULES = (
             ),
             Check(
                 "a grade of people in the sample that no two answers and no adjudicator gave",
-                _told(_NOT_ANSWERED, "calibration", "annotations"),
-                _drawn("a grade that nobody gave", _EMPTY, "'unjudged' AS stratum, 2 AS people"),
+                _not_answered,
+                (
+                    _drawn("a grade that nobody gave", _EMPTY, "'unjudged' AS stratum, 2 AS people"),
+                    _drawn(
+                        "a grade that one person alone gave",
+                        _EMPTY,
+                        "'unjudged' AS stratum, 2 AS people, ['annotator:A1:2'] AS answers",
+                    ),
+                ),
             ),
         ),
         compared=_judged,

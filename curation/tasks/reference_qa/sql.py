@@ -30,7 +30,7 @@ _DROPS = f"""
 """A query without a positive or candidate is not released: what no model was asked may support its answer."""
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=3,
+    version=4,
     inputs={
         "asked": (f"{NAME}_pairs.queries", Query),
         "corpus": (f"{NAME}_pairs.documents", Document),

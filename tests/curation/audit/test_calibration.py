@@ -29,8 +29,11 @@ def world(**changes: Any) -> dict[str, list[dict[str, Any]]]:
         both = {"forward": cell, "reversed": cell, "seeded": seeded}
         said.append({**pair, "score": grade, "reason": "", **both, "model": "m"})
         drawn.append(
-            {**pair, "stratum": cell, "population": population, "drawn": 10, "judge": grade, "people": people}
-        )
+            {
+                **pair, "stratum": cell, "population": population, "drawn": 10, "judge": grade,
+                "people": people, "answers": [f"annotator:A{n}:{people}" for n in (1, 2)],
+            }
+        )  # fmt: skip
         answers += [
             {**pair, "annotator": f"A{n}", "role": "annotator", "grade": people, "rule": "review/unanimous@1"}
             for n in (1, 2)
@@ -106,6 +109,21 @@ def test_a_pair_is_left_open_by_judge_or_people_alone(tmp_path: Path) -> None:
         {"query-id": "q0", "corpus-id": "d40", "score": None, "reason": "middle", "forward": "1 1"}
     )
     assert check(LABELS, dataset(tmp_path / "2", tables), tmp_path).status == "passed"
+
+
+def test_the_sample_holds_its_own_answers_also_of_queries_that_are_not_released(tmp_path: Path) -> None:
+    tables = world()
+    tables["annotations"] = [row for row in tables["annotations"] if row["query-id"] != "q1"]
+    tables["qrels"] = [row for row in tables["qrels"] if row["query-id"] != "q1"]
+    stated(tmp_path)
+    subject = dataset(tmp_path, tables)
+    assert check(CALIBRATION, subject, tmp_path).status == "passed"
+    for answers in ([], ["annotator:A1:2"], ["annotator:A1:0", "annotator:A2:0"], ["adjudicator:A3:1"]):
+        drawn = [dict(row) for row in tables["calibration"]]
+        changed = next(row for row in drawn if row["query-id"] == "q1" and row["people"] == 2)
+        changed["answers"] = answers
+        found = check(CALIBRATION, dataset(tmp_path, {**tables, "calibration": drawn}), tmp_path)
+        assert found.status == "failed" and named(found) == {changed["query-id"], changed["corpus-id"]}
 
 
 def test_every_planted_defect_is_found(tmp_path: Path) -> None:
