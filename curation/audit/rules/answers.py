@@ -84,8 +84,8 @@ RULES = (
         1,
         "Short answers apart from queries",
         "Where answers are published, no query holds the whole words of its own answer of fewer than "
-        f"{_LEAST} words, if it has at least {_LETTERS} letters and a word that is rare among medical articles. A "
-        "question may offer its answer, and a relative may have the disease: a person should look.",
+        f"{_LEAST} words, if it has at least {_LETTERS} letters and a word that is rare among medical "
+        "articles. A question may offer its answer, a relative may have the disease: a person should look.",
         "warn",
         "answers",
         checks=(
