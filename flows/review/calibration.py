@@ -112,6 +112,7 @@ def _measured(
         "circular": facts["circular"],
         "unknown_families": facts.get("unknown_families", []),  # samples of before name none
         "drawn_from": told.get("release", {}),
+        "mined_then": told.get("mined"),
     }
 
 

@@ -74,6 +74,7 @@ def draw_calibration(
         "per_cell": wanted.per_cell,
         "judge": asdict(judges[0]),
         "release": {"version": head.version, "release_hash": head.release_hash},
+        "mined": len(task.judgements),
         **facts_of(task.judgements, shapers(head.stages, head.shaped_by, head.task)),
         "strata": dict(sorted(Counter(pair.stratum for pair in frame).items())),
     }

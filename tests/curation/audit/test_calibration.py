@@ -15,6 +15,7 @@ from tests.curation.audit.small import check, dataset, named, planted, qrels, ru
 LABELS = rule_of(RULES, "judge_labels")
 CALIBRATION = rule_of(RULES, "judge_calibration")
 CELLS = {"0 0": (0, 40), "2 2": (2, 10)}
+"""Of each cell, what the judge concludes and how many pairs there were when the sample was drawn."""
 
 
 def world(**changes: Any) -> dict[str, list[dict[str, Any]]]:
@@ -87,6 +88,22 @@ def test_what_is_stated_of_a_judge_has_to_follow(
     subject = dataset(tmp_path, world(), label=label)
     stated(tmp_path, **changes)
     assert check(CALIBRATION, subject, tmp_path).status == expected
+
+
+def test_the_populations_of_the_sample_are_those_of_the_table(tmp_path: Path) -> None:
+    stated(tmp_path, mined_then=50)  # since then others were mined: nothing to compare with
+    assert check(CALIBRATION, dataset(tmp_path, world()), tmp_path).status == "passed"
+    tables = world()
+    for number in range(30):
+        pair = {"query-id": "never kept", "corpus-id": f"other {number}"}
+        both = {"forward": "0 0", "reversed": "0 0", "seeded": "", "model": "m"}
+        tables["judgements"].append({**pair, "score": 0, "reason": "", **both})
+    told = {"mined": 50, "judged": 50, "order": {"pairs": 50, "unstable": {"value": 0.0}}}
+    stated(tmp_path, **told, mined_then=50)
+    assert check(CALIBRATION, dataset(tmp_path, tables), tmp_path).status == "passed"
+    drawn = [{**row, "population": 12} if row["stratum"] == "2 2" else row for row in tables["calibration"]]
+    found = check(CALIBRATION, dataset(tmp_path, {**tables, "calibration": drawn}), tmp_path)
+    assert found.status == "failed" and "2 2" in named(found)
 
 
 def test_without_a_calibration_a_judge_gives_candidates_only(tmp_path: Path) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 
 from annotation.judge.circularity import unknown
+from curation.audit import audit
+from curation.published.manifest import read_manifest
 from curation.release.card import template
 from curation.release.reviewed import grades
 from curation.tasks.registry import task_of
 from flows.review.calibration import facts_of
+from tests.curation.release import known as known_release
+from tests.curation.release.known import World, run_sql
+from tests.releases import card_text
 
 TASK = task_of("clinical_evidence")
 SETTINGS = {"min_words": 60, "one_per_patient": True, "max_right": 2, "min_document_words": 20}
@@ -84,3 +90,17 @@ def test_a_family_that_nobody_knows_is_said_to_be_unknown() -> None:
     assert "is known to be of the judge's family" in calibration()
     page = calibration(unknown_families=["own-judge"])
     assert "family of own-judge is **not known**" in page and "is known to be of" not in page
+
+
+@pytest.mark.usefixtures("fewer_defects")
+def test_an_empty_release_of_a_task_that_has_only_candidates_calls_itself_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.queries, world.documents, world.qrels, world.excluded = [], [], [], []
+    assert read_manifest(world.release("labels")).label == "silver"
+    waiting = dataclasses.replace(known_release.TASK, candidates_because="Nobody measured its rules.")
+    monkeypatch.setattr(known_release, "TASK", waiting)
+    directory = world.release("waiting")
+    assert read_manifest(directory).label == "candidates"
+    assert "**empty**: no queries" in (text := card_text(directory)) and "These pairs are" not in text
+    assert audit(directory, run_sql).verdict == "clean"

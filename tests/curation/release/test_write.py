@@ -29,7 +29,6 @@ from schemas.label import RecordLabels
 from schemas.record import to_table
 from schemas.stages import Reason
 from schemas.tables import IMAGE_CHECKS, ORIGIN_CORPUS, QUERIES
-from tests.curation.release import known as known_release
 from tests.curation.release.known import World, make_world, noise_image, run_sql
 from tests.releases import card_text
 
@@ -191,20 +190,6 @@ def test_an_empty_build_is_an_empty_release(world: World) -> None:
     report = audit(directory, run_sql)
     assert report.verdict == "clean" and "corpus: 0" in report.rows
     assert not report.publishable and "no query" in report.not_publishable_because[0]
-
-
-@pytest.mark.usefixtures("fewer_defects")
-def test_an_empty_release_of_a_task_that_has_only_candidates_calls_itself_so(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.queries, world.documents, world.qrels, world.excluded = [], [], [], []
-    assert read_manifest(world.release("labels")).label == "silver"
-    waiting = dataclasses.replace(known_release.TASK, candidates_because="Nobody measured its rules.")
-    monkeypatch.setattr(known_release, "TASK", waiting)
-    directory = world.release("waiting")
-    assert read_manifest(directory).label == "candidates"
-    assert "**empty**: no queries" in (text := card_text(directory)) and "These pairs are" not in text
-    assert audit(directory, run_sql).verdict == "clean"
 
 
 def load_every_config(directory: Path) -> dict[str, list[str]]:
