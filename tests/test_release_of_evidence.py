@@ -289,11 +289,11 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
     spec = world.spec.model_copy(update={"review": review})
     workspace = world.workspace
     first = workspace.releases / "evidence" / "1.0.0" / NAME
-    wanted = Options(people=tuple(numbered(2)), ocr=False, calibration=Wanted(60, 6))
+    wanted = Options(people=tuple(numbered(2)), ocr=False, calibration=Wanted(120, 12))
     made = prepare(first, workspace, wanted)
     folder = made.folder
     pairs, items = folder.calibration(), folder.candidates()
-    assert len(pairs) == 60 == len(items) and {item.origin for item in items} == {"calibration"}
+    assert len(pairs) == 120 == len(items) and {item.origin for item in items} == {"calibration"}
     assert {row.stratum for row in pairs} == set(folder.json("calibration.json")["strata"])
     assert {"unstable", "not_judged", "unjudged", "0 0"} <= {row.stratum for row in pairs}
     again = prepare(first, workspace, wanted)
@@ -325,7 +325,7 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
         )
         for row in folder.allotments()
     )  # fmt: skip
-    assert len(settle(folder, Terms()).verdicts) == 60
+    assert len(settle(folder, Terms()).verdicts) == 120
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
     apply_verdicts(session, spec)
     run_partition(workspace, spec, "1.1.0")
@@ -342,7 +342,7 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
     # of a query that is not released, a verdict measures the judge and labels nothing
     measured = published(second, "provenance/calibration")
     assert {row["query-id"] for row in measured} >= beside
-    assert all(len(row["answers"]) == 2 for row in measured) and found["judged_by_people"] == 60
+    assert all(len(row["answers"]) == 2 for row in measured) and found["judged_by_people"] == 120
     for table in ("qrels", "excluded", "annotations", "provenance/keys", "answers"):
         assert not beside & {row["query-id"] for row in published(second, table)}
     assert not beside & {row["id"] for row in published(second, "queries")}
@@ -351,12 +351,13 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
     left_out = {(row["query-id"], row["corpus-id"]): row["reason"] for row in published(second, "excluded")}
     open_pairs = [row for row in published(second, "provenance/calibration") if row["stratum"] == "unstable"]
     assert open_pairs
-    open_pairs = [row for row in open_pairs if row["query-id"] not in beside]
+    kept = {row["id"] for row in published(second, "queries")}  # people left some of them no positive
+    open_pairs = [row for row in open_pairs if row["query-id"] in kept]
     assert open_pairs
     for row in open_pairs:
         key = (row["query-id"], row["corpus-id"])
         assert labels[key]["label_status"] == "expert" and key not in left_out
-    middle = [row for row in measured if row["people"] == 1 and row["query-id"] not in beside]
+    middle = [row for row in measured if row["people"] == 1 and row["query-id"] in kept]
     assert middle and all(left_out[row["query-id"], row["corpus-id"]] == "middle" for row in middle)
 
 
