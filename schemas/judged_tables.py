@@ -5,12 +5,19 @@ from __future__ import annotations
 from schemas.columns import PAIR, PAIR_KEY, flag, number, text
 from schemas.published import STRINGS, Column, Published
 
+_ASKED = (
+    text("query-id", "id of a query that the judge was asked about; in queries only if it is released"),
+    PAIR[1],
+)
+"""A query is kept for what the judge said of it, so what measures the judge may not hang on the kept ones."""
+
 JUDGEMENTS = Published(
     "judgements",
     "provenance/judgements",
-    "Every pair that was mined for the judge: what found it, and what the judge said in each order.",
+    "Every pair that was mined for the judge, of queries that are not released too: what found it, and what "
+    "the judge said in each order.",
     (
-        *PAIR,
+        *_ASKED,
         number("score", "grade the judge gave, null where it gave none", may_be_null=True),
         text("reason", "exclusion code; not_run: no valid answer; '' where there is a grade", repeats=True),
         text("forward", "0 to 3 for each axis in the first order, '' when not judged", repeats=True),
@@ -34,14 +41,16 @@ JUDGEMENTS = Published(
 CALIBRATION = Published(
     "calibration",
     "provenance/calibration",
-    "The pairs drawn to measure how far the judge agrees with people, and what both say of them.",
+    "The pairs drawn to measure how far the judge agrees with people, and what both say of them: a sample of "
+    "all `judgements`, and of unlabelled results of systems.",
     (
-        *PAIR,
+        *_ASKED,
         text("stratum", "cell of the judge's scores, unstable, not_judged, or unjudged", repeats=True),
         number("population", "pairs of the stratum that could be drawn"),
         number("drawn", "pairs drawn of them: drawn / population is the chance each had"),
         number("judge", "what the judge concluded: 0, 1 (between) or 2; null for nothing", may_be_null=True),
         number("people", "the verdict of two people or an adjudicator; null while none", may_be_null=True),
+        Column("answers", STRINGS, "each answer: role, pseudonym, grade or -, as annotator:A1:2", since=4),
     ),
     PAIR_KEY,
     reader="auditor",

@@ -55,6 +55,8 @@ class Question:
         right: heading over the document.
         guideline: Markdown; examples for every grade.
         with_diagnosis: whether it can be answered only with the query case's principal diagnosis at hand.
+        with_answer: whether it is about the query's answer, which is then shown, as it is to the judge.
+        with_reasoning: whether it is about the reasoning behind that answer, too.
     """
 
     text: str
@@ -62,6 +64,8 @@ class Question:
     right: str
     guideline: str
     with_diagnosis: bool = False
+    with_answer: bool = False
+    with_reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,8 @@ class Task:
         candidates_because: why what its rules say are candidates for review and no labels yet, a sentence; ''
             where they are labels. A release of candidates is never publishable.
         sure_rules: of a task of candidates, rules whose pairs are labels all the same.
+        asking: of a task with a judge, the stage whose tables `queries` and `answers` hold all that it is
+            asked about, kept or not: people who measure the judge see these.
 
     Raises:
         ValueError: the parts do not fit together.
@@ -150,6 +156,7 @@ class Task:
     extra_tables: tuple[str, ...] = ()
     shows_captions: frozenset[Side] = frozenset()
     candidates_because: str = ""
+    asking: str = ""
     sure_rules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -274,8 +274,16 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
         )
     # nobody compared the judge with people: what it said is no label yet
     assert stated["label"] == "candidates" and "is **not calibrated** (not_run)" in card
+    # what the judge can be measured on does not hang on its own verdict: pairs of queries without a positive
+    asked = {(row["query_id"], row["corpus_id"]) for row in world.rows("_apart.pairs")}
+    assert {(row["query-id"], row["corpus-id"]) for row in judgements} == asked
+    assert {query for query, _ in asked} > set(queries["id"])
+    assert "These pairs are **candidates**: what a language model judged, for people to review" in card
+    assert stated["grades"]["0"].startswith("A language model judged") and "**One model for both.**" in card
+    assert "drawn by lot from" not in card and "family of scripted is **not known**" in card
     found = json.loads((folder / "provenance/calibration.json").read_text("utf-8"))
     assert found["status"] == "not_run" and found["order"]["pairs"] and found["order"]["is_flagged"]
+    assert f"to {found['judged']:,} of {len(asked):,} pairs that were mined for it" in card
     twice = [row for row in judgements if row["seeded"]]
     other = sum(row["seeded"] != row["forward"] for row in twice)
     assert found["seeds"]["pairs"] == len(twice) and 0 < other < len(twice)
@@ -289,15 +297,28 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
     spec = world.spec.model_copy(update={"review": review})
     workspace = world.workspace
     first = workspace.releases / "evidence" / "1.0.0" / NAME
-    wanted = Options(people=tuple(numbered(2)), ocr=False, calibration=Wanted(60, 6))
+    wanted = Options(people=tuple(numbered(2)), ocr=False, calibration=Wanted(120, 12))
     made = prepare(first, workspace, wanted)
     folder = made.folder
     pairs, items = folder.calibration(), folder.candidates()
-    assert len(pairs) == 60 == len(items) and {item.origin for item in items} == {"calibration"}
+    assert len(pairs) == 120 == len(items) and {item.origin for item in items} == {"calibration"}
     assert {row.stratum for row in pairs} == set(folder.json("calibration.json")["strata"])
     assert {"unstable", "not_judged", "unjudged", "0 0"} <= {row.stratum for row in pairs}
     again = prepare(first, workspace, wanted)
     assert again.new == 0 and folder.calibration() == pairs
+    # drawn from every pair the judge was asked about, whatever it said and whether or not it is released
+    released = {row["id"] for row in published(first, "queries")}
+    beside = {row.query_id for row in pairs} - released
+    assert beside and {row["query_id"] for row in world.rows("_apart.pairs")} >= beside
+    strata = folder.json("calibration.json")["strata"]
+    with_answer = {name: n for name, n in strata.items() if name not in ("unjudged", "not_judged")}
+    assert sum(with_answer.values()) == len(world.rows("_judged.judged"))
+    # people are shown what the judge was: the answer, and the reasoning that leads to it
+    said = {row["query_id"]: row for row in world.rows("_views.answers")}
+    for item in items:
+        shown = {one.name: one.value for one in item.shown}
+        assert shown["answer"] == said[item.query_id]["answer"]
+        assert shown["reasoning"] == said[item.query_id]["explanation"]
     # blind: what is sent holds no score, cell or rank, and two people get each item
     sent = json.dumps([task_data(item, str) for item in items])
     assert "unstable" not in sent and "calibration" not in sent and "bm25" not in sent
@@ -312,7 +333,7 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
         )
         for row in folder.allotments()
     )  # fmt: skip
-    assert len(settle(folder, Terms()).verdicts) == 60
+    assert len(settle(folder, Terms()).verdicts) == 120
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
     apply_verdicts(session, spec)
     run_partition(workspace, spec, "1.1.0")
@@ -326,15 +347,25 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
     report = audit(second, query(), plant=False)
     wrong = {rule.rule: rule.note for rule in report.rules if rule.status in ("failed", "error")}
     assert not wrong, wrong
+    # of a query that is not released, a verdict measures the judge and labels nothing
+    measured = published(second, "provenance/calibration")
+    assert {row["query-id"] for row in measured} >= beside
+    assert all(len(row["answers"]) == 2 for row in measured) and found["judged_by_people"] == 120
+    for table in ("qrels", "excluded", "annotations", "provenance/keys", "answers"):
+        assert not beside & {row["query-id"] for row in published(second, table)}
+    assert not beside & {row["id"] for row in published(second, "queries")}
     # people's verdicts on pairs that the judge left open
     labels = {(row["query-id"], row["corpus-id"]): row for row in published(second, "qrels")}
     left_out = {(row["query-id"], row["corpus-id"]): row["reason"] for row in published(second, "excluded")}
     open_pairs = [row for row in published(second, "provenance/calibration") if row["stratum"] == "unstable"]
     assert open_pairs
+    kept = {row["id"] for row in published(second, "queries")}  # people left some of them no positive
+    open_pairs = [row for row in open_pairs if row["query-id"] in kept]
+    assert open_pairs
     for row in open_pairs:
         key = (row["query-id"], row["corpus-id"])
         assert labels[key]["label_status"] == "expert" and key not in left_out
-    middle = [row for row in published(second, "provenance/calibration") if row["people"] == 1]
+    middle = [row for row in measured if row["people"] == 1 and row["query-id"] in kept]
     assert middle and all(left_out[row["query-id"], row["corpus-id"]] == "middle" for row in middle)
 
 
@@ -398,7 +429,7 @@ def test_every_mined_pair_is_told_with_what_the_judge_said(world: World) -> None
     told = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_all.judgements")}
     queries = {row["id"] for row in world.rows("_all.queries")}
     asked = {(row["query_id"], row["corpus_id"]) for row in world.rows("_apart.pairs")}
-    assert told.keys() == {pair for pair in asked if pair[0] in queries}
+    assert told.keys() == asked and {query for query, _ in asked} > queries
     judged = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_judged.judged")}
     for pair, row in told.items():
         made = judged.get(pair)

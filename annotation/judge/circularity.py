@@ -43,6 +43,9 @@ FAMILIES: Final[dict[str, tuple[str, ...]]] = {
 e5-mistral is of both; medcpt was trained from PubMedBERT. Lexical systems (bm25) are of none."""
 
 
+_WITHOUT_MODEL: Final = re.compile(r"bm25|concepts|citation|exact name")
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A system of the judge's own family."""
@@ -59,6 +62,16 @@ def families(name: str) -> frozenset[str]:
         for family, patterns in FAMILIES.items()
         if any(re.search(p if p.startswith("^") else rf"(?<![a-z0-9]){p}", text) for p in patterns)
     )
+
+
+def unknown(names: Iterable[str]) -> tuple[str, ...]:
+    """Models, and systems with one, whose family nobody can tell from their names."""
+    return tuple(name for name in sorted(set(names)) if has_model(name) and not families(name))
+
+
+def has_model(system: str) -> bool:
+    """Whether there is a model in a system; lexical ones and rules have none."""
+    return not _WITHOUT_MODEL.fullmatch(system)
 
 
 def circular(model: str, systems: Iterable[str]) -> tuple[Relation, ...]:

@@ -131,6 +131,11 @@ def _relevance(shown: Mapping[str, str]) -> TaskData:
     if "reference_diagnosis" in shown:
         name = "<b>Principal diagnosis of this case:</b> "
         before = block("mq-fact", name + escape(shown["reference_diagnosis"]))
+    if "answer" in shown:
+        before += block("mq-fact", "<b>Answer:</b> " + escape(shown["answer"]))
+    if "reasoning" in shown:
+        told = "<summary>How the answer follows</summary>" + block("mq-text", escape(shown["reasoning"]))
+        before += block("mq-fact", f"<details>{told}</details>")
     left = _side(shown, {"query_text": "mq-text"}, language)
     right = _side(shown, {"document_title": "mq-title", "document_text": "mq-text"}, "")
     return {"left": _chip(language) + before + left, "right": right}

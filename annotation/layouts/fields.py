@@ -25,6 +25,8 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
         "language",
         "query_text",
         "reference_diagnosis",
+        "answer",
+        "reasoning",
         "document_title",
         "document_text",
         "concepts",
@@ -46,9 +48,10 @@ SHOWN: Final[dict[Kind, tuple[str, ...]]] = {
 """kind -> fields in the order of `ReviewCandidate.shown`.
 
 language: BCP-47 of the query, translation, caption, case or question. reference_diagnosis: the query case's
-principal diagnosis; only where the question needs it. source_url, license: of the record; query_…: of the
-query. The relevance kinds show neither, for two sides of one article would give the answer away: their
-projects list all sources together, see `annotation.layouts.guidelines.sources`.
+principal diagnosis; only where the question needs it. answer, reasoning: of the query, where the question is
+about them: what a judge was told, so that people answer the same question. source_url, license: of the
+record; query_…: of the query. The relevance kinds show neither, for two sides of one article would give the
+answer away: their projects list all sources together, see `annotation.layouts.guidelines.sources`.
 """
 REQUIRED: Final[dict[Kind, tuple[tuple[str, ...], ...]]] = {
     "relevance_image": (
@@ -90,6 +93,8 @@ TEXTS: Final = (
     "answer_options",
     "answer_key",
     "explanation",
+    "answer",
+    "reasoning",
 )
 """Fields that show text of an article."""
 IMAGES: Final = ("query_image", "document_image")

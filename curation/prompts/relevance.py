@@ -41,6 +41,8 @@ _QUERY: Final[tuple[tuple[str, str], ...]] = (
     ("query_text", "query text"),
     ("query_image", "query image"),
     ("reference_diagnosis", "principal diagnosis of the query's patient"),
+    ("answer", "answer to the query"),
+    ("reasoning", "how the answer follows"),
 )
 _DOCUMENT: Final[tuple[tuple[str, str], ...]] = (
     ("document_title", "document title"),

@@ -89,6 +89,11 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
+def template(name: str) -> jinja2.Template:
+    """One of the card's templates, or `tasks/<task>` for the part that a task brings."""
+    return _environment().get_template(name)
+
+
 def cell(value: object) -> str:
     """A value inside a Markdown table: no line break, no pipe, no HTML."""
     text = " ".join(str(value).split())
@@ -295,10 +300,7 @@ def render(head: ReleaseManifest, facts: Facts, prose: Mapping[str, str]) -> dic
         "drawn_with": drawn_with(head),
         "models": models(head, facts),
     }
-    return {
-        path: re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(context))
-        for path, template in PAGES.items()
-    }
+    return {path: re.sub(r"\n{3,}", "\n\n", template(name).render(context)) for path, name in PAGES.items()}
 
 
 def texts(

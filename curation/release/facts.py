@@ -17,6 +17,7 @@ from curation.release import results
 from curation.release.calibrated import calibration_facts
 from curation.release.example import example
 from curation.release.faceted import facet_facts
+from curation.release.miners import miner_facts
 from curation.release.named import name_facts
 from curation.release.reviewed import review_facts
 from curation.release.translated import translation_facts
@@ -161,7 +162,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "licences": fetch(query, _LICENCES.format(corpus=corpus_of(given)), given),
         "tiers": {row["tier"]: row["count"] for row in _grouped(query, given, "tier", "queries")},
         "label_status": _grouped(query, given, "label_status", "qrels"),
-        "scores": _grouped(query, given, "score", "qrels"),
+        "scores": _grouped(query, given, "score, label_status", "qrels"),
         "rules": _grouped(query, given, "rule, score", "qrels"),
         "exclusions": _grouped(query, given, "reason", "excluded"),
         "lengths": {
@@ -175,6 +176,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "splits": fetch(query, _SPLITS, given),
         **review_facts(directory, query, given),
         **calibration_facts(directory),
+        **miner_facts(query, given),
         "synthetic": fetch_one(query, _SYNTHETIC, given),
         "text_check": fetch_one(query, _TEXT_CHECK, given) if "image_checks" in given else None,
         "image_flags": fetch(query, _FLAGS, given) if "image_checks" in given else [],

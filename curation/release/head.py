@@ -43,7 +43,9 @@ def head_of(
     """
     reasons = _not_publishable(numbers, task, build)
     used = {row["reason"] for row in numbers["exclusions"]}
+    is_empty = not numbers["counts"]["queries"]  # then its pairs would be what the task says of them
     waits = _has_candidates(numbers) or _not_calibrated(numbers) is not None
+    waits = waits or (is_empty and bool(task.candidates_because))
     is_silver = numbers["experts"]["queries"] < spec.expert_minimum
     return ReleaseManifest(
         format_version=FORMAT_VERSION,

@@ -30,7 +30,15 @@ VERDICTS, REVIEWED = "{task}_verdicts", "{task}_reviewed"
 """Names of the stage that holds what was brought from the review, and of the stage that applies it."""
 REVIEW = "provenance/review.json"
 """Agreement, precision of rules and missed positives, as they were when the release was made."""
-NOT_RELEVANT = "People judged that the document is not relevant to the query."
+NOT_RELEVANT = "{who} judged that the document is not relevant to the query."
+_JUDGES = {
+    "structural": "rules",
+    "candidate": "rules",
+    "judge": "a language model",
+    "expert": "people",
+    "adjudicated": "people",
+}
+"""Label status -> who gave the grade."""
 _COUNTS = """
     SELECT count(DISTINCT ("query-id", "corpus-id")) AS pairs, count(DISTINCT "query-id") AS queries,
         count(*) AS answers, count(DISTINCT annotator) AS people,
@@ -87,6 +95,7 @@ class CalibratedPair:
     drawn: int = column("pairs drawn of them")
     judge: int | None = column("what the judge concluded, null for nothing", default=None)
     people: int | None = column("verdict of two people or an adjudicator, null while none", default=None)
+    answers: tuple[str, ...] = column("each answer: role, pseudonym, grade", default=())
 
 
 @record
@@ -232,15 +241,18 @@ def reviewed_stage(task: str) -> SetStage:
 
 
 def grades(task: Task, scores: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Definitions of a task's grades; 0 is one where people judged a pair not relevant.
+    """Definitions of a task's grades; 0 is one where a pair was judged not relevant, and says by whom.
 
     Args:
         task: the task.
-        scores: rows with the `score` of the task's labels.
+        scores: rows with `score` and `label_status` of the task's labels.
     """
     found = {str(grade.score): grade.definition for grade in task.grades if grade.score}
-    if any(row["score"] == 0 for row in scores):
-        found["0"] = NOT_RELEVANT
+    statuses = {row["label_status"] for row in scores if row["score"] == 0}
+    who = dict.fromkeys(name for status, name in _JUDGES.items() if status in statuses)
+    if who:
+        told = " or ".join(who)
+        found["0"] = NOT_RELEVANT.format(who=told[0].upper() + told[1:])
     return found
 
 

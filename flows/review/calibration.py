@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from annotation.judge.circularity import circular, families
+from annotation.judge.circularity import circular, families, has_model, unknown
 from annotation.judge.order import Orders, order_effect
 from annotation.judge.standing import NOT_RANDOM, OTHER_JUDGE, Bar, Key, standing
 from annotation.verdicts import SINGLE
@@ -20,7 +20,7 @@ from flows.review.store import BY_DOUBT, CALIBRATION, ENDED, FRAME, ReviewFolder
 from flows.specs import DATA_CARDS, read_spec
 from schemas.grades import UNDECIDED
 from schemas.prompt import models_in
-from schemas.review import CalibrationPair
+from schemas.review import CalibrationPair, Verdict
 from schemas.spec import DatasetSpec, Review
 from schemas.task import Task
 
@@ -31,8 +31,13 @@ Calibrate = Callable[[Sequence[Row], Sequence[Row]], dict[str, Any]]
 
 def people_of(folder: ReviewFolder) -> dict[Key, int]:
     """Pair -> the grade of its verdict, where two people or an adjudicator made it."""
+    return {pair: row.grade for pair, row in verdicts_of(folder).items() if row.grade is not None}
+
+
+def verdicts_of(folder: ReviewFolder) -> dict[Key, Verdict]:
+    """Pair -> its verdict, where two people or an adjudicator gave it a grade."""
     return {
-        (row.query_id, row.corpus_id): row.grade
+        (row.query_id, row.corpus_id): row
         for row in folder.verdicts()
         if row.grade is not None and row.rule != SINGLE and row.label_status != "judge"
     }
@@ -106,7 +111,9 @@ def _measured(
         "judge": dict(judge),
         "families": facts["families"],
         "circular": facts["circular"],
+        "unknown_families": facts.get("unknown_families", []),  # samples of before name none
         "drawn_from": told.get("release", {}),
+        "mined_then": told.get("mined"),
     }
 
 
@@ -120,11 +127,13 @@ def facts_of(rows: Sequence[Row], shaped_by: Iterable[str]) -> dict[str, Any]:
     models = sorted({row["model"] for row in rows if row["model"]})
     judged = [row for row in rows if row["forward"] and row["reversed"]]
     mining = {name.partition(":")[0] for row in rows for name in row["found_by"]}
+    systems = {*shaped_by, *mining}
     return {
         "order": asdict(order_effect(_orders(judged))),
         "seeds": asdict(order_effect(_seeds(judged))),
         "families": sorted({family for model in models for family in families(model)}),
-        "circular": [asdict(item) for model in models for item in circular(model, {*shaped_by, *mining})],
+        "circular": [asdict(item) for model in models for item in circular(model, systems)],
+        "unknown_families": list(unknown({*models, *systems}) if any(map(has_model, systems)) else ()),
     }
 
 

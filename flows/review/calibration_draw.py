@@ -17,6 +17,9 @@ from schemas.errors import UsageError
 from schemas.grades import UNDECIDED
 from schemas.review import CalibrationPair
 
+JUDGED_IN = "en"
+"""What a judge is asked about a question with translations: its own words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -71,6 +74,7 @@ def draw_calibration(
         "per_cell": wanted.per_cell,
         "judge": asdict(judges[0]),
         "release": {"version": head.version, "release_hash": head.release_hash},
+        "mined": len(task.judgements),
         **facts_of(task.judgements, shapers(head.stages, head.shaped_by, head.task)),
         "strata": dict(sorted(Counter(pair.stratum for pair in frame).items())),
     }
@@ -85,17 +89,29 @@ def judges_of(task: Published) -> list[Asked]:
 def _frame(task: Published) -> Iterator[Mined]:
     """All that may be drawn: what the judge was to be asked about, and top results that nobody labelled.
 
-    A pair that people judged already stays in: the judge's word on it counts, not its label of today. One
-    that is excluded for another reason than the judge's doubt is no part of the pool.
+    Whether a query was kept, released or excluded plays no part: a query is kept for what the judge said of
+    it, and a sample of kept ones would be chosen by what it is to measure. A pair that people judged already
+    stays in, too. Of translations there is one pair, the one that the judge saw.
+
+    Raises:
+        UsageError: the workspace no longer has a query that the judge was asked about.
     """
     between = task_of(task.manifest.task).between
     middle = between.score if between else None
     found = {pair.key for pair in task.pool}
+    lost = {row["query-id"] for row in task.judgements} - task.queries.keys() - task.unreleased.keys()
+    if lost:
+        raise UsageError(
+            f"{len(lost)} queries that were put to the judge are neither in the release nor in the workspace",
+            file=str(task.directory),
+            hint="draw where the release was made, or medqrels build and release again",
+        )
+    is_translated = task_of(task.manifest.task).by_language
     asked = set()
     for row in task.judgements:
         key = (row["query-id"], row["corpus-id"])
         asked.add(key)
-        if task.ending(*key):
+        if is_translated and task.facets(key[0]).language != JUDGED_IN:
             continue
         reason = row["reason"]
         if row["score"] is None and reason not in UNDECIDED:

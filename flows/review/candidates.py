@@ -25,6 +25,7 @@ from annotation.candidates import (
     random_pairs,
     reserved,
 )
+from annotation.judge.sampling import UNJUDGED
 from curation.privacy import Hit
 from curation.privacy.images import READ_VERSION
 from curation.tasks.registry import task_of
@@ -132,7 +133,8 @@ def prepare(
     if (options.sample is not None and options.sample < 1) or not 0 <= options.gold_share <= 0.5:
         raise UsageError("a sample has at least one item, and at most half of it are gold items")
     run = query()
-    task = Published(directory, run, options.depth)
+    known_here = Known(workspace, run)
+    task = Published(directory, run, options.depth, known_here)
     head = task.manifest
     folder = folder or review_folder(workspace, head.dataset, head.task)
     before = folder.candidates()
@@ -149,18 +151,21 @@ def prepare(
         if (row.query_id, row.corpus_id) not in had_pairs
     ]
     known = {pair.key: pair for pair in (*task.positives, *task.pool, *drawn.pairs)}
+    of_judge = {(row.query_id, row.corpus_id) for row in measured if row.stratum != UNJUDGED}
     ends: dict[str, Ending] = {}
     again: dict[tuple[str, str], Pair] = {}
     lasting: list[ReviewCandidate] = []  # their query has no positive left: it is shown as it was
     for item in before:
         ending = task.ending(item.query_id, item.corpus_id)
+        if ending == "excluded" and (item.query_id, item.corpus_id) in of_judge:
+            ending = None  # a label or not: what the judge said of it is measured
         if ending:
             ends[item.id] = ending
         elif item.query_id in task.queries:
             again[item.query_id, item.corpus_id] = _pair_of(item, known)
         elif item.id not in folder.json(FRAME).get(ENDED, {}):
             lasting.append(item)
-    shown = _candidates(task, Known(workspace, run), again | {pair.key: pair for pair in drawn.pairs})
+    shown = _candidates(task, known_here, again | {pair.key: pair for pair in drawn.pairs})
     told = answered(folder)
     asked = [*continued(before, shown, {name for name, _ in told}).values(), *lasting]
     found = scan(asked, task, _seen(folder), with_images=options.ocr)
@@ -344,10 +349,10 @@ def _candidates(
     rows = [*queries.values(), *documents.values()]
     blurred = known.blurred({source_image(row.image) for row in rows if row.image})
     mentions = known.mentions({row.source_id for row in rows})
-    wants = task_of(task.manifest.task).question.with_diagnosis
-    diagnoses = known.diagnoses(
-        {row.patient_id for row in queries.values() if row.patient_id} if wants else ()
-    )
+    question = task_of(task.manifest.task).question
+    patients = {row.patient_id for row in queries.values() if row.patient_id}
+    diagnoses = known.diagnoses(patients if question.with_diagnosis else ())
+    answers = task.answers(queries.keys()) if question.with_answer else {}
     made = {}
     head = task.manifest
     for _, pair in sorted(pairs.items()):
@@ -358,6 +363,9 @@ def _candidates(
         ]
         fields = _fields(asked, offered)
         fields["reference_diagnosis"] = diagnoses.get(asked.patient_id, "")
+        answer, reasoning = answers.get(asked.id, ("", ""))
+        fields["answer"] = answer
+        fields["reasoning"] = reasoning if question.with_reasoning else ""
         fields["concepts"] = json.dumps(spans, ensure_ascii=False, sort_keys=True) if spans else ""
         is_blurred = bool({source_image(asked.image), source_image(offered.image)} & blurred)
         made[pair.key] = make_candidate(pair, head.dataset, head.task, fields, is_sensitive=is_blurred)

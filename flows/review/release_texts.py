@@ -19,6 +19,7 @@ from curation.evaluation.runs import SUFFIX, read_run
 from curation.published.manifest import ReleaseManifest, read_manifest
 from curation.published.query import QueryRunner, fetch
 from curation.release.facts import views
+from curation.tasks.registry import task_of
 from flows.engine.runner import table_files
 from flows.engine.workspace import Workspace
 from schemas.grades import UNDECIDED
@@ -59,6 +60,7 @@ _CUT = {
 """SQL of what an image is called by: a panel by its figure's file and its box, see schemas.review."""
 _LICENCES = """SELECT DISTINCT o.article_id, t.license FROM {table} t JOIN {origin} o ON o.id = t.id
     WHERE t.id IN ({ids}) ORDER BY 1, 2"""
+_ASKED = "id, text, language, license, article_id, patient_id, source_id, transforms, specialty, tier"
 _SIDES = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
 
 
@@ -85,10 +87,15 @@ class Published:
         directory: the task directory.
         query: runs SQL over Parquet.
         depth: results of each system that may be drawn.
+        known: what a workspace knows beside it: queries that the judge was asked about and that are not
+            released. Only people who measure the judge are shown these.
     """
 
-    def __init__(self, directory: Path, query: QueryRunner, depth: int = DEPTH) -> None:
+    def __init__(
+        self, directory: Path, query: QueryRunner, depth: int = DEPTH, known: Known | None = None
+    ) -> None:
         self.directory, self._query, self._depth = directory, query, depth
+        self._known = known or Known(None, query)
         self.views = views(directory)
         self.manifest: ReleaseManifest = read_manifest(directory)
 
@@ -113,6 +120,20 @@ class Published:
         return fetch(self._query, _JUDGEMENTS, self.views) if "judgements" in self.views else []
 
     @cached_property
+    def unreleased(self) -> dict[str, tuple[Row, Facets]]:
+        """Queries of judged pairs that are not released, as the workspace has them."""
+        gone = {row["query-id"] for row in self.judgements} - self.queries.keys()
+        return self._known.queries(task_of(self.manifest.task).asking, gone)
+
+    def answers(self, queries: Collection[str]) -> dict[str, tuple[str, str]]:
+        """Query -> its answer and what explains it: of a released one from the release."""
+        text = 'SELECT "query-id" AS id, answer, explanation FROM answers ORDER BY 1'
+        rows = fetch(self._query, text, self.views) if "answers" in self.views else []
+        found = {row["id"]: (row["answer"], row["explanation"] or "") for row in rows if row["id"] in queries}
+        others = self.unreleased.keys() & set(queries)
+        return found | self._known.answers(task_of(self.manifest.task).asking, others)
+
+    @cached_property
     def excluded(self) -> dict[tuple[str, str], str]:
         """Pair that is neither positive nor negative -> why: it is never drawn."""
         return {(row["q"], row["c"]): row["reason"] for row in fetch(self._query, _EXCLUDED, self.views)}
@@ -125,13 +146,16 @@ class Published:
 
     def ending(self, query: str, document: str) -> Ending | None:
         """Why a pair that was drawn once is asked about no longer, if so."""
-        if document not in self.documents or query not in self.queries.keys() | self.emptied:
+        known = query in self.queries or query in self.emptied or query in self.unreleased
+        if document not in self.documents or not known:
             return "gone"
         reason = self.excluded.get((query, document), "")
         return "excluded" if reason and reason not in _OPEN else None
 
     def facets(self, query: str) -> Facets:
         """What a query belongs to."""
+        if query not in self.queries:
+            return self.unreleased[query][1]
         row = self.queries[query]
         return Facets(row["specialty"] or "", row["language"], row["tier"] or "")
 
@@ -193,7 +217,8 @@ class Published:
                     **{name: value or "" for name, value in row.items() if name != "transforms"},
                     transforms=row["transforms"],
                 )
-        return found
+        others = self.unreleased if is_query else {}
+        return found | {name: others[name][0] for name in ids if name in others and name not in found}
 
     def _called(self, table: str) -> dict[str, str]:
         """SQL of what the images of a table are called by."""
@@ -213,6 +238,8 @@ class Published:
                 text = _LICENCES.format(table=table, origin=origin, ids=part)
                 for row in fetch(self._query, text, self.views):
                     found[self.addresses.get(row["article_id"]) or row["article_id"]].add(row["license"])
+        for asked in self.rows("queries", {q for q, _ in pairs if q not in self.queries}).values():
+            found[self.addresses.get(asked.article_id) or asked.article_id].add(asked.license)
         return found
 
     def images(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes, str]]:
@@ -268,6 +295,21 @@ class Known:
         return [
             row for part in _listed(ids) for row in fetch(self._query, text.format(ids=part), {"t": files})
         ]
+
+    def queries(self, stage: str, ids: Collection[str]) -> dict[str, tuple[Row, Facets]]:
+        """Queries of a task's stage that a judge was asked about, kept or not."""
+        text = f"SELECT {_ASKED} FROM t WHERE id IN ({{ids}}) ORDER BY id"
+        found = {}
+        for row in self._rows(f"{stage}.queries", text, ids) if stage and ids else ():
+            facets = Facets(row.pop("specialty"), row["language"], row.pop("tier"))
+            found[row["id"]] = (Row(**{"title": "", "image": "", **row}), facets)
+        return found
+
+    def answers(self, stage: str, ids: Collection[str]) -> dict[str, tuple[str, str]]:
+        """Query -> its answer and what explains it."""
+        text = "SELECT query_id, answer, explanation FROM t WHERE query_id IN ({ids}) ORDER BY query_id"
+        rows = self._rows(f"{stage}.answers", text, ids) if stage and ids else ()
+        return {row["query_id"]: (row["answer"], row["explanation"]) for row in rows}
 
     def blurred(self, images: Collection[str]) -> set[str]:
         """Images that are to be blurred: flagged ones, and those nobody has looked at."""

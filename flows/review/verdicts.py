@@ -33,14 +33,14 @@ from flows.engine.session import Session
 from flows.engine.workspace import Workspace
 from flows.review.agreement import scale_of
 from flows.review.brought import bring
-from flows.review.calibration import people_of
+from flows.review.calibration import verdicts_of
 from flows.review.store import BY_DOUBT, ENDED, FRAME, PRECISION, ReviewFolder, review_folder
 from flows.review.tasks import task_for
 from schemas.benchmark import Qrel, Query
 from schemas.review import Allotment, ReviewAnnotation, ReviewCandidate, Verdict
 from schemas.spec import DatasetSpec, Review
 
-BROUGHT_VERSION = 3
+BROUGHT_VERSION = 4
 SHOWN_FIGURES = (Coefficient.PERCENT, Coefficient.ALPHA_ORDINAL, Coefficient.AC2_LINEAR)
 """Figures of agreement that a card tells; all others are in the report of `review agreement`."""
 _DIGITS = 4
@@ -153,8 +153,16 @@ def _bring(
 
 
 def _calibrated(folder: ReviewFolder) -> list[CalibratedPair]:
-    """The calibration sample with the verdicts of people."""
-    people = people_of(folder)
+    """The calibration sample with the verdicts of people, and the answers these rest on.
+
+    The published answers to labels are of released queries; the sample is of others too.
+    """
+    people, told = verdicts_of(folder), counted(folder.annotations())
+
+    def answers(pair: tuple[str, str]) -> tuple[str, ...]:
+        rows = told.get(people[pair].candidate_id, ()) if pair in people else ()
+        return tuple(sorted(f"{one.role}:{one.annotator}:{_grade(one.grade)}" for one in rows))
+
     return [
         CalibratedPair(
             query_id=row.query_id,
@@ -163,10 +171,15 @@ def _calibrated(folder: ReviewFolder) -> list[CalibratedPair]:
             population=row.population,
             drawn=row.drawn,
             judge=row.judge,
-            people=people.get((row.query_id, row.corpus_id)),
+            people=found.grade if (found := people.get((row.query_id, row.corpus_id))) else None,
+            answers=answers((row.query_id, row.corpus_id)),
         )
         for row in folder.calibration()
     ]
+
+
+def _grade(grade: int | None) -> str:
+    return "-" if grade is None else str(grade)
 
 
 def _answer(row: ReviewAnnotation) -> JudgedAnswer:

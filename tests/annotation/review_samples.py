@@ -33,6 +33,7 @@ LAYOUTS: tuple[tuple[Kind, str], ...] = (
     ("relevance_image", "image_search"),
     ("relevance_image", "summary"),
     ("relevance_text", "case_study"),
+    ("relevance_text", "clinical_evidence"),
     ("confusion", "concept_discrimination"),
     ("translation", "multilingual_evidence"),
     ("figure_caption", "figure_caption"),
@@ -103,6 +104,9 @@ def fields(kind: Kind, task: str, image: str, extra: str = "") -> dict[str, str]
     side = {"document_title": "Sarcoidosis in primary care" + extra, "document_text": story}
     if task == "case_study":
         return {"query_text": story, "reference_diagnosis": "Pulmonary sarcoidosis" + extra, **side}
+    if task == "clinical_evidence":
+        told = {"answer": "Biopsy of a node" + extra, "reasoning": STORY * 3 + extra}
+        return {"query_text": story, **told, **side}
     if task == "summary":
         return {"query_text": story, "query_image": image, **side}
     return {"query_text": caption, "query_image": image, "concepts": marks, **side}

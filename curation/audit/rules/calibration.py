@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from curation.audit.rules.runs_twice import CHANGED
 from curation.audit.rules.text_rows import literal
 from curation.published.manifest import NAME, OF_CANDIDATES
 from curation.release.calibrated import CALIBRATED, FILE, calibration_facts
+from curation.tasks.registry import TASKS
 from schemas.grades import UNDECIDED
 from schemas.judged_tables import CALIBRATION, JUDGEMENTS
 
@@ -43,13 +44,23 @@ _OTHER_CONCLUSION = f"""SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibr
     LEFT JOIN judgements AS j {_SAME} AND j.forward = r.stratum
         AND (j.score = r.judge OR (j.score IS NULL AND j.reason = 'middle'))
     WHERE r.judge IS NOT NULL AND j.reason IS NULL"""
-_NOT_ANSWERED = """SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibration AS r
-    LEFT JOIN annotations AS a ON a."query-id" = r."query-id" AND a."corpus-id" = r."corpus-id"
-    WHERE r.people IS NOT NULL GROUP BY r."query-id", r."corpus-id", r.people
-    HAVING NOT coalesce(bool_or(a.role = 'adjudicator' AND a.grade = r.people), false)
+_FOLLOWS = """NOT coalesce(bool_or(a.role = 'adjudicator' AND a.grade = r.people), false)
         AND NOT coalesce(count(DISTINCT a.annotator) FILTER (a.role = 'annotator') > 1
             AND r.people BETWEEN min(a.grade) FILTER (a.role = 'annotator')
                 AND max(a.grade) FILTER (a.role = 'annotator'), false)"""
+_TOLD = """SELECT "query-id", "corpus-id", split_part(one, ':', 1) AS role,
+    split_part(one, ':', 2) AS annotator,
+    try_cast(split_part(one, ':', 3) AS BIGINT) AS grade
+    FROM (SELECT "query-id", "corpus-id", unnest(answers) AS one FROM calibration)"""
+_NOT_ANSWERED = """SELECT r."query-id" AS q, r."corpus-id" AS c FROM calibration AS r
+    {join} ({answers}) AS a ON a."query-id" = r."query-id" AND a."corpus-id" = r."corpus-id"
+    WHERE r.people IS NOT NULL GROUP BY r."query-id", r."corpus-id", r.people HAVING {follows}"""
+_POPULATIONS = """SELECT r.stratum, r.population, count(j.forward) AS held
+    FROM (SELECT DISTINCT stratum, population FROM calibration
+        WHERE stratum NOT IN ('not_judged', 'unjudged')) AS r
+    LEFT JOIN judgements AS j ON j.forward <> ''
+        AND r.stratum = if(j.reason = 'unstable', 'unstable', j.forward)
+    GROUP BY ALL HAVING held <> r.population ORDER BY ALL"""
 _PLACES = 4
 _KAPPA_APART = 0.002
 """How far a stated κ may be from that of the table: figures are rounded to four places."""
@@ -86,6 +97,17 @@ def _told(text: str, *tables: str) -> Callable[[Context], str]:
     return lambda context: text if all(name in context.views for name in tables) else ""
 
 
+def _not_answered(context: Context) -> str:
+    """Verdicts in the sample that its own answers do not give, or those to a released label."""
+    found = []
+    if CALIBRATION.name in context.views and "answers" in context.columns(CALIBRATION.name):
+        found.append(_NOT_ANSWERED.format(join="LEFT JOIN", answers=_TOLD, follows=_FOLLOWS))
+    if CALIBRATION.name in context.views and "annotations" in context.views:
+        join = "JOIN" if found else "LEFT JOIN"  # of queries that are not released it has no answers
+        found.append(_NOT_ANSWERED.format(join=join, answers="FROM annotations", follows=_FOLLOWS))
+    return " UNION ".join(f"({text})" for text in found)
+
+
 def _left_open(context: Context) -> str:
     if JUDGEMENTS.name not in context.views or "excluded" not in context.views:
         return ""
@@ -118,6 +140,11 @@ def _other_figures(context: Context) -> Outcome:
         given = _stated_value(stated, name)
         if given != value and not _is_near(given, value):
             found.add(f"{FILE} says {name} = {given}; the tables give {value}", side(FILE, name, str(given)))
+    for stratum, population, held in _other_populations(context, stated.get("mined_then")):
+        found.add(
+            f"the sample says {population} pairs of stratum {stratum}; judgements has {held}",
+            side(CALIBRATION.name, stratum, str(population)),
+        )
     kappa = stated.get("kappa") or {}
     low, floor = kappa.get("low"), stated.get("floor")
     is_borne = isinstance(low, float | int) and isinstance(floor, float | int) and low >= floor
@@ -128,6 +155,18 @@ def _other_figures(context: Context) -> Outcome:
             side(FILE, "status", CALIBRATED),
         )
     return found.outcome(len(real) + 1)
+
+
+def _other_populations(context: Context, mined_then: Any) -> Iterator[tuple[str, int, int]]:
+    """Strata that are not as large in `judgements` as the sample says: stratum, said, held.
+
+    Only where nothing was mined since it was drawn, and every row is one that the judge saw.
+    """
+    task = TASKS.get(context.subject.task)
+    is_same = mined_then == context.select("SELECT count(*) AS n FROM judgements")[0]["n"]
+    if CALIBRATION.name in context.views and is_same and not (task and task.by_language):
+        for row in context.select(_POPULATIONS):
+            yield str(row["stratum"]), int(row["population"]), int(row["held"])
 
 
 def _stated_value(stated: Mapping[str, Any], name: str) -> Any:
@@ -315,7 +354,7 @@ RULES = (
     ),
     Rule(
         "judge_calibration",
-        2,
+        3,
         "A judge's labels rest on a calibration",
         "A release with labels by a judge says 'candidates' unless the judge is calibrated; every figure of "
         "provenance/calibration.json follows from judgements and calibration, and these from each other and "
@@ -340,6 +379,13 @@ RULES = (
                     _stated("a sample that nobody drew", "drawn", drawn=300),
                     _stated("an order that is said to matter", "order", order=_ASKED_TWICE),
                     _stated("a seed that was never tried", "seeds", seeds=_ASKED_TWICE),
+                    Defect(
+                        "a stratum that is said to be larger than it is",
+                        f"""DELETE FROM judgements; DELETE FROM calibration; {_said("one", _GAVE_2)};
+                        INSERT INTO calibration BY NAME SELECT {_pair("one")}, '3 3' AS stratum,
+                            99 AS population, 1 AS drawn, 2 AS judge RETURNING stratum""",
+                        files=_stating(drawn=1, mined_then=1),
+                    ),
                     _stated("agreement that nobody measured", "kappa", kappa={"value": 0.9, "low": 0.8}),
                     _stated(
                         "a judge called calibrated below its floor",
@@ -361,8 +407,15 @@ RULES = (
             ),
             Check(
                 "a grade of people in the sample that no two answers and no adjudicator gave",
-                _told(_NOT_ANSWERED, "calibration", "annotations"),
-                _drawn("a grade that nobody gave", _EMPTY, "'unjudged' AS stratum, 2 AS people"),
+                _not_answered,
+                (
+                    _drawn("a grade that nobody gave", _EMPTY, "'unjudged' AS stratum, 2 AS people"),
+                    _drawn(
+                        "a grade that one person alone gave",
+                        _EMPTY,
+                        "'unjudged' AS stratum, 2 AS people, ['annotator:A1:2'] AS answers",
+                    ),
+                ),
             ),
         ),
         compared=_judged,

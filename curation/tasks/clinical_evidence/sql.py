@@ -157,7 +157,7 @@ _DROPS = """
 """
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=3,
+    version=4,
     inputs={
         "all_queries": (f"{NAME}_views.queries", Query),
         "all_answers": (f"{NAME}_views.answers", EvidenceAnswer),

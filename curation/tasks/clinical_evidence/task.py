@@ -60,6 +60,8 @@ TASK = Task(
         left="Story and question",
         right="Passage",
         guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
+        with_answer=True,
+        with_reasoning=True,
     ),
     scale=Scale(
         query="the story of a patient up to a decision, and the question what should be decided",
@@ -90,6 +92,7 @@ TASK = Task(
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     extra_tables=("answers", "judgements"),
+    asking=f"{NAME}_views",
     candidates_because="A language model judged the pairs, and how far it agrees with experts has not been "
     "measured.",
 )

@@ -54,9 +54,10 @@ _ANSWERS = """
     FROM all_answers AS a JOIN members AS m ON m.english_id = a.query_id
 """
 _JUDGEMENTS = """
-    SELECT j.* REPLACE (m.query_id AS query_id)
-    FROM of_questions AS j JOIN members AS m ON m.english_id = j.query_id
+    SELECT j.* REPLACE (coalesce(m.query_id, j.query_id) AS query_id)
+    FROM of_questions AS j LEFT JOIN members AS m ON m.english_id = j.query_id
 """
+"""A question that is not kept has no translations: its pairs are told as they were judged."""
 _ORIGINS = """
     WITH failed AS (
         SELECT wanted, list(fault ORDER BY "check") AS reasons FROM checks WHERE fault <> '' GROUP BY wanted)
@@ -92,7 +93,7 @@ _DROPS = f"""
 """
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=2,
+    version=3,
     inputs={
         "asked": (f"{NAME}_wanted.queries", Query),
         "wanted": (f"{NAME}_wanted.wanted", WantedTranslation),
@@ -118,7 +119,7 @@ OVER_ALL = SetStage(
         "excluded": Sql(_EXCLUDED, Excluded, ("query_id", "corpus_id")),
         "answers": Sql(_ANSWERS, AnsweredQuery, ("query_id",)),
         "collections": Sql("FROM all_sources", Source, ("id",)),
-        "of_questions": mined_pairs("pairs", queries="questions"),
+        "of_questions": mined_pairs("pairs"),
         "judgements": Sql(_JUDGEMENTS, MinedPair, ("query_id", "corpus_id")),
         "translations": Sql(_ORIGINS, TranslationOrigin, ("query_id", "language")),
         "translation_checks": Sql(_CHECKS, TranslationCheck, ("query_id", "language", "check")),

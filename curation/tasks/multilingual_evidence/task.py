@@ -55,6 +55,7 @@ TASK = Task(
         left="Question",
         right="Passage",
         guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
+        with_answer=True,
     ),
     scale=Scale(
         query="a question of medicine in any language, without the answer",
@@ -87,6 +88,7 @@ TASK = Task(
     by_language=True,
     extra_tables=("answers", "judgements", "translations", "translation_checks"),
     sure_rules=(f"{NAME}/{BY_ANSWER}",),
+    asking=f"{NAME}_pairs",
     candidates_because="An answer cites documents, not passages: which passage supports it, only a judge or "
     "an expert can say.",
 )

@@ -27,10 +27,10 @@ _DROPS = f"""
     FROM asked AS q LEFT JOIN pairs AS p ON p.query_id = q.id LEFT JOIN labelled AS l ON l.pair = p.id
     WHERE q.id NOT IN (SELECT id FROM queries) GROUP BY q.source_id, q.article_id
 """
-"""A query without any label is neither kept nor released: what no model was asked may support its answer."""
+"""A query without a positive or candidate is not released: what no model was asked may support its answer."""
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=3,
+    version=4,
     inputs={
         "asked": (f"{NAME}_pairs.queries", Query),
         "corpus": (f"{NAME}_pairs.documents", Document),

@@ -42,6 +42,7 @@ TASK = Task(
         left="Question",
         right="Passage",
         guideline=_HERE.with_name("guideline.md").read_text("utf-8"),
+        with_answer=True,
     ),
     scale=Scale(
         query="a question of medicine or its sciences, without the answer",
@@ -72,6 +73,7 @@ TASK = Task(
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
     extra_tables=("answers", "judgements"),
+    asking=f"{NAME}_pairs",
     sure_rules=(f"{NAME}/{BY_ANSWER}",),
     candidates_because="An answer cites documents, not passages: which passage supports it, only a judge or "
     "an expert can say.",

@@ -15,6 +15,7 @@ from tests.curation.audit.small import check, dataset, named, planted, qrels, ru
 LABELS = rule_of(RULES, "judge_labels")
 CALIBRATION = rule_of(RULES, "judge_calibration")
 CELLS = {"0 0": (0, 40), "2 2": (2, 10)}
+"""Of each cell, what the judge concludes and how many pairs there were when the sample was drawn."""
 
 
 def world(**changes: Any) -> dict[str, list[dict[str, Any]]]:
@@ -29,8 +30,11 @@ def world(**changes: Any) -> dict[str, list[dict[str, Any]]]:
         both = {"forward": cell, "reversed": cell, "seeded": seeded}
         said.append({**pair, "score": grade, "reason": "", **both, "model": "m"})
         drawn.append(
-            {**pair, "stratum": cell, "population": population, "drawn": 10, "judge": grade, "people": people}
-        )
+            {
+                **pair, "stratum": cell, "population": population, "drawn": 10, "judge": grade,
+                "people": people, "answers": [f"annotator:A{n}:{people}" for n in (1, 2)],
+            }
+        )  # fmt: skip
         answers += [
             {**pair, "annotator": f"A{n}", "role": "annotator", "grade": people, "rule": "review/unanimous@1"}
             for n in (1, 2)
@@ -86,6 +90,22 @@ def test_what_is_stated_of_a_judge_has_to_follow(
     assert check(CALIBRATION, subject, tmp_path).status == expected
 
 
+def test_the_populations_of_the_sample_are_those_of_the_table(tmp_path: Path) -> None:
+    stated(tmp_path, mined_then=50)  # since then others were mined: nothing to compare with
+    assert check(CALIBRATION, dataset(tmp_path, world()), tmp_path).status == "passed"
+    tables = world()
+    for number in range(30):
+        pair = {"query-id": "never kept", "corpus-id": f"other {number}"}
+        both = {"forward": "0 0", "reversed": "0 0", "seeded": "", "model": "m"}
+        tables["judgements"].append({**pair, "score": 0, "reason": "", **both})
+    told = {"mined": 50, "judged": 50, "order": {"pairs": 50, "unstable": {"value": 0.0}}}
+    stated(tmp_path, **told, mined_then=50)
+    assert check(CALIBRATION, dataset(tmp_path, tables), tmp_path).status == "passed"
+    drawn = [{**row, "population": 12} if row["stratum"] == "2 2" else row for row in tables["calibration"]]
+    found = check(CALIBRATION, dataset(tmp_path, {**tables, "calibration": drawn}), tmp_path)
+    assert found.status == "failed" and "2 2" in named(found)
+
+
 def test_without_a_calibration_a_judge_gives_candidates_only(tmp_path: Path) -> None:
     tables = world()
     del tables["calibration"], tables["annotations"]
@@ -106,6 +126,21 @@ def test_a_pair_is_left_open_by_judge_or_people_alone(tmp_path: Path) -> None:
         {"query-id": "q0", "corpus-id": "d40", "score": None, "reason": "middle", "forward": "1 1"}
     )
     assert check(LABELS, dataset(tmp_path / "2", tables), tmp_path).status == "passed"
+
+
+def test_the_sample_holds_its_own_answers_also_of_queries_that_are_not_released(tmp_path: Path) -> None:
+    tables = world()
+    tables["annotations"] = [row for row in tables["annotations"] if row["query-id"] != "q1"]
+    tables["qrels"] = [row for row in tables["qrels"] if row["query-id"] != "q1"]
+    stated(tmp_path)
+    subject = dataset(tmp_path, tables)
+    assert check(CALIBRATION, subject, tmp_path).status == "passed"
+    for answers in ([], ["annotator:A1:2"], ["annotator:A1:0", "annotator:A2:0"], ["adjudicator:A3:1"]):
+        drawn = [dict(row) for row in tables["calibration"]]
+        changed = next(row for row in drawn if row["query-id"] == "q1" and row["people"] == 2)
+        changed["answers"] = answers
+        found = check(CALIBRATION, dataset(tmp_path, {**tables, "calibration": drawn}), tmp_path)
+        assert found.status == "failed" and named(found) == {changed["query-id"], changed["corpus-id"]}
 
 
 def test_every_planted_defect_is_found(tmp_path: Path) -> None:

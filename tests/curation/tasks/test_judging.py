@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 from curation.extract.neutralise import restore
 from curation.prompts import support
 from curation.tasks.clinical_evidence.cells import conclusion
-from curation.tasks.shared.judging.records import AskedPair, JudgedPair
+from curation.tasks.multilingual_evidence.records import FamilyMember
+from curation.tasks.multilingual_evidence.sql import OVER_ALL
+from curation.tasks.shared.judging.records import AskedPair, JudgedPair, MinedPair
 from curation.tasks.shared.judging.stage import (
     by_answer,
     concluding,
@@ -26,7 +30,9 @@ from flows.engine.runner import run_records
 from schemas.benchmark import Transform
 from schemas.hashing import canonical_json
 from schemas.prompt import ModelAnswer, Prompt, asked_again, seed_of
+from schemas.record import to_table
 from schemas.stages import Drop
+from tests.curation.release.known import run_sql
 
 SOURCE = "Crystals in joint fluid (Fig. 2) prove gout beyond doubt."
 PASSAGE = "Crystals in joint fluid prove gout beyond doubt."
@@ -158,3 +164,22 @@ def test_a_span_of_released_text_covers_its_own_words_in_the_source(data: st.Dat
         assert source[first:last] == text[start:end]
     else:
         assert changes[0].original in source[first:last]
+
+
+def test_a_question_without_translations_keeps_the_pairs_that_were_judged_of_it(tmp_path: Path) -> None:
+    """The judge's word on it counts, whatever it was; of a kept question each translation has the pairs."""
+    pairs = [
+        MinedPair(
+            query_id=name, corpus_id="d1", score=0, reason="", forward="0", reversed="0", seeded="",
+            found_by=("bm25:answer:1",), only_reasoning=False, model="m", served_model="", prompt_sha256="",
+        )
+        for name in ("kept", "empty")
+    ]  # fmt: skip
+    members = [FamilyMember(query_id=name, english_id="kept") for name in ("kept", "kept-es")]
+    views = {}
+    for name, kind, rows in (("of_questions", MinedPair, pairs), ("members", FamilyMember, members)):
+        views[name] = [tmp_path / f"{name}.parquet"]
+        pq.write_table(to_table(kind, rows), views[name][0])
+    text = OVER_ALL.outputs["judgements"].text
+    found = [row["query_id"] for part in run_sql(text, views) for row in part.to_pylist()]
+    assert sorted(found) == ["empty", "kept", "kept-es"]

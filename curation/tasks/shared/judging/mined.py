@@ -1,4 +1,8 @@
-"""Every pair that was mined for a judge, with what found it and what the judge said of it."""
+"""Every pair that was mined for a judge, with what found it and what the judge said of it.
+
+Of queries that are not released too: a query is kept only if the judge found it a positive, so a sample of
+kept queries alone would be chosen by the verdict that it is to measure.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +20,16 @@ _TEXT = """
             AS only_reasoning, coalesce(j.model, '') AS model, coalesce(j.served_model, '') AS served_model,
         coalesce(j.prompt_sha256, '') AS prompt_sha256
     FROM {asked} AS p JOIN {found} AS f ON f.pair = p.id LEFT JOIN {judged} AS j ON j.pair = p.id
-    WHERE p.query_id IN (SELECT id FROM {queries})
 """
 
 
-def mined_pairs(
-    asked: str = "asked", found: str = "found", judged: str = "judged", queries: str = "queries"
-) -> Sql:
+def mined_pairs(asked: str = "asked", found: str = "found", judged: str = "judged") -> Sql:
     """The statement of a task's table `judgements`: rows of `MinedPair`, those without a judgement too.
 
     Args:
         asked: view of AskedPair rows.
         found: view with `pair` and `found_by`, a row for each of them; what nothing found was cited.
         judged: view of JudgedPair rows.
-        queries: view of the task's queries; pairs of no other query are told.
     """
-    text = _TEXT.format(asked=asked, found=found, judged=judged, queries=queries, not_run=Reason.NOT_RUN)
+    text = _TEXT.format(asked=asked, found=found, judged=judged, not_run=Reason.NOT_RUN)
     return Sql(text, MinedPair, ("query_id", "corpus_id"))
