@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real_model import SPEC, built, outputs
+from benchmarks.real_model import outputs
 from benchmarks.reliability.fault_proxy import FaultProxy
 from benchmarks.reliability.server_faults import Scene, Source
 from benchmarks.reliability.warm import Warm
@@ -29,14 +29,24 @@ from flows.publish.place import PlacePublisher
 from flows.publish.ready import TaskRelease
 from flows.specs import read_spec
 from schemas.errors import MedqrelsError
+from sources.sample import bucket_dir
 from tests.flows.publish.s3_server import BUCKET, S3Server, environment, storage_options
 from tests.flows.publish.two_tasks import TASKS, first
 from tests.flows.review.openai_server import KEY, OpenAIServer
+from tests.pipeline import crawl_bucket, new_workspace, run_stages
 
 _MODEL = Source("language model", OpenAIServer, lambda at: {}, "")
 _S3 = Source("S3", OpenAIServer, lambda at: {}, "")
 TRIES = 4
 _SECONDS = 2.0
+_SPEC = """
+name = "asked"
+title = "Texts of a model"
+[prompts]
+stages = ["hyde"]
+is_trial = true
+[tasks.visual_context]
+"""
 
 
 class Asked(Scene):
@@ -54,7 +64,7 @@ class Asked(Scene):
 
     def stands(self) -> dict[str, str]:
         """What the stages hold."""
-        found = outputs(Workspace(self.now / "ws")).items()
+        found = outputs(Workspace(self.now / "ws"), ("*_hyde",)).items()
         return {name: hashlib.sha256(content).hexdigest() for name, content in found}
 
 
@@ -143,9 +153,10 @@ def told_of(now: str, told: str, work: Callable[[], Any]) -> int:
 def model(folder: Path, warm: Warm) -> Iterator[Scene]:
     """A model that has been asked everything once."""
     folder.mkdir()
-    workspace, _ = built(folder, 2)
-    workspace.root.rename(folder / "built")
-    (folder / "spec.toml").write_text(SPEC, "utf-8")
+    workspace = new_workspace(folder / "built")
+    crawl_bucket(workspace, sorted({path.name.partition(".")[0] for path in bucket_dir().glob("PMC*")})[:2])
+    run_stages(workspace, ground=False)
+    (folder / "spec.toml").write_text(_SPEC, "utf-8")
     with OpenAIServer() as server, FaultProxy(server.root) as proxy:
         scene = Asked(_MODEL, folder, warm, proxy, {})
         undisturbed(scene)
