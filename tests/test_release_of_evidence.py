@@ -21,6 +21,8 @@ from curation.tasks.clinical_evidence.cells import CELLS
 from curation.tasks.clinical_evidence.keys import KEYS
 from curation.tasks.clinical_evidence.task import TASK
 from curation.tasks.shared.judging.stage import is_asked_again
+from flows.adapters.answering import store_of
+from flows.adapters.llm_runner import held
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import table_files
@@ -35,6 +37,9 @@ from flows.review.calibration import calibration_of
 from flows.review.calibration_draw import Wanted
 from flows.review.candidates import Options, prepare
 from flows.review.items import prepare_items, stages_asking
+from flows.review.judge import Options as JudgeOptions
+from flows.review.judge import conclusions, plan
+from flows.review.judge import table as judge_table
 from flows.review.progress import next_step
 from flows.review.store import review_folder
 from flows.review.verdicts import apply_verdicts, settle
@@ -319,6 +324,24 @@ def test_a_calibrated_judge_is_told_and_people_decide_what_it_left_open(world: W
         shown = {one.name: one.value for one in item.shown}
         assert shown["answer"] == said[item.query_id]["answer"]
         assert shown["reasoning"] == said[item.query_id]["explanation"]
+    # `review judge` puts the question of the build, whose answers it has without a call
+    asked = plan(first, workspace, JudgeOptions("scripted"))
+    assert asked.variant == "support" and {row.subject for row in asked.rows} == {item.id for item in items}
+    built = {(row["query_id"], row["corpus_id"]): row for row in world.rows("_judged.judged")}
+    mined = {item.id: built[key] for item in items if (key := (item.query_id, item.corpus_id)) in built}
+    assert len(mined) > 60 and not {*mined} & {row.subject for row in asked.open}
+    comes_to = {row["score"]: row["grade"] for row in judge_table(asked)}
+    assert (
+        len(comes_to) == 16
+        and comes_to["answer 3 reasoning 2"] == 2
+        and comes_to["answer 3 reasoning 1"] == 1
+    )
+    again_told = conclusions(asked, held(asked.rows, "scripted", store_of(workspace)), "scripted")
+    for annotation in again_told:
+        if annotation.candidate_id in mined:
+            score, reason = (mined[annotation.candidate_id][name] for name in ("score", "reason"))
+            expected = (1, "") if reason == "middle" else (score, reason)  # between is what people call it
+            assert (annotation.grade, annotation.reason) == expected
     # blind: what is sent holds no score, cell or rank, and two people get each item
     sent = json.dumps([task_data(item, str) for item in items])
     assert "unstable" not in sent and "calibration" not in sent and "bm25" not in sent

@@ -5,9 +5,10 @@ A judge sorts work and gives a third opinion; it is no expert.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -22,6 +23,10 @@ from schemas.review import ReviewAnnotation, ReviewCandidate, ShownItem, annotat
 from schemas.task import Scale
 
 Form = Literal["single", "forward", "reversed"]
+Conclusion = tuple[int | None, str, str]
+"""Grade, reason why there is none, and a comment: the numbers of each form."""
+Conclude = Callable[[Sequence[tuple[Prompt, ModelAnswer]]], Conclusion]
+"""What the answers to all forms of one candidate come to."""
 Skip = Literal[
     "kind_not_judged",
     "held_back",
@@ -29,6 +34,8 @@ Skip = Literal[
     "sensitive_image",
     "image_missing",
     "too_long",
+    "no_answer",
+    "no_reasoning",
 ]
 FORMS: Final[dict[Variant, tuple[Form, ...]]] = {
     "umbrela": ("single",),
@@ -88,7 +95,7 @@ def prompts(
     """
     rows, skipped = [], {}
     for candidate in sorted(candidates, key=lambda item: item.id):
-        reason = _unfit(candidate, images, sensitive)
+        reason = unfit(candidate, images, sensitive)
         forms = () if reason else FORMS[variant]
         made = [_prompt(candidate, scale, variant, form, max_tokens) for form in forms]
         if any(material.size(prompt) > MAX_BYTES for prompt in made):
@@ -115,7 +122,8 @@ def table(scales: Mapping[str, Scale]) -> list[dict[str, str | int]]:
     ]
 
 
-def _unfit(candidate: ReviewCandidate, images: bool, sensitive: bool) -> Skip | None:
+def unfit(candidate: ReviewCandidate, images: bool, sensitive: bool) -> Skip | None:
+    """Why a judge cannot be asked about a candidate; None if it can."""
     if candidate.kind not in ("relevance_text", "relevance_image"):
         return "kind_not_judged"
     shows = any(_is_image(item.name) and item.value for item in candidate.shown)
@@ -239,10 +247,29 @@ def judged(
     variant: Variant,
     scale: Scale,
 ) -> list[ReviewAnnotation]:
-    """Rows of role judge on items of one task, by candidate id; none where a form has no answer yet.
+    """Rows of role judge on items of one task, as :func:`concluded`."""
+    conclude = functools.partial(_conclusion, variant=variant, scale=scale)
+    return concluded(prompts, answers, judge_name(model, variant), FORMS[variant], conclude)
+
+
+def concluded(
+    prompts: Iterable[Prompt],
+    answers: Iterable[ModelAnswer],
+    name: str,
+    forms: Sequence[str],
+    conclude: Conclude,
+) -> list[ReviewAnnotation]:
+    """Rows of role judge, by candidate id; none where a form has no answer yet.
+
+    Args:
+        prompts: of some candidates.
+        answers: to them.
+        name: of the judge.
+        forms: in which each candidate is asked about, in the order in which answers are concluded from.
+        conclude: what they come to.
 
     Raises:
-        InputError: an answer is not to one of these prompts, or a prompt is of another variant.
+        InputError: an answer is not to one of these prompts.
     """
     asked = {prompt.id: prompt for prompt in prompts}
     by_subject: dict[str, dict[str, tuple[Prompt, ModelAnswer]]] = defaultdict(dict)
@@ -253,16 +280,18 @@ def judged(
         by_subject[prompt.subject][prompt.form] = (prompt, answer)
     rows: list[ReviewAnnotation] = []
     for subject, of_form in sorted(by_subject.items()):
-        if set(of_form) == set(FORMS[variant]):
-            ordered = [of_form[form] for form in FORMS[variant]]
-            grade = _conclusion(ordered, variant, scale)
-            rows.append(_row(subject, ordered[0][0].task, judge_name(model, variant), grade, len(rows) + 1))
+        if set(of_form) == set(forms):
+            ordered = [of_form[form] for form in forms]
+            rows.append(_row(subject, ordered[0][0].task, name, conclude(ordered), len(rows) + 1))
     return rows
 
 
-def _row(
-    subject: str, task: str, name: str, conclusion: tuple[int | None, str, str], sequence: int
-) -> ReviewAnnotation:
+def unread(answer: ModelAnswer) -> str:
+    """Why an answer in no valid form, or none at all, gives no grade."""
+    return "invalid" if answer.state == "answered" else answer.state
+
+
+def _row(subject: str, task: str, name: str, conclusion: Conclusion, sequence: int) -> ReviewAnnotation:
     grade, reason, comment = conclusion
     return ReviewAnnotation(
         id=annotation_id(subject, name, "judge", grade, reason),
@@ -277,15 +306,12 @@ def _row(
     )
 
 
-def _conclusion(
-    given: Sequence[tuple[Prompt, ModelAnswer]], variant: Variant, scale: Scale
-) -> tuple[int | None, str, str]:
-    """Grade, reason and comment: the numbers of each form, in the order of FORMS."""
+def _conclusion(given: Sequence[tuple[Prompt, ModelAnswer]], *, variant: Variant, scale: Scale) -> Conclusion:
     grades, told = [], []
     for prompt, answer in given:
         numbers = read_answer(answer.text, json.loads(prompt.answer_schema))
         if answer.state != "answered" or numbers is None:
-            return None, "invalid" if answer.state == "answered" else answer.state, ""
+            return None, unread(answer), ""
         grades.append(scale.grade(score_of(variant, numbers)))
         told.append(" ".join(f"{key} {number}" for key, number in sorted(numbers.items())))
     comment = "; ".join(told)

@@ -11,8 +11,9 @@ from typing import Final, Literal
 
 VERSION: Final = 1
 """Of prompts, parsing and tables together; part of a judge's name, so that old rows keep theirs."""
-Variant = Literal["umbrela", "two-axis"]
+Variant = Literal["umbrela", "two-axis", "support"]
 VARIANTS: Final[tuple[Variant, ...]] = ("umbrela", "two-axis")
+"""Those that ask by the scale of a task; `support` is the judge of a task that has one in its build."""
 
 SCORES: Final = (0, 1, 2, 3)
 AXIS: Final = (0, 1, 2)

@@ -26,6 +26,7 @@ QUOTED_FROM: Final = 2
 ANSWER: Final[tuple[Axis, ...]] = ("answer",)
 ANSWER_REASONING: Final[tuple[Axis, ...]] = ("answer", "reasoning")
 PASSAGE: Final = "passage"
+MAX_TOKENS: Final = 768
 
 _ROLE: Final = (
     "You judge, for a medical retrieval benchmark, whether one passage supports the answer to one question."
@@ -57,7 +58,7 @@ class Judged:
     quotes: tuple[tuple[int, int], ...]
 
 
-def kind_of(axes: tuple[Axis, ...], form: Form) -> QuestionKind:
+def kind_of(axes: tuple[Axis, ...], form: Form, max_tokens: int = MAX_TOKENS) -> QuestionKind:
     """What is asked of a pair in one order; both orders bear one name."""
     order, means = (axes, _MEANS) if form == "forward" else (axes[::-1], _MEANS[::-1])
     properties: dict[str, Any] = {}
@@ -74,7 +75,7 @@ def kind_of(axes: tuple[Axis, ...], form: Form) -> QuestionKind:
     ]
     return QuestionKind(
         name="-".join(axes), version=1, role=_ROLE, instructions="\n".join(lines), properties=properties,
-        max_tokens=768,
+        max_tokens=max_tokens,
     )  # fmt: skip
 
 
@@ -89,7 +90,13 @@ def asked_sha256(axes: tuple[Axis, ...]) -> str:
 
 
 def ask(
-    subject: str, task: str, question: str, answer: str, passage: str, reasoning: str = ""
+    subject: str,
+    task: str,
+    question: str,
+    answer: str,
+    passage: str,
+    reasoning: str = "",
+    max_tokens: int = MAX_TOKENS,
 ) -> tuple[Prompt, ...]:
     """The two prompts about one pair; with reasoning, on both axes.
 
@@ -100,13 +107,14 @@ def ask(
         answer: its answer, in words.
         passage: the passage as the corpus shows it.
         reasoning: how the answer follows, '' where only the answer is judged.
+        max_tokens: most tokens of an answer.
     """
     axes = ANSWER_REASONING if reasoning else ANSWER
     shown = [("question", question), ("answer", answer), (PASSAGE, passage)]
     if reasoning:
         shown.insert(2, ("reasoning", reasoning))
     return tuple(
-        kind_of(axes, form).ask(subject, task, shown if form == "forward" else shown[::-1], form)
+        kind_of(axes, form, max_tokens).ask(subject, task, shown if form == "forward" else shown[::-1], form)
         for form in FORMS
     )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter, validators
 
 from curation.prompts.scores import Variant
 from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
+
+if TYPE_CHECKING:
+    from flows.review.judge import Plan
 
 judge_app = App(name="judge", help_format="plaintext")
 
@@ -21,8 +24,13 @@ def judge(
     *,
     model: Annotated[str, Parameter(help="Model, as the server calls it.")],
     variant: Annotated[
-        Variant, Parameter(help="umbrela: one score 0-3. two-axis: topic and need, asked in both orders.")
-    ] = "umbrela",
+        Variant | None,
+        Parameter(
+            help="umbrela: one score 0-3. two-axis: topic and need, asked in both orders. support: the judge "
+            "that labels reference_qa, clinical_evidence and multilingual_evidence in their build, there the "
+            "default; elsewhere it is umbrela."
+        ),
+    ] = None,
     budget: Annotated[str, Parameter(help="Limit on the cost of all runs on this task together.")] = "5.00",
     price_in: Annotated[
         str | None, Parameter(help="Price of a million prompt tokens, in the budget's currency.")
@@ -39,12 +47,12 @@ def judge(
         bool, Parameter(negative="", help="Send images too; without it, candidates with images are left out.")
     ] = False,
     max_tokens: Annotated[
-        int,
+        int | None,
         Parameter(
-            help="Token limit of an answer; raise it for models that reason.",
+            help="Token limit of an answer, 512 or, of support, 768; raise it for models that reason.",
             validator=validators.Number(gte=16, lte=65_536),
         ),
-    ] = 512,
+    ] = None,
     timeout: Annotated[
         float, Parameter(help="Seconds to wait for an answer.", validator=validators.Number(gt=0))
     ] = 120.0,
@@ -86,7 +94,7 @@ def judge(
     if show_prompt or dry_run:
         made = plan(directory, workspace, options)
         if show_prompt:
-            return _show(common, made.rows[0] if made.rows else None)
+            return _show(common, made)
         told = estimate(made, options)
         emit(common, told, "\n".join(f"{name:<16}{value}" for name, value in told.items()))
         return OK
@@ -98,23 +106,26 @@ def judge(
     return FINDING if run["stopped"] or run["failed"] else OK
 
 
-def _show(common: Common, prompt: object) -> int:
-    """Print a prompt as it would be sent, and what scores mean in each task."""
-    from curation.prompts.relevance import table
-    from curation.tasks.registry import TASKS
-    from schemas.prompt import Prompt
+def _show(common: Common, made: Plan) -> int:
+    """Print a prompt as it would be sent, and what scores come to."""
+    from flows.review.judge import table
     from schemas.record import to_dict
 
-    rows = table({name: task.scale for name, task in TASKS.items()})
-    shown = to_dict(prompt) if isinstance(prompt, Prompt) else None
+    rows = table(made)
+    prompt = made.rows[0] if made.rows else None
+    shown = to_dict(prompt) if prompt else None
 
     def text() -> str:
         lines = ["no candidate to show; image candidates need --images"]
-        if isinstance(prompt, Prompt):
+        if prompt:
             parts = [
                 part.value if part.kind == "text" else f"<image {part.value}>\n" for part in prompt.parts
             ]
             lines = ["system:", prompt.system, "", "user:", "".join(parts)]
+        if made.variant == "support":
+            lines += ["", "task, scores in both orders -> grade, or why there is none"]
+            lines += [f"{row['task']}, {row['score']} -> {row['grade']}" for row in rows]
+            return "\n".join(lines)
         lines += ["", "task, score -> grade: meaning (example)"]
         lines += [
             f"{row['task']}, {row['score']} -> {row['grade']}: {row['meaning']} ({row['example']})"

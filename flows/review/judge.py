@@ -8,6 +8,7 @@ asked, and its answers are stored, by flows/adapters/answering.py: a rerun makes
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import tempfile
 from collections import Counter
@@ -22,10 +23,12 @@ import pyarrow.parquet as pq
 from annotation.judge.calibration import calibrate
 from annotation.judge.circularity import circular, families
 from annotation.judge.filtering import DOUBTS, doubts
-from curation.prompts.relevance import MAX_TOKENS, Skip, judged, prompts
+from curation.prompts import relevance, support, support_review
+from curation.prompts.relevance import Prompts, Skip
 from curation.prompts.scores import Variant, judge_name, variant_name
 from curation.published.manifest import read_manifest
-from curation.tasks.registry import task_of
+from curation.tasks.registry import TASKS, task_of
+from curation.tasks.shared.judging.stage import MIDDLE, conclude_of
 from flows.adapters.answering import (
     Access,
     Terms,
@@ -59,16 +62,20 @@ _SIGNATURES = ((b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GI
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `review judge` is asked for. Without prices only a server of this machine is asked, as free."""
+    """What `review judge` is asked for. Without prices only a server of this machine is asked, as free.
+
+    Without a variant it is the judge of the task's build, umbrela where there is none; without `max_tokens`
+    so many as an answer of the variant needs.
+    """
 
     model: str
-    variant: Variant = "umbrela"
+    variant: Variant | None = None
     budget: Decimal = Decimal(5)
     prices: Prices | None = None
     concurrency: int = 4
     sample: int | None = None
     images: bool = False
-    max_tokens: int = MAX_TOKENS
+    max_tokens: int | None = None
     patience: Patience = field(default_factory=Patience)
 
     @property
@@ -88,6 +95,7 @@ class Plan:
     open: tuple[Prompt, ...]
     skipped: Mapping[str, Skip]
     task: Task
+    variant: Variant
 
     @property
     def home(self) -> Path:
@@ -99,7 +107,7 @@ def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: b
     """Make the prompts; nothing is asked or written.
 
     Raises:
-        UsageError: the task is not under review, or not one a judge knows.
+        UsageError: the task is not under review, or not one a judge knows, or not by this variant.
     """
     head = read_manifest(directory)
     folder = review_folder(workspace, head.dataset, head.task)
@@ -109,9 +117,9 @@ def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: b
     task = task_of(head.task)
     back = _held_back(folder)
     fit = [item for item in candidates if item.id not in back]
-    asked = functools.partial(prompts, fit, task.scale, options.variant, max_tokens=options.max_tokens)
-    whole = asked(images=True, sensitive=True)
-    allowed = asked(images=options.images, sensitive=is_local)
+    variant = _variant(task, options)
+    whole = _prompts(fit, task, variant, options, images=True, sensitive=True)
+    allowed = _prompts(fit, task, variant, options, images=options.images, sensitive=is_local)
     chosen = _sample({prompt.subject for prompt in allowed.rows}, options.sample)
     known = {answer.prompt_id for answer in held(whole.rows, options.model, store_of(workspace))}
     rows = tuple(row for row in whole.rows if row.id in known or row.subject in chosen)
@@ -124,7 +132,79 @@ def plan(directory: Path, workspace: Workspace, options: Options, *, is_local: b
         tuple(row for row in rows if row.subject in chosen and row.id not in known),
         {name: reason for name, reason in sorted(skipped.items()) if name not in {r.subject for r in rows}},
         task,
+        variant,
     )
+
+
+def _variant(task: Task, options: Options) -> Variant:
+    """Which judge is asked.
+
+    Raises:
+        UsageError: the judge of a build is wanted of a task that has none.
+    """
+    own = conclude_of(task) is not None
+    if options.variant == "support" and not own:
+        raise UsageError(
+            f"no judge labels {task.name} when it is built, so there is none to ask again",
+            hint="leave --variant out, or choose umbrela or two-axis",
+        )
+    return options.variant or ("support" if own else "umbrela")
+
+
+def _prompts(
+    items: Sequence[ReviewCandidate],
+    task: Task,
+    variant: Variant,
+    options: Options,
+    *,
+    images: bool,
+    sensitive: bool,
+) -> Prompts:
+    if variant == "support":
+        return support_review.prompts(items, _axes(task), max_tokens=options.max_tokens or support.MAX_TOKENS)
+    most = options.max_tokens or relevance.MAX_TOKENS
+    return relevance.prompts(items, task.scale, variant, images=images, sensitive=sensitive, max_tokens=most)
+
+
+def table(made: Plan) -> list[dict[str, Any]]:
+    """What scores come to: of a build's judge in this task, else on the scale of every task.
+
+    Returns:
+        rows of task, score and grade; of scales with meaning and example too.
+    """
+    if made.variant != "support":
+        return relevance.table({name: task.scale for name, task in TASKS.items()})
+    axes = _axes(made.task)
+    given = itertools.product(reversed(support.SCORES), repeat=len(axes))
+    return [
+        {
+            "task": made.task.name,
+            "score": " ".join(f"{axis} {score}" for axis, score in zip(axes, scores, strict=True)),
+            "grade": next(value for value in _drawn(made.task, [scores] * 2) if value not in (None, "")),
+        }
+        for scores in given
+    ]
+
+
+def _axes(task: Task) -> tuple[support.Axis, ...]:
+    return support.ANSWER_REASONING if task.question.with_reasoning else support.ANSWER
+
+
+def _drawn(task: Task, orders: Sequence[tuple[int, ...]]) -> tuple[int | None, str]:
+    """What the judge of a build concludes; a pair between the grades gets what people may call it, too."""
+    conclude = conclude_of(task)
+    assert conclude is not None, f"{task.name} has no judge of its own"
+    found = conclude(orders)
+    if found == MIDDLE and task.between:
+        return task.between.score, ""
+    return (found, "") if isinstance(found, int) else (None, found)
+
+
+def conclusions(made: Plan, answers: Sequence[ModelAnswer], model: str) -> list[ReviewAnnotation]:
+    """What the answers come to, by candidate id."""
+    if made.variant != "support":
+        return relevance.judged(made.rows, answers, model, made.variant, made.task.scale)
+    return support_review.judged(made.rows, answers, model, functools.partial(_drawn, made.task))
 
 
 def _held_back(folder: ReviewFolder) -> set[str]:
@@ -141,7 +221,7 @@ def _sample(subjects: Collection[str], size: int | None) -> set[str]:
 def estimate(made: Plan, options: Options) -> dict[str, Any]:
     """What a dry run says."""
     return {
-        "judge": judge_name(options.model, options.variant),
+        "judge": judge_name(options.model, made.variant),
         "candidates": len(made.candidates),
         "skipped": dict(sorted(Counter(made.skipped.values()).items())),
         "prompts": len(made.rows),
@@ -230,8 +310,8 @@ def _write(
     made: Plan, options: Options, answers: Sequence[ModelAnswer], skipped: Mapping[str, Skip]
 ) -> dict[str, Any]:
     """Write prompts, answers, annotations and judge.json; the judge's part of the latter."""
-    rows = judged(made.rows, answers, options.model, options.variant, made.task.scale)
-    home = made.home / folder_name(options.model, options.variant)
+    rows = conclusions(made, answers, options.model)
+    home = made.home / folder_name(options.model, made.variant)
     write_atomic(home / "prompts.parquet", parquet_bytes(Prompt, made.rows))
     write_atomic(home / "answers.parquet", parquet_bytes(ModelAnswer, answers))
     write_atomic(home / "annotations.parquet", parquet_bytes(ReviewAnnotation, rows))
@@ -270,7 +350,7 @@ def _summary(
     items = [item for item in made.candidates if item.id in seen]
     found = Counter(doubts(items, rows, made.task.grades[0].score).values())
     return {
-        "judge": judge_name(options.model, options.variant),
+        "judge": judge_name(options.model, made.variant),
         "role": "judge: a pre-filter and third opinion, never an expert",
         "dataset": head.dataset,
         "task": head.task,

@@ -61,6 +61,9 @@ def test_command_line(
     monkeypatch.setenv("OPENAI_BASE_URL", "https://models.example.org/v1")
     with pytest.raises(UsageError, match="the budget needs prices"):
         cli(workspace, directory)
+    with pytest.raises(UsageError, match="no judge labels visual_context") as raised:
+        cli(workspace, directory, "--variant", "support")
+    assert "leave --variant out" in raised.value.hint
 
 
 def test_servers_that_must_not_get_the_key() -> None:

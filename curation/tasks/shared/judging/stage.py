@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from curation.extract.neutralise import restore
@@ -23,6 +24,7 @@ from schemas.benchmark import Evidence, Transform
 from schemas.hashing import sha256_text
 from schemas.prompt import ModelAnswer, Prompt, asked_again, seed_of
 from schemas.stages import Account, Drop, Input, ModelStage, Reason, RecordStage, Table
+from schemas.task import Task
 
 VERSION: Final = 2
 SEED: Final = 1
@@ -90,9 +92,26 @@ def concluding(task: str, pairs: str, conclude: Conclude) -> RecordStage:
             Input(f"{task}_judgements.{_JUDGEMENTS.name}", Judgement, "pair"),
         ),
         outputs=(_JUDGED,),
-        process=functools.partial(_conclude, conclude=conclude),
+        process=Concluding(conclude),
         accounts=(Account("pair", _own_id, _JUDGED.name, "pair"),),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Concluding:
+    """The conclusion of one pair from what was said in both orders; it travels to worker processes."""
+
+    conclude: Conclude
+
+    def __call__(self, pair: AskedPair, judgements: Sequence[Judgement]) -> Iterator[JudgedPair | Drop]:
+        """One row, or one drop, of a pair and all that was said of it."""
+        yield from _conclude(pair, judgements, conclude=self.conclude)
+
+
+def conclude_of(task: Task) -> Conclude | None:
+    """What the judge of a task's build concludes by; None where it has none."""
+    steps = (step.process for step in task.steps if isinstance(step, RecordStage))
+    return next((process.conclude for process in steps if isinstance(process, Concluding)), None)
 
 
 def source_span(start: int, end: int, transforms: Sequence[Transform]) -> tuple[int, int]:
