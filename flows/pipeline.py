@@ -15,6 +15,7 @@ from curation.concepts.stage import GROUND, GROUND_EXERCISES, GROUND_QUESTIONS
 from curation.diagnosis.stage import DIAGNOSES
 from curation.extract.stage import EXTRACT
 from curation.images.stage import IMAGES
+from curation.labels.questions import LABEL_EXERCISES, LABEL_QUESTIONS
 from curation.labels.stage import LABELS
 from curation.partition.stage import VERSION as PARTITION_VERSION
 from curation.prompts.registry import KINDS
@@ -182,6 +183,8 @@ PIPELINE: tuple[Step, ...] = (
     _step(GROUND_QUESTIONS, "ground", params=_of_grounding),
     _step(GROUND_EXERCISES, "ground", params=_of_grounding),
     _step(LABELS, "ground"),
+    _step(LABEL_QUESTIONS, "ground"),
+    _step(LABEL_EXERCISES, "ground"),
     _step(DIAGNOSES, "ground"),
     *_task_steps(),
     *_model_steps(),

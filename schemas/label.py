@@ -7,8 +7,8 @@ from typing import Literal
 from schemas.record import column, record
 
 Facet = Literal["specialty", "body_system", "domain", "modality", "country", "region"]
-"""specialty, body_system: articles, cases, figures; domain and country: articles; modality: figures; region:
-figures and cases."""
+"""specialty, body_system: articles, cases, figures, questions; domain, country: articles; modality: figures;
+region: figures and cases."""
 Place = Literal[
     "type",
     "journal",
@@ -24,6 +24,7 @@ Place = Literal[
     "citing sentence",
     "image",
     "case",
+    "question",
     "affiliation",
 ]
 Undecided = Literal[
@@ -52,8 +53,8 @@ class LabelEvidence:
 class Label:
     """One decision on one facet of one record; a facet that could not be decided is a row too."""
 
-    id: str = column("id of the record: article, figure or case")
-    article_id: str = column("article id")
+    id: str = column("id of the record: article, figure, case or question")
+    article_id: str = column("article id; of a question the file or chapter it stands in")
     facet: Facet = column("what is decided")
     rank: int = column("1 is the main label, 2 and on further ones that hold as well")
     value: str = column("id in the facet's taxonomy (ISO 3166-1 alpha-2 for country), '' when undecided")
@@ -72,9 +73,9 @@ class RecordLabels:
     What decided it stands in the Label rows of the same id, or of the article for what was taken from it.
     """
 
-    id: str = column("id of the record: article, figure or case")
-    article_id: str = column("article id")
-    unit: Literal["article", "figure", "case"] = column("what the record is")
+    id: str = column("id of the record: article, figure, case or question")
+    article_id: str = column("article id; of a question the file or chapter it stands in")
+    unit: Literal["article", "figure", "case", "question"] = column("what the record is")
     specialties: tuple[str, ...] = column("at most two, the main one first", default=())
     body_systems: tuple[str, ...] = column("at most two, the main one first", default=())
     body_system_confidence: float = column("of the main body system, 0 when undecided", default=0.0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from curation.labels import country, domain, modality, region, topic
 from curation.labels.concepts import named_in, parents_in
-from curation.labels.summary import summaries
+from curation.labels.summary import Unit, summaries
 from curation.labels.taxonomy import load
 from curation.labels.texts import texts_of
 from curation.labels.votes import Tallies, Weight, count_words
@@ -79,7 +79,12 @@ def label(
         rows += _of_case(case, known, held) if is_shared else ()
         rows += _region_of(case, captions, () if is_shared else texts.titles)
     yield from rows
-    yield from summaries(article.id, (item.id for item in figures), (item.id for item in cases), rows)
+    records: dict[Unit, list[str]] = {
+        "article": [article.id],
+        "figure": [item.id for item in figures],
+        "case": [item.id for item in cases],
+    }
+    yield from summaries(article.id, records, rows)
 
 
 def of_figure(

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from schemas.label import Facet, Label, RecordLabels
 
-Unit = Literal["article", "figure", "case"]
+Unit = Literal["article", "figure", "case", "question"]
 
 
 def summaries(
-    article: str, figures: Iterable[str], cases: Iterable[str], rows: Iterable[Label]
+    article: str, units: Mapping[Unit, Iterable[str]], rows: Iterable[Label]
 ) -> Iterator[RecordLabels]:
-    """RecordLabels of an article, then its figures, then its cases.
+    """RecordLabels of the records of an article or of a file of questions, in the order given.
 
     Args:
-        article: article id.
-        figures: ids of its figures.
-        cases: ids of its cases.
+        article: article id, or the file's.
+        units: ids of records by what they are.
         rows: all label rows of the article and of its records.
     """
     held: dict[tuple[str, Facet], list[Label]] = {}
     for row in rows:
         if row.value:
             held.setdefault((row.id, row.facet), []).append(row)
-    units: tuple[tuple[Unit, Iterable[str]], ...] = (
-        ("article", (article,)),
-        ("figure", figures),
-        ("case", cases),
-    )
-    for unit, ids in units:
+    for unit, ids in units.items():
         for name in ids:
             yield _summary(name, article, unit, held)
 

@@ -348,6 +348,12 @@ class Hub:
         raise AssertionError("unreachable")
 
     def _error(self, what: str, error: Exception, status: int | None, why: str) -> Exception:
+        if type(error) is RuntimeError:  # what hf_xet raises of its own cache, its threads and the disk
+            return FetchError(
+                f"the Hub's client could not {what}: {self._clean(str(error).partition(chr(10))[0])}",
+                file=self.endpoint,
+                hint=f"{_AGAIN}, or set HF_HUB_DISABLE_XET=1 to send large files without hf_xet",
+            )
         if status is None:
             return error
         hints = {

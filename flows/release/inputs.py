@@ -44,6 +44,9 @@ from schemas.withdrawal import Withdrawn
 from schemas.withdrawn_table import WITHDRAWN
 from sources.stage import CRAWL
 
+_LABELLED = ("labels", "label_questions", "label_exercises")
+"""Stages that label records."""
+
 
 def gather(
     session: Session, built: Task, spec: DatasetSpec, version: str, overrides: Mapping[str, str]
@@ -67,7 +70,7 @@ def gather(
     stages = (*BEFORE_TASKS, built.per_article.name, *own, *dict.fromkeys((stage.name, source)))
     vocabulary = current(workspace)
     given = [f"{source}.{name}" for name in ("queries", "qrels", "excluded")]
-    given += [f"{stage.name}.documents", "labels.records", "labels.labels", "parse.articles"]
+    given += [f"{stage.name}.documents", "parse.articles"]
     given += [f"{stage.name}.{name}" for name in built.extra_tables]
     given += [f"{source}.{ANNOTATIONS.name}"] if source != stage.name else []
     is_judged = JUDGEMENTS.name in built.extra_tables
@@ -80,7 +83,8 @@ def gather(
     tables[EXPANSIONS.name] = tuple(
         path for one in asked for path in table_files(workspace, f"{one.reading.name}.{EXPANSIONS.name}")
     )
-    tables[FACET_DECISIONS.name], tables["labels"] = tables.pop("labels"), tables.pop("records")
+    for name, table in ((FACET_DECISIONS.name, "labels"), ("labels", "records")):
+        tables[name] = tuple(path for one in _LABELLED for path in table_files(workspace, f"{one}.{table}"))
     if "collections" in stage.outputs:  # files of questions are sources as well
         tables["sources"] += table_files(workspace, f"{stage.name}.collections")
     for name in ("names", "definitions"):

@@ -62,6 +62,7 @@ def test_another_version_is_noticed(workspace: Workspace) -> None:
 def test_every_stage_of_the_product_has_a_version_here() -> None:
     expected = {"crawl", "parse", "extract", "cases", "images", "questions", "exercises"}
     expected |= {"ground", "ground_questions", "ground_exercises", "labels", "diagnoses"}
+    expected |= {"label_questions", "label_exercises"}
     paired = ("image_search", "summary", "case_study", "clinical_case", "reference_qa", "clinical_evidence")
     asking = ("concept_discrimination", "crosslingual_qa", "multilingual_evidence")
     for task in ("visual_context", *paired, *asking):

@@ -204,6 +204,23 @@ def test_a_refusal_is_told_without_the_token(
     assert not any(one.tags for one in server.repositories.values())
 
 
+def test_what_the_hubs_client_cannot_do_by_itself_is_no_defect(server: HubServer, version: Path) -> None:
+    publishing = client.publisher([version / TASKS[0]])
+
+    def spoilt(*_: object, **__: object) -> None:
+        raise RuntimeError(
+            f"Internal error: cannot write shard with {TOKEN}: No space left on device\nat 0x1"
+        )
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("huggingface_hub.HfApi.preupload_lfs_files", spoilt)
+        with pytest.raises(FetchError, match=r"client could not .*No space left on device\n") as raised:
+            publishing.publish()
+    assert TOKEN not in str(raised.value) and "HF_HUB_DISABLE_XET=1" in raised.value.hint
+    publishing.publish()  # the same command goes on from there
+    assert server.repositories[f"{ORGANIZATION}/known-{TASKS[0]}"].tags
+
+
 @pytest.mark.parametrize("endpoint", ["tag", "commit"])
 def test_a_longer_wait_than_anybody_has_ends_it(server: HubServer, version: Path, endpoint: str) -> None:
     server.faults = lambda name, count: Fault("status", 429, "301") if name == endpoint else None
