@@ -27,7 +27,7 @@ FACET_DECISIONS = Published(
             repeats=True,
         ),
         measure("confidence", "how sure that is, above 0 and at most 1", may_be_null=False),
-        text("record", "article, figure or case that it was decided of"),
+        text("record", "article, figure, case or question that it was decided of"),
         Column(
             "evidence",
             _EVIDENCE,

@@ -22,6 +22,10 @@ from schemas.stages import Account, Input, RecordStage, Table
 
 _ASKED: Final = Weight(3.0, 1.0, 9.0)
 _SUBJECT: Final = 2.5
+_SHORT: Final = 200
+"""Characters of a question that asks and tells nothing."""
+_MIN_TOLD: Final = 6.0
+"""Points of a label below which a longer one is not about it: two strong phrases."""
 
 
 def label_questions(
@@ -50,6 +54,8 @@ def label_questions(
             count_words(tallies, taxonomy, "question", (question.text,), _ASKED)
             count_fields(tallies, taxonomy, "subject", (question.subject,), _SUBJECT)
             concepts.count(tallies, taxonomy, named)
+            if len(question.text) > _SHORT:  # a story names much that it is not about
+                tallies = {name: tally for name, tally in tallies.items() if tally.points >= _MIN_TOLD}
             rows += topic.labels(question.id, collection.id, facet, tallies)
     yield from rows
     yield from summaries(collection.id, {"question": [question.id for question in questions]}, rows)
