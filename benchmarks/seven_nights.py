@@ -357,6 +357,7 @@ def section() -> list[str]:
 def main() -> None:
     """Run the campaign and save what came of it."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else NIGHTS
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what is served ends with it
     with tempfile.TemporaryDirectory(prefix="medqrels-nights-") as folder:
         result = campaign(Path(folder), count)
     print(json.dumps(result, indent=1))
