@@ -17,6 +17,7 @@ import pytest
 
 from curation.audit import audit
 from curation.audit.rules import candidates, evidence
+from curation.labels.floors import FLOORS
 from curation.prompts.material import read_block
 from curation.tasks.reference_qa.settings import Settings as ReferenceSettings
 from curation.tasks.registry import TASKS
@@ -282,6 +283,25 @@ def test_the_release_names_its_judge_and_is_not_publishable(release: Path) -> No
     assert loaded.num_rows == len(answers)
     card = card_text(release)
     assert "reference_qa_judge" in card and "scripted" in card
+
+
+def test_a_question_is_about_what_its_own_words_say(judged: Workspace, release: Path) -> None:
+    decided = {row["id"]: row for row in rows(judged, "label_questions.records")}
+    of = {row["id"]: decided[row["source_id"]] for row in rows(judged, f"{NAME}_pairs.queries")}
+    queries = pq.read_table(release / "queries").to_pylist()
+    for row in queries:
+        own = of[row["id"]]
+        sure = own["body_system_confidence"]
+        assert row["specialty"] == next(iter(own["specialties"]), "")
+        assert row["body_system_confidence"] == sure
+        assert row["body_system"] == (own["body_systems"][0] if sure >= FLOORS["body_system"] else "")
+    systems = {row["id"]: row["body_system"] for row in queries if row["body_system"]}
+    told = pq.read_table(release / "provenance/facets").to_pylist()
+    main = {
+        row["query-id"]: row["value"] for row in told if (row["facet"], row["rank"]) == ("body_system", 1)
+    }
+    assert systems and systems.items() <= main.items()
+    assert all(row["record"] == of[row["query-id"]]["id"] for row in told)
 
 
 def test_the_audit_finds_nothing_wrong(release: Path) -> None:

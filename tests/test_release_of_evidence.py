@@ -251,10 +251,6 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     answers = datasets.load_dataset(str(folder), "answers", split="test")
     assert queries.num_rows == answers.num_rows > 0
     assert not {"answer", "explanation", "reasoning"} & set(queries.column_names)
-    of_exams = {row["id"] for row in world.rows("_all.queries") if row["source_id"].startswith("questions:")}
-    systems = {row["id"]: row["body_system"] for row in queries if row["id"] in of_exams}
-    told_of = {row["query-id"] for row in published(folder, "provenance/facets") if row["facet"] == "body_system"}
-    assert any(systems.values()) and told_of >= {name for name, system in systems.items() if system}
     judgements = pq.read_table(folder / "provenance" / "judgements").to_pylist()
     positives = datasets.load_dataset(str(folder), "qrels", split="test").filter(lambda row: row["score"] > 0)
     said = {(row["query-id"], row["corpus-id"]): row["only_reasoning"] for row in judgements}

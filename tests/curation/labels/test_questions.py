@@ -17,7 +17,7 @@ FILE = QuestionCollection(
     raw_sha256="0" * 64,
 )  # fmt: skip
 STORY = (
-    "A 58-year-old man wakes at night with a painful toe. He has asthma, sleeps badly, and takes "
+    "A 58-year-old man wakes at night with a painful toe. He has a cough, sleeps badly, and takes "
     "hydrochlorothiazide. He has never been ill before and works in an office. What is most likely? "
 )
 
