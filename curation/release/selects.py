@@ -52,6 +52,12 @@ _KEPT = {
         FROM queries q JOIN placed a ON a.query_id = q.id{panels}
         UNION ALL SELECT query_id, id, 1 FROM shown
         UNION ALL SELECT id, article_id, 2 FROM kept""",
+    "nearest": """SELECT t.query_id, f.facet, min(t.place) AS place
+        FROM told_of t JOIN facets f USING (id) JOIN kept k ON k.id = t.query_id
+        WHERE f.rank = 1 AND CASE f.facet WHEN 'specialty' THEN k.specialty WHEN 'domain' THEN k.domain
+            WHEN 'body_system' THEN k.body_system WHEN 'modality' THEN k.modality
+            WHEN 'region' THEN k.region END IN (nullif(f.value, ''), nullif(f.parent, ''))
+        GROUP BY ALL""",
     "held": "SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'",
     "judged": """SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
             '{status}', label_status) AS label_status), a.split
@@ -143,7 +149,7 @@ def _keys_of(table: str) -> str:
         UNION SELECT query_id, 'patient', {patient_key("patient_id")} FROM {table}"""
 
 
-_FLOORED = " AND ".join(f"(facet <> '{name}' OR confidence >= {floor})" for name, floor in FLOORS.items())
+_FLOORED = " AND ".join(f"(f.facet <> '{name}' OR f.confidence >= {floor})" for name, floor in FLOORS.items())
 _QUOTED = """list_transform(evidence, lambda e: struct_pack(rule := e.rule, place := e.place,
     text := if(e.place = 'concept', regexp_extract(e.text, '^[A-Za-z]+:[^ ]+'), e.text),
     points := e.points))"""
@@ -159,11 +165,9 @@ ROWS: dict[str, str] = {
     RECIPES.name: """recipes
         SEMI JOIN kept ON kept.family = recipes.concept || '/' || recipes.facet""",
     FACET_DECISIONS.name: f"""(SELECT * EXCLUDE (evidence), {_QUOTED} AS evidence FROM (
-            SELECT t.query_id, f.*, f.id AS record, t.place,
-                min(t.place) OVER (PARTITION BY t.query_id, facet) AS nearest
-            FROM told_of t JOIN facets f USING (id)
-            WHERE value <> '' AND facet <> 'country' AND (t.place <> 1 OR facet = 'modality'))
-        WHERE place = nearest AND {_FLOORED})""",
+            SELECT t.query_id, f.*, f.id AS record FROM told_of t JOIN facets f USING (id)
+            JOIN nearest n ON n.query_id = t.query_id AND n.facet = f.facet AND n.place = t.place
+            WHERE f.value <> '' AND {_FLOORED}))""",
     HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
             USING (query_id, corpus_id)

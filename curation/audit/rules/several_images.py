@@ -20,6 +20,7 @@ from schemas.benchmark import Transform
 from schemas.errors import InputError
 from schemas.hashing import sha256_bytes, sha256_text
 from schemas.image_tables import ORIGIN_IMAGES, ROW_IMAGES
+from schemas.larger_tables import PASSAGE_LABELS
 
 _ROWS, _FROM = ROW_IMAGES.name, ORIGIN_IMAGES.name
 _LOOKED = "_several_images_looked"
@@ -128,29 +129,44 @@ _LICENCE = f"""SELECT i.id AS {_ROWS} FROM {_ROWS} AS i JOIN (
         SELECT 'query' AS side, id, license FROM queries UNION ALL SELECT 'document', id, license FROM corpus
     ) AS r USING (side, id) WHERE r.license IS DISTINCT FROM i.license"""
 _CITES = "rule LIKE 'visual_context/cites-%'"
+_LIFTED = '(SELECT DISTINCT "corpus-id" FROM parts) AS p USING ("corpus-id")'
+_OF_PASSAGES = f"""labelled AS (SELECT "query-id", "corpus-id", score, rule FROM qrels ANTI JOIN {_LIFTED}
+        UNION ALL SELECT "query-id", passage_id, score, rule FROM {PASSAGE_LABELS.name}
+        WHERE score IS NOT NULL),
+    aside AS (SELECT "query-id", "corpus-id", reason FROM excluded ANTI JOIN {_LIFTED}
+        UNION ALL SELECT "query-id", passage_id, reason FROM {PASSAGE_LABELS.name} WHERE score IS NULL)"""
+_OF_DOCUMENTS = "labelled AS (FROM qrels), aside AS (FROM excluded)"
 _OVER_SEVERAL = f"""several AS (SELECT id AS q, list(DISTINCT figure_id) AS figures FROM {_FROM}
         WHERE side = 'query' GROUP BY id HAVING count(DISTINCT figure_id) > 1),
     single AS (SELECT s.q, o.id AS one, len(s.figures) AS figures FROM several AS s
         JOIN provenance_queries AS o ON list_contains(s.figures, o.source_id)),
-    citing AS (SELECT "query-id" AS one, "corpus-id" AS c FROM qrels
+    citing AS (SELECT "query-id" AS one, "corpus-id" AS c FROM labelled
         WHERE score = 2 AND {_CITES} AND rule NOT LIKE 'visual_context/cites-all@%')"""
 """Queries over several figures of visual_context, the queries of each of these figures, what cites it."""
-_CITES_NOT_ALL = f"""WITH {_OVER_SEVERAL}
-    SELECT DISTINCT r."query-id" AS q, r."corpus-id" AS c FROM qrels AS r
+_CITES_NOT_ALL = """
+    SELECT DISTINCT r."query-id" AS q, r."corpus-id" AS c FROM labelled AS r
     JOIN single AS s ON s.q = r."query-id" ANTI JOIN citing AS k ON k.one = s.one AND k.c = r."corpus-id"
-    LEFT JOIN excluded AS e ON e."query-id" = s.one AND e."corpus-id" = r."corpus-id"
+    LEFT JOIN aside AS e ON e."query-id" = s.one AND e."corpus-id" = r."corpus-id"
     WHERE r.score > 0 AND r.rule LIKE 'visual_context/cites-all@%' AND coalesce(e.reason, '') IN (
         '', 'own_article')"""
-_CITES_EACH = f"""WITH {_OVER_SEVERAL}
-    SELECT DISTINCT e."query-id" AS q, e."corpus-id" AS c FROM excluded AS e
+_CITES_EACH = """
+    SELECT DISTINCT e."query-id" AS q, e."corpus-id" AS c FROM aside AS e
     JOIN single AS s ON s.q = e."query-id" JOIN citing AS k ON k.one = s.one AND k.c = e."corpus-id"
     WHERE e.reason = 'cites_some'
     GROUP BY e."query-id", e."corpus-id" HAVING count(DISTINCT s.one) >= any_value(s.figures)"""
-_CITES_ONE = f"""WITH {_OVER_SEVERAL}
+_CITES_ONE = """
     SELECT DISTINCT s.q, k.c FROM single AS s JOIN citing AS k ON k.one = s.one
-    ANTI JOIN qrels AS r ON r."query-id" = s.q AND r."corpus-id" = k.c
-    ANTI JOIN (SELECT * FROM excluded WHERE reason <> 'own_article') AS e
+    ANTI JOIN labelled AS r ON r."query-id" = s.q AND r."corpus-id" = k.c
+    ANTI JOIN (SELECT * FROM aside WHERE reason <> 'own_article') AS e
         ON e."query-id" = s.q AND e."corpus-id" = k.c"""
+
+
+def _of_pairs(text: str, context: Context) -> str:
+    """A statement over labels of what cites: where documents are sections or articles, of their passages."""
+    pairs = _OF_PASSAGES if PASSAGE_LABELS.name in context.views else _OF_DOCUMENTS
+    return f"WITH {pairs}, {_OVER_SEVERAL}{text}"
+
+
 _ASKED, _DOCUMENT = "canary:several", "canary:passage"
 
 
@@ -180,7 +196,7 @@ def _set_aside(query: str, reason: str) -> str:
 LABELS = (
     Check(
         "a passage is positive for several figures although it does not cite one of them",
-        _CITES_NOT_ALL,
+        partial(_of_pairs, _CITES_NOT_ALL),
         (
             Defect(
                 "a positive that cites one figure of two",
@@ -194,7 +210,7 @@ LABELS = (
     ),
     Check(
         "a passage that cites every figure of the query is set aside as citing some",
-        _CITES_EACH,
+        partial(_of_pairs, _CITES_EACH),
         Defect(
             "a passage that cites both figures, called one that cites some",
             _over_two(_set_aside(_ASKED, "cites_some"), _cites("canary:1"), _cites("canary:2")),
@@ -202,7 +218,7 @@ LABELS = (
     ),
     Check(
         "a passage that cites one figure of the query is neither labelled nor set aside for that",
-        _CITES_ONE,
+        partial(_of_pairs, _CITES_ONE),
         (
             Defect("a passage that cites one figure, unjudged for both", _over_two(_cites("canary:1"))),
             Defect(
@@ -312,7 +328,7 @@ RULES = (
     ),
     _rule(
         "cites_all",
-        1,
+        2,
         "Positives of several figures cite all",
         "Where a query of visual_context asks for several figures, the labels of the queries of each figure "
         "agree with its own: a positive cites every figure, what cites each of them is not set aside as "

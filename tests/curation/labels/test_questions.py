@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from curation.labels.questions import LABEL_EXERCISES, LABEL_QUESTIONS, label_questions
 from flows.engine.runner import run_records
@@ -65,10 +67,14 @@ def test_answers_and_options_decide_nothing() -> None:
 
 def test_every_question_has_its_rows_and_exercises_the_same() -> None:
     asked = [question("a", "What causes asthma?"), question("b", "Why?")]
-    given = {"questions.collections": [FILE], "questions.questions": asked, "ground_questions.mentions": []}
+    given: dict[str, Sequence[Any]] = {
+        "questions.collections": [FILE],
+        "questions.questions": asked,
+        "ground_questions.mentions": [],
+    }
     kept, drops, counts = run_records(LABEL_QUESTIONS, given, {}, {})
     assert not drops and counts["question"] == {"in": 2, "kept": 2, "dropped": 0}
-    other = {
+    other: dict[str, Sequence[Any]] = {
         name.replace("ground_questions", "ground_exercises").replace("questions.", "exercises.", 1)
         if not name.startswith("ground") else "ground_exercises.mentions": rows
         for name, rows in given.items()

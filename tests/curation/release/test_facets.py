@@ -122,6 +122,21 @@ def test_levels_confidence_and_evidence_are_released(world: World) -> None:
     assert (rule.status, rule.compared) == ("passed", len(found))
 
 
+def test_what_decided_is_what_agrees_with_the_query(world: World) -> None:
+    """A task may take a facet from the figure it shows where the case says otherwise, or leave it open."""
+    labels = world_with_labels(world)
+    case = next(item for item in world.queries if item.modality == "oct")
+    labels.append(decided(case.source_id, case.article_id, "region", "pelvis", parent="abdomen"))
+    world.queries[world.queries.index(case)] = replace(case, modality="", region="eye")
+    write(world, "facets", Label, labels)
+    directory = world.release()
+    found = {key[1]: row for key, row in facets(directory).items() if key[0] == case.id}
+    assert {facet: row["value"] for facet, row in found.items()} == {"region": "eye"}
+    assert found["region"]["record"] == f"{case.article_id}#F9"
+    (rule,) = (row for row in audit(directory, run_sql, plant=False).rules if row.rule == RULES[0].id)
+    assert rule.status == "passed"
+
+
 def test_evidence_that_could_name_a_patient_withholds_the_query(world: World) -> None:
     labels = world_with_labels(world)
     labels[0] = decided(labels[0].id, labels[0].id, "domain", "clinical_case", text=SAID, place="heading")
