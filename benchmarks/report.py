@@ -253,7 +253,8 @@ def _panels() -> list[str]:
         "## Panels of compound figures",
         "",
         f"Right: IoU ≥ .75 with the marked panel of the same letter ({result['gold']}). A question is an "
-        "image and a number of panels that its caption names: a compound is asked once, a whole image four times. "
+        "image and a number of panels that its caption names: a compound is asked once, a whole image four "
+        "times. "
         f"{result['milliseconds']['median']:.0f} ms an image (median). `python -m benchmarks.panels`",
         "",
         "| set | questions | compounds | panels | predicted | right | precision | recall |",
