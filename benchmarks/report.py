@@ -220,10 +220,10 @@ def _kinds() -> list[str]:
         row = result[half]
         rates = f"{row['precision_of_decided']:.3f} | {row['accuracy_of_all']:.3f}"
         lines.append(f"| {half.replace('_', ' ')} | {row['images']} | {row['decided']} | {rates} |")
-    told = sorted({name for row in result["all"]["marked_to_decided"].values() for name in row})
-    lines += ["", "| marked \\ decided | " + " | ".join(told) + " |", "|---|" + "---:|" * len(told)]
+    names = sorted({name for row in result["all"]["marked_to_decided"].values() for name in row})
+    lines += ["", "| marked \\ decided | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for kind, row in result["all"]["marked_to_decided"].items():
-        lines.append(f"| {kind} | " + " | ".join(str(row.get(name, "")) for name in told) + " |")
+        lines.append(f"| {kind} | " + " | ".join(str(row.get(name, "")) for name in names) + " |")
     marked = {kind: sum(row.values()) for kind, row in result["all"]["marked_to_decided"].items()}
     enough = sorted(kind for kind, count in marked.items() if count >= _MARKED)
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(marked.items(), key=lambda item: -item[1]))

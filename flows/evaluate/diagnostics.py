@@ -15,11 +15,11 @@ import numpy as np
 from curation.derived.diagnostics import captions as words
 from curation.derived.diagnostics.candidates import lists_of
 from curation.derived.diagnostics.condition import Condition, fused, holding, solvable, write_exchanged
-from curation.derived.diagnostics.conditions import CONDITIONS, TOLERANCE
+from curation.derived.diagnostics.conditions import CONDITIONS, LEVEL, TOLERANCE
 from curation.derived.diagnostics.derange import SEED, derange, families
 from curation.derived.diagnostics.scores import shortcuts_of
 from curation.derived.diagnostics.table import Diagnosed, write_diagnostics, write_notes
-from curation.evaluation import bm25, measures
+from curation.evaluation import bm25, measures, statistics
 from curation.evaluation.collection import Collection
 from curation.evaluation.dense import EmbedRequest, search_vectors, write_embeddings
 from curation.evaluation.ranking import RRF_K, Run
@@ -123,13 +123,16 @@ class _Conditions:
     def all(self) -> dict[str, Condition]:
         """Every condition."""
         image = self._image()
+        other = self._exchanged(image)
+        if unread := self._unread(image, other):
+            image = other = Condition(why_not=unread)
         text, chosen = self._text()
         both = self._fused(text, image)
         return {
             "text_only": text,
             "image_only": image,
             "text_and_image": both,
-            "shuffled_image": self._shuffled(text, image),
+            "shuffled_image": self._shuffled(text, other),
             "caption_for_image": self._caption(text, chosen),
         }
 
@@ -226,10 +229,10 @@ class _Conditions:
     def _fused(self, text: Condition, image: Condition) -> Condition:
         return fused(text, image, self.queries, self.bench.options.k)
 
-    def _shuffled(self, text: Condition, image: Condition) -> Condition:
-        """As both, each query with an unrelated image; what is left out for the query stays out."""
-        if text.run is None or image.run is None or self.files is None:
-            return Condition(why_not=image.why_not or text.why_not)
+    def _exchanged(self, image: Condition) -> Condition:
+        """The ranking by an unrelated image alone; what is left out for the query stays out."""
+        if image.run is None or self.files is None:
+            return Condition(why_not=image.why_not)
         given = derange(sorted(image.queries), families(self.collection, self.directory))
         if not given:
             return Condition(why_not="no query has an image that is not related to all others")
@@ -238,7 +241,31 @@ class _Conditions:
         write_exchanged(queries, given, path)
         data = self.collection
         run = search_vectors(path, corpus, data.corpus_ids, data.left_out, self.bench.options.k)
-        both = self._fused(text, replace(image, run=run, queries=frozenset(given)))
+        return replace(image, run=run, queries=frozenset(given))
+
+    def _unread(self, image: Condition, other: Condition) -> str:
+        """Why a clip: model is no witness: with random weights any image ranks as well as the query's own."""
+        if self.image_system is None or self.image_system.kind != "clip" or image.run is None:
+            return ""
+        name, data = self.image_system.name, self.collection
+        if other.run is None:
+            return f"whether {name} reads images cannot be told: {other.why_not}"
+        of = {query.id: query.group for query in data.queries}
+        groups = statistics.codes([of[query] for query in measures.measured(data)])
+        values = [(which, one.ndcg(data)[:, None]) for which, one in (("own", image), ("other", other))]
+        [found] = statistics.compare(values, [measures.PRIMARY], groups)
+        if found.difference > 0 and found.p <= LEVEL:
+            return ""
+        return (
+            f"{name} does not find more by a query's own image than by another's (difference "
+            f"{found.difference:.3f}, p {found.p:.3f}, at most {LEVEL} needed)"
+        )
+
+    def _shuffled(self, text: Condition, other: Condition) -> Condition:
+        """As both, each query with an unrelated image."""
+        if text.run is None or other.run is None:
+            return Condition(why_not=other.why_not or text.why_not)
+        both = self._fused(text, other)
         both.system += ", the image of another query"
         return both
 

@@ -10,6 +10,9 @@ CONDITIONS = ("text_only", "image_only", "text_and_image", "shuffled_image", "ca
 NEEDS = ("text", "image", "either", "both", "neither")
 TOLERANCE = 0.05
 """A condition reaches the best one when its nDCG@10 is above 0 and at most this much lower."""
+LEVEL = 0.01
+"""An image–text model reads images when the query's own image finds more than another query's: two-sided p of
+the paired randomisation test over articles at most this."""
 PLACES = 6
 """Decimals published; needs is told from the published numbers, so that anyone can tell it again."""
 

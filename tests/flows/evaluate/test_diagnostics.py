@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from curation.derived.diagnostics import facts
 from curation.derived.diagnostics.candidates import published
@@ -42,10 +44,11 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("sentence_transformers", None)
 
 
-def cases(*, images: bool = True) -> Release:
+def cases(*, images: bool = True, more: int = 0) -> Release:
     """Four queries of four articles: q1 needs its text, q2 its image, q3 either, q4 finds nothing by text.
 
-    Documents d1 … d4 are their answers, d5 … d8 are of other articles.
+    Documents d1 … d4 are their answers, d5 … d8 are of other articles. `more` queries of as many articles
+    find theirs by text and by image.
     """
     told = ["gallbladder stones", "fever", "retinal bleeding", "unknown"]
     answers = [
@@ -71,6 +74,16 @@ def cases(*, images: bool = True) -> Release:
         release.queries.append(query)
         release.documents += [document, other]
         release.qrels.append((f"q{place}", f"d{place}", 2))
+    for place in range(more):
+        query = {
+            "id": f"r{place}", "text": f"finding{place}", "article_id": f"c{place}",
+            "source_id": f"c{place}#fig1",
+        }  # fmt: skip
+        document = {"id": f"e{place}", "title": "", "text": f"finding{place}", "article_id": f"g{place}"}
+        query["image"] = document["image"] = picture(100 + place)
+        release.queries.append(query)
+        release.documents.append(document)
+        release.qrels.append((f"r{place}", f"e{place}", 2))
     release.documents.sort(key=lambda row: row["id"])
     return release
 
@@ -198,16 +211,39 @@ def test_the_best_text_system_is_taken(run: Any) -> None:
 
 @pytest.mark.usefixtures("clip")
 def test_a_clip_model_reads_both(run: Any) -> None:
-    summary, rows, _ = run(cases(), "bm25", "clip:toy")
+    summary, rows, _ = run(cases(more=10), "bm25", "clip:toy")
     told = summary.notes["conditions"]
     assert told["image_only"]["system"] == "clip:toy, image alone" and rows["q2"]["image_only"] > 0
     assert all(row["needs"] for row in rows.values())
-    bare = cases()
+    bare = cases(more=10)
     for document in bare.documents:
         document["text"] = ""
     summary, rows, _ = run(bare, "clip:toy", name="2")
     assert summary.notes["conditions"]["text_only"]["system"] == "clip:toy, text alone"
     assert rows["q1"]["text_and_image"] is not None
+
+
+@pytest.mark.usefixtures("clip")
+@pytest.mark.parametrize(("more", "is_blind"), [(0, False), (10, True)])
+def test_a_clip_model_that_is_not_seen_to_read_images_fills_no_column(
+    run: Any, monkeypatch: pytest.MonkeyPatch, more: int, is_blind: bool
+) -> None:
+    """Too few articles to tell; or a model to which all images look alike."""
+    if is_blind:
+        fake: Any = sys.modules["sentence_transformers"]
+        one = fake.SentenceTransformer.one
+        same = picture(1)
+        monkeypatch.setattr(
+            fake.SentenceTransformer, "one",
+            lambda self, item: one(self, item if isinstance(item, str) else Image.open(io.BytesIO(same))),
+        )  # fmt: skip
+    summary, rows, _ = run(cases(more=more), "bm25", "clip:toy")
+    told = summary.notes["conditions"]
+    for name in ("image_only", "text_and_image", "shuffled_image"):
+        assert {row[name] for row in rows.values()} == {None}
+        assert "by a query's own image than by another's" in told[name]["why_not"]
+    assert not any(row["needs"] for row in rows.values())
+    assert any(row["text_only"] for row in rows.values())
 
 
 @pytest.mark.usefixtures("clip")
@@ -225,7 +261,7 @@ def test_a_clip_model_in_a_folder_is_loaded_from_there(
     folders = [tmp_path / "models" / name for name in ("toy", "another")]
     for folder in folders:
         folder.mkdir(parents=True)
-    summary, _, _ = run(cases(), "bm25", *(f"clip:{folder}" for folder in folders))
+    summary, _, _ = run(cases(more=10), "bm25", *(f"clip:{folder}" for folder in folders))
     assert (
         summary.notes["conditions"]["image_only"]["system"] == "clip:toy, image alone"
     )  # the first asked for
