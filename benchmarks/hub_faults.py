@@ -19,6 +19,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -171,14 +172,26 @@ def prepare(folder: Path, transfers: Sequence[str] = TRANSFERS) -> Scene:
                 code, told = run(hub, version)
                 if code != _OK:
                     raise RuntimeError(f"an undisturbed publish failed: {told}")
-                start = before or Standing({}, HubServer().collections, folder / "nothing")
-                start.large.mkdir(exist_ok=True)
+                start = before or Standing({}, HubServer().collections, _empty(folder / f"{transfer}-empty"))
                 cases.append(Case(transfer, version, start, hub.outcome(), dict(hub.server.asked)))
                 large = Path(shutil.copytree(hub.server.xet.folder, folder / f"{transfer}-{version.name}"))
                 before = Standing(
                     copy.deepcopy(hub.server.repositories), copy.deepcopy(hub.server.collections), large
                 )
     return Scene(folder, tuple(cases))
+
+
+def _empty(folder: Path) -> Path:
+    """Where large files will be kept, with the database of a store that keeps none.
+
+    `local://` makes hf_xet its own server, whose database is lost if a kill comes while it is made: no Hub
+    dies with its client.
+    """
+    folder.mkdir()
+    code = "import hf_xet, sys; hf_xet.upload_bytes([b''], sys.argv[1], ('t', 2**40), None, None, None)"
+    environment = os.environ | {"HF_XET_CACHE": str(folder / "cache")}
+    subprocess.run([sys.executable, "-c", code, f"local://{folder}"], env=environment, check=True)
+    return folder
 
 
 def kill(scene: Scene, seed: int, attempt: int = 0) -> dict[str, Any]:

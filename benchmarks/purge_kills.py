@@ -306,6 +306,8 @@ def _differing(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]
 def section() -> list[str]:
     """The section of benchmarks/README.md."""
     found = read_result(NAME)
+    ended = sum(not one["killed"] for one in found["bad"])
+    early = f" ({ended} ended before their kill came, as undisturbed)" if ended else ""
     lines = [
         "## kill -9 at every step of a purge",
         "",
@@ -314,7 +316,7 @@ def section() -> list[str]:
         "request, with and without its effect, and run once more, at steps drawn from "
         f"{found['steps']:,}. Then every byte, commit, tag, large file "
         f"and object version is compared with an undisturbed purge: {found['good']:,} of {found['count']:,} "
-        "equal; "
+        f"equal{early}; "
         f"the article's words found afterwards: {found['left']}. In {found['seconds']:,} s. "
         "`python -m benchmarks.purge_kills [SECONDS]`",
         "",

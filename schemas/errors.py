@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 
 from schemas.wording import without_password
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO)
 
 
 class MedqrelsError(Exception):
@@ -108,18 +112,34 @@ class ReleaseError(MedqrelsError):
     """A release cannot be assembled or read: prose missing, version taken, files changed."""
 
 
-def raise_if_full(error: BaseException) -> None:
-    """Raise what stands behind an error where that is a machine without room: it tells nothing of the input.
+def raise_if_of_machine(error: BaseException, inputs: Sequence[Path]) -> None:
+    """Raise what stands behind an error where that is the machine's: it tells nothing of the input.
+
+    Args:
+        error: any.
+        inputs: folders of the input.
 
     Raises:
-        OSError: a full disk, a quota, too large a file, too many open files.
+        OSError: a full disk, a quota, too large a file, too many open files; or no leave to use, or no way to
+            read or write, a temporary file.
     """
     behind: BaseException | None = error
     while behind is not None:
-        if isinstance(behind, OSError) and behind.errno in _FULL:
-            raise behind
-        if type(behind).__name__ == "IOException":  # DuckDB's, which has no number
-            for number in _FULL:
-                if os.strerror(number) in str(behind):
+        if isinstance(behind, OSError):
+            if behind.errno in _FULL or (
+                behind.errno in _REFUSED and _is_temporary(str(behind.filename), inputs)
+            ):
+                raise behind
+        elif type(behind).__name__ == "IOException":  # DuckDB's, which has no number
+            said = str(behind)
+            of_own = _REFUSED if _is_temporary(said.partition('"')[2].partition('"')[0], inputs) else ()
+            for number in (*_FULL, *of_own):
+                if os.strerror(number) in said:
                     raise OSError(number, os.strerror(number)) from error
         behind = behind.__cause__ or behind.__context__
+
+
+def _is_temporary(name: str, inputs: Sequence[Path]) -> bool:
+    """Whether a file lies among temporary ones, and not in a folder of the input."""
+    path = Path(name)
+    return path.is_relative_to(tempfile.gettempdir()) and not any(map(path.is_relative_to, inputs))

@@ -91,8 +91,8 @@ class Watch:
         )
         sys.addaudithook(self._heard)
 
-    def step(self, kind: str, name: str) -> None:
-        """Note one step; does not return from the one to be killed at."""
+    def step(self, kind: str, name: str, path: str = "") -> None:
+        """Note one step, on a file at `path`; does not return from the one to be killed at."""
         self.counts[kind, name] += 1
         kill = self._kill
         if isinstance(kill, int):
@@ -100,7 +100,7 @@ class Watch:
                 os.kill(os.getpid(), signal.SIGKILL)
         elif kill is not None and (kind, name, self.counts[kind, name]) == kill[:3]:
             if self._error:
-                raise OSError(self._error, os.strerror(self._error), name)
+                raise OSError(self._error, os.strerror(self._error), path or name)
             if kill.when == BEFORE:
                 os.kill(os.getpid(), signal.SIGKILL)
             self._struck = True
@@ -121,4 +121,4 @@ class Watch:
         if kind and isinstance(given[place], (str, bytes, os.PathLike)):
             path = os.fsdecode(given[place])
             if not any(part in path for part in _OF_PYTHON):
-                self.step(kind, _VARYING.sub("#", path.removeprefix(self._root)))
+                self.step(kind, _VARYING.sub("#", path.removeprefix(self._root)), path)

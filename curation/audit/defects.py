@@ -22,7 +22,7 @@ from curation.audit.executor import SerialExecutor
 from curation.audit.rule import MAX_EXAMPLES, Context, Defect, FileDefect, Proof, Rule
 from curation.published.query import Database, Sandbox, UnknownNameError
 from schemas.audit import CanaryResult, Finding, OverlapCell, RuleResult
-from schemas.errors import raise_if_full
+from schemas.errors import raise_if_of_machine
 
 RunRule = Callable[[Rule, Context], tuple[RuleResult, tuple[OverlapCell, ...]]]
 _Made = TypeVar("_Made")
@@ -130,7 +130,7 @@ class _Field:
         except Unusable as reason:
             self.no_own = str(reason)
         except Exception as error:  # a release can be broken in any way; its own rules say what is wrong
-            raise_if_full(error)
+            raise_if_of_machine(error, self.context.directories)
             self.no_own = f"the release could not be copied: {self._reason(error)}"
 
     @property
@@ -207,7 +207,7 @@ class _Field:
             found, nowhere = self._at_once(rule, rest, base)
             return found, [*proofs[at : at + 1], *nowhere]
         except Exception as error:  # each is planted alone later, and the reason kept
-            raise_if_full(error)
+            raise_if_of_machine(error, self.context.directories)
             return set(), []
         new = [_named([finding]) for finding in findings if finding not in before]
         found = set()
@@ -253,7 +253,7 @@ class _Field:
         except UnknownNameError as error:  # there the release has no such column; the invented one has them
             return _Attempt(None, _NOTHING if base is self.own else self._reason(error))
         except Exception as error:  # a defect that cannot be planted proves nothing; the reason is kept
-            raise_if_full(error)
+            raise_if_of_machine(error, self.context.directories)
             return _Attempt(None, f"could not be planted: {self._reason(error)}")
         if ids is None or result is None:
             return _Attempt(None, _NOTHING if ids is None else "the defect names no row")

@@ -69,7 +69,7 @@ from schemas.audit import (
     Severity,
     Verdict,
 )
-from schemas.errors import raise_if_full
+from schemas.errors import raise_if_of_machine
 
 RULES: tuple[Rule, ...] = (
     *files.RULES,
@@ -316,7 +316,7 @@ def run_rule(rule: Rule, context: Context) -> Ran:
     except (
         Exception
     ) as error:  # files an auditor is handed can be broken in any way; that must be said, not raised
-        raise_if_full(error)
+        raise_if_of_machine(error, context.directories)
         note = _reason(error, context.directory)
     result = RuleResult(
         rule=rule.id,
@@ -365,6 +365,6 @@ def _rows(context: Context, dataset: Dataset) -> list[str]:
             counted = context.query(f'SELECT count(*) AS n FROM "{name}"', {name: files_of})
             rows.append(f"{name}: {next(iter(counted)).to_pylist()[0]['n']}")
         except Exception as error:  # see run_rule
-            raise_if_full(error)
+            raise_if_of_machine(error, context.directories)
             rows.append(f"{name}: {_reason(error, dataset.directory)}")
     return rows

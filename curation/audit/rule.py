@@ -232,6 +232,11 @@ class Context:
         return self.subject.directory
 
     @property
+    def directories(self) -> tuple[Path, ...]:
+        """Folders of all files that are looked at."""
+        return tuple(one.directory for one in (self.subject, *self.siblings, *self.against))
+
+    @property
     def manifest(self) -> ReleaseManifest:
         """The release's manifest.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import inspect
+import os
 import pickle
+from pathlib import Path
 
 import pytest
 
 from schemas import errors
-from schemas.errors import InputError, MedqrelsError, UsageError, raise_if_full
+from schemas.errors import InputError, MedqrelsError, UsageError, raise_if_of_machine
 
 KINDS = [
     kind
@@ -61,16 +64,34 @@ def test_absent_fields_leave_no_trace_in_the_message() -> None:
     }
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.EIO])
+def test_a_temporary_file_that_cannot_be_used_is_the_machines_matter(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    audited = tmp_path / "release"
+    for name, is_raised in (("run-1/start.npy", True), ("release/queries/a.parquet", False)):
+        ours = OSError(number, os.strerror(number), str(tmp_path / name))
+        theirs = type("IOException", (Exception,), {})(
+            f'IO Error: Cannot open file "{tmp_path / name}": {os.strerror(number)}'
+        )
+        for error in (ours, theirs):
+            with pytest.raises(OSError) if is_raised else contextlib.nullcontext():
+                raise_if_of_machine(error, [audited])
+    raise_if_of_machine(OSError(number, os.strerror(number), "/elsewhere/a.parquet"), [audited])
+    raise_if_of_machine(OSError(number, os.strerror(number)), [audited])
+
+
 def test_a_full_machine_stands_behind_an_error_or_does_not() -> None:
     io = type("IOException", (Exception,), {})("IO Error: cannot write: No space left on device")
     wrapped = MedqrelsError("it failed")
     wrapped.__cause__ = io
     with pytest.raises(OSError) as caught:
-        raise_if_full(wrapped)
+        raise_if_of_machine(wrapped, ())
     assert caught.value.errno == errno.ENOSPC
     for other in (
         ValueError("No space left on device"),
         FileNotFoundError(errno.ENOENT, "gone"),
         MedqrelsError("x"),
     ):
-        raise_if_full(other)
+        raise_if_of_machine(other, ())
