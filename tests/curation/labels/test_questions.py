@@ -20,7 +20,8 @@ FILE = QuestionCollection(
 )  # fmt: skip
 STORY = (
     "A 58-year-old man wakes at night with a painful toe. He has a cough, sleeps badly, and takes "
-    "hydrochlorothiazide. He has never been ill before and works in an office. What is most likely? "
+    "hydrochlorothiazide. He has never been ill before, works in an office and lives with his brother. What "
+    "is most likely, and what should be done first? "
 )
 
 
