@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from curation.audit.rule import Check, Defect, Rule
+from curation.audit.rule import Check, Context, Defect, Rule
 from curation.audit.rules.planting import GONE, new_row
 from curation.audit.rules.text_rows import literal
 from curation.tasks.shared.granularity import LeftOut
+from schemas.image_tables import ORIGIN_IMAGES, PANELS
 from schemas.larger_tables import PARTS, PASSAGE_LABELS
 
 _PARTS, _LABELS = PARTS.name, PASSAGE_LABELS.name
+_FROM, _CUT = ORIGIN_IMAGES.name, PANELS.name
 _OF_RELEASE = "('held_elsewhere', 'near_copy', 'cannot_judge', 'rule_under_floor', 'middle')"
 """Exclusions that partition, release and review make of documents, whatever their passages are."""
 _LIFTED = f"""held AS (
@@ -57,9 +59,21 @@ _UNMADE = f"""SELECT id AS c FROM corpus
     ANTI JOIN (SELECT * FROM {_PARTS} WHERE kind = 'passage' AND left_out = '') AS p ON p."corpus-id" = id"""
 _FOREIGN = f"""SELECT DISTINCT "corpus-id" AS c FROM {_PARTS}
     WHERE split_part("corpus-id", '#', 1) <> split_part(part_id, '#', 1)"""
-_SHOWN = f"""SELECT o.id AS q, p."corpus-id" AS c FROM {_PARTS} AS p
-    JOIN provenance_queries AS o ON o.source_id = p.part_id
-    WHERE p.kind = 'figure' AND p.left_out = ''"""
+_ASKED_FOR = {
+    "provenance_queries": "SELECT id AS q, source_id AS figure FROM provenance_queries",
+    _FROM: f"SELECT id, figure_id FROM {_FROM} WHERE side = 'query'",
+    _CUT: f'SELECT "query-id", figure_id FROM {_CUT}',
+}
+"""Tables that say which figure a query shows: alone, among several, a panel of it."""
+
+
+def _shown(context: Context) -> str:
+    """Documents that show a figure which a query asks for."""
+    asked = " UNION ".join(text for name, text in _ASKED_FOR.items() if name in context.views)
+    return f"""SELECT DISTINCT o.q, p."corpus-id" AS c FROM {_PARTS} AS p
+        JOIN ({asked}) AS o ON o.figure = p.part_id WHERE p.kind = 'figure' AND p.left_out = ''"""
+
+
 _KNOWN = ", ".join(map(literal, ("", *LeftOut)))
 _UNKNOWN = f"""SELECT DISTINCT "corpus-id" AS c FROM {_PARTS}
     WHERE left_out NOT IN ({_KNOWN}) OR kind NOT IN ('passage', 'figure', 'table')"""
@@ -74,6 +88,15 @@ def _pair(*more: str, passage: dict[str, object]) -> str:
     part |= {"start": 0, "end": 9, "left_out": "", "same_as": ""}
     label = {"query-id": _ASKED, "passage_id": _PASSAGE, "reason": "", **passage}
     return "; ".join((new_row(_PARTS, part), new_row(_LABELS, label), *more, _NAMED))
+
+
+_FIGURE = f"{_DOCUMENT}#F1"
+
+
+def _figure_of(asked: str) -> str:
+    """SQL: a query that shows a figure, and a document that shows it, too."""
+    part = {"corpus-id": _DOCUMENT, "position": 1, "kind": "figure", "part_id": _FIGURE, "left_out": ""}
+    return "; ".join((asked, new_row(_PARTS, part), _NAMED))
 
 
 def _labelled(score: int) -> str:
@@ -172,24 +195,21 @@ CHECKS = (
     ),
     Check(
         "a document shows the figure of a query",
-        _SHOWN,
-        Defect(
-            "a figure that is a query, in a document",
-            "; ".join(
-                (
-                    new_row("provenance_queries", {"id": _ASKED, "source_id": f"{_DOCUMENT}#F1"}),
-                    new_row(
-                        _PARTS,
-                        {
-                            "corpus-id": _DOCUMENT,
-                            "position": 1,
-                            "kind": "figure",
-                            "part_id": f"{_DOCUMENT}#F1",
-                            "left_out": "",
-                        },
-                    ),
-                    _NAMED,
-                )
+        _shown,
+        (
+            Defect(
+                "a figure that is a query, in a document",
+                _figure_of(new_row("provenance_queries", {"id": _ASKED, "source_id": _FIGURE})),
+            ),
+            Defect(
+                "a figure that is one of a query's, in a document",
+                _figure_of(
+                    new_row(_FROM, {"side": "query", "id": _ASKED, "position": 1, "figure_id": _FIGURE})
+                ),
+            ),
+            Defect(
+                "a figure whose panel is a query, in a document",
+                _figure_of(new_row(_CUT, {"query-id": _ASKED, "figure_id": _FIGURE})),
             ),
         ),
     ),
@@ -206,11 +226,11 @@ _rule = partial(Rule, severity="error", about=(_PARTS,), holds="documents larger
 RULES = (
     _rule(
         "granularity",
-        1,
+        2,
         "Sections and articles agree with their passages",
-        "Every section or article is made of passages, captions and tables of one article, in its order and "
-        "without a gap; none shows the figure of a query. A grade is the highest of the passages; without a "
-        "positive, one excluded passage excludes the pair, by a reason of its own where there is one; each "
+        "Every section or article is made of passages, captions and tables of one article, without a gap and "
+        "the passages in its order; none shows a figure that a query shows, alone, among others or as a "
+        "panel. A grade is the highest of the passages; without a positive, one excluded passage excludes the pair, by a reason of its own where there is one; each "
         "query is answered by a passage.",
         unit="parts",
         checks=CHECKS,
