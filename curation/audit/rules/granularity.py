@@ -230,7 +230,8 @@ RULES = (
         "Sections and articles agree with their passages",
         "Every section or article is made of passages, captions and tables of one article, without a gap and "
         "the passages in its order; none shows a figure that a query shows, alone, among others or as a "
-        "panel. A grade is the highest of the passages; without a positive, one excluded passage excludes the pair, by a reason of its own where there is one; each "
+        "panel. A grade is the highest of the passages; without a positive, "
+        "one excluded passage excludes the pair, by a reason of its own where there is one; each "
         "query is answered by a passage.",
         unit="parts",
         checks=CHECKS,
