@@ -18,8 +18,11 @@ _TITLES = {
 _FOUND = (
     "Found by these campaigns and mended before the figures above: a name index that nothing held to its "
     "hash, a full disk and links in a circle told as defects of medqrels, a taken port at which the private "
-    "Prefect server gave up; in the last one, 1 of 628 kills left the file by which Python tries a "
-    "temporary folder (`takedown`: its kills were run again after the mend)."
+    "Prefect server gave up, the file by which Python tries a temporary folder left behind by a kill. In the "
+    "last one, 1 of 91 faults of the machine: without leave to write a temporary file `audit` ended with a "
+    "report in which a rule had not run, and said so; it stops now. What audits was run again after that "
+    "mend: all faults of the machine, kills of `audit`, `release` and `run`, the random moments, hostile "
+    "releases."
 )
 """Defects before and after."""
 
