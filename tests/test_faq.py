@@ -15,9 +15,9 @@ PACKAGES = ("schemas", "sources", "curation", "annotation", "flows")
 
 def error_classes() -> list[str]:
     """Names of the public errors of schemas/errors.py."""
-    return [
-        name for name, item in vars(errors).items() if isinstance(item, type) and not name.startswith("_")
-    ]
+    classes = {name: item for name, item in vars(errors).items() if isinstance(item, type)}
+    own = (name for name, item in classes.items() if item.__module__ == errors.__name__)
+    return [name for name in own if not name.startswith("_")]
 
 
 def entries() -> dict[str, list[str]]:
