@@ -12,6 +12,7 @@ from curation.audit import audit
 from curation.published.manifest import read_manifest
 from curation.release.card import template
 from curation.release.reviewed import grades
+from curation.tasks.clinical_evidence.settings import Settings
 from curation.tasks.registry import task_of
 from flows.review.calibration import facts_of
 from tests.curation.release import known as known_release
@@ -19,7 +20,7 @@ from tests.curation.release.known import World, run_sql
 from tests.releases import card_text
 
 TASK = task_of("clinical_evidence")
-SETTINGS = {"min_words": 60, "one_per_patient": True, "max_right": 2, "min_document_words": 20}
+SETTINGS = Settings().model_dump()
 NOTHING = {"value": None, "low": None, "high": None, "reason": ""}
 
 
