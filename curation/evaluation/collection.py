@@ -19,9 +19,10 @@ from PIL import Image
 from curation.evaluation.labels import RELEVANT, LeftOut, read_labels, read_left_out, read_origins
 from curation.evaluation.ranking import Indices
 from curation.evaluation.reading import (
+    Pictures,
     column_names,
+    every_image,
     has_texts,
-    image_rows,
     read_corpus_ids,
     rows,
 )
@@ -30,6 +31,7 @@ from curation.published.links import refuse_links_out
 from curation.published.manifest import NAME, READABLE, ReleaseManifest
 from schemas.errors import InputError, ReleaseError
 from schemas.hashing import sha256_file
+from schemas.image_tables import ROW_IMAGES
 from schemas.stages import Reason
 from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
 
@@ -88,7 +90,6 @@ class EvaluationDocument:
     id: str
     text: str
     language: str
-    image: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,38 +130,29 @@ class Collection:
         """Queries of the split without a relevant document."""
         return len(self.queries) - len(self.qrels)
 
-    def documents(self, *, images: bool = False) -> Iterator[EvaluationDocument]:
-        """Every document in id order; with its image bytes where asked for and held."""
-        wanted = [
-            "id",
-            "title",
-            "text",
-            "language",
-            *(["image"] if images and self.has_corpus_images else []),
-        ]
+    def documents(self) -> Iterator[EvaluationDocument]:
+        """Every document in id order."""
         kept = self._kept("corpus")
-        for row in rows(self.tables.corpus.files(self.directory), wanted):
-            if kept is not None and row["id"] not in kept:
-                continue
-            held = row.get("image")
-            text = f"{row['title']} {row['text']}".strip()
-            yield EvaluationDocument(row["id"], text, row["language"], held["bytes"] if held else None)
+        for row in rows(self.tables.corpus.files(self.directory), ["id", "title", "text", "language"]):
+            if kept is None or row["id"] in kept:
+                text = f"{row['title']} {row['text']}".strip()
+                yield EvaluationDocument(row["id"], text, row["language"])
 
-    def query_images(self) -> Iterator[tuple[str, bytes]]:
-        """(query id, image bytes) in id order, for the queries that have an image."""
+    def query_images(self) -> Pictures:
+        """(query id, all its images) in id order, for the queries that have any."""
         files = self.tables.queries.files(self.directory, self.split)
-        kept = self._kept("queries")
-        for row, data in image_rows(files, ORIGIN_QUERIES.files(self.directory)):
-            if kept is None or row in kept:
-                yield row, data
+        return self._pictures("queries", files, ORIGIN_QUERIES.files(self.directory), "query")
 
-    def corpus_images(self) -> Iterator[tuple[str, bytes]]:
-        """(document id, image bytes) in id order, for the documents that have an image."""
+    def corpus_images(self) -> Pictures:
+        """(document id, all its images) in id order, for the documents that have any."""
         files = self.tables.corpus.files(self.directory)
-        kept = self._kept("corpus")
-        for row, data in image_rows(files, ORIGIN_CORPUS.files(self.directory)):
+        return self._pictures("corpus", files, ORIGIN_CORPUS.files(self.directory), "document")
+
+    def _pictures(self, table: str, files: list[Path], origins: list[Path], side: str) -> Pictures:
+        kept, several = self._kept(table), ROW_IMAGES.files(self.directory)
+        for row, images in every_image(files, origins, several, side):
             if kept is None or row in kept:
-                yield row, data
+                yield row, images
 
     def _kept(self, table: str) -> frozenset[str] | None:
         """Ids of the rows it has of a table it was cut from, None where it has all."""
@@ -382,7 +374,7 @@ def check_images(collection: Collection, *, decode: bool = False) -> None:
         InputError: image_missing or image_corrupt, with the row's id. Nothing is put in its place.
     """
     for images in (collection.query_images(), collection.corpus_images()):
-        for row, data in images:
+        for row, data in ((row, data) for row, held in images for data in held):
             try:
                 with Image.open(io.BytesIO(data)) as image:
                     if decode:

@@ -28,12 +28,12 @@ Vectors = NDArray[np.int16]
 
 @record
 class EmbedRequest:
-    """One thing to be embedded: a text, an image, or both."""
+    """One thing to be embedded: a text, images, or both."""
 
     id: str = column("query or document id")
     role: str = column("query or document; models may prompt them differently")
     text: str = column("text, '' when only the image is wanted")
-    image: bytes | None = column("image file, when it is wanted", default=None)
+    images: tuple[bytes, ...] = column("image files in order, when they are wanted", default=())
 
 
 @record

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,9 @@ from schemas.stages import Reason
 from schemas.tables import CORPUS
 
 _BATCH, _IMAGE_BATCH = 4_096, 64
+Row = TypeVar("Row")
+Pictures = Iterator[tuple[str, tuple[bytes, ...]]]
+"""(id, its images in the order of the article), in id order."""
 _PAIRS = 1_000_000
 
 
@@ -58,13 +61,53 @@ def image_rows(files: list[Path], origins: list[Path]) -> Iterator[tuple[str, by
         if row["image"] and row["image"]["bytes"]:
             yield row["id"], row["image"]["bytes"]
         elif row["id"] not in without:
-            raise InputError(
-                "the image of this row is missing",
-                reason=Reason.IMAGE_MISSING,
-                record=row["id"],
-                file=str(files[0].parent),
-                hint="download the release again",
-            )
+            raise _missing(row["id"], files)
+
+
+def every_image(files: list[Path], origins: list[Path], several: list[Path], side: str) -> Pictures:
+    """Every image of every row that has one, or several by the table `images`.
+
+    Args:
+        files: of queries or corpus.
+        origins: of its provenance.
+        several: of the table `images`, none where no row has several.
+        side: query or document.
+
+    Raises:
+        InputError: an image is not there.
+    """
+    single = ((row, (row, data)) for row, data in image_rows(files, origins))
+    for (row, data), images in beside(single, _listed_images(several, side)):
+        yield row, images or (data,)
+
+
+def beside(found: Iterable[tuple[str, Row]], pictures: Pictures) -> Iterator[tuple[Row, tuple[bytes, ...]]]:
+    """Each of some rows, given with their ids and in id order, with its images, () where it has none."""
+    following = next(pictures, None)
+    for name, row in found:
+        while following is not None and following[0] < name:
+            following = next(pictures, None)
+        yield row, following[1] if following is not None and following[0] == name else ()
+
+
+def _listed_images(files: list[Path], side: str) -> Pictures:
+    for row in rows(files, ["id", "side", "images"]):
+        if row["side"] != side:
+            continue
+        held = tuple(image["bytes"] for image in row["images"] if image and image["bytes"])
+        if len(held) < len(row["images"]) or not held:
+            raise _missing(row["id"], files)
+        yield row["id"], held
+
+
+def _missing(row: str, files: list[Path]) -> InputError:
+    return InputError(
+        "the image of this row is missing",
+        reason=Reason.IMAGE_MISSING,
+        record=row,
+        file=str(files[0].parent),
+        hint="download the release again",
+    )
 
 
 def _without_image(origins: list[Path]) -> set[str]:

@@ -8,6 +8,7 @@ from curation.evaluation.collection import Collection
 from curation.evaluation.dense import Embedding, EmbedRequest, packed, rounded
 from curation.evaluation.pictures import image_vector
 from curation.evaluation.ranking import Run
+from curation.evaluation.reading import Pictures, beside
 from schemas.record import column, record
 
 
@@ -22,28 +23,26 @@ class ScoreRequest:
 
 
 def query_requests(collection: Collection, *, images: bool) -> Iterator[EmbedRequest]:
-    """One request per query in id order, with its image where wanted; none where nothing can be read."""
+    """One request per query in id order, with its images where wanted; none where nothing can be read."""
     pictures = collection.query_images() if images else iter(())
-    following = next(pictures, None)
-    for query in collection.queries:
-        image = None
-        if following is not None and following[0] == query.id:
-            image, following = following[1], next(pictures, None)
-        if query.text or image is not None:
-            yield EmbedRequest(id=query.id, role="query", text=query.text, image=image)
+    for query, held in beside(((query.id, query) for query in collection.queries), pictures):
+        if query.text or held:
+            yield EmbedRequest(id=query.id, role="query", text=query.text, images=held)
 
 
 def document_requests(collection: Collection, *, images: bool) -> Iterator[EmbedRequest]:
-    """One request per document in id order, with its image where wanted; none where nothing can be read."""
-    for document in collection.documents(images=images):
-        if document.text or document.image is not None:
-            yield EmbedRequest(id=document.id, role="document", text=document.text, image=document.image)
+    """One request per document in id order, with its images where wanted; none where nothing can be read."""
+    pictures = collection.corpus_images() if images else iter(())
+    for document, held in beside(((one.id, one) for one in collection.documents()), pictures):
+        if document.text or held:
+            yield EmbedRequest(id=document.id, role="document", text=document.text, images=held)
 
 
-def picture_embeddings(images: Iterator[tuple[str, bytes]]) -> Iterator[Embedding]:
-    """The local image features of (id, image bytes), as embeddings."""
-    for row, data in images:
-        vector = packed(rounded(image_vector(data)[None, :])[0])
+def picture_embeddings(pictures: Pictures) -> Iterator[Embedding]:
+    """The local image features of each row, as embeddings; of several images the sum, in any order."""
+    for row, images in pictures:
+        features = sum(map(image_vector, images[1:]), image_vector(images[0]))
+        vector = packed(rounded(features[None, :])[0])
         yield Embedding(id=row, vector=vector, tokens=0, tokens_kept=0)
 
 

@@ -143,8 +143,8 @@ def _answers(
 def _key(request: EmbedRequest) -> bytes:
     """Hash of what is asked, whoever asks it."""
     text = request.text.encode("utf-8", "surrogatepass")
-    image = hashlib.sha256(request.image).digest() if request.image is not None else b""
-    return hashlib.sha256(b"\0".join([request.role.encode(), text, image])).digest()
+    images = b"".join(hashlib.sha256(image).digest() for image in request.images)
+    return hashlib.sha256(b"\0".join([request.role.encode(), text, images])).digest()
 
 
 class UseEncoder:

@@ -119,18 +119,21 @@ class TextEncoder:
 
 
 class ClipEncoder(TextEncoder):
-    """A CLIP-like model: the sum of the unit vectors of image and text, of whichever a row has."""
+    """A CLIP-like model: the sum of the unit vectors of image and text, of whichever a row has.
+
+    The vector of several images is the unit vector of their sum: as much as one image, in any order.
+    """
 
     reads_images = True
 
     def describe(self) -> dict[str, Any]:
         """As a text model, and how image and text are joined."""
-        return {**super().describe(), "fusion": "sum of unit vectors"}
+        return {**super().describe(), "fusion": "sum of unit vectors", "images": "sum of unit vectors"}
 
     def encode(self, requests: Sequence[EmbedRequest]) -> list[Encoded]:
         """Embed texts and images; a row with neither is a zero vector, which is like nothing."""
         written = [place for place, request in enumerate(requests) if request.text]
-        shown = [place for place, request in enumerate(requests) if request.image is not None]
+        shown = [(place, image) for place, request in enumerate(requests) for image in request.images]
         texts = [self._prompts[requests[place].role] + requests[place].text for place in written]
         counts = dict(zip(written, _token_counts(self._model.tokenizer, self._limit, texts), strict=True))
         parts: dict[int, list[NDArray[np.floating]]] = {}
@@ -138,8 +141,11 @@ class ClipEncoder(TextEncoder):
             for place, vector in zip(written, self._vectors(texts), strict=True):
                 parts.setdefault(place, []).append(_unit(vector))
         if shown:
-            images = [_open(requests[place]) for place in shown]
-            for place, vector in zip(shown, self._vectors(images), strict=True):
+            pictures: dict[int, NDArray[np.floating]] = {}
+            vectors = self._vectors([_open(image) for _, image in shown])
+            for (place, _), vector in zip(shown, vectors, strict=True):
+                pictures[place] = pictures.get(place, 0) + _unit(vector)
+            for place, vector in pictures.items():
                 parts.setdefault(place, []).append(_unit(vector))
         width = len(next(iter(parts.values()))[0]) if parts else 1
         return [
@@ -214,8 +220,8 @@ def _unit(vector: NDArray[np.floating]) -> NDArray[np.floating]:
     return vector / norm if norm else vector
 
 
-def _open(request: EmbedRequest) -> Image.Image:
-    with Image.open(io.BytesIO(request.image or b"")) as image:
+def _open(data: bytes) -> Image.Image:
+    with Image.open(io.BytesIO(data)) as image:
         return image.convert("RGB")
 
 

@@ -199,8 +199,8 @@ class _Conditions:
     def _requests(self, *, with_text: bool) -> Iterator[EmbedRequest]:
         """Texts alone, or images alone, of the queries that have one."""
         if not with_text:
-            for query, data in self.collection.query_images():
-                yield EmbedRequest(id=query, role="query", text="", image=data)
+            for query, images in self.collection.query_images():
+                yield EmbedRequest(id=query, role="query", text="", images=images)
             return
         for item in self.collection.queries:
             if item.text:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from curation.evaluation.collection import check_images, open_collection
+from curation.evaluation.collection import check_images, open_collection, restricted
+from curation.evaluation.requests import document_requests, picture_embeddings, query_requests
 from schemas.errors import InputError, MedqrelsError, ReleaseError
 from tests.curation.evaluation.world import Release, picture, toy
 
@@ -90,8 +91,63 @@ def test_images_are_read_in_order(tmp_path: Path) -> None:
     release.queries[1]["image"] = None  # a query that never had one
     found = open_collection(release.write(tmp_path))
     assert [row for row, _ in found.query_images()] == ["q1", "q3", "q4"]
-    assert dict(found.corpus_images())["d2"] == picture(101)
-    assert next(document.image for document in found.documents(images=True)) == picture(100)
+    assert dict(found.corpus_images())["d2"] == (picture(101),)
+    asked = {one.id: one.images for one in query_requests(found, images=True)}
+    assert asked == {"q1": (picture(0),), "q2": (), "q3": (picture(2),), "q4": (picture(3),)}
+    offered = list(document_requests(found, images=True))
+    assert [one.images for one in offered] == [(picture(100 + number),) for number in range(6)]
+    assert all(one.images == () for one in document_requests(found, images=False))
+
+
+def several() -> Release:
+    """Some rows have several images, of both sides and both splits; the first is that of the row."""
+    release = pictured()
+    release.several = {
+        ("document", "d3"): (picture(102), picture(7)),
+        ("query", "q2"): (picture(1), picture(8), picture(9)),
+        ("query", "q4"): (picture(3), picture(6)),
+        ("query", "q5"): (picture(4), picture(5)),
+    }
+    return release
+
+
+def test_a_row_of_several_images_is_read_with_all(tmp_path: Path) -> None:
+    release = several()
+    folder = release.write(tmp_path)
+    found = open_collection(folder)
+    images = dict(found.query_images())
+    assert list(images) == ["q1", "q2", "q3", "q4"] and images["q1"] == (picture(0),)
+    assert images["q2"] == release.several["query", "q2"] and images["q4"] == release.several["query", "q4"]
+    assert dict(found.corpus_images())["d3"] == release.several["document", "d3"]
+    assert dict(open_collection(folder, "dev").query_images()) == {"q5": release.several["query", "q5"]}
+    [alone] = restricted(found, {"q4"}, {"d3", "d4"}).query_images()
+    assert alone == ("q4", release.several["query", "q4"])
+
+
+def test_local_features_of_several_images_hang_on_each_and_not_on_their_order() -> None:
+    one, other, third = (picture(number) for number in (1, 2, 3))
+
+    def vector(*images: bytes) -> bytes:
+        [made] = picture_embeddings(iter([("q", images)]))
+        return made.vector
+
+    assert vector(one, other) == vector(other, one)
+    assert vector(one, one) == vector(one)
+    assert len({vector(one), vector(one, other), vector(one, third)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"), [(b"", "image_missing"), (b"\x89PNG\r\n\x1a\n and noise", "image_corrupt")]
+)
+@pytest.mark.parametrize("row", [("query", "q2"), ("document", "d3")])
+def test_one_of_several_images_missing_or_damaged_is_an_error_that_names_the_row(
+    tmp_path: Path, row: tuple[str, str], data: bytes, reason: str
+) -> None:
+    release = several()
+    release.several = {**release.several, row: (*release.several[row][:-1], data)}
+    with pytest.raises(InputError) as raised:
+        open_collection(release.write(tmp_path))
+    assert raised.value.reason == reason and raised.value.record == row[1]
 
 
 @pytest.mark.parametrize(

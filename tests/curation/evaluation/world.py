@@ -46,6 +46,8 @@ class Release:
     qrels: list[tuple[str, str, int]] = field(default_factory=list)
     excluded: list[tuple[str, str]] = field(default_factory=list)
     statuses: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    several: Mapping[tuple[str, str], tuple[bytes, ...]] = field(default_factory=dict)
+    """Side and id -> its images, where it has more than one."""
     head: dict[str, Any] = field(default_factory=dict)
     facets: tuple[str, ...] = _FACETS
 
@@ -75,6 +77,11 @@ class Release:
             "provenance_corpus": [_origin(row) for row in self.documents],
             "provenance_queries": [_origin(row) for row in self.queries],
         }
+        if self.several:
+            tables["images"] = [
+                {"side": side, "id": name, "images": [{"bytes": one, "path": None} for one in images]}
+                for (side, name), images in sorted(self.several.items())
+            ]
         without = ["license", "is_synthetic", "via", *(name for name in _FACETS if name not in self.facets)]
         releases.write(folder, tables, splits=sorted(set(split_of.values())), without=without)
         self.seal(folder)

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -405,6 +406,27 @@ def test_a_clip_model_reads_texts_and_images(
         first = {line.split()[0]: line.split()[2] for line in file if line.split()[3] == "1"}
     assert first["q1"] == "d1" and first["q3"] == "d3"  # the pictures are the same
     assert mean(system, "R@1") == pytest.approx(0.5 / 3)
+
+
+def test_a_clip_model_reads_every_image_of_a_row(
+    tmp_path: Path, run: Callable[..., Any], models: list[Any]
+) -> None:
+    several = {("query", "q3"): (picture(2), picture(5)), ("document", "d2"): (picture(1), picture(0))}
+    found: list[dict[str, list[str]]] = []
+    for name, listed in (("one", {}), ("all", several)):
+        release = pictured()
+        for row in (*release.queries, *release.documents):
+            row["text"] = row["title"] = ""
+        release.several = listed
+        out = tmp_path / name / "out"
+        run(str(release.write(tmp_path / name)), "--system=clip:tiny", "--out", str(out))
+        found.append(defaultdict(list))
+        with gzip.open(out / "runs" / "clip-tiny.trec.gz", "rt") as file:
+            for line in file:
+                found[-1][line.split()[0]].append(line.split()[2])
+    alone, together = found
+    assert set(together["q3"][:2]) == {"d3", "d6"} != set(alone["q3"][:2]), "each shows one of its pictures"
+    assert together["q1"].index("d2") < alone["q1"].index("d2"), "the other picture of d2 is that of q1"
 
 
 def test_a_reranker_reorders_what_its_base_found(

@@ -158,7 +158,7 @@ def test_a_part_of_a_collection(whole: Collection) -> None:
     assert part.corpus_ids == ("d003", "d004", "d010", "d030")
     assert part.qrels == {"q01": {"d003": 2}}, "q03 has lost its positive"
     assert {query: places.tolist() for query, places in part.left_out.items()} == {"q01": [1], "q03": [2]}
-    assert [document.id for document in part.documents(images=True)] == list(part.corpus_ids)
+    assert [document.id for document in part.documents()] == list(part.corpus_ids)
     assert [name for name, _ in part.corpus_images()] == ["d003", "d004", "d010", "d030"]
     assert [name for name, _ in part.query_images()] == ["q03"]
     with pytest.raises(ReleaseError, match="an id that is not there"):
