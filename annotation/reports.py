@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from annotation.layouts.fields import IMAGES, TEXTS
-from schemas.review import REPORTS, Lifted, Reported, ReviewAnnotation, ReviewCandidate, source_image
+from schemas.review import REPORTS, Lifted, Reported, ReviewAnnotation, ReviewCandidate, source_images
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +56,5 @@ def reported(reports: Iterable[Report]) -> Iterator[Reported]:
             if item.value and item.name in TEXTS and item.name != "document_title":
                 yield Reported(text=item.value, image="", reasons=reasons)
             elif item.value and item.name in IMAGES:
-                yield Reported(text="", image=source_image(item.value), reasons=reasons)
+                for image in source_images(item.value):
+                    yield Reported(text="", image=image, reasons=reasons)

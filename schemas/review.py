@@ -151,17 +151,22 @@ class Verdict:
     annotations: tuple[str, ...] = column("ids of the annotations it rests on")
 
 
-def source_image(shown: str) -> str:
-    """Hex SHA-256 of the file that a shown image is of; a panel is called `HASH-LEFT-TOP-RIGHT-BOTTOM`."""
-    return shown.partition("-")[0]
+def source_images(shown: str) -> tuple[str, ...]:
+    """Hex SHA-256 of the file that each shown image is of; a panel is called `HASH-LEFT-TOP-RIGHT-BOTTOM`.
+
+    Args:
+        shown: value of a field that shows images: their names in the order of the article, a space between.
+    """
+    return tuple(name.partition("-")[0] for name in shown.split())
 
 
 def content_sha256(text: str, image: str = "") -> str:
     """Hash of a published row's text and source image, hex SHA-256: what a verdict is bound to.
 
-    A panel's box is part of its query's id, so its figure's image is enough here.
+    A panel's box is part of its query's id, so its figure's image is enough here; so is the first of several,
+    which is the image of the row.
     """
-    return sha256_text(f"{text}\x00{source_image(image)}")
+    return sha256_text(f"{text}\x00{''.join(source_images(image)[:1])}")
 
 
 def candidate_id(kind: str, task: str, query_id: str, corpus_id: str, shown: tuple[ShownItem, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 
 from annotation.layouts import questions
@@ -56,14 +56,18 @@ def task_data(
         InputError: a field the kind does not show, twice the same, out of order, or one missing.
     """
     shown = _checked(candidate)
-    images = {name: image_url(sha) for name, sha in shown.items() if name.endswith("_image")}
+    images = {
+        name: [image_url(image) for image in held.split()]
+        for name, held in shown.items()
+        if name.endswith("_image")
+    }
     values = _BUILDERS[candidate.kind](shown)
     for side, name in (("left", "query_image"), ("right", "document_image")):
         if candidate.kind == "figure_caption":
             name = "document_image" if side == "left" else ""
-        url = images.get(name, "")
-        values[f"{side}_image"] = url or NO_IMAGE
-        values[f"{side}_veil"] = _veil(candidate, side, bool(url))
+        urls = images.get(name, [])
+        values[f"{side}_image"] = urls[0] if urls else NO_IMAGE
+        values[f"{side}_veil"] = _veil(candidate, side, urls)
     data: TaskData = {"candidate_id": candidate.id}
     data |= {key: values[key] for key in KEYS[kind or candidate.kind]}
     data["content_sha256"] = data_sha256(data)
@@ -98,21 +102,35 @@ def _checked(candidate: ReviewCandidate) -> dict[str, str]:
     return shown
 
 
-def _veil(candidate: ReviewCandidate, side: str, has_image: bool) -> str:
-    """Name of the image in the box for screen readers, and its veil; of an empty box, its mark.
+def _veil(candidate: ReviewCandidate, side: str, urls: Sequence[str]) -> str:
+    """What stands on the image in its box: its name for screen readers, more images, a veil over all of them.
 
-    The veil is no form field, for in one the keys of grades are letters. Its id makes it new with every
-    task, so none opens unveiled.
+    Of an empty box it is the box's mark. The veil is no form field, for in one the keys of grades are
+    letters. Its id makes it new with every task, so none opens unveiled; so do those of more images, which
+    open as large as the box.
     """
-    if not has_image:
+    if not urls:
         return '<span class="mq-no-image"></span>'
     of = "query" if side == "left" and candidate.kind != "figure_caption" else "document"
-    named = f'<span role="img" aria-label="Image of the {of}"></span>'
+    html = f'<span role="img" aria-label="{_numbered(1, urls)} of the {of}"></span>'
+    rows = []
+    for place, url in enumerate(urls[1:], start=2):
+        name = escape(f"more-{side}-{place}-{candidate.id}")
+        named = f'<span role="img" aria-label="{_numbered(place, urls)} of the {of}"></span>'
+        picture = f'{named}<img src="{escape(url)}" alt="">'  # Label Studio empties what alt says
+        rows.append(f'<details class="mq-more" id="{name}"><summary>{picture}</summary></details>')
+    if rows:
+        html += f'<div class="mq-strip">{"".join(rows)}</div>'
     if not candidate.is_sensitive:
-        return named
+        return html
     name = escape(f"veil-{side}-{candidate.id}")
-    words = "<span>Sensitive image: click to show</span><span>Hide the image</span>"
-    return f'{named}<details class="mq-veil" id="{name}"><summary>{words}</summary></details>'
+    what = "image" if len(urls) == 1 else "images"
+    words = f"<span>Sensitive {what}: click to show</span><span>Hide the {what}</span>"
+    return f'{html}<details class="mq-veil" id="{name}"><summary>{words}</summary></details>'
+
+
+def _numbered(place: int, urls: Sequence[str]) -> str:
+    return "Image" if len(urls) == 1 else f"Image {place} of {len(urls)}"
 
 
 def _side(shown: Mapping[str, str], fields: Mapping[str, str], language: str) -> str:

@@ -1,7 +1,8 @@
 """Which fields each kind of review shows, in order; a candidate's `shown` holds these and no others.
 
-A value is text as it is. Fields ending in `_image` hold the hex SHA-256 of an image. `concepts` and
-`options` hold JSON, see CONCEPTS and OPTIONS. A field that a candidate has nothing for is left out.
+A value is text as it is. Fields ending in `_image` hold the hex SHA-256 of an image, of several with a space
+between, in the order of the article. `concepts` and `options` hold JSON, see CONCEPTS and OPTIONS. A field
+that a candidate has nothing for is left out.
 """
 
 from __future__ import annotations

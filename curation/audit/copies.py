@@ -27,7 +27,7 @@ def copies(candidates: Sequence[ReviewCandidate]) -> list[Copied]:
     found = {
         place: "query and document show the same image"
         for place, fields in enumerate(shown)
-        if fields.get("query_image") and fields.get("query_image") == fields.get("document_image")
+        if set(fields.get("query_image", "").split()) & set(fields.get("document_image", "").split())
     }
     for place, words in _repeated(queries, documents, len(rows)):
         found[place] = f"query and document share {words:g} consecutive words"

@@ -165,8 +165,12 @@ def boundary(task: str, variant: str, form: str, shown: Sequence[ShownItem]) -> 
 def _blocks(shown: Mapping[str, str], side: Sequence[tuple[str, str]], mark: str) -> list[PromptPart]:
     parts = []
     for name, title in side:
-        if name in shown:
-            parts += material.block(title, shown[name], mark, is_image=_is_image(name))
+        held = [shown[name]] if name in shown else []
+        if _is_image(name) and held:
+            held = held[0].split()
+        for place, value in enumerate(held, start=1):
+            of = f"{title} {place} of {len(held)}" if len(held) > 1 else title
+            parts += material.block(of, value, mark, is_image=_is_image(name))
     return parts
 
 

@@ -38,7 +38,7 @@ from flows.review.release_texts import DEPTH, Known, Published, Row, marks
 from flows.review.reports import reported_in
 from flows.review.store import CALIBRATION, ENDED, FRAME, IMAGES, SOURCES, ReviewFolder, review_folder
 from schemas.errors import UsageError
-from schemas.review import ReviewCandidate, source_image
+from schemas.review import ReviewCandidate, source_images
 
 Images = Callable[[str, bytes, str], None]
 """Takes (hex SHA-256 of the source file, bytes to show, extension)."""
@@ -347,7 +347,7 @@ def _candidates(
     queries = task.rows("queries", {q for q, _ in pairs})
     documents = task.rows("corpus", {c for _, c in pairs})
     rows = [*queries.values(), *documents.values()]
-    blurred = known.blurred({source_image(row.image) for row in rows if row.image})
+    blurred = known.blurred({name for row in rows for name in source_images(row.image)})
     mentions = known.mentions({row.source_id for row in rows})
     question = task_of(task.manifest.task).question
     patients = {row.patient_id for row in queries.values() if row.patient_id}
@@ -367,7 +367,7 @@ def _candidates(
         fields["answer"] = answer
         fields["reasoning"] = reasoning if question.with_reasoning else ""
         fields["concepts"] = json.dumps(spans, ensure_ascii=False, sort_keys=True) if spans else ""
-        is_blurred = bool({source_image(asked.image), source_image(offered.image)} & blurred)
+        is_blurred = not blurred.isdisjoint((*source_images(asked.image), *source_images(offered.image)))
         made[pair.key] = make_candidate(pair, head.dataset, head.task, fields, is_sensitive=is_blurred)
     return made
 
@@ -386,10 +386,11 @@ def _fields(asked: Row, offered: Row) -> dict[str, str]:
 def write_images(task: Published, candidates: Sequence[ReviewCandidate], write: Images) -> int:
     """Hand every image that candidates show to `write`, each once; how many there were."""
     wanted = {
-        item.value
+        name
         for row in candidates
         for item in row.shown
         if item.name in ("query_image", "document_image")
+        for name in item.value.split()
     }
     count = 0
     for sha256, data, extension in task.images(wanted):

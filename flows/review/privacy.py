@@ -20,7 +20,7 @@ from flows.review.release_texts import Published
 from flows.review.store import HeldBack
 from schemas.errors import UsageError
 from schemas.ids import article_of, family_key
-from schemas.review import Reported, ReviewCandidate, source_image
+from schemas.review import Reported, ReviewCandidate, source_images
 from schemas.withdrawal import Withdrawn
 
 
@@ -64,13 +64,14 @@ def scan(
     """
     done = Scan(dict(read))
     known: dict[str, list[Hit]] = {}
-    pictures = {item.value for row in candidates for item in row.shown if item.name in IMAGES}
+    held = (item.value for row in candidates for item in row.shown if item.name in IMAGES)
+    pictures = {name for names in held for name in names.split()}
     if pictures and task is not None:
         done.images_read = _read(task, pictures, done.images) if with_images else "not run: not asked for"
     for row in candidates:
         for item in row.shown:
             if item.name in IMAGES:
-                found = list(done.images.get(item.value, ()))
+                found = [hit for name in item.value.split() for hit in done.images.get(name, ())]
             elif item.name in TEXTS:
                 if item.value not in known:  # a query's text is shown with many documents
                     known[item.value] = list(hits(item.value, SHOWN_TO_NOBODY))
@@ -83,13 +84,13 @@ def scan(
 
 def hold_reported(candidates: Iterable[ReviewCandidate], reported: Iterable[Reported]) -> list[HeldBack]:
     """Candidates that show what readers reported: nobody else is shown it."""
-    hidden = {row.text or source_image(row.image) for row in reported}
+    hidden = {row.text or row.image for row in reported}
     return [
         _held(row, item.name, "reported by an annotator", 0, 0)
         for row in candidates
         for item in row.shown
         if item.name in (*TEXTS, *IMAGES)
-        and (source_image(item.value) if item.name in IMAGES else item.value) in hidden
+        and hidden.intersection(source_images(item.value) if item.name in IMAGES else (item.value,))
     ]
 
 
@@ -99,7 +100,7 @@ def hold_withdrawn(candidates: Iterable[ReviewCandidate], register: Iterable[Wit
     found = []
     for row in candidates:
         ids = [row.query_id, row.corpus_id, family_key(article_of(row.corpus_id))]
-        ids += [source_image(item.value) for item in row.shown if item.name in IMAGES]
+        ids += [name for item in row.shown if item.name in IMAGES for name in source_images(item.value)]
         if gone.intersection(ids):
             found.append(_held(row, "document_text", "withdrawn", 0, 0))
     return found

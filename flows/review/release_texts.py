@@ -23,7 +23,7 @@ from curation.tasks.registry import task_of
 from flows.engine.runner import table_files
 from flows.engine.workspace import Workspace
 from schemas.grades import UNDECIDED
-from schemas.image_tables import PANELS
+from schemas.image_tables import ORIGIN_IMAGES, PANELS, ROW_IMAGES
 
 DEPTH = 20
 """Results of each system that may be drawn."""
@@ -50,6 +50,11 @@ _JUDGEMENTS = """SELECT * FROM judgements ORDER BY "query-id", "corpus-id" """
 _SHOWN = """SELECT t.id, {title} AS title, t.text, t.language, t.license, o.article_id, o.patient_id,
         {source} AS source_id, {image} AS image, to_json(o.transforms) AS transforms
     FROM {table} t JOIN {origin} o ON o.id = t.id{cuts} WHERE t.id IN ({ids}) ORDER BY t.id"""
+_SEVERAL = f"""SELECT id, string_agg(image_source_sha256, ' ' ORDER BY position) AS images
+    FROM {ORIGIN_IMAGES.name} WHERE side = '{{side}}' AND id IN ({{ids}}) GROUP BY id ORDER BY id"""
+_LISTED = f"""SELECT o.image_source_sha256 AS sha256, i.images[o.position] AS image
+    FROM {ORIGIN_IMAGES.name} o JOIN {ROW_IMAGES.name} i USING (side, id)
+    WHERE o.image_source_sha256 IN ({{ids}}) ORDER BY o.side, o.id, o.position"""
 _IMAGES = """SELECT {image} AS sha256, t.image FROM {table} t JOIN {origin} o ON o.id = t.id{cuts}
     WHERE {image} IN ({ids}) ORDER BY t.id"""
 _WHOLE = {"image": "o.image_source_sha256", "cuts": ""}
@@ -66,7 +71,7 @@ _SIDES = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One query or document as it is shown."""
+    """One query or document as it is shown; `image` names all its images, with a space between."""
 
     id: str
     title: str
@@ -211,14 +216,23 @@ class Published:
         found = {}
         for part in _listed(ids):
             text = _SHOWN.format(table=table, origin=origin, ids=part, **form)
+            several = self._several("query" if is_query else "document", part)
             for row in fetch(self._query, text, self.views):
                 row["transforms"] = json.loads(row["transforms"] or "[]") or []
+                row["image"] = several.get(row["id"], row["image"])
                 found[row["id"]] = Row(
                     **{name: value or "" for name, value in row.items() if name != "transforms"},
                     transforms=row["transforms"],
                 )
         others = self.unreleased if is_query else {}
         return found | {name: others[name][0] for name in ids if name in others and name not in found}
+
+    def _several(self, side: str, ids: str) -> dict[str, str]:
+        """Row -> names of its images, of the rows that have several."""
+        if ORIGIN_IMAGES.name not in self.views:
+            return {}
+        rows = fetch(self._query, _SEVERAL.format(side=side, ids=ids), self.views)
+        return {row["id"]: row["images"] for row in rows}
 
     def _called(self, table: str) -> dict[str, str]:
         """SQL of what the images of a table are called by."""
@@ -245,10 +259,12 @@ class Published:
     def images(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes, str]]:
         """(name, released bytes, extension) of images by the hash of their source file, and a panel's box."""
         left = set(wanted)
-        for table, origin in _SIDES:
-            if not any("image" in _columns(path) for path in self.views[table]):
-                continue
-            text = _IMAGES.format(table=table, origin=origin, ids="{ids}", **self._called(table))
+        asked = [
+            _IMAGES.format(table=table, origin=origin, ids="{ids}", **self._called(table))
+            for table, origin in _SIDES
+            if any("image" in _columns(path) for path in self.views[table])
+        ]
+        for text in (*asked, *([_LISTED] if ROW_IMAGES.name in self.views else [])):
             for part in _listed(left):
                 for batch in self._query(text.format(ids=part), self.views):
                     for row in batch.to_pylist():

@@ -21,8 +21,21 @@ from schemas.review import CANNOT_JUDGE, Kind
 from tests.annotation.review_samples import CAPTION, HOSTILE, LAYOUTS, candidate, concept, fields
 
 IMAGE = "ab" * 32
-OURS = {"div", "span", "b", "a", "mark", "details", "summary", "small", "kbd"}
-ATTRIBUTES = {"class", "dir", "lang", "href", "target", "rel", "title", "id", "role", "aria-label"}
+OURS = {"div", "span", "b", "a", "img", "mark", "details", "summary", "small", "kbd"}
+ATTRIBUTES = {
+    "class",
+    "dir",
+    "lang",
+    "href",
+    "target",
+    "rel",
+    "title",
+    "id",
+    "role",
+    "aria-label",
+    "src",
+    "alt",
+}
 
 
 def layout(kind: Kind, task: str) -> Layout:
@@ -120,6 +133,21 @@ def test_images_have_names_and_a_veil_that_is_no_form_field() -> None:
         images = [tag for box in boxes for tag in box.iter("span") if tag.get("role") == "img"]
         assert [tag.get("aria-label") for tag in images] == [f"Image of the {named}"]
         assert [tag.get("open") for box in boxes for tag in box.iter("details")] == [None]
+
+
+def test_every_image_of_a_row_is_shown_under_one_veil() -> None:
+    names = ["a" * 64, "b" * 64 + "-0-0-9-9", "c" * 64]
+    texts = {**fields(*LAYOUTS[0], IMAGE), "query_image": " ".join(names)}
+    data = task_data(candidate(*LAYOUTS[0], texts, sensitive=True), url)
+    assert data["left_image"] == url(names[0])
+    box = html.fromstring(f"<div>{data['left_veil']}</div>")
+    assert [tag.get("aria-label") for tag in box.iter("span") if tag.get("role")] == [
+        f"Image {place} of 3 of the query" for place in (1, 2, 3)
+    ]
+    assert [tag.get("src") for tag in box.iter("img")] == [url(names[1]), url(names[2])]
+    ids = [tag.get("id") for tag in box.iter("details")]
+    assert len(set(ids)) == 3 and [tag.get("open") for tag in box.iter("details")] == [None] * 3
+    assert "Sensitive images: click to show" in words(box)
 
 
 def test_hash_tells_of_edits_only() -> None:

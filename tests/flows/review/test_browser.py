@@ -237,6 +237,51 @@ def test_whole_task_in_sight_and_graded_by_keyboard(
     assert site.tab.run("typeof window.hacked") == "undefined"
 
 
+STRIP = """(() => {
+  const box = document.querySelector('.mq-left .mq-image').getBoundingClientRect();
+  return [...document.querySelectorAll('.mq-left .mq-more img')].map(e => { const r = e.getBoundingClientRect();
+    return [e.naturalWidth, r.width / box.width, r.height / box.height] }) })()"""
+"""Pixels of each further image, and its share of its box across and down; 0 pixels when it did not load."""
+
+
+def test_every_image_of_a_query_in_sight(site: Site, tmp_path: Path) -> None:
+    kind, task = LAYOUTS[0]
+    sizes = ((900, 700), (500, 900), (1200, 300), (640, 640))
+    names = " ".join(site.picture(*size) for size in sizes)
+    several = {**fields(kind, task, ""), "query_image": names}
+    second = {**several, "document_title": "Second"}
+    project = site.project(
+        kind, task, candidate(kind, task, several), candidate(kind, task, second, sensitive=True)
+    )
+    site.open(project)
+    tab = site.tab
+    tab.wait("[...document.querySelectorAll('.mq-more img')].every(e => e.naturalWidth)")
+    assert [found for size in ((WIDTH, HEIGHT), *SMALL) for found in site.offenders(*size)] == []
+    site.offenders()
+    tab.photograph(tmp_path / "several.png", whole=False)
+    shown = tab.run(STRIP)
+    assert [row[0] for row in shown] == [500, 1200, 640] and all(0.2 < row[2] < 0.4 for row in shown)
+    assert {f"Image {place} of 4 of the query" for place in (1, 2, 3, 4)} <= {
+        name for _, name in site.names()
+    }
+    tab.click(".mq-left .mq-more:nth-child(2) summary")
+    tab.wait(f"{STRIP}[1][1] > 0.9 && {STRIP}[1][2] > 0.9")
+    tab.photograph(tmp_path / "large.png", whole=False)
+    tab.click(".mq-left .mq-more[open] summary")
+    tab.wait(f"{STRIP}[1][2] < 0.4")
+    site.key("2")
+    site.submit()
+    site.await_task(project.candidates[1])
+    strip = "getComputedStyle(document.querySelector('.mq-left .mq-strip')).filter"
+    tab.wait(f"{strip}.startsWith('blur') && {FILTER}.startsWith('blur')")
+    tab.photograph(tmp_path / "veiled.png", whole=False)
+    tab.click(".mq-left .mq-veil summary")
+    tab.wait(f"{strip} == 'none' && {FILTER} == 'none'")
+    site.key("0")
+    site.submit()
+    assert [one.grade for one in site.answers(project).values()] == [2, 0]
+
+
 def test_a_queue_of_figures(site: Site, tmp_path: Path) -> None:
     """Three items in a row by keyboard: a hostile caption, and two sensitive images."""
     kind, task = LAYOUTS[0]
