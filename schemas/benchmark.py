@@ -57,7 +57,7 @@ class Query:
         "imaging modality of the query or of what it asks for, '' when undecided", default=""
     )
     region: str = column("anatomical region, '' when undecided", default="")
-    tier: str = column("difficulty tier of tasks that have tiers, else ''", default="")
+    tier: str = column("difficulty tier, scenario or unit of tasks that have such, else ''", default="")
 
 
 @record

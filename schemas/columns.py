@@ -63,7 +63,11 @@ FACETS = (
     *OF_ARTICLE,
     text("modality", "imaging modality of the query or of what it asks for, '' when undecided"),
     text("region", "anatomical region, '' when undecided"),
-    text("tier", "difficulty tier, '' in tasks without tiers"),
+    text(
+        "tier",
+        "difficulty tier; in clinical_evidence the scenario; in visual_context `panel` or `several figures`, "
+        "where the query shows that; else ''",
+    ),
 )
 IMAGE_ORIGIN = (
     text("image_source_sha256", "hex SHA-256 of the image file as fetched", may_be_null=True),

@@ -16,6 +16,7 @@ from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
+from flows.review.candidates import Options, prepare
 from flows.specs import DATA_CARDS, read_spec
 from tests.pipeline import run_partition, run_stages
 
@@ -43,9 +44,36 @@ def test_a_release_of_every_unit_is_clean(sample: Workspace, tmp_path: Path, gra
     folder = made.releases / "units/1.0.0" / NAME
     asked = pq.read_table(folder / "provenance/images").to_pylist()
     assert {row["side"] for row in asked} == {"query"} and len({row["id"] for row in asked}) > 5
-    assert pq.read_table(folder / "provenance/panels").num_rows
+    panels = set(pq.read_table(folder / "provenance/panels").column("query-id").to_pylist())
+    tiers = {row["id"]: row["tier"] for row in pq.read_table(folder / "queries").to_pylist()}
+    assert {tiers[name] for name in panels} == {"panel"} and "" in tiers.values()
+    assert {tiers[row["id"]] for row in asked} >= {"several figures"}, "and a figure may have several images"
     report = audit(folder, query(), plant=False)
     wrong = {rule.rule: rule.findings[:2] for rule in report.rules if rule.status in ("failed", "error")}
     assert not wrong, wrong
     status = {rule.rule: rule.status for rule in report.rules}
     assert {status[rule] for rule in ("several_images", "cites_all", "panels", "facets")} == {"passed"}
+    _reviewed(folder, made)
+
+
+def _reviewed(folder: Path, made: Workspace) -> None:
+    """A review shows every image that a query has, in order, and a panel as it was cut."""
+    listed: dict[str, list[str]] = {}
+    for row in pq.read_table(folder / "provenance/images").sort_by("position").to_pylist():
+        listed.setdefault(row["id"], []).append(row["image_source_sha256"])
+    panels = set(pq.read_table(folder / "provenance/panels").column("query-id").to_pylist())
+    sent: dict[str, bytes] = {}
+    done = prepare(
+        folder,
+        made,
+        Options(sample=500, ocr=False),
+        images=lambda name, data, extension: sent.update({name: data}),
+    )
+    shown = {
+        row.query_id: next((item.value for item in row.shown if item.name == "query_image"), "").split()
+        for row in done.folder.candidates()
+    }
+    assert len(listed.keys() & shown.keys()) > 5 and panels & shown.keys()
+    for name, images in shown.items():
+        assert images == listed.get(name, images[:1]) and set(images) <= sent.keys()
+        assert ("-" in images[0]) == (name in panels)

@@ -29,6 +29,8 @@ NAME = "visual_context_panels"
 TASK = "visual_context"
 CITES_PANEL = f"{TASK}/cites-panel@1"
 CITES_FIGURE = "cites_figure"
+PANEL = "panel"
+"""Tier of its queries."""
 _OWN_WORDS = 2
 """A letter and a word of its own."""
 LEAST_SIDE = 64
@@ -169,6 +171,7 @@ def _query(article: _Article, cut: _Cut) -> Query:
         language=article.source.language,
         image=image,
         image_count=1,
+        tier=PANEL,
         source_id=cut.panel.id,
         article_id=article.source.id,
         license=figure.licence.spdx,
@@ -255,7 +258,7 @@ def _dropped(panel: Panel, figure: Figure, reason: StrEnum, detail: str) -> Drop
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

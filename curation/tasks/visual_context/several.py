@@ -28,6 +28,8 @@ NAME = "visual_context_images"
 TASK = "visual_context"
 CITES_ALL = f"{TASK}/cites-all@1"
 CITES_SOME = "cites_some"
+SEVERAL = "several figures"
+"""Tier of queries over more than one figure."""
 JOINT = "\n"
 """Between the captions of a query, as written and as released."""
 
@@ -180,6 +182,7 @@ def _query(article: _Article, members: tuple[Figure, ...]) -> Query:
         language=source.language,
         image=first_image(members[0]),
         image_count=len(shown),
+        tier=SEVERAL,
         source_id="+".join([members[0].id, *(figure.id.rpartition("#")[2] for figure in members[1:])]),
         article_id=source.id,
         license=members[0].licence.spdx,
@@ -264,7 +267,7 @@ def _dropped(members: Sequence[Figure], reason: StrEnum, detail: str) -> Drop:
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),
