@@ -53,7 +53,7 @@ class LabelEvidence:
 class Label:
     """One decision on one facet of one record; a facet that could not be decided is a row too."""
 
-    id: str = column("id of the record: article, figure, case or question")
+    id: str = column("id of the record: article, figure, panel, case or question")
     article_id: str = column("article id; of a question the file or chapter it stands in")
     facet: Facet = column("what is decided")
     rank: int = column("1 is the main label, 2 and on further ones that hold as well")
@@ -75,13 +75,15 @@ class RecordLabels:
 
     id: str = column("id of the record: article, figure, case or question")
     article_id: str = column("article id; of a question the file or chapter it stands in")
-    unit: Literal["article", "figure", "case", "question"] = column("what the record is")
+    unit: Literal["article", "figure", "panel", "case", "question"] = column("what the record is")
     specialties: tuple[str, ...] = column("at most two, the main one first", default=())
     body_systems: tuple[str, ...] = column("at most two, the main one first", default=())
     body_system_confidence: float = column("of the main body system, 0 when undecided", default=0.0)
     domain: str = column("domain, '' when undecided", default="")
     domain_confidence: float = column("of the domain, 0 when undecided", default=0.0)
-    modalities: tuple[str, ...] = column("of a figure: leaf, or group where no leaf was told", default=())
+    modalities: tuple[str, ...] = column(
+        "of a figure or panel: leaf, or group where no leaf was told", default=()
+    )
     modality_groups: tuple[str, ...] = column(
         "of a figure: the groups of `modalities`, place by place", default=()
     )

@@ -6,6 +6,7 @@ A case or figure gets a topic row of its own only where its text decides for ano
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from curation.labels import country, domain, modality, region, topic
@@ -17,7 +18,7 @@ from curation.labels.votes import Tallies, Weight, count_words
 from schemas.article import Article
 from schemas.case import Case
 from schemas.concept import Mention
-from schemas.extracted import Figure, Passage
+from schemas.extracted import Figure, Panel, Passage
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
 from schemas.stages import Account, Input, RecordStage, Table
@@ -68,11 +69,14 @@ def label(
         rows += made
     rows += country.labels(article.id, article.affiliations)
     known = {passage.id: passage.text for passage in passages}
-    kinds, names = _kinds(images), _names(mentions)
+    kinds, affirmed = _kinds(images), _affirmed(mentions)
     for figure in figures:
-        rows += of_figure(
-            figure, known, kinds.get(figure.id, ()), names.get(figure.id, ()), held if is_medical else {}
-        )
+        seen, names = kinds.get(figure.id, ()), affirmed.get(figure.id, ())
+        told = held if is_medical else {}
+        rows += of_figure(figure, known, seen, [item.name for item in names], told)
+        for panel in figure.panels:
+            alone, own = _alone(figure, panel, names)
+            rows += of_figure(alone, known, seen, own, told)
     is_shared = len(cases) > 1 or texts.is_book
     captions = {figure.id: figure.caption for figure in figures}
     for case in cases:
@@ -82,6 +86,7 @@ def label(
     records: dict[Unit, list[str]] = {
         "article": [article.id],
         "figure": [item.id for item in figures],
+        "panel": [panel.id for item in figures for panel in item.panels],
         "case": [item.id for item in cases],
     }
     yield from summaries(article.id, records, rows)
@@ -120,13 +125,28 @@ def _kinds(images: Sequence[FigureImage]) -> Mapping[str, list[str]]:
     return found
 
 
-def _names(mentions: Sequence[Mention]) -> Mapping[str, list[str]]:
-    """Names of the concepts that captions affirm, by figure."""
-    found: dict[str, list[str]] = {}
+def _affirmed(mentions: Sequence[Mention]) -> Mapping[str, list[Mention]]:
+    """Concepts that captions affirm, by figure."""
+    found: dict[str, list[Mention]] = {}
     for item in mentions:
         if not (item.is_negated or item.is_hypothetical or item.is_historical or item.is_family):
-            found.setdefault(item.text_id, []).append(item.name)
+            found.setdefault(item.text_id, []).append(item)
     return found
+
+
+def _alone(figure: Figure, panel: Panel, names: Sequence[Mention]) -> tuple[Figure, list[str]]:
+    """A panel as a figure of its own, and the concepts in its words.
+
+    Its caption is what is said of all panels and of this one; only sentences that cite it tell of it.
+    """
+    lead = min(item.start for item in figure.panels)
+    caption = f"{figure.caption[:lead].rstrip()}\n".lstrip()
+    start = len(caption)
+    caption += figure.caption[panel.start : panel.end]
+    only = replace(panel, start=start, end=len(caption))
+    cited = tuple(item for item in figure.mentions if panel.letter in item.panels)
+    own = [item.name for item in names if item.start < lead or panel.start <= item.start < panel.end]
+    return replace(figure, id=panel.id, caption=caption, panels=(only,), mentions=cited), own
 
 
 def _citing(figure: Figure, passages: Mapping[str, str]) -> list[str]:
@@ -177,12 +197,13 @@ def _where_different(
 def _record_ids(
     article: Article, figures: Sequence[Figure], _: Sequence[Passage], cases: Sequence[Case], *__: object
 ) -> list[str]:
-    return [article.id, *(figure.id for figure in figures), *(case.id for case in cases)]
+    panels = (panel.id for figure in figures for panel in figure.panels)
+    return [article.id, *(figure.id for figure in figures), *panels, *(case.id for case in cases)]
 
 
 LABELS = RecordStage(
     name="labels",
-    version=4,
+    version=5,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

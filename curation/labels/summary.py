@@ -7,7 +7,7 @@ from typing import Literal
 
 from schemas.label import Facet, Label, RecordLabels
 
-Unit = Literal["article", "figure", "case", "question"]
+Unit = Literal["article", "figure", "panel", "case", "question"]
 
 
 def summaries(

@@ -34,22 +34,24 @@ _KEPT = {
     "hidden": "SELECT id AS corpus_id FROM identified WHERE unit = 'document'",
     "labelled": """SELECT id, coalesce(specialties[1], '') AS specialty,
         coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region,
+        if(len(modalities) = 1, modalities[1], '') AS one_modality,
+        if(len(regions) = 1, regions[1], '') AS one_region,
         domain, domain_confidence, coalesce(body_systems[1], '') AS body_system, body_system_confidence
         FROM labels""",
     "kept": """SELECT q.* REPLACE (
             coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
-            coalesce(nullif(q.modality, ''), own.modality, '') AS modality,
-            coalesce(nullif(q.region, ''), nullif(own.region, ''), '') AS region),
+            coalesce(nullif(q.modality, ''), nullif(own.modality, ''), {of_figure_modality}'') AS modality,
+            coalesce(nullif(q.region, ''), nullif(own.region, ''), {of_figure_region}'') AS region),
             {of_article},
             a.split, coalesce(nullif(a.since, ''), '{version}') AS since
         FROM queries q JOIN placed a ON a.query_id = q.id{panels}
-        LEFT JOIN labelled own ON own.id = {source} LEFT JOIN labelled whole ON whole.id = q.article_id""",
+        LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id""",
     "shown": """SELECT k.id AS query_id, min(f.id) AS id FROM kept k
         JOIN (SELECT id, article_id, unnest(graphics).sha256 AS sha256 FROM figures) f
             ON f.article_id = k.article_id AND f.sha256 = k.image.sha256
         GROUP BY k.id""",
-    "told_of": """SELECT a.query_id, {source} AS id, 0 AS place
-        FROM queries q JOIN placed a ON a.query_id = q.id{panels}
+    "told_of": """SELECT a.query_id, q.source_id AS id, 0 AS place
+        FROM queries q JOIN placed a ON a.query_id = q.id
         UNION ALL SELECT query_id, id, 1 FROM shown
         UNION ALL SELECT id, article_id, 2 FROM kept""",
     "nearest": """SELECT t.query_id, f.facet, min(t.place) AS place
@@ -105,10 +107,12 @@ _SPELT_OUT = """ UNION SELECT 'vocabulary:' || source FROM name_recipes
 
 
 _OF_PANELS = {
-    "panels": " LEFT JOIN panels ON panels.query_id = q.id",
-    "source": "coalesce(panels.figure_id, q.source_id)",
+    "panels": """ LEFT JOIN panels ON panels.query_id = q.id
+        LEFT JOIN labelled figure ON figure.id = panels.figure_id""",
+    "of_figure_modality": "figure.one_modality, ",
+    "of_figure_region": "figure.one_region, ",
 }
-"""A panel has the labels of its figure."""
+"""A panel whose words tell nothing has what its whole figure shows, where that is one thing."""
 
 
 def kept(task: Task, version: str, *, with_panels: bool = False) -> dict[str, str]:
@@ -128,7 +132,7 @@ def kept(task: Task, version: str, *, with_panels: bool = False) -> dict[str, st
     sure = ", ".join(map(literal, task.sure_rules)) or "''"
     has_names = NAMED_CORPUS.name in task.extra_tables
     named = f" UNION SELECT article_id FROM {ROWS[NAMED_CORPUS.name]}{_SPELT_OUT}" if has_names else ""
-    own = _OF_PANELS if with_panels else {"panels": "", "source": "q.source_id"}
+    own = _OF_PANELS if with_panels else dict.fromkeys(_OF_PANELS, "")
     given = {"task": task.name, "version": version, "status": status, "sure": sure, "named": named}
     return {name: text.format(of_article=_OF_ARTICLE, **given, **own, **keys) for name, text in _KEPT.items()}
 

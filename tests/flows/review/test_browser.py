@@ -239,9 +239,10 @@ def test_whole_task_in_sight_and_graded_by_keyboard(
 
 STRIP = """(() => {
   const box = document.querySelector('.mq-left .mq-image').getBoundingClientRect();
-  return [...document.querySelectorAll('.mq-left .mq-more img')].map(e => { const r = e.getBoundingClientRect();
+  return [...document.querySelectorAll('.mq-left .mq-more img')].map(e => {
+    const r = e.getBoundingClientRect();
     return [e.naturalWidth, r.width / box.width, r.height / box.height] }) })()"""
-"""Pixels of each further image, and its share of its box across and down; 0 pixels when it did not load."""
+"""Pixels across of each further image, 0 when it did not load, and its shares of its box across and down."""
 
 
 def test_every_image_of_a_query_in_sight(site: Site, tmp_path: Path) -> None:
