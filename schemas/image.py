@@ -18,6 +18,7 @@ class PanelBox:
     top: int = column("pixels from the top edge")
     right: int = column("first column after the panel")
     bottom: int = column("first row after the panel")
+    kind: str = column("kind of that stretch of the image, '' when undecided", default="")
 
 
 @record

@@ -69,6 +69,11 @@ _WORD_BEFORE = re.compile(r"[Pp](?:anel|art)s?\s?$|\(\s?$")
 _JOINED = re.compile(r"\)?(?P<dash>\s?[–—‐‑−-]\s?|\sto\s)\(?|\)?\s?(?:,|&|and|,\sand)?\s?\(?")
 
 
+def words_of(caption: str, panels: Sequence[Panel], panel: Panel) -> tuple[str, str]:
+    """What a caption says of all its panels, '' when it begins with one, and of this panel."""
+    return caption[: min(one.start for one in panels)].rstrip(), caption[panel.start : panel.end]
+
+
 def find_panels(figure_id: str, caption: str, emphasis: Sequence[Emphasis] = ()) -> tuple[Panel, ...]:
     """The panels a caption names, each with the span of its sub-caption; () for a single-panel figure.
 

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from PIL import Image
+
+from curation.extract.panels import words_of
 from curation.images.decode import MAX_BYTES, MAX_FRAMES, MAX_PIXELS, Decoded, open_image
 from curation.images.faces import count_faces
 from curation.images.features import measure
@@ -19,7 +22,7 @@ from curation.images.ocr import read_text
 from curation.images.panels import find_panels
 from schemas.article import Graphic
 from schemas.errors import InputError
-from schemas.extracted import Figure
+from schemas.extracted import Figure, Panel
 from schemas.image import FigureImage, PanelBox
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 from schemas.stored import check_stored
@@ -117,19 +120,26 @@ def _panels(figure: Figure, image: Decoded) -> tuple[PanelBox, ...]:
     """The caption's panels in an image that holds them all; a figure of several images is not looked at."""
     if len(figure.graphics) != 1:
         return ()
-    ids = {panel.letter: panel.id for panel in figure.panels}
-    found = find_panels(image.image, [panel.letter for panel in figure.panels])
+    panels = {panel.letter: panel for panel in figure.panels}
+    found = find_panels(image.image, list(panels))
+    boxes = ((box.left, box.top, box.right, box.bottom) for box in found)
     return tuple(
         PanelBox(
-            panel_id=ids[box.letter],
+            panel_id=panels[box.letter].id,
             letter=box.letter,
             left=box.left,
             top=box.top,
             right=box.right,
             bottom=box.bottom,
+            kind=_kind_of(image.image.crop(place), figure, panels[box.letter]),
         )
-        for box in found
+        for box, place in zip(found, boxes, strict=True)
     )
+
+
+def _kind_of(cut: Image.Image, figure: Figure, panel: Panel) -> str:
+    """What one panel shows, by its own pixels and words."""
+    return decide(measure(cut), "\n".join(words_of(figure.caption, figure.panels, panel)).strip())[0]
 
 
 # Named function, not a lambda: stages travel to worker processes.
@@ -139,7 +149,7 @@ def _image_ids(figure: Figure) -> list[str]:
 
 IMAGES = RecordStage(
     name="images",
-    version=3,
+    version=4,
     inputs=(Input("extract.figures", Figure, by="id"),),
     outputs=(Table("images", FigureImage, ("id",)),),
     process=look,

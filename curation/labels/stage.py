@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from curation.extract.panels import words_of
 from curation.labels import country, domain, modality, region, topic
 from curation.labels.concepts import named_in, parents_in
 from curation.labels.summary import Unit, summaries
@@ -139,13 +140,11 @@ def _alone(figure: Figure, panel: Panel, names: Sequence[Mention]) -> tuple[Figu
 
     Its caption is what is said of all panels and of this one; only sentences that cite it tell of it.
     """
-    lead = min(item.start for item in figure.panels)
-    caption = f"{figure.caption[:lead].rstrip()}\n".lstrip()
-    start = len(caption)
-    caption += figure.caption[panel.start : panel.end]
-    only = replace(panel, start=start, end=len(caption))
+    lead, words = words_of(figure.caption, figure.panels, panel)
+    caption = f"{lead}\n{words}".lstrip()
+    only = replace(panel, start=len(caption) - len(words), end=len(caption))
     cited = tuple(item for item in figure.mentions if panel.letter in item.panels)
-    own = [item.name for item in names if item.start < lead or panel.start <= item.start < panel.end]
+    own = [item.name for item in names if item.start < len(lead) or panel.start <= item.start < panel.end]
     return replace(figure, id=panel.id, caption=caption, panels=(only,), mentions=cited), own
 
 

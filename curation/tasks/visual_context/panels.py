@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from curation.extract.neutralise import neutralise_caption
-from curation.tasks.shared.bars import article_bar, first_image
+from curation.extract.panels import words_of
+from curation.tasks.shared.bars import CLINICAL_KINDS, article_bar, first_image
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.build import cited_by, evidence_of, is_self_match
-from curation.tasks.visual_context.figure import Kinds, bar, kinds_of
+from curation.tasks.visual_context.figure import bar
 from curation.tasks.visual_context.settings import OwnReason, Settings
 from curation.tasks.visual_context.several import JOINT
 from curation.tasks.visual_context.vague import vagueness
@@ -48,7 +49,6 @@ class _Article:
     documents: Sequence[Document]
     cited: Mapping[str, set[str]]
     settings: Settings
-    kinds: Kinds | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,12 @@ class _Cut:
     @property
     def lead_end(self) -> int:
         """Where the words of the caption before any panel's end."""
-        return len(self.figure.caption[: min(panel.start for panel in self.figure.panels)].rstrip())
+        return len(words_of(self.figure.caption, self.figure.panels, self.panel)[0])
 
     @property
     def source_text(self) -> str:
         """What the caption says of all panels, and of this one."""
-        caption = self.figure.caption
-        parts = (caption[: self.lead_end], caption[self.panel.start : self.panel.end])
-        return JOINT.join(part for part in parts if part)
+        return JOINT.join(filter(None, words_of(self.figure.caption, self.figure.panels, self.panel)))
 
     def is_named_by(self, mention: FigureMention) -> bool:
         """Whether a pointer names this panel, and not simply every one."""
@@ -112,7 +110,6 @@ def build(
         sorted(documents, key=lambda document: document.id),
         cited_by(figures),
         settings,
-        kinds_of(images) if settings.clinical_only else None,
     )
     boxes = {box.panel_id: box for image in images for box in image.panels}
     made: dict[str, str] = {}
@@ -137,13 +134,15 @@ def _of_panel(
 ) -> tuple[Query, QueryPanel, list[Qrel | Excluded]] | Drop:
     """The query of a panel, where it was cut and its pairs; or why there is none."""
     settings = article.settings
-    if barred := bar(figure, settings.licence_profile, require_image=True, kinds=article.kinds):
+    if barred := bar(figure, settings.licence_profile, require_image=True):
         return _dropped(panel, figure, *barred)
     if box is None:
         return _dropped(panel, figure, OwnReason.NO_PANEL_BOX, "image and caption do not agree on the panels")
     if min(box.right - box.left, box.bottom - box.top) < LEAST_SIDE:
         size = f"{box.right - box.left} × {box.bottom - box.top} pixels"
         return _dropped(panel, figure, OwnReason.NO_PANEL_BOX, size)
+    if settings.clinical_only and box.kind not in CLINICAL_KINDS:
+        return _dropped(panel, figure, Reason.NO_CLINICAL_IMAGE, f"kind {box.kind or 'undecided'}")
     cut = _Cut(figure, panel, box)
     query = _query(article, cut)
     own = word_count(figure.caption[panel.start : panel.end])

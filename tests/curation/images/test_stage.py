@@ -19,6 +19,7 @@ from schemas.record import from_table, to_table
 from schemas.stages import Drop, Reason
 from tests.curation.builders import BY
 from tests.curation.images.conftest import corner, saved
+from tests.curation.images.test_kinds import clouds, scan
 
 CAPTION = "(A) Axial CT of the chest. (B) Photograph of the hand."
 
@@ -140,3 +141,16 @@ def test_checks_are_run_when_asked(figure: Figure, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("curation.images.stage.count_faces", absent)
     with pytest.raises(UsageError):
         rows(one, tmp_path, faces="on")
+
+
+def test_each_panel_has_a_kind_of_its_own(figure: Figure, tmp_path: Path) -> None:
+    """By its pixels and words: the figure as a whole is compound."""
+    image = Image.new("RGB", (410, 200), "white")
+    image.paste(scan().resize((200, 200)), (0, 0))
+    image.paste(clouds(3, (200, 200)), (210, 0))
+    data = saved(image, "PNG")
+    (tmp_path / "one.png").write_bytes(data)
+    graphic = Graphic(href="one", name="one", path="one.png", sha256=sha256_bytes(data))
+    (row,) = rows(dataclasses.replace(figure, graphics=(graphic,)), tmp_path)
+    assert isinstance(row, FigureImage) and row.kind == "compound"
+    assert {box.letter: box.kind for box in row.panels} == {"A": "radiology", "B": "photograph"}

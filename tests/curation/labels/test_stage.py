@@ -61,6 +61,26 @@ def run(made: Article, **more: Sequence[Any]) -> tuple[list[Label], dict[str, Re
     return kept["labels"], {row.id: row for row in kept["records"]}
 
 
+def test_a_panel_has_what_its_own_words_say() -> None:
+    caption = (
+        "The patient in the second week. (A) Axial CT of the chest. (B) MRI of the brain. "
+        "(C) The same four months later."
+    )
+    texts = [
+        "Tuberculosis of a man of 60 years. Ultrasound of the liver showed a lesion ([F1|Fig. 1C]).",
+        "On bone scintigraphy nothing was found in any part of the body ([F1|Fig. 1]).",
+    ]
+    _, records = run(article(texts, [figure(1, "Fig. 1", caption)], title="Tuberculosis: a case report"))
+    found = {name.rpartition("#")[2]: row for name, row in records.items() if row.unit == "panel"}
+    assert {name: row.modalities for name, row in found.items()} == {
+        "F1.A": ("ct",),
+        "F1.B": ("mri",),
+        "F1.C": ("ultrasound",),
+    }
+    assert found["F1.A"].regions == ("thorax",) and found["F1.B"].region_parts == ("brain",)
+    assert set(records["pmc:PMC1.1#F1"].modalities) == {"ct", "mri"}
+
+
 def test_an_article_and_its_figures() -> None:
     rows, records = run(lung())
     whole = records["pmc:PMC1.1"]

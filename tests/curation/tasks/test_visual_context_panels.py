@@ -93,6 +93,19 @@ def test_what_cites_a_panel_is_found_by_the_panel() -> None:
     assert "\n".join(parts) == source
 
 
+def test_where_only_clinical_images_ask_a_panel_is_one_by_itself() -> None:
+    seen = boxes(f"{ID}#F1")
+    kinds = dict(zip("ABC", ("radiology", "chart", ""), strict=True))
+    parts = tuple(dataclasses.replace(box, kind=kinds[box.letter]) for box in seen.panels)
+    of_both = dataclasses.replace(seen, kind="compound", panels=parts)
+    found = merged([lettered()], [of_both], panels=True, clinical_only=True)
+    assert [query.source_id for query in found["queries"]] == [f"{ID}#F1.A"]
+    left = {row.id.rpartition("#")[2]: (str(row.reason), row.detail) for row in found["left_out"]}
+    assert left["F1.B"] == ("no_clinical_image", "kind chart")
+    assert left["F1.C"] == ("no_clinical_image", "kind undecided")
+    assert left["F1"][0] == "no_clinical_image"
+
+
 def test_panels_that_make_no_query_are_told() -> None:
     of = lettered()
     unseen = merged([of], [], panels=True)
