@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -116,29 +116,44 @@ class Ledger:
         """The stored object, or None if it was never stored. Whether its file still stands is not checked."""
         columns = "path, sha256, md5, size_bytes, etag, headers"
         query = f"SELECT {columns} FROM objects WHERE source = ? AND key = ? AND path IS NOT NULL"
-        with self._lock:
+        with self._asked():
             row = self._db.execute(query, (source, key)).fetchone()
-        if row is None:
-            return None
-        path, sha256, md5, size_bytes, etag, headers = row
-        return Held(source, key, path, sha256, md5, size_bytes, etag, json.loads(headers))
+            if row is None:
+                return None
+            path, sha256, md5, size_bytes, etag, headers = row
+            return Held(source, key, path, sha256, md5, size_bytes, etag, json.loads(headers))
 
     def record(self, held: Held) -> None:
         """Note a stored object; its file must already be in place."""
         headers = json.dumps(dict(held.headers), sort_keys=True)
         row = (held.source, held.key, held.path, held.sha256, held.md5, held.etag, held.size_bytes, headers)
-        with self._lock:
+        with self._asked():
             self._db.execute(_RECORD, (*row, self._clock()))
 
     def forget(self, source: str, path: str) -> None:
         """Leave out what is known of a file that was deleted."""
-        with self._lock:
+        with self._asked():
             self._db.execute("DELETE FROM objects WHERE source = ? AND path = ?", (source, path))
 
     def failed(self, source: str, key: str, error: str) -> None:
         """Note a failed attempt; what is held of the key, if anything, stays."""
-        with self._lock:
+        with self._asked():
             self._db.execute(_FAILED, (source, key, error[:500]))
+
+    @contextlib.contextmanager
+    def _asked(self) -> Iterator[None]:
+        """One question at a time; damage inside the file shows only when its page is read.
+
+        Raises:
+            WorkspaceError: the file is damaged. A full disk and the like stay the errors of the machine.
+        """
+        with self._lock:
+            try:
+                yield
+            except (sqlite3.DatabaseError, ValueError) as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                raise _damaged(self._path, error) from error
 
 
 def summary(path: Path) -> tuple[SourceSummary, ...]:
@@ -173,6 +188,6 @@ def stored_files(path: Path, source: str | None = None) -> list[tuple[str, str]]
         raise _damaged(path, error) from error
 
 
-def _damaged(path: Path, error: sqlite3.Error) -> WorkspaceError:
+def _damaged(path: Path, error: sqlite3.Error | ValueError) -> WorkspaceError:
     hint = "move the file away: the crawl then compares what is stored and fetches only what differs"
     return WorkspaceError(f"the crawl ledger cannot be read: {error}", file=str(path), hint=hint)

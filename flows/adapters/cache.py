@@ -5,8 +5,9 @@ A key is a hash of all that was asked; the file's name is a hash of all that sha
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -28,9 +29,7 @@ class AnswerCache:
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, answer BLOB NOT NULL)"
             )
         except sqlite3.Error as error:
-            raise WorkspaceError(
-                f"the cache of model answers cannot be opened: {error}", file=str(self.path), hint="delete it"
-            ) from error
+            raise self._damaged(error) from error
 
     def __enter__(self) -> AnswerCache:
         return self
@@ -47,31 +46,48 @@ class AnswerCache:
         for start in range(0, len(wanted), _ASK):
             part = wanted[start : start + _ASK]
             marks = ",".join("?" * len(part))
-            found.update(
-                self._connection.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", part)
-            )
+            with self._asked():
+                found.update(
+                    self._connection.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", part)
+                )
         return found
 
     def keys(self) -> set[bytes]:
         """Keys of all answers that are held."""
-        return {row[0] for row in self._connection.execute("SELECT key FROM answers")}
+        with self._asked():
+            return {row[0] for row in self._connection.execute("SELECT key FROM answers")}
 
     def delete(self, keys: Iterable[bytes]) -> int:
         """Delete answers so that no byte of them is left in the file; how many were held."""
         held = self.get(keys)
         if held:
-            self._connection.execute("PRAGMA secure_delete = ON")
-            with self._connection:
-                self._connection.executemany(
-                    "DELETE FROM answers WHERE key = ?", [(key,) for key in sorted(held)]
-                )
-            self._connection.execute("VACUUM")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with self._asked():
+                self._connection.execute("PRAGMA secure_delete = ON")
+                with self._connection:
+                    self._connection.executemany(
+                        "DELETE FROM answers WHERE key = ?", [(key,) for key in sorted(held)]
+                    )
+                self._connection.execute("VACUUM")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return len(held)
 
     def put(self, answers: Mapping[bytes, bytes]) -> None:
         """Hold answers; those held already stay."""
-        with self._connection:
+        with self._asked(), self._connection:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?)", sorted(answers.items())
             )
+
+    @contextlib.contextmanager
+    def _asked(self) -> Iterator[None]:
+        """Damage inside shows only when its page is read; a full disk stays an error of the machine."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: sqlite3.Error) -> WorkspaceError:
+        message = f"the cache of model answers cannot be read: {error}"
+        return WorkspaceError(message, file=str(self.path), hint="delete it")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
 
 from schemas.errors import InputError, WorkspaceError
-from sources.ledger import Ledger, summary
+from sources.ledger import Ledger, stored_files, summary
 from sources.store import RawStore, as_md5, is_safe_name, md5_hex
 
 
@@ -90,6 +92,53 @@ def test_a_damaged_ledger_says_so(tmp_path: Path) -> None:
         Ledger(tmp_path / "l")
     with pytest.raises(WorkspaceError):
         summary(tmp_path / "l")
+
+
+@pytest.mark.parametrize("ask", ["find", "put", "failed", "forget", "summary", "stored_files"])
+def test_damage_anywhere_in_a_ledger_says_so(tmp_path: Path, ask: str) -> None:
+    """One page after the other is overwritten: what is read of it tells, as does what cannot be opened."""
+    whole = tmp_path / "whole"
+    with Ledger(whole) as ledger:
+        store = RawStore(tmp_path / "raw", ledger)
+        for number in range(120):
+            store.put("pmc", f"{number}", f"pmc/{number}", b"x" * number)
+    content, page = whole.read_bytes(), 4096
+    assert len(content) > 4 * page
+    told = 0
+    for start in range(0, len(content), page):
+        path = tmp_path / f"l{start}"
+        path.write_bytes(content[:start] + b"\xa5" * page + content[start + page :])
+        try:
+            if ask == "summary":
+                summary(path)
+            if ask == "stored_files":
+                stored_files(path)
+            if ask in ("summary", "stored_files"):
+                continue
+            with Ledger(path) as ledger:
+                for number in range(0, 120, 5):
+                    if ask == "find":
+                        ledger.find("pmc", f"{number}")
+                    elif ask == "put":
+                        RawStore(tmp_path / "raw", ledger).put("pmc", f"{number}", f"pmc/{number}", b"new")
+                    elif ask == "failed":
+                        ledger.failed("pmc", f"{number}", "no")
+                    else:
+                        ledger.forget("pmc", f"pmc/{number}")
+        except WorkspaceError as error:
+            assert error.file == str(path) and "move the file away" in error.hint
+            told += 1
+    assert told > 2
+
+
+def test_a_damaged_value_in_a_ledger_says_so(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "l") as ledger:
+        RawStore(tmp_path / "raw", ledger).put("pmc", "k", "pmc/a", b"abc", headers={"ETag": "one"})
+    with contextlib.closing(sqlite3.connect(tmp_path / "l")) as db:
+        db.execute('UPDATE objects SET headers = \'{"ETag": "on\'')
+        db.commit()
+    with Ledger(tmp_path / "l") as ledger, pytest.raises(WorkspaceError, match="cannot be read"):
+        ledger.find("pmc", "k")
 
 
 def test_md5_and_names() -> None:
