@@ -21,8 +21,8 @@ _FOUND = (
     "Prefect server gave up, the file by which Python tries a temporary folder left behind by a kill, and an "
     "`audit` that, without leave to write a temporary file, ended with a report in which a rule had not run. "
     "What is not good above: a byte of the crawl's ledger flipped inside a page, told as a defect of "
-    "medqrels and not as a damaged file. It is mended now (the ledger and the store of model answers, every page of both by "
-    "tests); none of the parts has been run again since."
+    "medqrels and not as a damaged file. It is mended now (the ledger and the store of model answers, every "
+    "page of both by tests); none of the parts has been run again since."
 )
 """Defects before and after."""
 
