@@ -241,6 +241,7 @@ def measure(world: World, count: int, show: Callable[[str, str, Any], None]) -> 
 def section() -> list[str]:
     """The lines of the benchmarks page."""
     result = json.loads((RESULTS / "rewrite_checks.json").read_text("utf-8"))
+    numbers = result["classes"][planted.NUMBER]["by"]
     lines = [
         "## Rewrites, quotes and own patients",
         "",
@@ -248,7 +249,8 @@ def section() -> list[str]:
         "over the default vocabulary by modules that share no code with the checks "
         "(`benchmarks/generated_vignettes.py`, `generated_defects.py`): each vignette is told again with "
         "clauses in another order, synonyms of the vocabulary, passive for active and words for numbers, "
-        "with one planted defect or none. Dropped counts only when the first reason is that of the class. "
+        "with one planted defect or none. Dropped counts only when the first reason is that of the class, of a "
+        f"changed number also when it is a changed unit ({numbers.get(UNIT, 0)}). "
         "They are our own sentences: a real model writes less evenly. The rules were mended on these "
         "classes. `python -m benchmarks.rewrite_checks`",
         "",
