@@ -249,10 +249,9 @@ def section() -> list[str]:
         "over the default vocabulary by modules that share no code with the checks "
         "(`benchmarks/generated_vignettes.py`, `generated_defects.py`): each vignette is told again with "
         "clauses in another order, synonyms of the vocabulary, passive for active and words for numbers, "
-        "with one planted defect or none. Dropped counts only when the first reason is that of the class, of a "
-        f"changed number also when it is a changed unit ({numbers.get(UNIT, 0)}). "
-        "They are our own sentences: a real model writes less evenly. The rules were mended on these "
-        "classes. `python -m benchmarks.rewrite_checks`",
+        "with one planted defect or none. Dropped counts only when the first reason is that of the class, of "
+        f"a changed number also when it is a changed unit ({numbers.get(UNIT, 0)}). They are our own "
+        "sentences: a real model writes less evenly. The rules were mended on these classes. `python -m benchmarks.rewrite_checks`",
         "",
         "| class | made | dropped for its reason | share (95 %) | target |",
         "|---|---:|---:|---|---|",
