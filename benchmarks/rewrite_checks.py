@@ -251,7 +251,8 @@ def section() -> list[str]:
         "clauses in another order, synonyms of the vocabulary, passive for active and words for numbers, "
         "with one planted defect or none. Dropped counts only when the first reason is that of the class, of "
         f"a changed number also when it is a changed unit ({numbers.get(UNIT, 0)}). They are our own "
-        "sentences: a real model writes less evenly. The rules were mended on these classes. `python -m benchmarks.rewrite_checks`",
+        "sentences: a real model writes less evenly. The rules were mended on these classes. "
+        "`python -m benchmarks.rewrite_checks`",
         "",
         "| class | made | dropped for its reason | share (95 %) | target |",
         "|---|---:|---:|---|---|",
