@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -362,3 +363,32 @@ def test_below_the_message_of_a_failure_stands_nothing() -> None:
     for arguments, last in ((["audit", "/nowhere"], b"NAME@VERSION\n"), (["--version"], b"leaked")):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False)
         assert done.stderr.endswith(last), done.stderr
+
+
+STOPPED = """
+import os, signal, threading
+import duckdb
+import flows.cli.app as cli
+
+class Stop(BaseException):
+    pass
+
+def handler(*_):
+    raise Stop  # as Prefect's own does
+
+def slow(*_, **__):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    duckdb.sql("SELECT sum(hash(a.range * b.range)) FROM range(1000000) a, range(1000000) b").fetchall()
+
+signal.signal(signal.SIGTERM, handler)
+cli.app = slow
+cli.run_cli(["status"])
+"""
+
+
+def test_a_sigterm_while_duckdb_runs_is_no_defect() -> None:
+    """DuckDB puts an error of its own in place of what the signal's handler raises."""
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "", "")
