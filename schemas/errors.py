@@ -112,6 +112,11 @@ class ReleaseError(MedqrelsError):
     """A release cannot be assembled or read: prose missing, version taken, files changed."""
 
 
+def is_interrupted(error: BaseException) -> bool:
+    """Whether DuckDB ended a query for a signal: it puts this in place of what the handler raises."""
+    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+
+
 def raise_if_of_machine(error: BaseException, inputs: Sequence[Path]) -> None:
     """Raise what stands behind an error where that is the machine's: it tells nothing of the input.
 
@@ -122,9 +127,12 @@ def raise_if_of_machine(error: BaseException, inputs: Sequence[Path]) -> None:
     Raises:
         OSError: a full disk, a quota, too large a file, too many open files; or no leave to use, or no way to
             read or write, a temporary file.
+        RuntimeError: a signal came while DuckDB ran.
     """
     behind: BaseException | None = error
     while behind is not None:
+        if is_interrupted(behind):
+            raise behind
         if isinstance(behind, OSError):
             if behind.errno in _FULL or (
                 behind.errno in _REFUSED and _is_temporary(str(behind.filename), inputs)

@@ -55,7 +55,7 @@ from flows.cli.serve import serve
 from flows.cli.state import doctor, status
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
-from schemas.errors import MedqrelsError
+from schemas.errors import MedqrelsError, is_interrupted
 from schemas.wording import visible, without_password
 
 _ON = "the same command continues from here"
@@ -324,6 +324,10 @@ def run_cli(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if _SIGINT.is_set():  # Ctrl-C also ends Prefect's private server, and its calls fail first
             return _interrupted(as_json)
+        if is_interrupted(error):  # no Ctrl-C, so SIGTERM: the process ends by it, as it does elsewhere
+            _let_go(error)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
         logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
         _fail(as_json, _unexpected(error))
         _let_go(error)

@@ -95,3 +95,13 @@ def test_a_full_machine_stands_behind_an_error_or_does_not() -> None:
         MedqrelsError("x"),
     ):
         raise_if_of_machine(other, ())
+
+
+def test_a_query_that_a_signal_ended_tells_nothing_of_the_input(tmp_path: Path) -> None:
+    ended = RuntimeError("Query interrupted")
+    wrapped = ValueError("a rule")
+    wrapped.__cause__ = ended
+    for error in (ended, wrapped):
+        with pytest.raises(RuntimeError, match="Query interrupted"):
+            raise_if_of_machine(error, [tmp_path])
+    raise_if_of_machine(RuntimeError("another"), [tmp_path])

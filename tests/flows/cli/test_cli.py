@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -362,3 +363,22 @@ def test_below_the_message_of_a_failure_stands_nothing() -> None:
     for arguments, last in ((["audit", "/nowhere"], b"NAME@VERSION\n"), (["--version"], b"leaked")):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False)
         assert done.stderr.endswith(last), done.stderr
+
+
+STOPPED = """
+import flows.cli.app as cli
+
+def stopped(*_, **__):
+    raise RuntimeError("Query interrupted")
+
+cli.app = stopped
+cli.run_cli(["status"])
+"""
+
+
+def test_a_sigterm_while_duckdb_runs_is_no_defect() -> None:
+    """DuckDB puts an error of its own, this one, in place of what the signal's handler raises."""
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "", "")
