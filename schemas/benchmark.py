@@ -57,7 +57,10 @@ class Query:
         "imaging modality of the query or of what it asks for, '' when undecided", default=""
     )
     region: str = column("anatomical region, '' when undecided", default="")
-    tier: str = column("difficulty tier, scenario or unit of tasks that have such, else ''", default="")
+    tier: str = column("difficulty tier or unit of tasks that have such, else ''", default="")
+    scenario: Literal["question_answering", "examination", "diagnosis", "treatment", "case", ""] = column(
+        "what is looked for, one of the five of R2MED (arXiv 2505.14558); '' in tasks without", default=""
+    )
 
 
 @record

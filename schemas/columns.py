@@ -65,8 +65,13 @@ FACETS = (
     text("region", "anatomical region, '' when undecided"),
     text(
         "tier",
-        "difficulty tier; in clinical_evidence the scenario; in visual_context `panel` or `several figures`, "
-        "where the query shows that; else ''",
+        "difficulty tier; in visual_context `panel` or `several figures`, where a query shows those; else ''",
+    ),
+    text(
+        "scenario",
+        "what is looked for: question_answering, examination, diagnosis, treatment or case, in the tasks of "
+        "questions that need reasoning; else ''",
+        since=4,
     ),
 )
 IMAGE_ORIGIN = (

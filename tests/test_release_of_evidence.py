@@ -183,7 +183,7 @@ def test_no_query_holds_its_answer_and_no_label_is_of_its_own_article(world: Wor
     for name, row in queries.items():
         assert answers[name]["answer"] == vignettes[name]["answer"] and answers[name]["explanation"]
         assert not any(word.lower() in row["text"].lower() for word in vignettes[name]["answer_words"])
-        assert row["targets"] and row["tier"] in ("examination", "diagnosis", "treatment")
+        assert row["targets"] and row["scenario"] in ("examination", "diagnosis", "treatment")
     own = {
         (row["query_id"], row["corpus_id"])
         for row in world.rows("_all.excluded")

@@ -35,7 +35,7 @@ from schemas.image_tables import ROW_IMAGES
 from schemas.stages import Reason
 from schemas.tables import CORPUS, EXCLUDED, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES
 
-FACETS = ("specialty", "modality", "language", "tier", "region")
+FACETS = ("specialty", "modality", "language", "tier", "scenario", "region")
 """Columns of the queries table that results are broken down by, where a release has them."""
 
 

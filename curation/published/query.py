@@ -96,3 +96,9 @@ def fetch(query: QueryRunner, text: str, views: Views) -> list[Row]:
 def fetch_one(query: QueryRunner, text: str, views: Views) -> Row:
     """The one row of an aggregate."""
     return fetch(query, text, views)[0]
+
+
+def columns_of(query: QueryRunner, views: Views, table: str) -> frozenset[str]:
+    """Names of the columns that a view has; releases of older formats lack some."""
+    described = fetch(query, f"SELECT column_name AS name FROM (DESCRIBE {table})", {table: views[table]})
+    return frozenset(row["name"] for row in described)

@@ -12,7 +12,7 @@ from curation.derived.diagnostics.facts import facts as diagnostics_facts
 from curation.derived.distractors.facts import facts as distractor_facts
 from curation.derived.pools.facts import facts as pool_facts
 from curation.derived.subsets.facts import facts as part_facts
-from curation.published.query import QueryRunner, fetch, fetch_one
+from curation.published.query import QueryRunner, columns_of, fetch, fetch_one
 from curation.release import results
 from curation.release.calibrated import calibration_facts
 from curation.release.example import example
@@ -94,6 +94,13 @@ def _grouped(
     return fetch(query, text, given)
 
 
+def _counted(query: QueryRunner, given: Mapping[str, Sequence[Path]], column: str) -> dict[str, int]:
+    """Queries by a facet, none where older releases lack it."""
+    if column not in columns_of(query, given, "queries"):
+        return {}
+    return {row[column]: row["count"] for row in _grouped(query, given, column, "queries")}
+
+
 def funnel(query: QueryRunner, given: Mapping[str, Sequence[Path]]) -> list[dict[str, Any]]:
     """The steps from crawled to released, each with its drop reasons, most frequent first."""
     reasons = fetch(query, _REASONS, given)
@@ -160,7 +167,8 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "counts": counts,
         "languages": fetch(query, _LANGUAGES, given),
         "licences": fetch(query, _LICENCES.format(corpus=corpus_of(given)), given),
-        "tiers": {row["tier"]: row["count"] for row in _grouped(query, given, "tier", "queries")},
+        "tiers": _counted(query, given, "tier"),
+        "scenarios": _counted(query, given, "scenario"),
         "label_status": _grouped(query, given, "label_status", "qrels"),
         "scores": _grouped(query, given, "score, label_status", "qrels"),
         "rules": _grouped(query, given, "rule, score", "qrels"),

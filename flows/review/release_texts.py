@@ -17,13 +17,14 @@ from typing import Any
 from annotation.candidates import Ending, Facets, Pair
 from curation.evaluation.runs import SUFFIX, read_run
 from curation.published.manifest import ReleaseManifest, read_manifest
-from curation.published.query import QueryRunner, fetch
+from curation.published.query import QueryRunner, columns_of, fetch
 from curation.release.facts import views
 from curation.tasks.registry import task_of
 from flows.engine.runner import table_files
 from flows.engine.workspace import Workspace
 from schemas.grades import UNDECIDED
 from schemas.image_tables import ORIGIN_IMAGES, PANELS, ROW_IMAGES
+from schemas.tables import QUERIES
 
 DEPTH = 20
 """Results of each system that may be drawn."""
@@ -31,7 +32,7 @@ _BLURRED = ("sensitive", "face")
 _SURE = 0.9
 """Least score of a concept mention that is shown."""
 _CHUNK = 500
-_QUERIES = """SELECT q.id, q.language, q.specialty, q.tier, o.article_id, o.split, o.patient_id
+_QUERIES = """SELECT q.id, q.language, q.specialty, {tier} AS tier, o.article_id, o.split, o.patient_id
     FROM queries q JOIN provenance_queries o ON o.id = q.id ORDER BY q.id"""
 _DOCUMENTS = """SELECT c.id, o.article_id, coalesce(nullif(o.specialty, ''), a.specialty, '') AS specialty
     FROM corpus c JOIN provenance_corpus o ON o.id = c.id
@@ -65,7 +66,10 @@ _CUT = {
 """SQL of what an image is called by: a panel by its figure's file and its box, see schemas.review."""
 _LICENCES = """SELECT DISTINCT o.article_id, t.license FROM {table} t JOIN {origin} o ON o.id = t.id
     WHERE t.id IN ({ids}) ORDER BY 1, 2"""
-_ASKED = "id, text, language, license, article_id, patient_id, source_id, transforms, specialty, tier"
+_TIER = "coalesce(nullif(q.tier, ''), q.scenario)"
+"""What queries are drawn and counted by: how hard they are, or what they look for."""
+_ASKED = f"""q.id, q.text, q.language, q.license, q.article_id, q.patient_id, q.source_id, q.transforms,
+    q.specialty, {_TIER} AS tier"""
 _SIDES = (("queries", "provenance_queries"), ("corpus", "provenance_corpus"))
 
 
@@ -107,7 +111,9 @@ class Published:
     @cached_property
     def queries(self) -> dict[str, Mapping[str, str]]:
         """Query -> its facets, split and article."""
-        return {row["id"]: row for row in fetch(self._query, _QUERIES, self.views)}
+        is_told = "scenario" in columns_of(self._query, self.views, QUERIES.name)  # not of older releases
+        text = _QUERIES.format(tier=_TIER if is_told else "q.tier")
+        return {row["id"]: row for row in fetch(self._query, text, self.views)}
 
     @cached_property
     def documents(self) -> dict[str, Mapping[str, str]]:
@@ -314,7 +320,7 @@ class Known:
 
     def queries(self, stage: str, ids: Collection[str]) -> dict[str, tuple[Row, Facets]]:
         """Queries of a task's stage that a judge was asked about, kept or not."""
-        text = f"SELECT {_ASKED} FROM t WHERE id IN ({{ids}}) ORDER BY id"
+        text = f"SELECT {_ASKED} FROM t q WHERE q.id IN ({{ids}}) ORDER BY q.id"
         found = {}
         for row in self._rows(f"{stage}.queries", text, ids) if stage and ids else ():
             facets = Facets(row.pop("specialty"), row["language"], row.pop("tier"))

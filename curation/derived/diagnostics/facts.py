@@ -15,7 +15,7 @@ from curation.derived.diagnostics.shortcuts import SHORTCUTS
 from curation.derived.diagnostics.table import read_notes
 from curation.evaluation import statistics
 from curation.evaluation.collection import FACETS
-from curation.published.query import QueryRunner, fetch
+from curation.published.query import QueryRunner, columns_of, fetch
 from schemas.tables import DIAGNOSTICS, ORIGIN_QUERIES, QUERIES
 
 _DIFFERENCES = (
@@ -53,7 +53,8 @@ def facts(directory: Path, query: QueryRunner) -> dict[str, Any]:
     }
     if DIAGNOSTICS.name not in views:
         return {}
-    columns = {name: f"q.{name}" for name in FACETS if _has(query, views, name)}
+    there = columns_of(query, views, QUERIES.name)
+    columns = {name: f"q.{name}" for name in FACETS if name in there}
     text = _ROWS.format(facets=", ".join(columns.values()) or "''")
     found: dict[str, list[Row]] = {}
     for row in fetch(query, text, views):
@@ -63,11 +64,6 @@ def facts(directory: Path, query: QueryRunner) -> dict[str, Any]:
         split: {**_numbers(rows, list(columns)), "notes": notes.get(split, {})}
         for split, rows in sorted(found.items(), reverse=True)
     }
-
-
-def _has(query: QueryRunner, views: Mapping[str, Sequence[Path]], column: str) -> bool:
-    described = fetch(query, "SELECT * FROM (DESCRIBE queries)", {"queries": views["queries"]})
-    return any(row["column_name"] == column for row in described)
 
 
 def _numbers(rows: Sequence[Row], facets: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from curation.derived.distractors.bands import BANDS, COUNTED
-from curation.published.query import QueryRunner, fetch, fetch_one
+from curation.published.query import QueryRunner, columns_of, fetch, fetch_one
 from schemas.tables import CORPUS, DISTRACTORS, ORIGIN_CORPUS
 
 _MOST = 15
@@ -35,8 +35,8 @@ def facts(directory: Path, query: QueryRunner) -> dict[str, Any]:
     views = {table.name: table.files(directory) for table in (CORPUS, ORIGIN_CORPUS, DISTRACTORS)}
     bands = fetch(query, COUNTED, {"corpus": views["corpus"]})
     origins = {"provenance_corpus": views["provenance_corpus"]}
-    described = fetch(query, "SELECT column_name AS name FROM (DESCRIBE provenance_corpus)", origins)
-    facets = [name for name in _FACETS if name in {row["name"] for row in described}]
+    there = columns_of(query, origins, "provenance_corpus")
+    facets = [name for name in _FACETS if name in there]
     found: dict[str, Any] = {
         "composition": {
             "length band": sorted(bands, key=lambda row: BANDS.index(row["value"])),

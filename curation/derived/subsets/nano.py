@@ -18,7 +18,7 @@ from curation.evaluation.collection import Collection
 from curation.evaluation.ranking import EMPTY, Run
 from curation.evaluation.variants import SMALL, SPLIT, WHOLE
 
-FACETS = ("specialty", "modality", "tier")
+FACETS = ("specialty", "modality", "tier", "scenario")
 """Queries are drawn in proportion to these, the first before the others."""
 
 

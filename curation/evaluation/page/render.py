@@ -19,6 +19,7 @@ _FACET_TITLES = {
     "modality": "By imaging modality",
     "language": "By language of the query",
     "tier": "By difficulty tier",
+    "scenario": "By what is looked for",
     "region": "By anatomical region",
     "label_status": "By who judged the positives",
 }

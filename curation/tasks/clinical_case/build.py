@@ -174,6 +174,7 @@ def _query(
         patient_id=document.patient_id,
         specialty=document.specialty,
         region=report.first(document.id, "regions"),
+        scenario="case",
         tier="" if clues is None else GIVES_AWAY if given else HIDDEN,
     )
     yield from {(item.concept, item.start): item for item in given}.values()

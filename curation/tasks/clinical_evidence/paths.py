@@ -80,7 +80,7 @@ def _query(vignette: Vignette) -> Query:
         hides_target=vignette.scenario == "diagnosis",
         patient_id=vignette.patient_id,
         specialty=vignette.specialty,
-        tier=vignette.scenario,
+        scenario=vignette.scenario,
     )
 
 

@@ -16,7 +16,7 @@ def test_a_split_with_its_labels_and_pairs_to_leave_out(tmp_path: Path) -> None:
     assert found.qrels == {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 2}, "q3": {"d4": 2}}
     assert found.unlabelled == 1
     assert {query: places.tolist() for query, places in found.left_out.items()} == {"q1": [4], "q2": [5]}
-    assert found.facets == ("specialty", "modality", "language", "tier", "region", "label_status")
+    assert found.facets == ("specialty", "modality", "language", "tier", "scenario", "region", "label_status")
     facets = {query.id: query.facets for query in found.queries}
     assert facets["q1"]["label_status"] == "mixed" and facets["q2"]["label_status"] == "structural"
     assert facets["q1"]["specialty"] == "pulmonology"

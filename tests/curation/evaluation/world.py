@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests import releases
 
-_FACETS = ("specialty", "modality", "tier", "region")
+_FACETS = ("specialty", "modality", "tier", "scenario", "region")
 _HEAD: Mapping[str, Any] = {
     "dataset": "toys",
     "title": "Toys",

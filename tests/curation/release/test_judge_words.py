@@ -59,7 +59,7 @@ def models(path: str, judge: str) -> list[dict[str, Any]]:
 def test_the_card_follows_the_models_that_answered(path: str, judge: str, told: str) -> None:
     said = facts_of([{"model": judge, "forward": "", "reversed": "", "found_by": []}], [path] if path else [])
     page = template("tasks/clinical_evidence").render(
-        settings=SETTINGS, models=models(path, judge), calibration=said if judge else None
+        settings=SETTINGS, models=models(path, judge), calibration=said if judge else None, scenarios={}
     )
     every = ("No model has", "One model", "One family", "Two families", "Two models")
     assert told in page and sum(f"**{one}" in page or f" {one}" in page for one in every) == 1

@@ -146,6 +146,7 @@ def test_what_a_query_publishes(tmp_path: Path) -> None:
     (query,) = build([told(1, "It was gout."), other(2)], tmp_path).queries
     assert query.hides_target and query.targets == ("MONDO:gout",)
     assert (query.image, query.tier, query.patient_id) == (None, "", f"{pmc(1)}#case1")
+    assert query.scenario == "case"
 
 
 def test_only_the_same_diagnosis_answers_and_what_may_be_it_is_left_out(tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ def _rows(
         family=family_of(question),
         targets=targets,
         hides_target=not is_named,
+        scenario="question_answering",
     )
     yield AnsweredQuery(
         query_id=query, source_id=question.id, answer=answer, explanation=question.explanation
