@@ -277,6 +277,7 @@ def test_the_release_names_its_judge_and_is_not_publishable(release: Path) -> No
     assert "synthetic" in told and TASKS[NAME].candidates_because in told
     queries = pq.read_table(release / "queries").to_pylist()
     assert len(queries) == 20 and not {"answer", "explanation"} & queries[0].keys()
+    assert {row["scenario"] for row in queries} == {"question_answering"}
     answers = {row["query-id"]: row for row in pq.read_table(release / "answers").to_pylist()}
     assert answers.keys() == {row["id"] for row in queries}
     loaded = datasets.load_dataset(str(release), "answers", split="test")
