@@ -96,12 +96,47 @@ def variants(directory: Path) -> list[str]:
     for path in SUBSETS.files(directory):
         found.update(pc.unique(pq.read_table(path, columns=["subset"]).column("subset")).to_pylist())
     listed = [*small, *named_languages(directory), *sorted(found - {NANO_NAME})]
-    return listed + [
-        f"{facet}={value}"
-        for facet in VALUED
-        for value, queries in sorted(queries_by_value(directory, facet).items())
-        if value and len(queries) >= MINIMUM
-    ]
+    return listed + [f"{one.facet}={one.value}" for one in value_configs(directory)]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueConfig:
+    """A config of the card that loads the queries of one value, by a filter of the files of all.
+
+    Attributes:
+        facet, value: column of `queries`, and what stands in it.
+        splits: those with such queries that have a positive.
+    """
+
+    facet: str
+    value: str
+    splits: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """As `load_dataset` knows it: `specialty-cardiology-queries`."""
+        return f"{self.facet}-{self.value}-{QUERIES.name}"
+
+    @property
+    def filter(self) -> tuple[str, str, str]:
+        """As PyArrow and the Parquet loader of `datasets` take it."""
+        return self.facet, "==", self.value
+
+
+def value_configs(directory: Path) -> list[ValueConfig]:
+    """One for each value that enough measured queries of split test have, by facet and value."""
+    splits = sorted(
+        {path.name.partition("-")[0] for path in QUERIES.files(directory)} | {SPLIT}, reverse=True
+    )
+    found = []
+    for facet in VALUED:
+        held = {split: queries_by_value(directory, facet, split) for split in splits}
+        found += [
+            ValueConfig(facet, value, tuple(split for split in splits if value in held[split]))
+            for value, queries in sorted(held[SPLIT].items())
+            if value and len(queries) >= MINIMUM
+        ]
+    return found
 
 
 def queries_by_value(directory: Path, facet: str, split: str = SPLIT) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from curation.derived.diagnostics.facts import facts as diagnostics_facts
 from curation.derived.distractors.facts import facts as distractor_facts
 from curation.derived.pools.facts import facts as pool_facts
 from curation.derived.subsets.facts import facts as part_facts
+from curation.evaluation.variants import value_configs
 from curation.published.query import QueryRunner, columns_of, fetch, fetch_one
 from curation.release import results
 from curation.release.calibrated import calibration_facts
@@ -169,6 +170,7 @@ def of_written(directory: Path, query: QueryRunner) -> dict[str, Any]:
         "licences": fetch(query, _LICENCES.format(corpus=corpus_of(given)), given),
         "tiers": _counted(query, given, "tier"),
         "scenarios": _counted(query, given, "scenario"),
+        "value_configs": value_configs(directory),
         "label_status": _grouped(query, given, "label_status", "qrels"),
         "scores": _grouped(query, given, "score, label_status", "qrels"),
         "rules": _grouped(query, given, "rule, score", "qrels"),

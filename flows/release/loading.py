@@ -19,6 +19,7 @@ from unittest import mock
 
 import pyarrow.parquet as pq
 
+from curation.evaluation.variants import ValueConfig, value_configs
 from flows.engine.execution import new_pool
 from flows.engine.scratch import owned_folder
 from schemas.errors import ReleaseError
@@ -85,6 +86,9 @@ def first_difference(directory: Path, scratch: Path) -> str:
                 held[of_language(table.name, language)] = dict(parted)
         for language in languages_of(QUERIES.files(directory)):
             held[of_language(CORPUS.name, language)] = held[CORPUS.name]
+        some = {one.name: one for one in value_configs(directory)}
+        for one in some.values():
+            held[one.name] = {split: held[QUERIES.name][split] for split in one.splits}
         expected = {name: files for name, files in held.items() if files}
         if not expected:
             return ""
@@ -92,7 +96,7 @@ def first_difference(directory: Path, scratch: Path) -> str:
             differ = listed ^ set(expected)
             if differ:
                 return f"config {min(differ)!r}: it is in the card or in the files only"
-            return _of_configs(datasets, directory, expected, scratch / "cache")
+            return _of_configs(datasets, directory, expected, some, scratch / "cache")
     except Exception as error:  # whatever a library raises is the reason
         return f"its card or its files cannot be read: {_reason(error)}"
 
@@ -111,11 +115,15 @@ def card_read_once(load: Any, directory: Path) -> Iterator[set[str]]:
 
 
 def _of_configs(
-    datasets: Any, directory: Path, expected: Mapping[str, dict[str, list[Path]]], cache: Path
+    datasets: Any,
+    directory: Path,
+    expected: Mapping[str, dict[str, list[Path]]],
+    some: Mapping[str, ValueConfig],
+    cache: Path,
 ) -> str:
     for config, splits in expected.items():
         try:
-            wrong = _of_config(datasets, directory, config, splits, cache)
+            wrong = _of_config(datasets, directory, config, splits, some.get(config), cache)
         except Exception as error:  # whatever a library raises is the reason
             wrong = _reason(error)
         shutil.rmtree(cache, ignore_errors=True)
@@ -133,14 +141,19 @@ def _with_rows(files: Sequence[Path]) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _of_config(
-    datasets: Any, directory: Path, config: str, splits: dict[str, list[Path]], cache: Path
+    datasets: Any,
+    directory: Path,
+    config: str,
+    splits: dict[str, list[Path]],
+    some: ValueConfig | None,
+    cache: Path,
 ) -> str:
     with contextlib.redirect_stderr(io.StringIO()):
         loaded = datasets.load_dataset(str(directory), config, cache_dir=str(cache))
     if set(loaded) != set(splits):
         return f"split {sorted(set(loaded) ^ set(splits))[0]!r}: it was loaded or written only"
     for split, shards in splits.items():
-        found, written = loaded[split], sum(pq.read_metadata(path).num_rows for path in shards)
+        found, written = loaded[split], sum(_rows(path, some) for path in shards)
         if found.num_rows != written:
             return f"split {split!r}: {found.num_rows:,} rows loaded, {written:,} written"
         features = datasets.Features.from_arrow_schema(pq.read_schema(shards[0]))
@@ -154,6 +167,13 @@ def _of_config(
             except Exception as error:
                 return f"split {split!r}: row {place} cannot be decoded: {_reason(error)}"
     return ""
+
+
+def _rows(path: Path, some: ValueConfig | None) -> int:
+    """Rows of a shard, or those of one value."""
+    if some is None:
+        return int(pq.read_metadata(path).num_rows)
+    return int(pq.read_table(path, columns=["id"], filters=[some.filter]).num_rows)
 
 
 def _reason(error: BaseException) -> str:

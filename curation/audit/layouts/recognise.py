@@ -221,8 +221,11 @@ def _configs(root: Path) -> Iterator[tuple[str, str, str]]:
     except (OSError, yaml.YAMLError, ValueError, RecursionError):
         return
     configs = given.get("configs") if isinstance(given, dict) else None
-    for config in configs if isinstance(configs, list) else []:
-        if not isinstance(config, dict) or not isinstance(config.get("config_name"), str):
+    listed = [item for item in configs if isinstance(item, dict)] if isinstance(configs, list) else []
+    for config in sorted(
+        listed, key=lambda item: "filters" not in item
+    ):  # some rows of files that others hold
+        if not isinstance(config.get("config_name"), str):
             continue
         for split, pattern in _patterns(config.get("data_files")):
             yield config["config_name"], split, pattern

@@ -6,15 +6,19 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from curation.audit.layouts.recognise import recognise
+from curation.evaluation import variants
 from curation.published.manifest import read_manifest
 from flows.engine.progress import SilentReporter
 from flows.engine.session import Session
@@ -149,3 +153,23 @@ def test_what_does_not_load_is_not_put_in_place(damaged: Path, tmp_path: Path) -
     with pytest.raises(ReleaseError, match="does not load with datasets"):
         maker._placed(manifest.version, [manifest])
     assert not workspace.releases.exists() or not any(workspace.releases.iterdir())
+
+
+def test_queries_of_one_value_load_by_the_name_of_their_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(variants, "MINIMUM", 1)
+    world = make_world(tmp_path / "made")
+    world.queries = [replace(one, specialty=("", "cardiology")[n % 2]) for n, one in enumerate(world.queries)]
+    folder = world.release()
+    (config,) = variants.value_configs(folder)
+    assert (config.name, config.splits) == ("specialty-cardiology-queries", ("test",))
+    assert first_difference(folder, tmp_path) == ""
+    loaded = datasets.load_dataset(str(folder), config.name, split="test", cache_dir=str(tmp_path / "cache"))
+    wanted = sorted(one.id for one in world.queries if one.specialty == "cardiology")
+    assert wanted and sorted(loaded["id"]) == wanted
+    assert f'load_dataset(path, "{config.name}", split="test")' in (folder / "README.md").read_text("utf-8")
+    plan = recognise(folder, lambda name: [])
+    assert not any("cardiology" in part.subset for part in plan.parts), "a part of the files of all"
+    replace_in_card(folder, '"cardiology"', '"neurology"')
+    assert "0 rows loaded" in first_difference(folder, tmp_path)
