@@ -14,6 +14,7 @@ import duckdb  # used by its own name: another name for its classes here keeps i
 import pyarrow as pa
 
 from flows.engine.database import ROW_GROUP, add_view, connect, literal, sql_failed
+from flows.engine.interrupts import end_with_signals
 from flows.engine.sandbox import TableSandbox
 
 _HELD_BYTES, _HELD_TABLES = 1_000_000, 200
@@ -92,6 +93,7 @@ class _Cursor:
     """One connection and the views it has: they stay for the next question, which mostly asks the same."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        end_with_signals(connection)
         self.connection = connection
         self.shown: dict[str, str] = {}
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from flows.engine.interrupts import end_with_signals
 from flows.engine.manifest import DROPPED, Output
 from schemas.errors import ConservationError, MedqrelsError
 from schemas.hashing import normalise_text, sha256_file
@@ -54,6 +55,7 @@ def connect(
             raise MedqrelsError(
                 f"DuckDB does not start with memory limit {memory_limit!r}: {error}"
             ) from error
+        end_with_signals(connection)
         try:
             connection.execute("SET enable_progress_bar = false")  # it would go to stdout, amid --json
             connection.create_function(
