@@ -52,10 +52,13 @@ def _watch() -> None:
 
 def _interrupt(reading: int) -> None:
     while sent := os.read(reading, 64):
-        if _ENDING.isdisjoint(sent):
-            continue
-        with _lock:
-            known = list(_open)
-        for connection in known:
-            with contextlib.suppress(Exception):  # it may be closed by now
-                connection.interrupt()
+        if not _ENDING.isdisjoint(sent):
+            _interrupt_all()  # holds none while it waits: DuckDB complains of those that outlive the process
+
+
+def _interrupt_all() -> None:
+    with _lock:
+        known = list(_open)
+    for connection in known:
+        with contextlib.suppress(Exception):  # it may be closed by now
+            connection.interrupt()
