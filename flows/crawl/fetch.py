@@ -10,6 +10,7 @@ import concurrent.futures
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ import pyarrow.parquet as pq
 from flows.crawl.selection import Selection
 from flows.engine.manifest import DROPPED, Manifest, is_intact, publish, read_manifest
 from flows.engine.progress import Steps
-from flows.engine.runner import DROP_TABLE, schema_hashes, shards_of, write_rows
+from flows.engine.runner import DROP_TABLE, read_rows, schema_hashes, shards_of, write_rows
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
 from schemas.errors import ConservationError, WorkspaceError
+from schemas.hashing import sha256_file
 from schemas.ids import family_key
 from schemas.licences import Profile
 from schemas.stages import Drop, Reason, Table
@@ -34,6 +36,10 @@ WITHDRAWN = "withdrawn"
 """Input of a crawl shard: what was withdrawn of it."""
 PASSING = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH, Reason.DUPLICATE_ARTICLE})
 """Drops that may go away by themselves (or when another shard changes): the next crawl tries again."""
+UNANSWERED = frozenset({Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH})
+"""Those that say nothing of the article: one that was fetched before stays as it was."""
+KEPT_UNANSWERED = "kept_unanswered"
+"""Input of a crawl shard: locators of such articles, so that it is not finished and the next crawl asks."""
 
 Fetch = Callable[[str], RawArticle | Drop]
 
@@ -99,6 +105,8 @@ def crawl_shard(
 ) -> Manifest:
     """Fetch every locator of a selection and publish the shard.
 
+    An article that is held already stays as it is where its server does not answer (`KEPT_UNANSWERED`).
+
     Raises:
         ConservationError: a locator came back neither kept nor dropped.
     """
@@ -119,10 +127,51 @@ def crawl_shard(
             raise ConservationError(
                 f"crawl {selection.shard}: asked for {locator}, got {answered}", record=locator
             )
+    former = _former(workspace, selection.shard) if UNANSWERED & _reasons(results) else {}
+    kept = [name for name, result in sorted(results.items()) if _is_unanswered(result) and name in former]
+    results |= {name: former[name] for name in kept}
+    if kept:
+        wanted = replace(wanted, inputs={**wanted.inputs, KEPT_UNANSWERED: " ".join(kept)})
     rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
     if len(rows) + len(drops) != len(selection.locators):
         raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")
     return publish_shard(workspace, wanted, rows, drops, time.monotonic() - started)
+
+
+def _is_unanswered(result: RawArticle | Drop) -> bool:
+    return isinstance(result, Drop) and result.reason in UNANSWERED
+
+
+def _reasons(results: Mapping[str, RawArticle | Drop]) -> set[str]:
+    return {result.reason for result in results.values() if isinstance(result, Drop)}
+
+
+def _former(workspace: Workspace, shard: str) -> dict[str, RawArticle]:
+    """Locator -> the article as the shard holds it now; none whose files are not as they were."""
+    folder = workspace.stage(CRAWL) / shard
+    try:
+        manifest = read_manifest(folder)
+    except WorkspaceError:  # damaged: nothing in it is trusted
+        return {}
+    if manifest is None or not is_intact(folder, manifest):
+        return {}
+    rows: list[RawArticle] = read_rows(RawArticle, [folder / manifest.outputs["raw"].file])
+    return {row.locator: row for row in rows if _stands(workspace.raw, row)}
+
+
+def _stands(raw: Path, row: RawArticle) -> bool:
+    """Whether every file of an article is there with the bytes that it had."""
+    files = [(row.path, row.sha256), *((item.path, item.sha256) for item in row.media)]
+    files += [(item.path, item.sha256) for item in row.parts]
+    try:
+        return all(sha256_file(raw / name) == stated for name, stated in files)
+    except FileNotFoundError:
+        return False
+
+
+def unanswered_of(manifest: Manifest) -> list[str]:
+    """Articles of a shard that stay as they were fetched before, since nobody answered now."""
+    return manifest.inputs.get(KEPT_UNANSWERED, "").split()
 
 
 def dropped_of(folder: Path, manifest: Manifest) -> list[dict[str, Any]]:

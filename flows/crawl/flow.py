@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flows.crawl.fetch import crawl_shard, dropped_of, finished, identity, shard_params
+from flows.crawl.fetch import crawl_shard, dropped_of, finished, identity, shard_params, unanswered_of
 from flows.crawl.repositories.base import CrawlRequest, Opened, Opening
 from flows.crawl.selection import Selection, select
 from flows.crawl.withdrawn import fingerprint, leaving_out, of_selection
@@ -15,6 +15,7 @@ from flows.engine.orchestration import flow, task
 from flows.engine.register import read_register
 from flows.engine.runs import current_run, measured, spent
 from flows.engine.session import Session, write_session
+from schemas.wording import counted
 from sources.ledger import Ledger
 from sources.stage import CRAWL
 from sources.store import RawStore
@@ -60,6 +61,9 @@ def _crawl(
                 for drop in dropped_of(folder, made):
                     told = {"record": drop["id"], "reason": drop["reason"], "message": drop["detail"]}
                     run.note("article_dropped", level="warning", stage=CRAWL, shard=shard, **told)
+                for locator in unanswered_of(made):
+                    told = {"record": locator, "message": "not answered; kept as it was fetched before"}
+                    run.note("article_not_answered", level="warning", stage=CRAWL, shard=shard, **told)
                 run.note("shard_finished", stage=CRAWL, shard=shard, **read_run(folder))
 
         for selection in chosen:
@@ -69,4 +73,8 @@ def _crawl(
     written = spent(made_now, cost["seconds"])
     run.stage(summary.to_dict() | {"source": request.source}, written | {"cpu_seconds": cost["cpu_seconds"]})
     session.reporter.line(summary.line())
+    if kept := sum(len(unanswered_of(manifest)) for manifest, _ in done):
+        session.reporter.line(
+            f"{counted(kept, 'article')} not answered and kept as fetched before; the next crawl asks again"
+        )
     return summary.to_dict()

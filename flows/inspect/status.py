@@ -13,7 +13,7 @@ from typing import Any
 
 from curation.published.manifest import read_manifest
 from curation.tasks.registry import TASKS
-from flows.crawl.fetch import PASSING
+from flows.crawl.fetch import PASSING, unanswered_of
 from flows.crawl.selection import selections
 from flows.engine.execution import sum_up
 from flows.engine.lineage import check_current, verb_of
@@ -91,10 +91,15 @@ def _state(workspace: Workspace, name: str, finished: Shards, selected: Set[str]
         check_current(workspace, name, finished, VERSIONS)
     except WorkspaceError as error:
         return STALE, _why(error, workspace), error.hint
+    if name != CRAWL:
+        return FRESH, "", ""
+    if unanswered := sum(len(unanswered_of(manifest)) for manifest in shards.values()):
+        why = f"{counted(unanswered, 'article')} not answered and kept as fetched before"
+        return UNFINISHED, why, "the same medqrels crawl command"
     failed = sum(
         count for manifest in shards.values() for why, count in manifest.dropped.items() if why in PASSING
     )
-    if name == CRAWL and failed:
+    if failed:
         return FRESH, f"{counted(failed, 'article')} the next crawl asks for again", ""
     return FRESH, "", ""
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from flows.crawl.fetch import PASSING, RAW, crawl_shard, finished, identity
+from flows.crawl.fetch import PASSING, RAW, crawl_shard, finished, identity, unanswered_of
 from flows.crawl.selection import Selection, select
 from flows.engine.manifest import MANIFEST, Manifest
 from flows.engine.runner import Resource, execute, plan, read_rows, shards_of, table_files
 from flows.engine.workspace import Workspace
+from flows.inspect.status import status
 from schemas.article import RawArticle
 from schemas.errors import ConservationError, UsageError, WorkspaceError
+from schemas.hashing import sha256_bytes
 from schemas.record import from_table
 from schemas.stages import Drop, Reason
 from sources.stage import PARSE
@@ -246,3 +249,46 @@ def test_no_changed_byte_is_read_and_the_next_crawl_mends_it(workspace: Workspac
         crawl_bucket(workspace, ids, synthetic_images=True)
         assert path.read_bytes() == before and rows(workspace) == [raw]
     execute(job)
+
+
+def held_article(locator: str) -> RawArticle:
+    return replace(article(locator), sha256=sha256_bytes(b""))
+
+
+@pytest.mark.parametrize("reason", [Reason.FETCH_FAILED, Reason.CHECKSUM_MISMATCH])
+def test_what_is_held_stays_where_nobody_answers_and_is_asked_for_again(
+    workspace: Workspace, reason: Reason
+) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1", "PMC2", "PMC3"], 10)
+    crawl(workspace, selection, lambda name: drop(name, reason) if name == "PMC3" else held_article(name))
+    answers = {
+        "PMC1": drop("PMC1", Reason.RETRACTED),
+        "PMC2": drop("PMC2", reason),
+        "PMC3": drop("PMC3", reason),
+    }
+    made = crawl(workspace, selection, answers.__getitem__, "of the next night")
+    assert unanswered_of(made) == ["PMC2"] and [row.id for row in rows(workspace)] == ["pmc:PMC2.1"]
+    assert made.dropped == {"retracted": 1, reason.value: 1}, "what an answer says is done, and no more"
+    assert finished(workspace, identity(selection, PARAMS, "of the next night")) is None
+    state = next(row for row in status(workspace)["stages"] if row["stage"] == "crawl")
+    assert (state["state"], state["why"]) == (
+        "unfinished",
+        "1 article not answered and kept as fetched before",
+    )
+    answers |= {name: held_article(name) for name in ("PMC2", "PMC3")}
+    again = crawl(workspace, selection, answers.__getitem__, "of the next night")
+    assert unanswered_of(again) == [] and [row.locator for row in rows(workspace)] == ["PMC2", "PMC3"]
+    assert finished(workspace, identity(selection, PARAMS, "of the next night")) is not None
+
+
+def test_what_is_not_as_it_was_does_not_stay(workspace: Workspace) -> None:
+    [selection] = select(workspace, "pmc", ["PMC1", "PMC2", "PMC3"], 10)
+    crawl(workspace, selection, held_article)
+
+    def fetch(name: str) -> RawArticle | Drop:
+        (workspace.raw / "PMC1.xml").write_bytes(b"changed while it was fetched")
+        (workspace.raw / "PMC2.xml").unlink(missing_ok=True)
+        return drop(name, Reason.FETCH_FAILED)
+
+    made = crawl(workspace, selection, fetch, "next")
+    assert unanswered_of(made) == ["PMC3"] and made.dropped == {"fetch_failed": 2}
