@@ -6,6 +6,7 @@ ends, so that a killed run is told from a running one. Prefect's database is not
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import contextvars
 import json
@@ -14,6 +15,7 @@ import secrets
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -32,6 +34,8 @@ RECORD = "run.json"
 LOG = "log.jsonl"
 KEPT = 200
 """Newest runs whose folders stay."""
+KEPT_OF_A_FLOW = 30
+"""Newest runs of each flow that stay beside them: an hourly flow does not push out a weekly one."""
 WAITING, RUNNING, COMPLETED, FAILED, CANCELLED, KILLED = (
     "waiting", "running", "completed", "failed", "cancelled", "killed",
 )  # fmt: skip
@@ -127,7 +131,8 @@ def recorded(
         yield run
         _end(run, COMPLETED, {})
     except BaseException as error:
-        _end(run, FAILED if isinstance(error, Exception) else CANCELLED, failure(error))
+        is_failure = isinstance(error, Exception | asyncio.CancelledError)
+        _end(run, FAILED if is_failure else CANCELLED, failure(error))
         raise
     finally:
         _CURRENT.reset(token)
@@ -138,6 +143,12 @@ def failure(error: BaseException) -> dict[str, str]:
     """What an error says: kind, message, record, file, and the command that helps."""
     if isinstance(error, MedqrelsError):
         return error.attrs()
+    if isinstance(error, asyncio.CancelledError):  # so Prefect ends a flow whose time is up
+        return {
+            "error": type(error).__name__,
+            "message": "its time limit ended it",
+            "hint": "run it again: it goes on from here",
+        }
     if not isinstance(error, Exception):
         return {
             "error": type(error).__name__,
@@ -222,8 +233,12 @@ def _forget_old(base: Path) -> None:
     for left in base.glob(f"*/.{RECORD}.tmp"):
         if not _is_held(left.parent):
             left.unlink(missing_ok=True)
-    for folder in sorted(path for path in base.iterdir() if path.is_dir())[: -(KEPT - 1)]:
-        if not _is_held(folder):
+    folders = sorted((path for path in base.iterdir() if path.is_dir()), reverse=True)
+    of_flow: Counter[str] = Counter()
+    for number, folder in enumerate(folders):
+        flow = folder.name.partition("-")[2].rpartition("-")[0]
+        of_flow[flow] += 1
+        if number >= KEPT - 1 and of_flow[flow] > KEPT_OF_A_FLOW and not _is_held(folder):
             shutil.rmtree(folder, ignore_errors=True)
 
 

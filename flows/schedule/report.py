@@ -5,8 +5,8 @@ Both are made from the run's record alone, so that the page stays when Prefect's
 
 from __future__ import annotations
 
+import asyncio
 import base64
-import contextlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +25,7 @@ _MARKS = re.compile(r"[!-/:-@\[-`{-~]")
 """ASCII punctuation: a backslash before it makes it text (CommonMark 0.31, 2.4)."""
 
 
-def report(run: Run, error: Exception | None = None) -> dict[str, Any]:
+def report(run: Run, error: BaseException | None = None) -> dict[str, Any]:
     """Write the page and the artifacts of a run; returns its record with what changed since the last one.
 
     Args:
@@ -38,9 +38,12 @@ def report(run: Run, error: Exception | None = None) -> dict[str, Any]:
     before = last_of(runs_of(workspace), run.record["flow"], run.record["dataset"])
     told = {**run.record, "why": failure(error) if error else {}, "changes": changes(run.record, before)}
     write_atomic(run.folder / PAGE, page(told).encode())
-    if FlowRunContext.get() is not None:
-        with contextlib.suppress(Exception) if error else contextlib.nullcontext():  # the error matters more
+    is_waited_for = error is None or isinstance(error, Exception | asyncio.CancelledError)  # not if cancelled
+    if is_waited_for and FlowRunContext.get() is not None:
+        try:
             _artifacts(told, run.folder / PAGE)
+        except Exception as trouble:  # what was done counts, and all of it stands on the page
+            run.note("artifacts_not_written", level="warning", message=str(trouble))
     return told
 
 

@@ -160,17 +160,23 @@ def _begun(
     wait_minutes: float,
     overrides: Overrides | None,
 ) -> Iterator[tuple[Run, Dataset]]:
-    """A recorded run of a flow, patient with others, and the dataset it is for."""
-    dataset = read_dataset(Path(spec), overrides)
+    """A recorded run of a flow, patient with others, and the dataset it is for.
+
+    Until the spec is read, and where it cannot be, the run is one of the folder it stands in.
+    """
     given = {"spec": spec, "as_of": _day(as_of), "overrides": dict(overrides or {})}
     with (
-        recorded(_opened(workspace), name, dataset=dataset.spec.name, parameters=given) as run,
+        recorded(
+            _opened(workspace), name, dataset=Path(spec).absolute().parent.name, parameters=given
+        ) as run,
         patient(wait_minutes * 60),
         reporting(LoggingReporter(get_run_logger())),
     ):
         try:
+            dataset = read_dataset(Path(spec), overrides)
+            run.set(dataset=dataset.spec.name)
             yield run, dataset
-        except Exception as error:
+        except BaseException as error:
             report(run, error)
             raise
 

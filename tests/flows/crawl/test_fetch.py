@@ -261,7 +261,7 @@ def test_what_is_held_stays_where_nobody_answers_and_is_asked_for_again(
 ) -> None:
     [selection] = select(workspace, "pmc", ["PMC1", "PMC2", "PMC3"], 10)
     crawl(workspace, selection, lambda name: drop(name, reason) if name == "PMC3" else held_article(name))
-    answers = {
+    answers: dict[str, RawArticle | Drop] = {
         "PMC1": drop("PMC1", Reason.RETRACTED),
         "PMC2": drop("PMC2", reason),
         "PMC3": drop("PMC3", reason),

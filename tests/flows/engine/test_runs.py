@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from flows.engine.runs import KEPT, current_run, last_of, recorded, runs_of
+from flows.engine.runs import KEPT, KEPT_OF_A_FLOW, current_run, last_of, recorded, runs_of
 from flows.engine.session import patient, write_session
 from flows.engine.workspace import Workspace
 from schemas.errors import ConservationError, WorkspaceError
@@ -67,6 +68,23 @@ def test_work_without_a_name_and_work_inside_a_run_is_no_run_of_its_own(workspac
     assert not workspace.temporary.exists()
     (row,) = runs_of(workspace)
     assert row["flow"] == "run" and "one line" in [line.get("message") for line in log_of(row)]
+
+
+def test_a_flow_that_runs_each_hour_does_not_push_out_a_weekly_one(workspace: Workspace) -> None:
+    hourly = [f"20200101T{number:06}Z-review_pull-000000" for number in range(KEPT + 50)]
+    weekly = [f"20190101T{number:06}Z-weekly-000000" for number in range(KEPT_OF_A_FLOW + 1)]
+    for name in (*hourly, *weekly):
+        (workspace.root / "runs" / name).mkdir(parents=True)
+    with recorded(workspace, "crawl"):
+        left = {path.name for path in (workspace.root / "runs").iterdir()}
+    assert set(weekly) & left == set(weekly[1:]) and set(hourly) & left == set(hourly[-(KEPT - 1) :])
+
+
+def test_a_run_whose_time_is_up_has_failed(workspace: Workspace) -> None:
+    with pytest.raises(asyncio.CancelledError), recorded(workspace, "weekly"):
+        raise asyncio.CancelledError
+    (row,) = runs_of(workspace)
+    assert (row["state"], row["why"]["message"]) == ("failed", "its time limit ended it")
 
 
 def test_a_cancelled_run_is_neither_failed_nor_killed(workspace: Workspace) -> None:

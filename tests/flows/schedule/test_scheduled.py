@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from prefect.client.schemas.objects import State, StateType
+from prefect.utilities.timeout import timeout
 
 from flows.cli.app import run_cli
 from flows.crawl.repositories.pmc import PmcRequest
+from flows.engine.runs import runs_of
+from flows.engine.workspace import Workspace
+from flows.schedule import report as reports
 from flows.schedule import scheduled
 from flows.schedule.deployments import ENTRYPOINT, all_planned, prefect_yaml, runner_deployments
+from flows.schedule.report import PAGE
 from flows.schedule.serve import own_server
 from flows.schedules import SCHEDULED, TIMEOUT_SECONDS, shipped
 from flows.specs import DATA_CARDS
@@ -33,6 +41,55 @@ from tests.conftest import ROOT
 def test_only_what_a_server_did_not_answer_is_tried_again(error: Exception, again: bool) -> None:
     state: State[Any] = State(type=StateType.FAILED, data=error)
     assert scheduled._of_a_server(None, None, state) is again
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A readable spec, outside of Prefect."""
+    monkeypatch.setattr(scheduled, "get_run_logger", lambda: logging.getLogger("test"))
+    path = tmp_path / "night/spec.toml"
+    path.parent.mkdir()
+    (path.parent / "ids.txt").write_text("PMC1\n", "utf-8")
+    text = 'name = "night"\ntitle = "Night"\n[sources]\npmc_ids = "ids.txt"\n[tasks.visual_context]\n'
+    path.write_text(text, "utf-8")
+    return path
+
+
+def begun(spec: Path, workspace: Path) -> Any:
+    return scheduled._begun("nightly", str(spec), None, str(workspace), 1, None)
+
+
+def test_a_run_whose_time_is_up_says_so_on_its_page(spec: Path, tmp_path: Path) -> None:
+    with pytest.raises(TimeoutError), timeout(0.2), begun(spec, tmp_path / "ws"):
+        while True:
+            time.sleep(0.05)
+    (row,) = runs_of(Workspace(tmp_path / "ws"))
+    assert (row["state"], row["dataset"]) == ("failed", "night")
+    assert "its time limit ended it" in (Path(row["folder"]) / PAGE).read_text("utf-8")
+
+
+def test_a_spec_that_cannot_be_read_leaves_a_failed_run(spec: Path, tmp_path: Path) -> None:
+    spec.write_text("title = 3\n", "utf-8")
+    with pytest.raises(UsageError), begun(spec, tmp_path / "ws"):
+        raise AssertionError("it is not begun")
+    (row,) = runs_of(Workspace(tmp_path / "ws"))
+    assert (row["state"], row["dataset"], row["why"]["file"]) == ("failed", "night", str(spec))
+    assert (Path(row["folder"]) / PAGE).is_file()
+
+
+def test_what_was_done_counts_where_prefect_takes_no_artifacts(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> None:
+        raise ConnectionError("All connection attempts failed")
+
+    monkeypatch.setattr(reports, "_artifacts", refused)
+    monkeypatch.setattr(reports, "FlowRunContext", SimpleNamespace(get=object))
+    with begun(spec, tmp_path / "ws") as (run, _):
+        reports.report(run)
+    (row,) = runs_of(Workspace(tmp_path / "ws"))
+    assert row["state"] == "completed"
+    assert "artifacts_not_written" in (Path(row["folder"]) / "log.jsonl").read_text("utf-8")
 
 
 def test_each_flow_has_a_form_with_types_descriptions_and_a_time_limit() -> None:
