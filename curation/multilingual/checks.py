@@ -98,6 +98,8 @@ LEAST_LETTERS = 40
 LEAST_UNSPACED = 10
 LEAST_KANA = 15
 """Letters from which on a language is told: two of the Romance ones share many a name of a disease."""
+LEAST_CHANCE_ASKED, LEAST_ASKED = 0.1, 12
+"""The same of a question, which has small words of its language; and letters from which on it is told."""
 MOST_FOREIGN = 0.34
 MOST_ENGLISH = 0.4
 """Share of letters in words that stand in the source just so, for other scripts and for the Latin one."""
@@ -198,7 +200,8 @@ def _script(text: str, words: Words) -> Score:
     """Share of letters in scripts that the language does not have; Latin names stand in every one."""
     letters = [script_of(char) for char in text if char.isalpha()]
     own = sum(script in words.scripts for script in letters)
-    lacks = bool(words.needs) and own >= LEAST_KANA and not words.needs & set(letters)
+    is_long = own >= LEAST_KANA or _is_asked(text)  # no Japanese question does without
+    lacks = bool(words.needs) and is_long and not words.needs & set(letters)
     other = sum(script not in words.scripts and script not in _ANYWHERE for script in letters)
     share = other / len(letters)
     is_failed = share > 0 or own == 0 or lacks  # one letter of a third script is no short form
@@ -208,8 +211,9 @@ def _script(text: str, words: Words) -> Score:
 def _language(text: str, words: Words) -> Score:
     if "Latin" not in words.scripts:
         text = _LATIN_WORD.sub(" ", text)  # names and short forms
-    least = LEAST_UNSPACED if words.is_unspaced else LEAST_LETTERS
-    if sum(map(len, _WORD.findall(text))) < least:
+    letters = sum(map(len, _WORD.findall(text)))
+    is_short = letters < (LEAST_UNSPACED if words.is_unspaced else LEAST_LETTERS)
+    if is_short and not (_is_asked(text) and letters >= LEAST_ASKED):
         return Score("language", "not_run", None, "too short to tell languages of one script apart")
     if words.needs:  # kana are written in no other language; without any, `script` has looked already
         has_own = bool(words.needs & {script_of(char) for char in text})
@@ -219,7 +223,13 @@ def _language(text: str, words: Words) -> Score:
         return Score("language", "not_run", None, "no letter that tells")
     likely = max(found, key=lambda language: (found[language], language))
     chance = found.get(words.language, 0.0)
-    return _scored("language", Fault.WRONG_LANGUAGE, chance < LEAST_CHANCE, chance, likely)
+    least = LEAST_CHANCE_ASKED if is_short else LEAST_CHANCE
+    return _scored("language", Fault.WRONG_LANGUAGE, chance < least, chance, likely)
+
+
+def _is_asked(text: str) -> bool:
+    """Whether a text is a question."""
+    return text.rstrip().endswith("?")
 
 
 def _remainder(source: str, text: str, words: Words) -> Score:
@@ -228,6 +238,8 @@ def _remainder(source: str, text: str, words: Words) -> Score:
     told = set(_LOWER.findall(source))
     tokens, before = _LATIN_WORD.findall(text), f" {' '.join(_LATIN_WORD.findall(source))} "
     run = _longest_run(tokens, before)
+    if _is_asked(text) and text.casefold() == source.casefold():
+        return _scored("remainder", Fault.UNTRANSLATED, True, 1.0, " ".join(tokens))
     if "Latin" not in words.scripts:
         kept = sum(len(word) for word in _LOWER.findall(text) if word in told)
         share = kept / max(1, sum(char.isalpha() for char in text))

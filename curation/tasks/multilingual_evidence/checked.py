@@ -112,7 +112,7 @@ def _translated_ids(
 
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=3,
+    version=4,
     inputs=(
         Input(f"{NAME}_wanted.wanted", WantedTranslation, "id"),
         Input(f"{NAME}_translations.translated", TranslatedQuestion, "wanted"),

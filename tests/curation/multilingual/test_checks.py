@@ -75,6 +75,35 @@ def test_no_language_passes_for_another(language: str, other: str) -> None:
     assert bool(found) == (language != other)
 
 
+SHORT = {
+    "de": "Wie behandelt man Kinder mit Asthma?",
+    "es": "¿Cómo se trata a los niños con asma?",
+    "fr": "Comment traite-t-on l’asthme de l’enfant ?",
+    "it": "Come si curano i bambini con l’asma?",
+    "ja": "子供の喘息はどう治療しますか？",
+    "pt": "Como se tratam as crianças com asma?",
+    "zh": "儿童哮喘如何治疗？",
+}
+
+
+@pytest.mark.parametrize("language", sorted(SHORT))
+@pytest.mark.parametrize("other", sorted(SHORT))
+def test_a_short_question_in_another_language_is_seen(language: str, other: str) -> None:
+    found = set(faults("How is asthma in children treated?", SHORT[other], language))
+    assert bool(found & {Fault.WRONG_LANGUAGE, Fault.WRONG_SCRIPT}) == (language != other)
+    assert bool(found) == (language != other)
+
+
+@pytest.mark.parametrize("language", sorted({"de", "es", "fr", "it", "pt"}))
+@pytest.mark.parametrize("asked", ["What is Crohn's disease?", "Does HIV cause AIDS?", "What causes asthma?"])
+def test_a_short_question_left_in_english_is_seen(language: str, asked: str) -> None:
+    assert Fault.UNTRANSLATED in faults(asked, asked, language)
+
+
+def test_a_name_may_be_the_same_in_another_language() -> None:
+    assert faults("Pemphigus vulgaris", "Pemphigus vulgaris", "es") == ()
+
+
 @pytest.mark.parametrize("language", sorted(SAID))
 def test_what_is_left_in_english_is_seen(language: str) -> None:
     assert set(faults(ASKED, ASKED, language)) & {
