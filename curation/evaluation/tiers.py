@@ -25,9 +25,8 @@ from curation.evaluation.systems import System
 from schemas.tables import CONFUSIONS, CORPUS
 
 FAMILIES_NEEDED, SHUFFLES, SEED, MAY_PASS = 4, 100, 20_261, 0.05
-_KNOWN = re.compile(
-    r"(?<![a-z])(e5|minilm|bge|gte|sapbert|mpnet|medcpt|labse|biolord|nomic|jina)(?![a-z0-9])"
-)
+_KNOWN = re.compile(r"(e5|minilm|bge|gte|sapbert|mpnet|medcpt|labse|biolord|nomic|jina)(?![a-z0-9])")
+_FIRST_WORD = re.compile(r"[a-z]+|.+")
 BLIND: Mapping[str, tuple[str, int]] = {
     "frequency": ("articles", -1),
     "length": ("words", -1),
@@ -58,14 +57,19 @@ class Tiered:
 
 
 def family_of(system: System) -> str:
-    """Family of a dense encoder; '' for a system that is no evidence."""
+    """Family of a dense encoder; '' for a system that is no evidence.
+
+    Models that are not known are of one family where their names begin with the same word: sizes and versions
+    of a model are not told from other models, so that too few families may be counted, and never too many.
+    """
     if system.reranker or system.kind not in ("dense", "st"):
         return ""
     if system.kind == "dense":
         return "universal-sentence-encoder"
     name = Path(system.model).name.lower()
     known = _KNOWN.search(name)
-    return known.group(1) if known else name
+    found = known or _FIRST_WORD.match(name)
+    return found.group() if found else ""
 
 
 def tier_report(

