@@ -210,5 +210,7 @@ def open_place(to: str, *, attempts: int, timeout_seconds: float) -> Place:
 
         return S3Place(to, attempts=attempts, timeout_seconds=timeout_seconds)
     if not to or (urlsplit(to).scheme and "://" in to):
-        raise UsageError(f"cannot publish to {to!r}", hint="--to hf:ORG, a folder, or s3://BUCKET/PREFIX")
+        raise UsageError(
+            f"{to!r} names no place", hint="a folder, or s3://BUCKET/PREFIX; releases also go to hf:ORG"
+        )
     return LocalPlace(Path(to))

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from flows.adapters.places import S3, open_place
+from flows.adapters.places import open_place
 from flows.cluster.sending import Sending
 from flows.cluster.store import ShardStore
 from flows.engine.execution import Workers, closing, workers
@@ -51,7 +51,7 @@ def hired(session: Session) -> Iterator[Workers]:
     check_cluster(settings.dask, settings.store)
     from flows.cluster.dask_workers import DaskWorkers
 
-    address = settings.store if settings.store.startswith(S3) else str(Path(settings.store).absolute())
+    address = settings.store if "://" in settings.store else str(Path(settings.store).absolute())
     attempts, timeout_seconds = settings.http.attempts, settings.http.timeout_seconds
     store = ShardStore(open_place(address, attempts=attempts, timeout_seconds=timeout_seconds))
     sending = Sending(session.workspace, store)

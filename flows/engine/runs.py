@@ -22,10 +22,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from flows.engine.manifest import peak_mib, read_run
-from flows.engine.workspace import Workspace, write_atomic
+from flows.engine.workspace import Workspace, is_held, write_atomic
 from schemas.errors import MedqrelsError
 from schemas.wording import without_password
 
@@ -244,16 +244,7 @@ def _forget_old(base: Path) -> None:
 
 def _is_held(folder: Path) -> bool:
     """Whether the process of a run lives."""
-    path = folder / _LOCK
-    if not path.is_file():
-        return False
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except (Timeout, OSError):
-        return True
-    lock.release()
-    return False
+    return is_held(folder / _LOCK)
 
 
 def runs_of(workspace: Workspace) -> list[dict[str, Any]]:

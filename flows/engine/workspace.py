@@ -137,6 +137,11 @@ class Workspace:
                 (self.root / _WRITER).unlink(missing_ok=True)
             lock.release()
 
+    @property
+    def is_written(self) -> bool:
+        """Whether a process holds it for writing; one that was killed has let go."""
+        return is_held(self.root / ".lock")
+
     def writer(self) -> str:
         """Who holds the workspace for writing, as far as that is known."""
         try:
@@ -154,6 +159,19 @@ class Workspace:
                 file=str(self.root),
                 hint="wait for it, or use another --workspace",
             ) from error
+
+
+def is_held(lock: Path) -> bool:
+    """Whether a process that lives has this lock."""
+    if not lock.is_file():
+        return False
+    tried = FileLock(lock)
+    try:
+        tried.acquire(timeout=0)
+    except (Timeout, OSError):
+        return True
+    tried.release()
+    return False
 
 
 def open_workspace(root: Path, *, create: bool = False) -> Workspace:

@@ -111,7 +111,7 @@ def _workspace(settings: Settings) -> Iterator[Check]:
     workspace = open_workspace(root)
     fix = "give this user write access, or use another --workspace"
     yield "workspace", os.access(root, os.W_OK), str(root), fix
-    if (root / ".writer.json").is_file():
+    if workspace.is_written:
         yield (
             "writer of the workspace",
             None,

@@ -14,9 +14,6 @@ from flows.engine.workspace import Workspace
 from flows.schedules import Planned
 from sources.ledger import summary
 
-LONG_AGO = 2
-"""A scheduled flow is late when its last completed run is older than this many of its periods."""
-
 
 def runs(workspace: Workspace) -> dict[str, list[dict[str, Any]]]:
     """Runs going on, and the last finished run of each flow and dataset, newest first."""
@@ -43,26 +40,28 @@ def due(
 ) -> list[dict[str, Any]]:
     """Each scheduled flow with its last completed run and when it runs next, the earliest first.
 
-    A flow that ran before and has missed more than a period is late: nobody serves it, or it fails.
+    A flow that ran before is late where two of its dates have passed since it was last completed, or first
+    begun: nobody serves it, or it fails.
     """
     now = now or datetime.now(UTC)
-    done = {
-        (row["flow"], row["dataset"]): str(row["finished"])
-        for row in runs_of(workspace)
-        if row["state"] == COMPLETED
-    }
+    done: dict[tuple[str, str], str] = {}
+    begun: dict[tuple[str, str], str] = {}
+    for row in runs_of(workspace):
+        begun.setdefault((row["flow"], row["dataset"]), str(row["started"]))
+        if row["state"] == COMPLETED:
+            done[row["flow"], row["dataset"]] = str(row["finished"])
     found = []
     for item in planned:
-        following = item.next_run(now)
-        period = item.next_run(following) - following
-        last = done.get((item.scheduled.name, item.dataset), "")
+        key = item.scheduled.name, item.dataset
+        last = done.get(key, "")
+        since = last or begun.get(key, "")
         found.append(
             {
                 "flow": item.scheduled.name,
                 "dataset": item.dataset,
-                "next": following.isoformat(timespec="minutes"),
+                "next": item.next_run(now).isoformat(timespec="minutes"),
                 "last_completed": last,
-                "is_late": bool(last) and now - datetime.fromisoformat(last) > LONG_AGO * period,
+                "is_late": bool(since) and item.next_run(item.next_run(datetime.fromisoformat(since))) < now,
             }
         )
     return sorted(found, key=lambda row: datetime.fromisoformat(row["next"]))

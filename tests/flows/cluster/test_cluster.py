@@ -162,6 +162,12 @@ def test_without_a_scheduler_or_a_worker_of_this_version_it_says_so(
             run(crawled, dask, store)
 
 
+def test_a_store_that_nobody_knows_is_refused(crawled: Workspace) -> None:
+    with pytest.raises(UsageError, match="names no place"):
+        run(crawled, "tcp://127.0.0.1:9", "gs://bucket/prefix")
+    assert not list(Path.cwd().glob("gs:*"))
+
+
 def test_a_store_refuses_other_bytes_and_older_work(sample: Workspace, tmp_path: Path) -> None:
     """What a worker that was thought lost can still do: say the same again. Nothing else."""
     store = ShardStore(LocalPlace(tmp_path))

@@ -74,6 +74,15 @@ def test_no_server_is_asked_unless_wanted_and_each_is_told(
     assert clock_of([-1000.0, 400.0], 120)[1] is False and clock_of([-1000.0, 4.0], 120)[1] is True
 
 
+def test_a_writer_is_told_while_it_lives(workspace: Workspace) -> None:
+    (workspace.root / ".writer.json").write_text('{"who": "a run that was killed"}', "utf-8")
+    (workspace.root / ".lock").touch()
+    settings = Settings(workspace=workspace.root)
+    assert "writer of the workspace" not in examined(settings)
+    with workspace.writing("a run that goes on"):
+        assert "a run that goes on" in examined(settings)["writer of the workspace"]["detail"]
+
+
 def test_credentials_are_told_and_never_shown(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

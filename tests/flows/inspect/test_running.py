@@ -11,8 +11,9 @@ import pytest
 from flows.engine.runs import Run, recorded, runs_of
 from flows.engine.workspace import Workspace
 from flows.inspect import run_page
+from flows.inspect.running import due
 from flows.inspect.status import describe, status
-from flows.schedules import SCHEDULED, planned
+from flows.schedules import SCHEDULED, Planned, planned
 from flows.specs import read_dataset
 from schemas.errors import FetchError, UsageError
 from schemas.spec import Schedules, load_spec
@@ -104,6 +105,33 @@ def test_a_flow_that_nobody_serves_is_late(workspace: Workspace, spec: Path) -> 
     path.write_text(json.dumps(record), "utf-8")
     text = describe(status(workspace, list(planned(read_dataset(spec)))))
     assert "nightly of set (last completed 2020-01-01 03:00 UTC; late" in text
+
+
+@pytest.mark.parametrize(
+    ("finished", "now", "late"),
+    [
+        ("2026-11-20T03:05+00:00", "2026-11-23T02:00+00:00", False),  # Friday, and Monday before its time
+        ("2026-11-20T03:05+00:00", "2026-11-23T04:00+00:00", False),
+        ("2026-11-20T03:05+00:00", "2026-11-24T04:00+00:00", True),
+        ("", "2026-11-23T04:00+00:00", False),  # begun on Friday as well, and killed
+        ("", "2026-11-24T04:00+00:00", True),
+    ],
+)
+def test_late_is_what_missed_two_of_its_dates(
+    workspace: Workspace, finished: str, now: str, late: bool
+) -> None:
+    with recorded(workspace, "nightly", dataset="set"):
+        pass
+    path = Path(runs_of(workspace)[0]["folder"]) / "run.json"
+    record = json.loads(path.read_text("utf-8")) | {"started": "2026-11-20T03:00+00:00", "finished": finished}
+    path.write_text(json.dumps(record | ({} if finished else {"state": "failed"})), "utf-8")
+    nightly = next(one for one in SCHEDULED if one.name == "nightly")
+    (row,) = due(
+        workspace,
+        [Planned(nightly, "set", Path("spec.toml"), "0 3 * * 1-5", "UTC")],
+        datetime.fromisoformat(now),
+    )
+    assert row["is_late"] is late
 
 
 def test_the_page_of_a_run_tells_changes_cost_and_failure(workspace: Workspace) -> None:
