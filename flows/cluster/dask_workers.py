@@ -11,7 +11,7 @@ import math
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -28,6 +28,7 @@ PATIENCE_SECONDS = 120.0
 GROUPS_PER_WORKER, MOST_SHARDS = 8, 16
 """A task holds as many shards as leave each worker so many tasks; never more than the second."""
 ATTEMPTS = 6
+_LOOK_SECONDS = 1.0
 _START = "start one with: dask scheduler; and on each machine: dask worker tcp://HOST:8786 --nthreads 1"
 
 
@@ -90,7 +91,9 @@ class DaskWorkers:
             generation, client = self._generation, self._client
             key = f"{jobs[0].stage.name}-{jobs[0].shard}-{uuid.uuid4().hex[:8]}"
             try:
-                task = client.submit(work, orders, self.where, key=key, workers=self._allowed(), pure=False)
+                allowed = self._allowed()
+                task = client.submit(work, orders, self.where, key=key, workers=allowed, pure=False)
+                self._wait(client, task, frozenset(allowed or ()))
                 answer: dict[str, Any] = task.result()
             except KilledWorker as error:
                 raise MedqrelsError(
@@ -107,6 +110,30 @@ class DaskWorkers:
         raise FetchError(
             f"{named}: given to workers {ATTEMPTS} times without an answer", file=self.scheduler, hint=_START
         )
+
+    def _wait(self, client: Any, task: Any, allowed: Set[str]) -> None:
+        """Wait for a task as long as there is somebody who may do it.
+
+        Raises:
+            FetchError: for so long no worker was there.
+            CancelledError: the workers it was given to are gone, and others are there.
+        """
+        from distributed import wait
+
+        last = time.monotonic()
+        while not task.done():
+            with contextlib.suppress(TimeoutError):
+                wait(task, timeout=_LOOK_SECONDS)
+                return
+            known = set(client.scheduler_info(n_workers=-1)["workers"])
+            if client.status != "running" or (known & allowed if allowed else known):
+                last = time.monotonic()  # without the scheduler the task ends by itself
+            elif known - set(self._refused):
+                task.cancel()
+                raise CancelledError
+            elif time.monotonic() - last > PATIENCE_SECONDS:
+                task.cancel()
+                raise FetchError("the Dask scheduler has no worker left", file=self.scheduler, hint=_START)
 
     def _refuse(self, answer: Mapping[str, Any]) -> None:
         """Note a worker of another version, once, and hand it nothing more."""

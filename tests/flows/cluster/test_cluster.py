@@ -150,6 +150,29 @@ def test_a_killed_worker_leaves_no_trace(
     assert same(crawled, sample) and len(cluster.workers) == 1
 
 
+def test_a_cluster_that_lost_every_worker_is_given_up_and_new_ones_are_used(
+    sample: Workspace,
+    crawled: Workspace,
+    cluster: DaskCluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dask_workers, "PATIENCE_SECONDS", 8.0)
+    store = tmp_path / "store"
+
+    def kill_all() -> None:
+        while cluster.workers:
+            cluster.kill_worker()
+
+    sealed = when(lambda: any((store / "shards" / "parse").glob("*/*.json")), kill_all)
+    with pytest.raises(FetchError, match="no worker left"):
+        run(crawled, cluster.address, str(store))
+    sealed.join()
+    cluster.add_worker()
+    run(crawled, cluster.address, str(store))
+    assert same(crawled, sample)
+
+
 def test_without_a_scheduler_or_a_worker_of_this_version_it_says_so(
     crawled: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
