@@ -118,8 +118,9 @@ class DaskWorkers:
             FetchError: for so long no worker was there.
             CancelledError: the workers it was given to are gone, and others are there.
         """
-        from distributed import wait
+        import distributed
 
+        wait: Any = distributed.wait  # its signature is untyped
         last = time.monotonic()
         while not task.done():
             with contextlib.suppress(TimeoutError):
