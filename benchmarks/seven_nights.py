@@ -234,7 +234,7 @@ def run_nights(nights: Nights, count: int) -> None:
         world.dawn(night)
         world.bucket_faults = transient(night, share=0.2)
         world.eutils_faults = (lambda n: "503" if n % 3 == 1 else None) if night == 2 else (lambda n: None)
-        world.europepmc_faults = (lambda what, n: "busy") if night == 3 else (lambda what, n: None)
+        world.europepmc_faults = _busy(3) if night == 3 else (lambda what, n: None)
         if night == 5:
             world.bucket_faults = _down(world, 9)
         if night in disturb and night <= count:
@@ -245,6 +245,12 @@ def run_nights(nights: Nights, count: int) -> None:
             nights.start("sweep", night)
             nights.start("nightly", night)
     nights.start("weekly", count)
+
+
+def _busy(requests: int) -> Callable[[str, int], str | None]:
+    """Europe PMC that is busy for so many requests: as many as a sweep makes, and the next one is answered."""
+    left = iter(range(requests))
+    return lambda what, n: None if next(left, None) is None else "busy"
 
 
 def _down(world: World, requests: int) -> Faults:

@@ -70,10 +70,11 @@ def sweep(
 ) -> int:
     """Ask the sources for retractions, concerns, corrections, changed licences and vanished articles."""
     from flows.specs import given_spec, parse_overrides
-    from flows.takedown.sweep import describe
+    from flows.takedown.sweep import check_answered, describe
     from flows.takedown.sweep import sweep as work
 
     wanted = given_spec(spec, parse_overrides(overrides))
     done = with_progress(common, lambda: work(wanted, dry_run=dry_run, workspace=common.root))
     emit(common, done, lambda: describe(done, is_plan=dry_run))
+    check_answered(done)
     return FINDING if done["findings"] else OK

@@ -36,6 +36,7 @@ from flows.review.text import pulled
 from flows.schedule.report import report
 from flows.schedules import TIMEOUT_SECONDS, FlowName
 from flows.specs import Dataset, read_dataset
+from flows.takedown.sweep import check_answered
 from flows.takedown.sweep import describe as swept
 from flows.takedown.sweep import sweep as sweep_sources
 from schemas.errors import FetchError
@@ -117,10 +118,13 @@ def sweep(
         overrides: Keys of the spec to override, as --set does.
     """
     with _begun("sweep", spec, as_of, workspace, wait_minutes, overrides) as (run, dataset):
-        found = _of_the_network(
-            "sweep", lambda: sweep_sources(dataset.spec, workspace=workspace, as_of=_day(as_of))
-        )
-        run.set(notes=swept(found, is_plan=False).splitlines())
+
+        def work() -> None:
+            found = sweep_sources(dataset.spec, workspace=workspace, as_of=_day(as_of))
+            run.set(notes=swept(found, is_plan=False).splitlines())
+            check_answered(found)
+
+        _of_the_network("sweep", work)
         return report(run)
 
 

@@ -66,6 +66,7 @@ class Swept:
         asked: articles that are in the crawl.
         findings: one for each article and kind, by article.
         unanswered: locators of which some source said nothing usable.
+        silent: sources that said nothing of any article.
         withdrawn: ids that were put on the list.
         stale: crawl shards that the next crawl makes anew.
     """
@@ -73,6 +74,7 @@ class Swept:
     asked: int = 0
     findings: list[Finding] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)
 
@@ -82,6 +84,7 @@ class Swept:
             "asked": self.asked,
             "findings": [asdict(row) for row in self.findings],
             "unanswered": self.unanswered,
+            "silent": self.silent,
             "withdrawn": self.withdrawn,
             "stale": self.stale,
         }
@@ -160,9 +163,11 @@ class Sweeper:
             report = repoll(self.workspace, context, self.connections, records=records)
         except FetchError:
             found.unanswered += ids
+            found.silent += ["PMC"] if ids else []
             return
         found.stale += report.stale
         found.unanswered += report.unreachable
+        found.silent += ["PMC"] if ids and set(ids) <= set(report.unreachable) else []
         changed = [one for one in (*report.changed, *report.vanished) if one in ids]
         profiles = _profiles(self.workspace)
         with self.reporter.stage("sweep PMC", len(changed), "changed articles") as steps:
@@ -196,6 +201,7 @@ class Sweeper:
 
     def _notices(self, context: EuropePmcContext, ids: Mapping[str, str], found: Swept) -> Iterator[Finding]:
         keys = sorted(key for key in ids if key.startswith("PMC") or key.isdigit())
+        is_silent = bool(keys)
         with self.reporter.stage("sweep Europe PMC", len(keys), "articles") as steps:
             for start in range(0, len(keys), BATCH):
                 part = keys[start : start + BATCH]
@@ -204,11 +210,14 @@ class Sweeper:
                 except FetchError:
                     found.unanswered += part
                     answers = {}
+                else:
+                    is_silent = False
                 for key, notices in sorted(answers.items()):
                     for one in notices:
                         act = self._act(one.kind)
                         yield Finding(ids[key], key, one.kind, act, "Europe PMC", one.detail)
                 steps.advance(len(part))
+        found.silent += ["Europe PMC"] if is_silent else []
 
     def _act(self, kind: Kind | NoticeKind) -> Act:
         """The policy."""
@@ -283,6 +292,19 @@ def _profiles(workspace: Workspace) -> dict[str, Profile]:
     for selection, _, locator in crawled(workspace):
         found[locator] = finished[selection.shard].params.get("profile", "open")
     return found
+
+
+def check_answered(done: Mapping[str, Any]) -> None:
+    """Refuse to call a sweep done of which a source said nothing; what others said is acted on already.
+
+    Raises:
+        FetchError: a source said nothing of any article.
+    """
+    if done["silent"]:
+        raise FetchError(
+            f"{' and '.join(done['silent'])} answered for none of {counted(done['asked'], 'article')}",
+            hint="medqrels doctor --servers says whether it can be reached; then sweep again",
+        )
 
 
 def describe(done: Mapping[str, Any], *, is_plan: bool) -> str:

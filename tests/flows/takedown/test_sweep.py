@@ -13,7 +13,8 @@ from flows.crawl.withdrawn import fingerprint, leaving_out, of_selection
 from flows.engine.progress import SilentReporter
 from flows.engine.register import read_register
 from flows.engine.workspace import Workspace
-from flows.takedown.sweep import Sweeper, Swept, describe
+from flows.takedown.sweep import Sweeper, Swept, check_answered, describe
+from schemas.errors import FetchError
 from schemas.stages import Drop, Reason
 from sources import pmc
 from sources.europepmc.api import EuropePmcContext
@@ -122,6 +123,14 @@ def test_a_server_that_is_down_withdraws_nothing(crawler: Crawler) -> None:
     found = sweep(crawler, [], faults=lambda *request: Fault("status"), silent=True)
     assert not found.findings and found.unanswered == IDS and not read_register(crawler.workspace)
     assert crawler.bytes() == before
+    with pytest.raises(FetchError, match="PMC and Europe PMC answered for none of 6 articles"):
+        check_answered(found.shown())
+
+
+def test_a_source_that_answered_for_some_is_not_silent(crawler: Crawler) -> None:
+    found = sweep(crawler, [], silent=True)
+    assert found.silent == ["Europe PMC"] and found.unanswered == IDS
+    check_answered(sweep(crawler, []).shown())
 
 
 def test_an_absence_that_only_the_listing_shows_withdraws_nothing(crawler: Crawler) -> None:
