@@ -248,7 +248,7 @@ def run_nights(nights: Nights, count: int) -> None:
 
 
 def _busy(requests: int) -> Callable[[str, int], str | None]:
-    """Europe PMC that is busy for so many requests: as many as a sweep makes, and the next one is answered."""
+    """Europe PMC that is busy for so many requests: as many as a sweep makes; the next one is answered."""
     left = iter(range(requests))
     return lambda what, n: None if next(left, None) is None else "busy"
 
