@@ -33,9 +33,13 @@ DAMAGES = ("flipped", "cut", "deleted")
 DAMAGED_OF_A_KIND = 2
 KEPT = tuple(f"ws/{folder}/" for folder in ("raw", "work", "vocabulary", "releases/small"))
 """What a run rests on. `recorded/` is read by `rebuild` alone, which holds it to its hashes."""
+SQLITE_PAGE = 4096
+"""Bytes; SQLite's own default, which the ledger keeps (https://sqlite.org/pragma.html#pragma_page_size)."""
 DEFECT = "a defect of medqrels"
 RUN = VERBS[-1]
 DOCTOR = ("doctor", "--files")
+UNNOTICED = "row of the ledger changed, unnoticed and without effect"
+_DATABASE = ".sqlite"
 _MIB = 1 << 20
 _SLACK = 64 * 1024
 
@@ -93,17 +97,17 @@ def clock(world: World, case: Case) -> dict[str, Any]:
     return checked(world, case, "clock going back", world.run(case.verb.arguments, variables={CLOCK: "1"}))
 
 
-def damaged(world: World, case: Case, name: str, how: str) -> dict[str, Any]:
-    """A file that an earlier command wrote is damaged."""
+def damaged(world: World, case: Case, name: str, how: str, at: int | None = None) -> dict[str, Any]:
+    """A file that an earlier command wrote is damaged; a byte is flipped in its middle, or at a place."""
     world.restore(case.before)
     path = world.now / name
     content = path.read_bytes()
     if how == "deleted":
         path.unlink()
     else:
-        half = len(content) // 2
+        half = len(content) // 2 if at is None else at
         flipped = content[:half] + bytes([content[half] ^ 0x01]) + content[half + 1 :]
-        path.write_bytes(flipped if how == "flipped" else content[:half])
+        path.write_bytes(content[:half] if how == "cut" else flipped)
     first = world.run(case.verb.arguments)
     wrong = differing(world.stands(), case.wanted)
     result = {"what": f"file {how}", "verb": case.verb.name, "file": name, "code": first.ended.code}
@@ -118,19 +122,22 @@ def damaged(world: World, case: Case, name: str, how: str) -> dict[str, Any]:
 def _read_at_last(world: World, case: Case, name: str) -> dict[str, Any]:
     """What a damaged file that nobody read comes to: it is named when asked for, and nothing is made of it.
 
-    The work of every stage is thrown away, so that all that a release rests on is read again.
+    The work of every stage is thrown away, so that all that a release rests on is read again. Rows of a
+    database carry no hash of their own: a byte changed in one may go unnoticed, which is counted apart.
     """
-    examined = world.run(DOCTOR).said
+    is_named = Path(name).name in world.run(DOCTOR).said
     shutil.rmtree(world.now / "ws/work")
     again = world.run(case.verb.arguments)
     wrong = set(differing(world.stands(), case.wanted)) - {name}
     told = _is_told(case, again, name)
     is_harmless = again.ended.code in case.verb.codes and not wrong
+    if name.endswith(_DATABASE) and not is_named and is_harmless:
+        return {"what": UNNOTICED, "good": True}
     return {
-        "named": Path(name).name in examined,
+        "named": is_named,
         "said": again.said[-400:],
         "told_when_read": told,
-        "good": Path(name).name in examined and (told or is_harmless),
+        "good": is_named and (told or is_harmless),
     }
 
 
@@ -239,11 +246,18 @@ def campaign(world: World, seed: int, tell: Callable[[Any], None]) -> None:
 
 
 def damages(world: World, draw: random.Random, tell: Callable[[Any], None]) -> None:
-    """Files of every kind damaged in every way, before a run that has nothing to do but to notice."""
+    """Files of every kind damaged in every way, before a run that has nothing to do but to notice.
+
+    A database is hit in each of its pages: damage shows only when its page is read.
+    """
     world.run(RUN.arguments)
     case = prepared(world, RUN)
     for name, how in itertools.product(KEPT, DAMAGES):
         names = sorted(one for one in case.wanted if one.startswith(name) and not one.endswith("/"))
         for one in draw.sample(names, DAMAGED_OF_A_KIND):
             tell(damaged(world, case, one, how))
+    for name in (one for one in case.wanted if one.endswith(_DATABASE)):
+        for start in range(0, (case.before / name).stat().st_size, SQLITE_PAGE):
+            place = start + draw.randrange(SQLITE_PAGE)
+            tell(damaged(world, case, name, "flipped in one page", place))
     world.restore(case.before)

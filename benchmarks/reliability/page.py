@@ -18,11 +18,11 @@ _TITLES = {
 _FOUND = (
     "Found by these campaigns and mended before the figures above: a name index that nothing held to its "
     "hash, a full disk and links in a circle told as defects of medqrels, a taken port at which the private "
-    "Prefect server gave up, the file by which Python tries a temporary folder left behind by a kill, and an "
-    "`audit` that, without leave to write a temporary file, ended with a report in which a rule had not run. "
-    "What is not good above: a byte of the crawl's ledger flipped inside a page, told as a defect of "
-    "medqrels and not as a damaged file. It is mended now (the ledger and the store of model answers, every "
-    "page of both by tests); none of the parts has been run again since."
+    "Prefect server gave up, the file by which Python tries a temporary folder left behind by a kill, an "
+    "`audit` that, without leave to write a temporary file, ended with a report in which a rule had not run, "
+    "and a byte of the crawl's ledger flipped inside a page, told as a defect of medqrels and not as a "
+    "damaged file. Since then every page of the ledger is hit; its rows carry no hash of their own, so that "
+    "a byte changed in one may go unnoticed: the line above says how often, and that nothing came of it."
 )
 """Defects before and after."""
 
