@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 120.0
 GROUPS_PER_WORKER, MOST_SHARDS = 8, 16
 """A task holds as many shards as leave each worker so many tasks; never more than the second."""
 ATTEMPTS = 6
-_LOOK_SECONDS = 1.0
+_LOOKS, _PAUSE_SECONDS = 50, 0.02
 _START = "start one with: dask scheduler; and on each machine: dask worker tcp://HOST:8786 --nthreads 1"
 
 
@@ -118,14 +118,12 @@ class DaskWorkers:
             FetchError: for so long no worker was there.
             CancelledError: the workers it was given to are gone, and others are there.
         """
-        import distributed
-
-        wait: Any = distributed.wait  # its signature is untyped
         last = time.monotonic()
-        while not task.done():
-            with contextlib.suppress(TimeoutError):
-                wait(task, timeout=_LOOK_SECONDS)
-                return
+        while True:
+            for _ in range(_LOOKS):  # at what the client was told; the scheduler is asked now and then
+                if task.done():
+                    return
+                time.sleep(_PAUSE_SECONDS)
             known = set(client.scheduler_info(n_workers=-1)["workers"])
             if client.status != "running" or (known & allowed if allowed else known):
                 last = time.monotonic()  # without the scheduler the task ends by itself
