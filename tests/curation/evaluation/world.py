@@ -154,3 +154,16 @@ def toy() -> Release:
         excluded=[("q1", "d5"), ("q5", "d5")],
         statuses={("q1", "d2"): "expert"},
     )
+
+
+def pictured() -> Release:
+    release = toy()
+    for number, row in enumerate(release.queries):
+        row["image"] = picture(number)
+    for number, row in enumerate(release.documents):
+        row["image"] = picture(number)  # document n looks like query n
+    return release
+
+
+def mean(system: dict[str, Any], measure: str) -> float:
+    return float(system["overall"][measure]["mean"])

@@ -26,7 +26,7 @@ from flows.release.baselines import text_systems
 from schemas.tables import TOP_RANKED
 from tests.curation.evaluation.world import Release, picture
 from tests.curation.release.known import run_sql
-from tests.flows.evaluate.test_evaluate import FAKE
+from tests.flows.evaluate.test_models import FAKE
 
 Row = dict[str, Any]
 

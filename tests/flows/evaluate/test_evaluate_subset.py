@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from curation.derived.subsets import NanoOptions, make_nano, make_subsets
 from curation.evaluation import values, variants
 from curation.evaluation.collection import open_collection
-from flows.cli.evaluate import evaluate_app
 from schemas.errors import UsageError
 from tests.curation.derived.subsets.conftest import big, ranked
 
@@ -27,16 +25,6 @@ def parted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_subsets(whole, ("specialty",), folder)
     release.seal(folder)
     return folder
-
-
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    def call(*arguments: str) -> Any:
-        given = [*arguments, "--workspace", str(tmp_path / "workspace"), "--json"]
-        assert evaluate_app(given, exit_on_error=False, result_action="return_value") == 0
-        return json.loads(capsys.readouterr().out)
-
-    return call
 
 
 def test_one_value_alone_and_both_means_beside_each_other(
