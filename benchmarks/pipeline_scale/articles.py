@@ -58,6 +58,9 @@ _CHART = ("chart", "chart")
 Place = tuple[Passage, int, int]
 """Where a case stands: passage, start, end."""
 
+_SAID = LabelEvidence(rule="made up", place="caption", text="", points=1.0)
+"""What decided a label."""
+
 
 class Shelf:
     """Makes the rows of one shard."""
@@ -223,7 +226,13 @@ class Shelf:
         )
         self.rows["labels.labels"].append(
             Label(
-                id=name, article_id=draft.id, facet="specialty", rank=1, value=self.specialty, confidence=0.9
+                id=name,
+                article_id=draft.id,
+                facet="specialty",
+                rank=1,
+                value=self.specialty,
+                confidence=0.9,
+                evidence=(_SAID,),
             )
         )
 
@@ -240,11 +249,11 @@ class Shelf:
                 regions=(region,) if region else (),
             )
         )
-        said = LabelEvidence(rule="made up", place="caption", text="", points=1.0)
-        row: dict[str, Any] = {"id": name, "article_id": draft.id, "rank": 1, "confidence": 0.9}
+        row: dict[str, Any] = {"id": name, "article_id": draft.id, "rank": 1}
+        sure: dict[str, Any] = {"confidence": 0.9, "evidence": (_SAID,)}
         self.rows["labels.labels"] += [
-            Label(**row, facet="modality", value=modality[0], parent=modality[1], evidence=(said,)),
-            Label(**row, facet="region", value=region, evidence=(said,) if region else ()),
+            Label(**row, **sure, facet="modality", value=modality[0], parent=modality[1]),
+            Label(**row, **(sure if region else {"confidence": 0.0}), facet="region", value=region),
         ]
 
 

@@ -49,6 +49,12 @@ class HttpSettings(BaseModel):
     max_media_mib: Annotated[int, Field(ge=1)] = Field(64, description="largest media file accepted, MiB")
 
 
+def kib_of(size: str) -> int:
+    """Kibibytes of a size such as `4GB` or `1.5 GiB`, in which a letter is a power of 1,024."""
+    number, unit = re.fullmatch(r"([0-9.]+) ?([KMGT])i?B", size).groups()  # type: ignore[union-attr]  # the pattern holds
+    return int(float(number) * 1024.0 ** "KMGT".index(unit))
+
+
 class Settings(BaseSettings):
     """Settings of one medqrels process."""
 
@@ -91,8 +97,7 @@ class Settings(BaseSettings):
     @classmethod
     def _is_enough(cls, text: str) -> str:
         """With less, DuckDB cannot open a table, and an audit would miss what it plants."""
-        number, unit = re.fullmatch(r"([0-9.]+) ?([KMGT])(?:i)?B", text).groups()  # type: ignore[union-attr]  # the pattern holds
-        if float(number) * 1024.0 ** "KMGT".index(unit) < LEAST_MEMORY_KIB:
+        if kib_of(text) < LEAST_MEMORY_KIB:
             raise ValueError(f"at least {LEAST_MEMORY_KIB // 1024}MB are needed, not {text}")
         return text
 

@@ -30,6 +30,7 @@ from flows.engine.connection import query
 from flows.engine.execution import new_pool
 from flows.engine.progress import Reporter, SilentReporter
 from flows.engine.scratch import own_temporary
+from flows.engine.settings import kib_of
 from flows.engine.workspace import check_outside_releases, write_atomic
 from schemas.audit import AuditReport, CanaryResult
 from schemas.errors import UsageError
@@ -39,6 +40,8 @@ LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
 """Of the database of each process beside this one."""
+_LEAST_HERE = "1GB"
+"""What this process keeps, however many there are, where the limit is not less."""
 PAGE = "audit.html"
 _SHARED_HERE: dict[tuple[str, ...], Any] = {}
 """`Context.shared` of a process that plants defects for the audits of one command."""
@@ -66,7 +69,7 @@ def auditor(
 
     Args:
         against: directories or files of other benchmarks.
-        memory_limit: of DuckDB.
+        memory_limit: of DuckDB in all processes together, but for the least that each needs.
         workers: processes for the comparing engines.
         reporter: where progress goes.
 
@@ -80,6 +83,7 @@ def auditor(
         if workers > 1:  # processes start when the first part is handed to them
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for them: the cores are shared out already
             pool = stack.enter_context(new_pool(workers))
+            memory_limit = _share_here(memory_limit, workers)
         others = []
         for number, name in enumerate(against):
             into = scratch / f"against-{number}"
@@ -163,6 +167,13 @@ class Auditor:
                 render_page, report, subject.directory, datasets=[subject, *siblings, *self.against]
             )
             return Audited(report, page(), page(links_siblings=False) if apart else "")
+
+
+def _share_here(memory_limit: str, workers: int) -> str:
+    """What the databases of other processes leave of a limit to the one here."""
+    whole = kib_of(memory_limit)
+    left = whole - workers * kib_of(SEPARATE_MEMORY)
+    return f"{max(left, min(whole, kib_of(_LEAST_HERE)))}KiB"
 
 
 def _ended(steps: Generator[None, None, Audited]) -> Audited:

@@ -84,6 +84,10 @@ _HAS_FORM = re.compile(r"(?=.*[+\-−–n\d])[+\-−–=()n\d]+")
 _CITATIONS = re.compile(r"\d+(?:\s?[,;–-]\s?\d+)+")
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FORMULA_IMAGE = "[formula]"
+_SIGNS = {"TM": "™", "o": "º"}
+_RING, _DEGREES = frozenset("oO0º∘"), re.compile(r"[CF]\b")
+"""What is raised for want of a degree sign, and what follows there."""
+_OPENING = "([{\"'“‘«/"
 
 
 class Flow:
@@ -200,11 +204,17 @@ class Flow:
         lead = " " if written[0] == " " else ""
         written = written[len(lead) :]
         is_attached = not lead and (before.isalnum() or before in ")]}'’′%")
-        if is_attached or not (child.tail or "")[:1].isalnum():
+        tail = child.tail or ""
+        if _DEGREES.match(tail) and written in _RING:
+            raised = "°"
+        elif is_attached or not tail[:1].isalnum():
             raised = _raised_form(written, before)
-            if len(raised) == len(written) or len(self.references) + len(self.marks) == spans:
-                self.pieces[piece:] = [lead + raised]
-                self.length = at + len(lead) + len(raised)
+        else:
+            raised = written
+            self.is_spaced = written.isalpha()  # the letter of a note: no part of the word it stands before
+        if len(raised) == len(written) or len(self.references) + len(self.marks) == spans:
+            self.pieces[piece:] = [lead + raised]
+            self.length = at + len(lead) + len(raised)
         start = at + len(lead)
         if self.actions.get("bold") == _EMPHASIS:
             self.marks.append((start, self.length, _EMPHASES[child.tag]))
@@ -259,13 +269,16 @@ class Flow:
 def _raised_form(text: str, before: str) -> str:
     """A superscript as characters; `before` is the one it stands after.
 
-    Short letters after digits (1st, 99m), footnote letters and signs (a, *, ®) are written flat as people do.
+    Letters after digits (1st, 99m) or at the start of a word, and signs (*, ®) are written flat as people do;
+    the letter of a footnote behind a word is not, of which it would make another.
     """
+    if text in _SIGNS:
+        return _SIGNS[text]
     if _HAS_FORM.fullmatch(text):
         return text.translate(_SUPERSCRIPTS)
     if _CITATIONS.fullmatch(text):
         return text.translate(_DIGITS)
-    is_flat = text.isalpha() and (len(text) <= 3 or before.isdigit())
+    is_flat = text.isalpha() and (before.isdigit() or before.isspace() or before in _OPENING)
     return text if is_flat or not any(map(str.isalnum, text)) else f"^{text}"
 
 

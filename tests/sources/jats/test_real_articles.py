@@ -139,8 +139,9 @@ def test_spans_ids_and_text_are_sound(articles: dict[str, Article]) -> None:
 
 
 def _flat(text: str) -> str:
-    """As if nothing were raised."""
-    return re.sub("[-−–]", "-", unicodedata.normalize("NFKC", text).replace("^", ""))
+    """As if nothing were raised: no degree sign, no space behind the letter of a note."""
+    plain = re.sub("[-−–]", "-", unicodedata.normalize("NFKC", text))
+    return re.sub(r"[\s^]", "", re.sub(r"[°0o∘](?=[CF]\b)", "°", plain))
 
 
 def test_no_word_of_the_running_text_is_lost(articles: dict[str, Article], library: Library) -> None:
