@@ -100,13 +100,22 @@ def articles(count: int, out: Path) -> None:
     found = sorted((SHARED / "pmc-bucket").glob("PMC*"))
     for number in range(count):
         folder = found[number % len(found)]
+        about = json.loads((folder / f"{folder.name}.json").read_text("utf-8"))
         old = folder.name.removeprefix("PMC").split(".")[0]
         new = str(20_000_000 + number)
+        ids = {old: new}
+        if about["doi"]:  # the same DOI or PMID would make one article of two
+            ids[about["doi"]] = f"{about['doi']}.{new}"
+        if about["pmid"]:
+            ids[str(about["pmid"])] = str(80_000_000 + number)
         for path in sorted(folder.rglob("*.*")):
             if path.is_file():
                 copy = out / path.relative_to(folder.parent).as_posix().replace(old, new)
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
+                text = path.read_bytes()
+                for one, other in ids.items():
+                    text = text.replace(one.encode(), other.encode())
+                copy.write_bytes(text)
 
 
 def _cpu_of(pid: int) -> float:

@@ -183,7 +183,7 @@ class ArticlePassage:
     kind: Literal["paragraph", "list", "quote", "boxed", "note"] = column(
         "what element it was", default="paragraph"
     )
-    text: str = column("plain text, spaces collapsed")
+    text: str = column("plain text, spaces collapsed; what is raised in Unicode or behind ^ (10⁹, Age^a)")
     text_sha256: str = column("hex SHA-256 of text")
     xrefs: tuple[Xref, ...] = column("cross-references in order", default=())
     language: str = column("BCP-47 if the element states one, else ''", default="")
