@@ -37,10 +37,10 @@ def task_directories(release: str, workspace: Workspace | None) -> list[Path]:
 def earlier_releases(workspace: Workspace, dataset: str, version: str | None) -> list[tuple[str, list[Path]]]:
     """(version, task folders) of a dataset's releases below `version`, oldest first."""
     base = workspace.releases / dataset
-    limit = _order(version) if version else None
+    limit = version_order(version) if version else None
     found = []
     for folder in sorted(base.iterdir()) if base.is_dir() else ():
-        order = _order(folder.name)
+        order = version_order(folder.name)
         if order is None or (limit is not None and order >= limit):
             continue
         tasks = sorted(path.parent for path in folder.glob(f"*/{NAME}"))
@@ -49,8 +49,8 @@ def earlier_releases(workspace: Workspace, dataset: str, version: str | None) ->
     return [(name, tasks) for _, name, tasks in sorted(found)]
 
 
-def _order(version: str) -> tuple[int, int, int, bool, str] | None:
-    """Sort key of a version; a pre-release comes before its release."""
+def version_order(version: str) -> tuple[int, int, int, bool, str] | None:
+    """Sort key of a version; a pre-release comes before its release. None for another text."""
     match = _SEMVER.fullmatch(version)
     if match is None:
         return None

@@ -19,6 +19,7 @@ from flows.engine.execution import sum_up
 from flows.engine.lineage import check_current, verb_of
 from flows.engine.manifest import MANIFEST, Manifest
 from flows.engine.published import PARTLY, published
+from flows.engine.releases import version_order
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
 from flows.inspect import running
@@ -166,7 +167,12 @@ def _releases(workspace: Workspace) -> list[dict[str, Any]]:
                 "published": published(workspace, manifest.dataset, manifest.version),
             }
         )
-    return found
+    return sorted(found, key=_by_version)
+
+
+def _by_version(item: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Releases of a dataset in the order of their versions: 1.10.0 after 1.9.0."""
+    return item.get("dataset", ""), version_order(item.get("version", "")) or (), item["path"]
 
 
 def _next(found: Mapping[str, Any]) -> str:
@@ -311,10 +317,14 @@ def _drops(stages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _release_lines(releases: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Each release with what its audit says, and once what forbids publishing it."""
+    """The newest release of each dataset with what its audit says and what forbids publishing it.
+
+    Of older ones the versions alone: status --json tells all of each.
+    """
     lines = [line for item in releases if "error" in item for line in (item["path"], f"  {item['error']}")]
     names = dict.fromkeys((item["dataset"], item["version"]) for item in releases if "error" not in item)
-    for name in names:
+    newest = dict(list(names))
+    for name in newest.items():
         items = [item for item in releases if (item.get("dataset"), item.get("version")) == name]
         lines += _table("release " + "@".join(name), [(item["task"], _cells(item)) for item in items])
         reasons: dict[str, list[str]] = {}
@@ -329,6 +339,8 @@ def _release_lines(releases: Sequence[Mapping[str, Any]]) -> list[str]:
         for place, noted in sorted(items[0]["published"].items()):
             is_half = PARTLY in noted
             lines.append(f"  {'not wholly ' * is_half}published to {place} as {name[1]}")
+        older = [version for dataset, version in names if dataset == name[0] and version != name[1]]
+        lines += _wrapped("earlier: ", ", ".join(older)) if older else []
     return lines or ["no release yet"]
 
 

@@ -157,6 +157,16 @@ def test_a_release_is_publishable_only_by_an_audit_of_exactly_its_files(workspac
     assert listed()[:2] == ("not audited", False)
 
 
+def test_of_many_releases_the_newest_is_told_and_the_others_named(workspace: Workspace) -> None:
+    for version in ("1.2.0", "1.10.0", "1.9.0"):
+        write_release(workspace.releases / "set" / version / "visual_context", version=version)
+    found = status(workspace)
+    assert [item["version"] for item in found["releases"]] == ["1.2.0", "1.9.0", "1.10.0"]
+    text = describe(found)
+    assert "release set@1.10.0" in text and "release set@1.9.0" not in text
+    assert "earlier: 1.2.0, 1.9.0" in text and "medqrels audit set@1.10.0" in text
+
+
 def test_content_that_forbids_publishing_and_emptiness_are_told(workspace: Workspace) -> None:
     folder = workspace.releases / "set" / "1.0.0" / "visual_context"
     why = "It has no query."
