@@ -7,15 +7,20 @@ import contextvars
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from flows.adapters.places import open_place
 from flows.cluster.sending import Sending
-from flows.cluster.store import ShardStore
+from flows.cluster.store import ShardStore, note_store
 from flows.engine.execution import Workers, closing, workers
 from flows.engine.scratch import own_temporary
 from flows.engine.session import Session
+from flows.engine.settings import Settings
 from schemas.errors import UsageError
+from schemas.wording import counted
 
+PATIENCE_SECONDS = 20.0
+"""How long the scheduler may be asked for, before any work, without an answer."""
 _ONCE: contextvars.ContextVar[Callable[[int], Workers] | None] = contextvars.ContextVar(
     "medqrels_hired_once", default=None
 )
@@ -51,13 +56,42 @@ def hired(session: Session) -> Iterator[Workers]:
     check_cluster(settings.dask, settings.store)
     from flows.cluster.dask_workers import DaskWorkers
 
-    address = settings.store if "://" in settings.store else str(Path(settings.store).absolute())
-    attempts, timeout_seconds = settings.http.attempts, settings.http.timeout_seconds
-    store = ShardStore(open_place(address, attempts=attempts, timeout_seconds=timeout_seconds))
+    store, where = _store(settings)
+    note_store(session.workspace, where["store"])
+    store.begin()
     sending = Sending(session.workspace, store)
-    where = {"store": address, "attempts": attempts, "timeout_seconds": timeout_seconds}
     with closing(DaskWorkers(settings.dask, sending, where, session.reporter.line)) as cluster:
         yield cluster
+
+
+def _store(settings: Settings) -> tuple[ShardStore, dict[str, Any]]:
+    """The store of the settings, and what workers need to open it too."""
+    where = {
+        "store": settings.store if "://" in settings.store else str(Path(settings.store).absolute()),
+        "attempts": settings.http.attempts,
+        "timeout_seconds": settings.http.timeout_seconds,
+    }
+    place = open_place(where["store"], attempts=where["attempts"], timeout_seconds=where["timeout_seconds"])
+    return ShardStore(place), where
+
+
+def reach(settings: Settings, patience: float | None = None) -> str:
+    """Find out before hours of work whether cluster and store are there; what was found, '' where none is named.
+
+    Raises:
+        UsageError: a cluster without a store or the other way round; an extra is missing.
+        FetchError: the cluster or the store cannot be reached.
+    """
+    if not settings.dask and not settings.store:
+        return ""
+    check_cluster(settings.dask, settings.store)
+    from flows.cluster.dask_workers import workers_at
+
+    store, _ = _store(settings)
+    is_begun = store.is_seen()
+    count = workers_at(settings.dask, PATIENCE_SECONDS if patience is None else patience)
+    told = "begun before" if is_begun else "empty"
+    return f"{counted(count, 'worker')} at {settings.dask}; store {store.place.address}, {told}"
 
 
 def check_cluster(dask: str, store: str) -> None:
