@@ -66,7 +66,7 @@ def hired(session: Session) -> Iterator[Workers]:
 
 def _store(settings: Settings) -> tuple[ShardStore, dict[str, Any]]:
     """The store of the settings, and what workers need to open it too."""
-    where = {
+    where: dict[str, Any] = {
         "store": settings.store if "://" in settings.store else str(Path(settings.store).absolute()),
         "attempts": settings.http.attempts,
         "timeout_seconds": settings.http.timeout_seconds,
@@ -76,7 +76,7 @@ def _store(settings: Settings) -> tuple[ShardStore, dict[str, Any]]:
 
 
 def reach(settings: Settings, patience: float | None = None) -> str:
-    """Find out before hours of work whether cluster and store are there; what was found, '' where none is named.
+    """Find out before hours of work whether cluster and store are there; what was found, '' if none is named.
 
     Raises:
         UsageError: a cluster without a store or the other way round; an extra is missing.

@@ -1,7 +1,7 @@
 """Many files as one object: fetched files of a crawl shard, and the folders that stages are given.
 
-A pack is a plain tar in the order of names, without times and owners. It begins with the list of its files and
-their hashes, and is named by the hash of that list: whoever knows the name can hold every byte to it.
+A pack is a plain tar in the order of names, without times and owners. It begins with the list of its files
+and their hashes, and is named by the hash of that list: who knows the name can hold every byte to it.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def kept(place: Place, name: str, cache: Path) -> Path:
 
 
 def _files_if_whole(folder: Path) -> Files | None:
-    """What is listed in an unpacked pack, if it is the pack of the folder's name and every file has its hash."""
+    """What an unpacked pack lists, if it is that of the folder's name and every file has its hash."""
     try:
         listed = (folder / LIST).read_bytes()
         if sha256_bytes(listed) != folder.name:

@@ -12,7 +12,7 @@ from typing import Any
 
 from flows.cluster import packs
 from flows.cluster.orders import Given, Order, order_of, stated_hash
-from flows.cluster.store import ShardStore
+from flows.cluster.store import LostInStore, ShardStore
 from flows.engine.manifest import Manifest, move_in
 from flows.engine.runner import Job, Resource, read_rows
 from flows.engine.workspace import Workspace
@@ -31,7 +31,7 @@ class Sending:
 
     def __init__(self, workspace: Workspace, store: ShardStore) -> None:
         self.workspace, self.store = workspace, store
-        self._sent: set[str] = set()
+        self._sent: set[tuple[str, str]] = set()
         self._slots = threading.Semaphore(AT_ONCE)
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -43,9 +43,9 @@ class Sending:
     def _order(self, job: Job) -> Order:
         for path in (path for paths in job.inputs.values() for path in paths):
             sha256 = stated_hash(job, path)
-            if sha256 not in self._sent:
+            if (job.shard, sha256) not in self._sent:
                 self.store.send(job.shard, path, sha256)
-                self._sent.add(sha256)
+                self._sent.add((job.shard, sha256))
         resources = {
             name: self._raw(job) if name == RAW else self._resource(item)
             for name, item in job.resources.items()
@@ -53,11 +53,22 @@ class Sending:
         return order_of(job, resources, self.store)
 
     def take(self, job: Job, manifest: Manifest, run: Mapping[str, Any]) -> None:
-        """Bring a shard that a worker made into the workspace."""
+        """Bring a shard that a worker made into the workspace.
+
+        Raises:
+            LostInStore: a table is not in the store, or was damaged there.
+        """
         shutil.rmtree(job.staged, ignore_errors=True)
+        lost = None
         for output in manifest.outputs.values():
-            self.store.fetch(job.shard, output.sha256, job.staged / output.file)
-            self._sent.add(output.sha256)
+            try:
+                self.store.fetch(job.shard, output.sha256, job.staged / output.file)
+            except LostInStore as error:  # all of them are looked at, so that they are made again together
+                lost = error
+        if lost is not None:
+            raise lost
+        for output in manifest.outputs.values():
+            self._sent.add((job.shard, output.sha256))
         move_in(job.folder, job.staged, manifest, run)
 
     def forget(self) -> None:
@@ -82,10 +93,10 @@ class Sending:
 
     def _pack(self, name: str, base: Path, files: packs.Files, hint: str) -> None:
         with self._locks[name]:  # that many want, one sends
-            if name not in self._sent:
+            if (name, "") not in self._sent:
                 self.workspace.temporary.mkdir(parents=True, exist_ok=True)
                 packs.send_pack(self.store.place, name, base, files, self.workspace.temporary, hint)
-                self._sent.add(name)
+                self._sent.add((name, ""))
 
 
 @functools.lru_cache(64)
@@ -103,7 +114,10 @@ def raw_files(workspace: Workspace, job: Job) -> list[tuple[str, str]]:
     stage = job.stage
     if isinstance(stage, RecordStage) and [item.row for item in stage.inputs] == [RawArticle]:
         rows = [row for row in rows if _is_owed(stage, job.identity.params, row)]
-    found = {item.path: item.sha256 for row in rows for item in (row, *row.media, *row.parts)}
+    found = {row.path: row.sha256 for row in rows}
+    for row in rows:
+        found |= {item.path: item.sha256 for item in row.media}
+        found |= {item.path: item.sha256 for item in row.parts}
     return sorted(found.items())
 
 

@@ -25,8 +25,8 @@ STORES = "stores.txt"
 LAYOUT = b'{"layout": 2}\n'
 
 
-class LostInStore(FetchError):
-    """Something is not, or no longer, in the store as it should be; who asks again finds it sent or made again."""
+class LostInStore(FetchError):  # noqa: N818 - the name says it
+    """Something is not, or no longer, in the store as it should be: it is to be sent or made again."""
 
     def __init__(self, message: str, *, record: str = "", file: str = "", hint: str = "") -> None:
         hint = hint or "run the same command again: it is sent or made again"
@@ -63,7 +63,7 @@ class ShardStore:
     """A place as the store of a workspace's shards.
 
     store.json                             says that it is one
-    resources/<hash>.tar                   a file or folder that stages are given; hash of the list of its files
+    resources/<hash>.tar                   a file or folder that stages are given; of the list of its files
     shards/<shard>/raw/<hash>.tar          fetched files of a crawl shard, the same
     shards/<shard>/tables/<sha256>         a table of a shard
     shards/<shard>/<stage>/<hash>.json     a sealed manifest; of all that the shard is made from
