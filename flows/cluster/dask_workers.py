@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 120.0
 GROUPS_PER_WORKER, MOST_SHARDS = 8, 16
 """A task holds as many shards as leave each worker so many tasks; never more than the second."""
 ATTEMPTS = 6
-_LOOKS, _PAUSE_SECONDS = 50, 0.02
+_LOOKS, _PAUSE_SECONDS, _TELLS_SECONDS = 50, 0.02, 10.0
 _START = "start one with: dask scheduler; and on each machine: dask worker tcp://HOST:8786 --nthreads 1"
 
 
@@ -103,8 +103,7 @@ class DaskWorkers:
             try:
                 allowed = self._allowed()
                 task = client.submit(work, orders, self.where, key=key, workers=allowed, pure=False)
-                self._wait(client, task, frozenset(allowed or ()))
-                answer: dict[str, Any] = task.result()
+                answer = self._result(client, task, frozenset(allowed or ()))
             except KilledWorker as error:
                 raise MedqrelsError(
                     f"{named}: every worker that was given them died; memory may have run out",
@@ -126,6 +125,20 @@ class DaskWorkers:
         raise FetchError(
             f"{named}: given to workers {ATTEMPTS} times without an answer", file=self.scheduler, hint=_START
         )
+
+    def _result(self, client: Any, task: Any, allowed: Set[str]) -> dict[str, Any]:
+        """What a task comes to; one whose worker dies before it has told is done once more.
+
+        Raises:
+            FetchError, CancelledError: see :meth:`_wait`.
+        """
+        while True:
+            self._wait(client, task, allowed)
+            try:
+                answer: dict[str, Any] = task.result(timeout=_TELLS_SECONDS)
+            except TimeoutError:
+                continue
+            return answer
 
     def _wait(self, client: Any, task: Any, allowed: Set[str]) -> None:
         """Wait for a task as long as there is somebody who may do it.

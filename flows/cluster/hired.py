@@ -75,7 +75,7 @@ def _store(settings: Settings) -> tuple[ShardStore, dict[str, Any]]:
     return ShardStore(place), where
 
 
-def reach(settings: Settings, patience: float | None = None) -> str:
+def reach(settings: Settings) -> str:
     """Find out before hours of work whether cluster and store are there; what was found, '' if none is named.
 
     Raises:
@@ -85,13 +85,21 @@ def reach(settings: Settings, patience: float | None = None) -> str:
     if not settings.dask and not settings.store:
         return ""
     check_cluster(settings.dask, settings.store)
+    store = reach_store(settings)
+    return f"{reach_workers(settings)}; store {store}"
+
+
+def reach_workers(settings: Settings) -> str:
+    """The scheduler of the settings with its workers, as people are told of them; see :func:`reach`."""
     from flows.cluster.dask_workers import workers_at
 
+    return f"{counted(workers_at(settings.dask, PATIENCE_SECONDS), 'worker')} at {settings.dask}"
+
+
+def reach_store(settings: Settings) -> str:
+    """The store of the settings, as people are told of it; see :func:`reach`."""
     store, _ = _store(settings)
-    is_begun = store.is_seen()
-    count = workers_at(settings.dask, PATIENCE_SECONDS if patience is None else patience)
-    told = "begun before" if is_begun else "empty"
-    return f"{counted(count, 'worker')} at {settings.dask}; store {store.place.address}, {told}"
+    return f"{store.place.address}, {'begun before' if store.is_seen() else 'with nothing in it yet'}"
 
 
 def check_cluster(dask: str, store: str) -> None:
