@@ -64,10 +64,15 @@ def hired(session: Session) -> Iterator[Workers]:
         yield cluster
 
 
+def store_address(settings: Settings) -> str:
+    """The store of the settings, as every machine names it."""
+    return settings.store if "://" in settings.store else str(Path(settings.store).absolute())
+
+
 def _store(settings: Settings) -> tuple[ShardStore, dict[str, Any]]:
     """The store of the settings, and what workers need to open it too."""
     where: dict[str, Any] = {
-        "store": settings.store if "://" in settings.store else str(Path(settings.store).absolute()),
+        "store": store_address(settings),
         "attempts": settings.http.attempts,
         "timeout_seconds": settings.http.timeout_seconds,
     }
