@@ -81,12 +81,9 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     assert bytes_of(workspace.root) == before and planned["answers"] == 1
     assert planned["releases"] == [f"{DATASET}@1.0.0"]
     assert planned["published"] == {to: [f"{DATASET}@1.0.0"] for to in (world.shelves[0], DESTINATION)}
-    (kept,) = [
-        item.shard for item in selections(workspace) if id.split(":")[1].split(".")[0] not in item.locators
-    ]
-    assert [list(shards) for shards in planned["stores"].values()] == [
-        [item.shard for item in selections(workspace) if item.shard != kept]
-    ]
+    shards = {item.locators: item.shard for item in selections(workspace)}
+    gone = shards.pop((id.removeprefix("pmc:").partition(".")[0],))
+    assert planned["stores"] == {world.stores[0]: [gone]}
     assert planned["raw"] == [f"pmc/{raw.name}/{path.name}" for path in sorted(raw.iterdir())] != []
     assert {"q0", "d0"} <= {row["id"] for row in planned["withdrawn"]}
     told = describe(planned)
@@ -99,12 +96,9 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     assert not first["is_done"] and first["waiting"] == [RUN]
     assert {name.split("/")[0] for name in holding(workspace.root, world.words)} == {"releases"}
     store = Path(world.stores[0])
-    assert [path.name for path in (store / "shards").iterdir()] == [kept]
-    assert {path.parent.name for path in (store / "shards" / kept).rglob("*.*")} == {
-        "raw",
-        "parse",
-        "extract",
-    }
+    assert [path.name for path in (store / "shards").iterdir()] == [*shards.values()]
+    kept = {path.parent.name for path in (store / "shards").rglob("*") if path.is_file()}
+    assert kept == {"raw", "tables", "parse", "extract"}
     assert not raw.exists() and hub.repositories[REPOSITORY].head == old
     world.run_again()
     waits = world.purge()
