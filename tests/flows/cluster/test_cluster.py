@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from curation.tasks.registry import TASKS
 from flows.adapters.places import open_place
 from flows.build.jobs import jobs_of
 from flows.cluster import dask_workers
 from flows.cluster.hired import hired
 from flows.cluster.store import ShardStore
 from flows.engine.execution import split_done
-from flows.engine.manifest import read_manifest
+from flows.engine.manifest import read_manifest, read_run
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import Resource, plan
 from flows.engine.session import Session
@@ -26,12 +27,18 @@ from flows.engine.workspace import Workspace
 from flows.pipeline import Choices, steps
 from schemas.errors import FetchError, UsageError
 from schemas.hashing import sha256_file
+from schemas.stages import RecordStage
 from sources.stage import PARSE
 from tests.flows.cluster.dask_cluster import OTHER_VERSION, DaskCluster, running_cluster
 from tests.flows.publish.s3_server import BUCKET, environment, running_s3
 from tests.flows.toy import snapshot
 
 STAGES = ("parse", "extract")
+ALL_STAGES = tuple(
+    step.name for verb in ("extract", "ground") for step in steps(verb) if isinstance(step.stage, RecordStage)
+)
+"""What is made shard by shard before the tasks."""
+PER_ARTICLE = tuple(task.per_article.name for task in TASKS.values())
 
 
 class Told(SilentReporter):
@@ -78,7 +85,7 @@ def run(workspace: Workspace, address: str, store: str, stages: tuple[str, ...] 
     settings = Settings(workspace=workspace.root, dask=address, store=store)
     session = Session(settings, workspace, told)
     with hired(session) as pool:
-        for step in steps("extract"):
+        for step in (*steps("extract"), *steps("ground"), *steps("build")):
             if step.name in stages:
                 _, waiting = split_done(jobs_of(session, step, Choices()))
                 with ThreadPoolExecutor(8) as threads:  # as a flow does: a group in each
@@ -138,6 +145,22 @@ def test_two_workers_and_a_bucket_give_the_bytes_of_one_machine(
     shutil.rmtree(crawled.stage("extract"))  # a disk that was lost: what is sealed is made by nobody again
     run(crawled, cluster.address, store)
     assert same(crawled, sample) and place.listed("shards") == before
+
+
+@pytest.mark.parametrize("count", [3, 1])
+def test_every_stage_of_shards_is_the_same_with_any_number_of_workers(
+    sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path, count: int
+) -> None:
+    while len(cluster.workers) > count:
+        cluster.kill_worker()
+    while len(cluster.workers) < count:
+        cluster.add_worker()
+    cluster.await_workers(count)
+    run(crawled, cluster.address, str(tmp_path / "store"), (*ALL_STAGES, *PER_ARTICLE))
+    for stage in (*ALL_STAGES, *PER_ARTICLE):
+        assert same(crawled, sample, (stage,)), stage
+    hosts = {read_run(folder)["worker"] for stage in ALL_STAGES for folder in crawled.stage(stage).iterdir()}
+    assert (len(hosts) > 1) == (count > 1)
 
 
 def test_a_killed_worker_leaves_no_trace(
