@@ -1,8 +1,8 @@
 """What work on a cluster costs beside the same work in processes of one machine, in CPU seconds.
 
-The same crawled articles are extracted and grounded by two local processes, by one Dask worker and by two, which
-share a store on a real S3 server. Each sets out on a small workspace first, so that no program is being loaded
-while it is measured. Only CPU seconds and memory count: all of it shares this machine with others.
+The same crawled articles are extracted and grounded by two local processes, by one Dask worker and by two,
+which share a store on a real S3 server. Each sets out on a small workspace first, so that no program is being
+loaded while it is measured. Only CPU seconds and memory count: all of it shares this machine with others.
 Run: `python -m benchmarks.cluster [--articles N]`
 """
 
@@ -216,11 +216,11 @@ def section() -> list[str]:
     lines = [
         "## Two Dask workers beside two local processes",
         "",
-        f"{found['articles']:,} articles in shards of {found['shard']} extracted and grounded, in CPU seconds of "
-        "the workers; efficiency is what two local processes take, divided by it. The workers share a store on "
-        f"a real S3 server. {found['tables']:,} tables each; setups whose tables differ from the local ones: "
-        f"{found['differing']}. Target: {TARGET} or more for both, tasks under {MOST_OVERHEAD:.0%}. "
-        "`python -m benchmarks.cluster`",
+        f"{found['articles']:,} articles in shards of {found['shard']} extracted and grounded, in CPU "
+        "seconds of the workers; efficiency is what two local processes take, divided by it. They share a "
+        f"store on a real S3 server. {found['tables']:,} tables each; setups whose tables differ "
+        f"from the local ones: {found['differing']}. Target: {TARGET} or more for both, tasks under "
+        f"{MOST_OVERHEAD:.0%}. `python -m benchmarks.cluster`",
         "",
         "| who works | extract | ground | efficiency of extract | of ground | tasks | of them overhead "
         "| most memory of a worker | coordinator | scheduler | S3 server |",
