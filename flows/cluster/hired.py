@@ -17,7 +17,7 @@ from flows.engine.scratch import own_temporary
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from schemas.errors import UsageError
-from schemas.wording import counted
+from schemas.wording import counted, without_password
 
 PATIENCE_SECONDS = 20.0
 """How long the scheduler may be asked for, before any work, without an answer."""
@@ -98,13 +98,15 @@ def reach_workers(settings: Settings) -> str:
     """The scheduler of the settings with its workers, as people are told of them; see :func:`reach`."""
     from flows.cluster.dask_workers import workers_at
 
-    return f"{counted(workers_at(settings.dask, PATIENCE_SECONDS), 'worker')} at {settings.dask}"
+    found = workers_at(settings.dask, PATIENCE_SECONDS)
+    return f"{counted(found, 'worker')} at {without_password(settings.dask)}"
 
 
 def reach_store(settings: Settings) -> str:
     """The store of the settings, as people are told of it; see :func:`reach`."""
     store, _ = _store(settings)
-    return f"{store.place.address}, {'begun before' if store.is_seen() else 'with nothing in it yet'}"
+    told = "begun before" if store.is_seen() else "with nothing in it yet"
+    return f"{without_password(store.place.address)}, {told}"
 
 
 def check_cluster(dask: str, store: str) -> None:

@@ -21,7 +21,17 @@ from flows.engine.hosts import PMC_ENDPOINT
 from flows.engine.scratch import system_temporary
 from flows.engine.settings import Settings, config_path
 from flows.engine.workspace import is_workspace, open_workspace
-from flows.inspect.servers import ASKS, Check, clock_of, cluster, credentials, reached, server_addresses
+from flows.inspect.servers import (
+    ASKS,
+    Check,
+    clock_of,
+    cluster,
+    credentials,
+    reached,
+    server_addresses,
+    spec_paths,
+)
+from flows.specs import read_dataset
 from flows.vocabulary.store import current
 from schemas.errors import MedqrelsError
 
@@ -42,6 +52,7 @@ def examine(settings: Settings, *, ask_servers: bool = False) -> list[dict[str, 
         _extras,
         _settings,
         _workspace,
+        _specs,
         _vocabulary,
         _disk,
         _clock,
@@ -120,6 +131,18 @@ def _workspace(settings: Settings) -> Iterator[Check]:
             workspace.writer(),
             "wait for it; commands that write cannot begin",
         )
+
+
+def _specs(settings: Settings) -> Iterator[Check]:
+    """Whether each dataset can be read: `serve` and `run` go by it."""
+    for path in spec_paths():
+        name = f"spec of {path.parent.name}"
+        try:
+            read_dataset(path)
+        except MedqrelsError as error:
+            yield name, False, error.message, error.hint or f"mend {path}"
+        else:
+            yield name, True, str(path), ""
 
 
 def _vocabulary(settings: Settings) -> Iterator[Check]:

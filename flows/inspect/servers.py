@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import os
 import time
@@ -72,13 +73,19 @@ def server_addresses(settings: Settings) -> list[tuple[str, str, str]]:
 def _of_specs(settings: Settings) -> list[tuple[str, str, str]]:
     """The same of every repository that a spec in data_cards/ crawls."""
     found: dict[str, tuple[str, str, str]] = {}
-    for path in sorted(specs.DATA_CARDS.glob("*/spec.toml")):
-        for request in specs.read_dataset(path).requests():
-            for address in request.endpoints(settings):
-                name = f"{request.source} at {urlsplit(address).hostname}"
-                fix = f"check the network, and MEDQRELS_{request.source.upper()}__…ENDPOINT"
-                found.setdefault(address, (name, address, fix))
+    for path in spec_paths():
+        with contextlib.suppress(MedqrelsError):  # the check of specs tells of it
+            for request in specs.read_dataset(path).requests():
+                for address in request.endpoints(settings):
+                    name = f"{request.source} at {urlsplit(address).hostname}"
+                    fix = f"check the network, and the endpoints in MEDQRELS_{request.source.upper()}__…"
+                    found.setdefault(address, (name, address, fix))
     return list(found.values())
+
+
+def spec_paths() -> list[Path]:
+    """The specs in data_cards/."""
+    return sorted(specs.DATA_CARDS.glob("*/spec.toml"))
 
 
 def cluster(settings: Settings, ask: bool) -> Iterator[Check]:
