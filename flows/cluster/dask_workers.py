@@ -232,16 +232,17 @@ def _let_go(client: Any) -> None:
             client.close(timeout=2)
 
 
-def connected(scheduler: str, patience: float | None = None) -> Any:
-    """A client of a scheduler that has a worker.
+def connected(scheduler: str, patience: float | None = None, *, to_work: bool = True) -> Any:
+    """A client of a scheduler, which has a worker where it is `to_work`.
 
     Args:
         scheduler: its address.
         patience: seconds to wait for either; PATIENCE_SECONDS if not given.
+        to_work: whether it must have a worker.
 
     Raises:
         UsageError: the extra is not installed, or this is no address.
-        FetchError: no scheduler answers, or it has no worker.
+        FetchError: no scheduler answers, or it has no worker to work.
     """
     seconds = PATIENCE_SECONDS if patience is None else patience
     try:
@@ -255,7 +256,8 @@ def connected(scheduler: str, patience: float | None = None) -> Any:
         raise UsageError(f"no address of a Dask scheduler: {scheduler!r}", hint=_START) from error
     except (OSError, TimeoutError) as error:
         raise FetchError("no Dask scheduler answers", file=scheduler, hint=_START) from error
-    _await_worker(client, scheduler, seconds)
+    if to_work:
+        _await_worker(client, scheduler, seconds)
     return client
 
 
@@ -269,8 +271,8 @@ def _await_worker(client: Any, scheduler: str, seconds: float) -> None:
 
 
 def workers_at(scheduler: str, patience: float) -> int:
-    """How many workers a scheduler has, for who only wants to know; see :func:`connected`."""
-    client = connected(scheduler, patience)
+    """How many workers a scheduler has now; see :func:`connected`."""
+    client = connected(scheduler, patience, to_work=False)
     try:
         return len(client.scheduler_info(n_workers=-1)["workers"])
     finally:

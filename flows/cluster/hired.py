@@ -95,7 +95,11 @@ def reach(settings: Settings) -> str:
 
 
 def reach_workers(settings: Settings) -> str:
-    """The scheduler of the settings with its workers, as people are told of them; see :func:`reach`."""
+    """The scheduler of the settings with its workers, who may come later, as people are told of them.
+
+    Raises:
+        UsageError, FetchError: as :func:`reach`.
+    """
     from flows.cluster.dask_workers import workers_at
 
     found = workers_at(settings.dask, PATIENCE_SECONDS)

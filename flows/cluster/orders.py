@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +53,9 @@ class Order:
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest to be."""
-        return parse_manifest(self.identity, "an order")
+        """The manifest to be; of its settings, which JSON carried, sequences are tuples again."""
+        found = parse_manifest(self.identity, "an order")
+        return replace(found, params={name: _as_tuples(value) for name, value in found.params.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -65,6 +66,12 @@ class Order:
         """The order that plain values say."""
         resources = {name: Given(**given) for name, given in body["resources"].items()}
         return cls(body["identity"], body["inputs"], resources, body["tag"])
+
+
+def _as_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_as_tuples, value))
+    return {key: _as_tuples(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def order_of(job: Job, resources: Mapping[str, Given], store: ShardStore) -> Order:

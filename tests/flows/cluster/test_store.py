@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,9 +44,13 @@ class Machines:
 
     def job(self, stage: str) -> Job:
         """The first shard of a stage."""
+        return self.jobs(stage)[0]
+
+    def jobs(self, stage: str) -> list[Job]:
+        """Every shard of a stage."""
         step = next(step for step in PIPELINE if step.name == stage)
         session = Session(Settings(workspace=self.here.root), self.here, SilentReporter())
-        return jobs_of(session, step, Choices())[0]
+        return jobs_of(session, step, Choices())
 
     def make(self, stage: str) -> None:
         """What a command does with a shard: order it, have it made, take it in."""
@@ -284,3 +290,24 @@ def test_a_pack_of_anything_else_is_refused(tmp_path: Path) -> None:
             packs.unpack(place, wrong, tmp_path / "other")
         assert not place.has(wrong)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "out", "store"]
+
+
+def test_packs_of_several_groups_are_sent_side_by_side_and_one_that_several_want_once(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_are_sending, put, sent = threading.Barrier(2), LocalPlace.put, list[str]()
+
+    def watched(place: LocalPlace, name: str, path: Path, sha256: str) -> bool:
+        if name.endswith(".tar"):
+            sent.append(name)
+            if "/raw/" in name:
+                both_are_sending.wait(60)  # one behind the other would never come here together
+        return put(place, name, path, sha256)
+
+    monkeypatch.setattr(LocalPlace, "put", watched)
+    sending = Sending(machines.here, machines.store)
+    for stage in ("parse", "ground"):
+        with ThreadPoolExecutor(2) as threads:
+            orders = list(threads.map(sending.orders, [[job] for job in machines.jobs(stage)[:2]]))
+        assert [len(one) for one in orders] == [1, 1]
+    assert len(sent) == len(set(sent)) > 2

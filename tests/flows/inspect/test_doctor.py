@@ -158,7 +158,7 @@ def test_what_a_spec_crawls_is_asked_and_a_spec_that_cannot_be_read_is_told(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(specs, "DATA_CARDS", tmp_path)
-    head = 'name = "{0}"\ntitle = "T"\nlicence_profile = "open"\n'
+    head = 'name = "{0}"\ntitle = "Some books"\nlicence_profile = "open"\n'
     for name, more in (("books", '[sources]\nlitarch = ["NBK1"]\n'), ("broken", "[sources]\nnowhere = 1\n")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "spec.toml").write_text(head.format(name) + more + "[tasks.summary]\n", "utf-8")
