@@ -83,6 +83,14 @@ class DaskCluster:
                 raise TimeoutError(f"not {count} workers")
             time.sleep(0.2)
 
+    def have_workers(self, count: int) -> None:
+        """Kill or start workers until there are so many."""
+        while len(self.workers) > count:
+            self.kill_worker()
+        while len(self.workers) < count:
+            self.add_worker()
+        self.await_workers(count)
+
     def kill_worker(self, number: int = 0) -> None:
         """End a worker in the middle of what it does."""
         kill(self.workers.pop(number))

@@ -151,11 +151,7 @@ def test_two_workers_and_a_bucket_give_the_bytes_of_one_machine(
 def test_every_stage_of_shards_is_the_same_with_any_number_of_workers(
     sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path, count: int
 ) -> None:
-    while len(cluster.workers) > count:
-        cluster.kill_worker()
-    while len(cluster.workers) < count:
-        cluster.add_worker()
-    cluster.await_workers(count)
+    cluster.have_workers(count)
     run(crawled, cluster.address, str(tmp_path / "store"), (*ALL_STAGES, *PER_ARTICLE))
     for stage in (*ALL_STAGES, *PER_ARTICLE):
         assert same(crawled, sample, (stage,)), stage
@@ -166,6 +162,7 @@ def test_every_stage_of_shards_is_the_same_with_any_number_of_workers(
 def test_a_killed_worker_leaves_no_trace(
     sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path
 ) -> None:
+    cluster.have_workers(2)
     store = tmp_path / "store"
     sealed = when(lambda: any((store / "shards").glob("*/parse/*.json")), cluster.kill_worker)
     run(crawled, cluster.address, str(store))
