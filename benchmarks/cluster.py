@@ -39,8 +39,8 @@ from tests.flows.cluster.dask_cluster import DaskCluster, cpu_seconds, running_c
 from tests.flows.publish.s3_server import BUCKET, S3Server, environment
 
 NAME = "cluster"
-ARTICLES, SHARD = 2_000, 500
-SMALL = 8
+ARTICLES, SHARD = 1_000, 500
+SMALL = 32
 VERBS = ("extract", "ground")
 EMPTY_TASKS = 300
 TARGET, MOST_OVERHEAD = 0.8, 0.02

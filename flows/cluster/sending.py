@@ -108,16 +108,16 @@ def _hashed(path: Path, fingerprint: str) -> packs.Files:
 def raw_files(workspace: Workspace, job: Job) -> list[tuple[str, str]]:
     """(path below raw/, SHA-256) of every fetched file that a job may read, by path.
 
-    A stage that is given what was fetched reads only articles that it owes something for.
+    A stage over articles reads only those that it owes something for; one over what was found in them, images.
     """
     rows: list[RawArticle] = read_rows(RawArticle, [workspace.stage(CRAWL) / job.shard / "raw.parquet"])
     stage = job.stage
+    found: dict[str, str] = {}
     if isinstance(stage, RecordStage) and [item.row for item in stage.inputs] == [RawArticle]:
         rows = [row for row in rows if _is_owed(stage, job.identity.params, row)]
-    found = {row.path: row.sha256 for row in rows}
-    for row in rows:
-        found |= {item.path: item.sha256 for item in row.media}
-        found |= {item.path: item.sha256 for item in row.parts}
+        found |= {row.path: row.sha256 for row in rows}
+        found |= {part.path: part.sha256 for row in rows for part in row.parts}
+    found |= {media.path: media.sha256 for row in rows for media in row.media}
     return sorted(found.items())
 
 
