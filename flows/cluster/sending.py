@@ -108,7 +108,7 @@ def _hashed(path: Path, fingerprint: str) -> packs.Files:
 def raw_files(workspace: Workspace, job: Job) -> list[tuple[str, str]]:
     """(path below raw/, SHA-256) of every fetched file that a job may read, by path.
 
-    A stage over articles reads only those that it owes something for; one over what was found in them, images.
+    A stage over articles reads those that it owes something for; one over what was found in them, images.
     """
     rows: list[RawArticle] = read_rows(RawArticle, [workspace.stage(CRAWL) / job.shard / "raw.parquet"])
     stage = job.stage

@@ -311,3 +311,12 @@ def test_packs_of_several_groups_are_sent_side_by_side_and_one_that_several_want
             orders = list(threads.map(sending.orders, [[job] for job in machines.jobs(stage)[:2]]))
         assert [len(one) for one in orders] == [1, 1]
     assert len(sent) == len(set(sent)) > 2
+
+
+def test_a_stage_is_sent_what_it_may_read_and_no_more(machines: Machines) -> None:
+    def sent(stage: str) -> set[str]:
+        return {path for job in machines.jobs(stage) for path, _ in raw_files(machines.here, job)}
+
+    everything, images = sent("parse"), sent("images")
+    assert images and images < everything and not any(path.endswith((".xml", ".nxml")) for path in images)
+    assert not sent("questions") and not sent("exercises")  # the sample has no file of either
