@@ -1,8 +1,9 @@
 """kill -9 at every step of a purge; the same command must end it as if nothing had happened.
 
 A workspace of two articles, one of which is purged; its release stands on a loopback Hub, in a folder, and
-in a bucket of a real S3 server that keeps old versions. A step is a file opened for writing, moved or
-deleted, a change of a database, or a request to the Hub or S3, killed with or without its effect. Two
+in a bucket of a real S3 server that keeps old versions; folder and bucket also hold stores of shards, as
+several machines share them. A step is a file opened for writing, moved or deleted, a change of a database,
+or a request to the Hub or S3, killed with or without its effect. Two
 purges: the first, which clears the workspace, and the last, when a newer version stands everywhere. After
 the kill the command is run again. Compared: every byte of the workspace and folder, what the Hub holds,
 every version of every object; the article's words are searched for in all of them. Run: `python -m
@@ -104,7 +105,8 @@ def prepared() -> Iterator[Scene]:
         system.call_s3("put_bucket_versioning", Bucket=BUCKET, VersioningConfiguration=keeps)
         folder = Path(scratch)
         shelves = [str(folder / "now/shelf"), f"s3://{BUCKET}/shelf"]
-        world = opened(make(folder / "now"), shelves)
+        stores = [str(folder / "now/store"), f"s3://{BUCKET}/store"]
+        world = opened(make(folder / "now"), shelves, stores)
         scene = Scene(folder, world, hub, proxy, system)
         world.release("1.0.0", (0, 1))
         world.publish("1.0.0")

@@ -65,6 +65,7 @@ ALL = (
     "croissant",
     "sweep",
     "seven_nights",
+    "cluster",
     "simulated_judges",
     "pipeline_scale",
     "flow_overhead",

@@ -10,9 +10,10 @@ from curation.release.card import load_prose
 from flows.build.extract import extract
 from flows.build.ground import ground
 from flows.build.tasks import build
-from flows.cluster.hired import hired_once
+from flows.cluster.hired import hired_once, reach
 from flows.crawl.flow import crawl
 from flows.engine.orchestration import flow
+from flows.engine.session import chosen_settings
 from flows.release.flow import release
 from flows.specs import Dataset, read_dataset
 
@@ -34,8 +35,9 @@ def run(
     """
     dataset = spec if isinstance(spec, Dataset) else read_dataset(Path(spec), overrides)
     wanted = dataset.spec
-    # What people have still to write is told before hours of crawling.
+    # What people have still to write or to start is told before hours of crawling.
     load_prose(dataset.cards, sorted(wanted.tasks))
+    reach(chosen_settings(workspace))
     stages: list[dict[str, Any]] = []
     for request in dataset.requests():
         stages += crawl(request, workspace)

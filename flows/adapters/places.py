@@ -71,8 +71,8 @@ class Place(Protocol):
     def tidy(self, folder: str) -> None:
         """Remove what interrupted writes left below a folder, which no name shows."""
 
-    def erase(self, folder: str, first: str) -> list[str]:
-        """Delete everything below a folder for good, the file named `first` before all others.
+    def erase(self, folder: str, first: str = "") -> list[str]:
+        """Delete everything below a folder for good, a file named `first` before all others.
 
         Older versions that a bucket keeps and unfinished uploads go too; returns what is there after that.
         """
@@ -154,10 +154,11 @@ class LocalPlace:
         """See :class:`Place`."""
         shutil.rmtree(self.root / folder / _PARTS, ignore_errors=True)
 
-    def erase(self, folder: str, first: str) -> list[str]:
+    def erase(self, folder: str, first: str = "") -> list[str]:
         """See :class:`Place`."""
         base = self.root / folder
-        self.delete(f"{folder}/{first}")
+        if first:
+            self.delete(f"{folder}/{first}")
         if base.is_dir():
             self._written("delete", folder, lambda: shutil.rmtree(base))
         return sorted(self.listed(folder))

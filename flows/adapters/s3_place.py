@@ -167,9 +167,10 @@ class S3Place:
             for key, upload in self._listed_all(_KEPT["upload"], folder):
                 self._system.call_s3("abort_multipart_upload", Bucket=self.bucket, Key=key, UploadId=upload)
 
-    def erase(self, folder: str, first: str) -> list[str]:
+    def erase(self, folder: str, first: str = "") -> list[str]:
         """See :class:`Place`."""
-        self.delete(f"{folder}/{first}")
+        if first:
+            self.delete(f"{folder}/{first}")
         for key, version in self._listed_all(_KEPT["version"], folder):
             given = {"Bucket": self.bucket, "Key": key, "VersionId": version}
             self._call("delete", folder, functools.partial(self._system.call_s3, "delete_object", **given))

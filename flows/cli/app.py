@@ -235,11 +235,18 @@ def run(
     from flows.specs import parse_overrides, read_dataset
 
     wanted = read_dataset(spec, parse_overrides(overrides))
-    if dry_run:
-        told = wanted.spec.model_dump(mode="json")
-        emit(common, told, f"would run {_named(wanted.spec, version)}")
-        return OK
     from flows.engine.session import choosing
+
+    if dry_run:
+        from flows.cluster.hired import reach
+        from flows.engine.session import chosen_settings
+
+        with choosing(dask=dask, store=store):
+            cluster = reach(chosen_settings(common.root))
+        told = wanted.spec.model_dump(mode="json") | ({"cluster": cluster} if cluster else {})
+        lines = [f"would run {_named(wanted.spec, version)}", *([f"on {cluster}"] if cluster else [])]
+        emit(common, told, "\n".join(lines))
+        return OK
     from flows.run import run as run_flow
 
     with choosing(dask=dask, store=store):

@@ -17,6 +17,7 @@ from typing import Any
 
 from flows.cluster.orders import version_here
 from flows.cluster.sending import Sending
+from flows.cluster.store import LostInStore
 from flows.cluster.worker import work
 from flows.engine.manifest import Manifest, parse_manifest
 from flows.engine.runner import Job, execute
@@ -28,7 +29,7 @@ PATIENCE_SECONDS = 120.0
 GROUPS_PER_WORKER, MOST_SHARDS = 8, 16
 """A task holds as many shards as leave each worker so many tasks; never more than the second."""
 ATTEMPTS = 6
-_LOOKS, _PAUSE_SECONDS = 50, 0.02
+_LOOKS, _PAUSE_SECONDS, _TELLS_SECONDS = 50, 0.02, 10.0
 _START = "start one with: dask scheduler; and on each machine: dask worker tcp://HOST:8786 --nthreads 1"
 
 
@@ -53,7 +54,7 @@ class DaskWorkers:
         self.where = {**where, "version": version_here()}
         self._refused: dict[str, str] = {}
         self._lock = threading.Lock()
-        self._client = self._connected()
+        self._client = connected(scheduler)
         self._generation = 0
 
     def groups(self, jobs: Sequence[Job]) -> list[tuple[Job, ...]]:
@@ -72,14 +73,23 @@ class DaskWorkers:
         if isinstance(jobs[0].stage, SetStage):
             yield from ((job, execute(job)) for job in jobs)
             return
-        orders = [self.sending.order(job).to_dict() for job in jobs]
-        answer = self._answer(jobs, orders)
-        for job, (text, run) in zip(jobs, answer["done"], strict=False):
-            manifest = parse_manifest(text, f"worker {answer['host']}")
-            self.sending.take(job, manifest, {**run, "worker": answer["host"]})
-            yield job, manifest
-        if "error" in answer:
-            raise answer["error"]
+        left, lost = list(jobs), 0
+        while left:
+            try:
+                answer = self._answer(left, [order.to_dict() for order in self.sending.orders(left)])
+                for job, (text, run) in zip(tuple(left), answer["done"], strict=False):
+                    manifest = parse_manifest(text, f"worker {answer['host']}")
+                    self.sending.take(job, manifest, {**run, "worker": answer["host"]})
+                    left.remove(job)
+                    yield job, manifest
+                if "error" in answer:
+                    raise answer["error"]
+            except LostInStore as error:
+                lost += 1
+                if lost > ATTEMPTS:
+                    raise
+                self.tell(f"{error.message}, is sent or made again: {error.file}")
+                self.sending.forget()
 
     def _answer(self, jobs: Sequence[Job], orders: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What a worker of this version answers; asked again where the worker or the scheduler went away."""
@@ -93,13 +103,18 @@ class DaskWorkers:
             try:
                 allowed = self._allowed()
                 task = client.submit(work, orders, self.where, key=key, workers=allowed, pure=False)
-                self._wait(client, task, frozenset(allowed or ()))
-                answer: dict[str, Any] = task.result()
+                answer = self._result(client, task, frozenset(allowed or ()))
             except KilledWorker as error:
                 raise MedqrelsError(
                     f"{named}: every worker that was given them died; memory may have run out",
                     file=self.scheduler,
                     hint="give workers more memory, or crawl smaller shards (MEDQRELS_SHARD_SIZE); run again",
+                ) from error
+            except ImportError as error:  # of the program itself: what it lacks later it says by itself
+                raise MedqrelsError(
+                    f"a worker cannot load medqrels: {error}",
+                    file=self.scheduler,
+                    hint="install the same medqrels, from the same lock, on every machine",
                 ) from error
             except (CancelledError, CommClosedError, TimeoutError) as error:
                 self._reconnect(generation, error)
@@ -110,6 +125,20 @@ class DaskWorkers:
         raise FetchError(
             f"{named}: given to workers {ATTEMPTS} times without an answer", file=self.scheduler, hint=_START
         )
+
+    def _result(self, client: Any, task: Any, allowed: Set[str]) -> dict[str, Any]:
+        """What a task comes to; one whose worker dies before it has told is done once more.
+
+        Raises:
+            FetchError, CancelledError: see :meth:`_wait`.
+        """
+        while True:
+            self._wait(client, task, allowed)
+            try:
+                answer: dict[str, Any] = task.result(timeout=_TELLS_SECONDS)
+            except TimeoutError:
+                continue
+            return answer
 
     def _wait(self, client: Any, task: Any, allowed: Set[str]) -> None:
         """Wait for a task as long as there is somebody who may do it.
@@ -169,30 +198,6 @@ class DaskWorkers:
                 )
             time.sleep(0.5)
 
-    def _connected(self) -> Any:
-        """A client of a scheduler that has a worker."""
-        try:
-            import distributed
-        except ImportError as error:
-            raise UsageError("--dask needs the extra dask", hint="make setup EXTRAS=dask,s3") from error
-        new: Any = distributed.Client  # its signature is untyped
-        try:
-            client = new(self.scheduler, timeout=PATIENCE_SECONDS, set_as_default=False)
-        except ValueError as error:
-            raise UsageError(f"no address of a Dask scheduler: {self.scheduler!r}", hint=_START) from error
-        except (OSError, TimeoutError) as error:
-            raise FetchError("no Dask scheduler answers", file=self.scheduler, hint=_START) from error
-        self._await_worker(client)
-        return client
-
-    def _await_worker(self, client: Any) -> None:
-        """Wait until somebody can work."""
-        try:
-            client.wait_for_workers(1, timeout=PATIENCE_SECONDS)
-        except (OSError, TimeoutError) as error:
-            _let_go(client)
-            raise FetchError("the Dask scheduler has no worker", file=self.scheduler, hint=_START) from error
-
     def _reconnect(self, generation: int, error: BaseException) -> None:
         """Wait until the client has found the scheduler again; one thread does, the others find it done.
 
@@ -206,9 +211,9 @@ class DaskWorkers:
             while self._client.status == "connecting":
                 time.sleep(0.2)
             if self._client.status == "running":
-                self._await_worker(self._client)
+                _await_worker(self._client, self.scheduler, PATIENCE_SECONDS)
             else:
-                self._client = self._connected()
+                self._client = connected(self.scheduler)
             self._generation += 1
 
     def close(self) -> None:
@@ -225,3 +230,50 @@ def _let_go(client: Any) -> None:
     if client is not None:
         with contextlib.suppress(TimeoutError, OSError):
             client.close(timeout=2)
+
+
+def connected(scheduler: str, patience: float | None = None, *, to_work: bool = True) -> Any:
+    """A client of a scheduler, which has a worker where it is `to_work`.
+
+    Args:
+        scheduler: its address.
+        patience: seconds to wait for either; PATIENCE_SECONDS if not given.
+        to_work: whether it must have a worker.
+
+    Raises:
+        UsageError: the extra is not installed, or this is no address.
+        FetchError: no scheduler answers, or it has no worker to work.
+    """
+    seconds = PATIENCE_SECONDS if patience is None else patience
+    try:
+        import distributed
+    except ImportError as error:
+        raise UsageError("--dask needs the extra dask", hint="make setup EXTRAS=dask,s3") from error
+    new: Any = distributed.Client  # its signature is untyped
+    try:
+        client = new(scheduler, timeout=seconds, set_as_default=False)
+    except ValueError as error:
+        raise UsageError(f"no address of a Dask scheduler: {scheduler!r}", hint=_START) from error
+    except (OSError, TimeoutError) as error:
+        raise FetchError("no Dask scheduler answers", file=scheduler, hint=_START) from error
+    if to_work:
+        _await_worker(client, scheduler, seconds)
+    return client
+
+
+def _await_worker(client: Any, scheduler: str, seconds: float) -> None:
+    """Wait until somebody can work."""
+    try:
+        client.wait_for_workers(1, timeout=seconds)
+    except (OSError, TimeoutError) as error:
+        _let_go(client)
+        raise FetchError("the Dask scheduler has no worker", file=scheduler, hint=_START) from error
+
+
+def workers_at(scheduler: str, patience: float) -> int:
+    """How many workers a scheduler has now; see :func:`connected`."""
+    client = connected(scheduler, patience, to_work=False)
+    try:
+        return len(client.scheduler_info(n_workers=-1)["workers"])
+    finally:
+        _let_go(client)

@@ -7,15 +7,20 @@ import contextvars
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from flows.adapters.places import open_place
 from flows.cluster.sending import Sending
-from flows.cluster.store import ShardStore
+from flows.cluster.store import ShardStore, note_store
 from flows.engine.execution import Workers, closing, workers
 from flows.engine.scratch import own_temporary
 from flows.engine.session import Session
+from flows.engine.settings import Settings
 from schemas.errors import UsageError
+from schemas.wording import counted, without_password
 
+PATIENCE_SECONDS = 20.0
+"""How long the scheduler may be asked for, before any work, without an answer."""
 _ONCE: contextvars.ContextVar[Callable[[int], Workers] | None] = contextvars.ContextVar(
     "medqrels_hired_once", default=None
 )
@@ -51,13 +56,61 @@ def hired(session: Session) -> Iterator[Workers]:
     check_cluster(settings.dask, settings.store)
     from flows.cluster.dask_workers import DaskWorkers
 
-    address = settings.store if "://" in settings.store else str(Path(settings.store).absolute())
-    attempts, timeout_seconds = settings.http.attempts, settings.http.timeout_seconds
-    store = ShardStore(open_place(address, attempts=attempts, timeout_seconds=timeout_seconds))
+    store, where = _store(settings)
+    note_store(session.workspace, where["store"])
+    store.begin()
     sending = Sending(session.workspace, store)
-    where = {"store": address, "attempts": attempts, "timeout_seconds": timeout_seconds}
     with closing(DaskWorkers(settings.dask, sending, where, session.reporter.line)) as cluster:
         yield cluster
+
+
+def store_address(settings: Settings) -> str:
+    """The store of the settings, as every machine names it."""
+    return settings.store if "://" in settings.store else str(Path(settings.store).absolute())
+
+
+def _store(settings: Settings) -> tuple[ShardStore, dict[str, Any]]:
+    """The store of the settings, and what workers need to open it too."""
+    where: dict[str, Any] = {
+        "store": store_address(settings),
+        "attempts": settings.http.attempts,
+        "timeout_seconds": settings.http.timeout_seconds,
+    }
+    place = open_place(where["store"], attempts=where["attempts"], timeout_seconds=where["timeout_seconds"])
+    return ShardStore(place), where
+
+
+def reach(settings: Settings) -> str:
+    """Find out before hours of work whether cluster and store are there; what was found, '' if none is named.
+
+    Raises:
+        UsageError: a cluster without a store or the other way round; an extra is missing.
+        FetchError: the cluster or the store cannot be reached.
+    """
+    if not settings.dask and not settings.store:
+        return ""
+    check_cluster(settings.dask, settings.store)
+    store = reach_store(settings)
+    return f"{reach_workers(settings)}; store {store}"
+
+
+def reach_workers(settings: Settings) -> str:
+    """The scheduler of the settings with its workers, who may come later, as people are told of them.
+
+    Raises:
+        UsageError, FetchError: as :func:`reach`.
+    """
+    from flows.cluster.dask_workers import workers_at
+
+    found = workers_at(settings.dask, PATIENCE_SECONDS)
+    return f"{counted(found, 'worker')} at {without_password(settings.dask)}"
+
+
+def reach_store(settings: Settings) -> str:
+    """The store of the settings, as people are told of it; see :func:`reach`."""
+    store, _ = _store(settings)
+    told = "begun before" if store.is_seen() else "with nothing in it yet"
+    return f"{without_password(store.place.address)}, {told}"
 
 
 def check_cluster(dask: str, store: str) -> None:

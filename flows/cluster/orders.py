@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from flows.cluster.store import ShardStore
 from flows.engine.environment import code_hash, made_with
 from flows.engine.manifest import Manifest, parse_manifest
-from flows.engine.runner import Job, Resource
+from flows.engine.runner import Job
 from flows.pipeline import PIPELINE
 from schemas.errors import WorkspaceError
 from schemas.stages import RecordStage
@@ -19,11 +20,19 @@ from schemas.stages import RecordStage
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A resource of a stage: its pack in the store, where in the unpacked pack it is, its fingerprint."""
+    """A resource of a stage.
+
+    Attributes:
+        pack: that holds it, in the store; '' for a folder without files.
+        inside: where in the unpacked pack it is; '' for all of it.
+        fingerprint: as the stage's manifest knows it.
+        is_kept: whether workers keep it for the shards that follow, or have it for this one only.
+    """
 
     pack: str
     inside: str
     fingerprint: str
+    is_kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +41,21 @@ class Order:
 
     Attributes:
         identity: the manifest to be, as JSON, without outputs.
-        inputs: view of the stage -> (stage, shard, file, SHA-256) of each file in order.
+        inputs: view of the stage -> (stage, file, SHA-256) of each file in order, all of the same shard.
         resources: by the name the stage knows them by.
         tag: of the shard's pointer when the work was handed out; '' where there was none.
     """
 
     identity: str
-    inputs: Mapping[str, tuple[tuple[str, str, str, str], ...]]
+    inputs: Mapping[str, tuple[tuple[str, str, str], ...]]
     resources: Mapping[str, Given]
     tag: str
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest to be."""
-        return parse_manifest(self.identity, "an order")
+        """The manifest to be; of its settings, which JSON carried, sequences are tuples again."""
+        found = parse_manifest(self.identity, "an order")
+        return replace(found, params={name: _as_tuples(value) for name, value in found.params.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -58,19 +68,25 @@ class Order:
         return cls(body["identity"], body["inputs"], resources, body["tag"])
 
 
+def _as_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_as_tuples, value))
+    return {key: _as_tuples(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
 def order_of(job: Job, resources: Mapping[str, Given], store: ShardStore) -> Order:
     """The order of a job whose inputs and resources are in the store."""
     inputs = {
-        view: tuple(_input(job, path.parent.parent.name, path.parent.name, path.name) for path in paths)
+        view: tuple((path.parent.parent.name, path.name, stated_hash(job, path)) for path in paths)
         for view, paths in job.inputs.items()
     }
     _, tag = store.pointer(job.stage.name, job.shard)
     return Order(job.identity.to_json(), inputs, resources, tag)
 
 
-def _input(job: Job, stage: str, shard: str, file: str) -> tuple[str, str, str, str]:
-    table = file.removesuffix(".parquet")
-    return stage, shard, file, job.identity.inputs[f"{stage}.{table}/{shard}"]
+def stated_hash(job: Job, path: Path) -> str:
+    """The hash that a job states of an input file."""
+    return job.identity.inputs[f"{path.parent.parent.name}.{path.stem}/{path.parent.name}"]
 
 
 def stage_named(name: str) -> RecordStage:
@@ -97,8 +113,3 @@ def version_here() -> dict[str, str]:
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "unicode": unicodedata.unidata_version,
     }
-
-
-def given(pack: str, resource: Resource, inside: str) -> Given:
-    """A resource that is packed under a name."""
-    return Given(pack, inside, resource.fingerprint)

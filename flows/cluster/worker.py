@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.places import Place, open_place
-from flows.cluster.orders import Order, stage_named, version_here
-from flows.cluster.packs import unpacked
+from flows.adapters.places import open_place
+from flows.cluster.orders import Given, Order, stage_named, version_here
+from flows.cluster.packs import kept, unpack
 from flows.cluster.store import ShardStore
 from flows.engine.execution import collect_rarely
 from flows.engine.manifest import Manifest, read_run
 from flows.engine.runner import Job, Resource, execute
-from flows.engine.scratch import system_temporary
-from schemas.errors import MedqrelsError
+from flows.engine.scratch import home, owned_folder
+from schemas.errors import FetchError, MedqrelsError
 
 _ONE_AT_A_TIME = threading.Lock()
 """Whatever threads a worker was given: a shard in memory, not several."""
-CACHE = "medqrels-packs"
+CACHE = "packs"
+"""Folder of vocabularies and their indexes, which workers of a machine share and keep."""
 
 
 def work(orders: Sequence[Mapping[str, Any]], where: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,32 +52,51 @@ def work(orders: Sequence[Mapping[str, Any]], where: Mapping[str, Any]) -> dict[
     done: list[tuple[str, dict[str, Any]]] = []
     with _ONE_AT_A_TIME:
         collect_rarely()
-        store = ShardStore(_place(where["store"], where["attempts"], where["timeout_seconds"]))
-        for body in orders:
-            try:
+        try:
+            store = _store(where["store"], where["attempts"], where["timeout_seconds"])
+            for body in orders:
                 manifest, run = _make(Order.from_dict(body), store)
-            except MedqrelsError as error:
-                return {**here, "refused": False, "done": done, "error": error}
-            done.append((manifest.to_json(), run))
+                done.append((manifest.to_json(), run))
+        except MedqrelsError as error:
+            return {**here, "refused": False, "done": done, "error": error}
+        except OSError as error:
+            told = MedqrelsError(
+                f"a worker cannot work on: {error.strerror or error}",
+                file=f"{error.filename or ''} on {here['host']}",
+                hint="see to that machine, its TMPDIR and its limits; then run the same command again",
+            )
+            return {**here, "refused": False, "done": done, "error": told}
     return {**here, "refused": False, "done": done}
 
 
 @functools.cache
-def _place(address: str, attempts: int, timeout_seconds: float) -> Place:
-    return open_place(address, attempts=attempts, timeout_seconds=timeout_seconds)
+def _store(address: str, attempts: int, timeout_seconds: float) -> ShardStore:
+    """The store of an address.
+
+    Raises:
+        FetchError: what this machine sees there is no store.
+    """
+    store = ShardStore(open_place(address, attempts=attempts, timeout_seconds=timeout_seconds))
+    if not store.is_seen():
+        raise FetchError(
+            f"a worker on {os.uname().nodename} does not see the store",
+            file=store.place.address,
+            hint="mount the folder on every machine, or name a --store that each of them reaches",
+        )
+    return store
 
 
 def _make(order: Order, store: ShardStore) -> tuple[Manifest, dict[str, Any]]:
     """Make one shard, keep its tables, seal its manifest, and have it count."""
     identity = order.manifest
     manifest, run = store.sealed(identity), dict[str, Any]()
-    if manifest is None:
-        with tempfile.TemporaryDirectory(prefix="medqrels-shard-") as folder:
-            job = _job(order, store, Path(folder))
+    if manifest is None or not store.holds(manifest):
+        with owned_folder(_scratch(), "shard-") as folder:
+            job = _job(order, store, folder)
             manifest = execute(job)
             run = read_run(job.folder)
             for output in manifest.outputs.values():
-                store.send(job.folder / output.file, output.sha256)
+                store.send(job.shard, job.folder / output.file, output.sha256)
         store.seal(manifest)
     store.point(manifest, order.tag)
     return manifest, run
@@ -89,17 +108,39 @@ def _job(order: Order, store: ShardStore, folder: Path) -> Job:
     inputs: dict[str, tuple[Path, ...]] = {}
     for view, files in order.inputs.items():
         paths = []
-        for stage, shard, file, sha256 in files:
-            path = folder / "work" / stage / shard / file
+        for stage, file, sha256 in files:
+            path = folder / "work" / stage / identity.shard / file
             if not path.exists():
-                store.fetch(sha256, path)
+                store.fetch(identity.shard, sha256, path)
             paths.append(path)
         inputs[view] = tuple(paths)
-    cache = system_temporary() / f"{CACHE}-{os.getuid()}"
-    cache.mkdir(mode=0o700, exist_ok=True)
     resources = {
-        name: Resource(unpacked(store.place, given.pack, cache) / given.inside, given.fingerprint)
+        name: Resource(_given(given, store, folder / name) / given.inside, given.fingerprint)
         for name, given in order.resources.items()
     }
     made = folder / "work" / identity.stage / identity.shard
     return Job(stage_named(identity.stage), identity.shard, made, folder / "tmp", inputs, identity, resources)
+
+
+def _given(given: Given, store: ShardStore, folder: Path) -> Path:
+    """The unpacked pack of a resource: kept on this machine, or in a folder that goes with the shard."""
+    if given.is_kept:
+        cache = _scratch() / CACHE
+        cache.mkdir(mode=0o700, exist_ok=True)
+        return kept(store.place, given.pack, cache)
+    if given.pack:
+        unpack(store.place, given.pack, folder)
+    else:
+        folder.mkdir()
+    return folder
+
+
+@functools.cache
+def _own() -> Path:
+    return home()
+
+
+def _scratch() -> Path:
+    """Folder of this user on this machine, and of nobody else; one that tidies up may have removed it."""
+    _own().mkdir(mode=0o700, exist_ok=True)
+    return _own()

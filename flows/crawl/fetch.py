@@ -9,7 +9,7 @@ import collections
 import concurrent.futures
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from flows.crawl.selection import Selection
 from flows.engine.manifest import DROPPED, Manifest, is_intact, publish, read_manifest
 from flows.engine.progress import Steps
-from flows.engine.runner import DROP_TABLE, read_rows, schema_hashes, shards_of, write_rows
+from flows.engine.runner import DROP_TABLE, read_rows, schema_hashes, write_rows
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from schemas.article import RawArticle
@@ -95,6 +95,36 @@ def _stored(workspace: Workspace, folder: Path, manifest: Manifest) -> Iterator[
             yield workspace.raw / name
 
 
+class Held:
+    """Which crawl shard keeps which article, read once and then kept up with what is crawled."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._families: dict[str, set[str]] = {}
+        self._shards: dict[str, str] = {}
+        base = workspace.stage(CRAWL)
+        for folder in sorted(base.iterdir()) if base.is_dir() else ():
+            try:
+                manifest = read_manifest(folder)
+                if manifest is not None:
+                    table = pq.read_table(folder / manifest.outputs["raw"].file, columns=["id"])
+                    self.keep(folder.name, table["id"].to_pylist())
+            except (WorkspaceError, OSError, ValueError):  # damaged: it is fetched anew, and then known
+                continue
+
+    def keep(self, shard: str, ids: Iterable[str]) -> None:
+        """A shard keeps these articles, and none that it kept before."""
+        for family in self._families.pop(shard, ()):
+            if self._shards.get(family) == shard:
+                del self._shards[family]
+        mine = self._families[shard] = set(map(family_key, ids))
+        self._shards.update(dict.fromkeys(mine, shard))
+
+    def other(self, family: str, shard: str) -> str:
+        """The shard that keeps an article (without version), '' for none or this one."""
+        found = self._shards.get(family, "")
+        return "" if found == shard else found
+
+
 def crawl_shard(
     workspace: Workspace,
     selection: Selection,
@@ -102,10 +132,12 @@ def crawl_shard(
     fetch: Fetch,
     connections: int,
     steps: Steps,
+    held: Held | None = None,
 ) -> Manifest:
     """Fetch every locator of a selection and publish the shard.
 
     An article that is held already stays as it is where its server does not answer (`KEPT_UNANSWERED`).
+    One that another shard keeps is a duplicate; which do, `held` tells whoever crawls many shards.
 
     Raises:
         ConservationError: a locator came back neither kept nor dropped.
@@ -132,10 +164,13 @@ def crawl_shard(
     results |= {name: former[name] for name in kept}
     if kept:
         wanted = replace(wanted, inputs={**wanted.inputs, KEPT_UNANSWERED: " ".join(kept)})
-    rows, drops = _unique(results, _held_elsewhere(workspace, selection.shard))
+    held = held or Held(workspace)
+    rows, drops = _unique(results, held, selection.shard)
     if len(rows) + len(drops) != len(selection.locators):
         raise ConservationError(f"crawl {selection.shard}: {len(selection.locators)} in, {len(results)} out")
-    return publish_shard(workspace, wanted, rows, drops, time.monotonic() - started)
+    manifest = publish_shard(workspace, wanted, rows, drops, time.monotonic() - started)
+    held.keep(selection.shard, (row.id for row in rows))
+    return manifest
 
 
 def _is_unanswered(result: RawArticle | Drop) -> bool:
@@ -206,18 +241,8 @@ def publish_shard(
     return manifest
 
 
-def _held_elsewhere(workspace: Workspace, shard: str) -> dict[str, str]:
-    """Articles (without version) that another crawl shard already keeps, with that shard's name."""
-    held: dict[str, str] = {}
-    for other, manifest in shards_of(workspace, CRAWL, but=shard).items():
-        path = workspace.stage(CRAWL) / other / manifest.outputs["raw"].file
-        ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
-        held.update(dict.fromkeys(map(family_key, ids), other))
-    return held
-
-
 def _unique(
-    results: Mapping[str, RawArticle | Drop], held: Mapping[str, str]
+    results: Mapping[str, RawArticle | Drop], held: Held, shard: str
 ) -> tuple[list[RawArticle], list[Drop]]:
     """Rows of distinct articles: of two files with one DOI, or two repositories' PMCID, the first stays."""
     rows: dict[str, RawArticle] = {}
@@ -225,8 +250,8 @@ def _unique(
     for locator, result in sorted(results.items()):
         if isinstance(result, Drop):
             drops.append(result)
-        elif (family := family_key(result.id)) in rows or family in held:
-            first = rows[family].locator if family in rows else f"shard {held[family]}"
+        elif (family := family_key(result.id)) in rows or held.other(family, shard):
+            first = rows[family].locator if family in rows else f"shard {held.other(family, shard)}"
             detail = f"same article as {first}"
             drops.append(
                 Drop(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
-from flows.crawl.fetch import crawl_shard, dropped_of, finished, identity, shard_params, unanswered_of
+from flows.crawl.fetch import Held, crawl_shard, dropped_of, finished, identity, shard_params, unanswered_of
 from flows.crawl.repositories.base import CrawlRequest, Opened, Opening
 from flows.crawl.selection import Selection, select
 from flows.crawl.withdrawn import fingerprint, leaving_out, of_selection
@@ -42,12 +43,14 @@ def _crawl(
     run = current_run()
     register = read_register(session.workspace)
     fetch = leaving_out(opened.fetch, register, request.source)
+    by_name = {item.shard: item for item in chosen}
+    held = functools.cache(lambda: Held(session.workspace))
     total = sum(len(item.locators) for item in chosen)
     with measured() as cost, session.reporter.stage("crawl", total, "articles") as steps:
 
         @task(name="crawl", task_run_name="crawl/{shard}")
         def fetch_shard(shard: str) -> None:
-            selection = next(item for item in chosen if item.shard == shard)
+            selection = by_name[shard]
             gone = fingerprint(of_selection(register, selection).values())
             wanted = identity(selection, params, opened.fingerprint(selection), gone)
             ready = finished(session.workspace, wanted)
@@ -55,7 +58,8 @@ def _crawl(
                 steps.advance(len(selection.locators))
                 done.append((ready, False))
             else:
-                made = crawl_shard(session.workspace, selection, wanted, fetch, opened.connections, steps)
+                given = (session.workspace, selection, wanted, fetch, opened.connections, steps)
+                made = crawl_shard(*given, held())
                 done.append((made, True))
                 folder = session.workspace.stage(CRAWL) / shard
                 for drop in dropped_of(folder, made):

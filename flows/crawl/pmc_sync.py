@@ -38,6 +38,10 @@ _UNDECIDED = frozenset({Reason.FETCH_FAILED.value, Reason.CHECKSUM_MISMATCH.valu
 Fetch = Callable[[str], RawArticle | Drop]
 
 
+class NoInventory(UsageError):  # noqa: N818 - the name says it
+    """A bucket keeps no list of what it holds; it can be asked article by article."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShardState:
     """What a sync found out about one shard.
@@ -95,13 +99,13 @@ def sync(
     Unless it `records`, nothing is marked. `until` is the last day the inventory may be of, '' for any.
 
     Raises:
-        UsageError: the bucket has no inventory.
+        NoInventory: the bucket has none.
         FetchError, InputError: the inventory cannot be fetched or used.
         WorkspaceError: a record of the workspace is damaged.
     """
     inventory = newest(context, until)
     if inventory is None:
-        raise UsageError(
+        raise NoInventory(
             "this bucket has no inventory" + (f" up to {until}" if until else ""),
             file=context.endpoint,
             hint="medqrels crawl pmc --poll asks it",

@@ -64,14 +64,14 @@ class Job:
         )
 
 
-def shards_of(workspace: Workspace, stage: str, *, but: str = "") -> dict[str, Manifest]:
-    """Finished shards of a stage, by name, in order; `but` names one to leave out, unread."""
+def shards_of(workspace: Workspace, stage: str) -> dict[str, Manifest]:
+    """Finished shards of a stage, by name, in order."""
     base = workspace.stage(stage)
     if not base.is_dir():
         return {}
     found = {}
     for folder in sorted(base.iterdir()):
-        manifest = read_manifest(folder) if folder.is_dir() and folder.name != but else None
+        manifest = read_manifest(folder) if folder.is_dir() else None
         if manifest is not None:
             found[folder.name] = manifest
     return found

@@ -252,17 +252,29 @@ def runs_of(workspace: Workspace) -> list[dict[str, Any]]:
     base = workspace.root / RUNS
     found = []
     for path in sorted(base.glob(f"*/{RECORD}")) if base.is_dir() else []:
-        try:
-            row = json.loads(path.read_text("utf-8", "surrogateescape"))
-            row = {**row, "folder": str(path.parent)}
-            unfinished = row["state"] in (WAITING, RUNNING) and row["started"] and row["id"]
-        except (ValueError, KeyError, TypeError, OSError):
-            continue
-        if unfinished and not _is_held(path.parent):
-            row["state"] = KILLED
-            row["why"] = {"message": "its process was killed", "hint": "run it again: it goes on from here"}
-        found.append(row)
+        row = _read(path)
+        if row is not None and _is_unfinished(row) and not _is_held(path.parent):
+            row = _read(path)  # again: it may have ended since it was read
+            if row is not None and _is_unfinished(row):
+                why = {"message": "its process was killed", "hint": "run it again: it goes on from here"}
+                row |= {"state": KILLED, "why": why}
+        if row is not None:
+            found.append(row)
     return sorted(found, key=lambda row: (str(row["started"]), str(row["id"])))  # ids tell seconds only
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """A record and the folder it lies in, None where it is damaged or gone."""
+    try:
+        row = json.loads(path.read_text("utf-8", "surrogateescape"))
+        _ = row["state"], row["started"], row["id"]
+        return {**row, "folder": str(path.parent)}
+    except (ValueError, KeyError, TypeError, OSError):
+        return None
+
+
+def _is_unfinished(row: Mapping[str, Any]) -> bool:
+    return row["state"] in (WAITING, RUNNING) and bool(row["started"] and row["id"])
 
 
 def last_of(rows: Sequence[Mapping[str, Any]], flow: str, dataset: str) -> Mapping[str, Any] | None:

@@ -31,7 +31,7 @@ def own_temporary() -> Iterator[None]:
         yield
         return
     before = tempfile.tempdir
-    with owned_folder(_home(), "run-") as folder:
+    with owned_folder(home(), "run-") as folder:
         tempfile.tempdir = str(folder)
         _inside.set()
         try:
@@ -95,7 +95,7 @@ def _escaped(text: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
 
 
-def _home() -> Path:
+def home() -> Path:
     """One folder for all scratch of this user; where another user has taken its name, one of a new name."""
     folder = system_temporary() / f"medqrels-{os.getuid()}"
     with contextlib.suppress(FileExistsError):

@@ -65,6 +65,11 @@ def read_session(workspace: str | Path | None) -> Session:
     return Session(settings, open_workspace(settings.workspace), current_reporter())
 
 
+def chosen_settings(workspace: str | Path | None) -> Settings:
+    """The settings that a session opened now would have."""
+    return load_settings(workspace=workspace, **(_CHOSEN.get() or {}))
+
+
 @contextlib.contextmanager
 def choosing(**settings: str | None) -> Iterator[None]:
     """Have sessions opened inside use these settings, before file and environment; None is no choice."""
@@ -88,7 +93,7 @@ def patient(seconds: float) -> Iterator[None]:
 @contextlib.contextmanager
 def write_session(workspace: str | Path | None, *, create: bool = False, flow: str = "") -> Iterator[Session]:
     """A session that holds the workspace's writer lock while open; as a run of that flow, if it is named."""
-    settings = load_settings(workspace=workspace, **(_CHOSEN.get() or {}))
+    settings = chosen_settings(workspace)
     opened = open_workspace(settings.workspace, create=create)
     with (
         recorded(opened, flow) as run,

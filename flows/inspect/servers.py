@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import os
 import time
@@ -11,12 +12,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from flows import specs
+from flows.cluster.hired import reach_store, reach_workers
 from flows.engine.settings import Settings
+from schemas.errors import MedqrelsError
 from schemas.wording import without_password
 
 Check = tuple[str, bool | None, str, str]
 """(what was checked, is it well or None for neither, what was seen, how to mend it)."""
 TIMEOUT_SECONDS = 5.0
+ASKS = "medqrels doctor --servers asks"
 _HUB = "https://huggingface.co"
 
 
@@ -31,6 +36,11 @@ def credentials(settings: Settings) -> Iterator[Check]:
     yield _credential("token of Label Studio", key, needed, "set LABEL_STUDIO_API_KEY")
     key = bool(os.environ.get("OPENAI_API_KEY"))
     yield _credential("key of a model server", key, "answer and review judge", "set OPENAI_API_KEY")
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    stored = Path(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path.home() / ".aws" / "credentials")
+    key = all(os.environ.get(name) for name in names) or stored.is_file()
+    needed = "releases or a store in a bucket (not where the machine itself has leave)"
+    yield _credential("credentials of S3", key, needed, f"set AWS_PROFILE, or {' and '.join(names)}")
     key = bool(settings.eutils.api_key.get_secret_value())
     yield _credential("key of NCBI", key, "more than 3 requests a second", "set MEDQRELS_EUTILS__API_KEY")
 
@@ -55,7 +65,47 @@ def server_addresses(settings: Settings) -> list[tuple[str, str, str]]:
         ("e-utilities", settings.eutils.endpoint, "check the network, and MEDQRELS_EUTILS__ENDPOINT"),
         ("europe pmc", settings.europepmc.endpoint, "check the network, and MEDQRELS_EUROPEPMC__ENDPOINT"),
     ]
+    known = {address for _, address, _ in found}
+    found += [row for row in _of_specs(settings) if row[1] not in known]
     return [(name, without_password(address), fix) for name, address, fix in found]
+
+
+def _of_specs(settings: Settings) -> list[tuple[str, str, str]]:
+    """The same of every repository that a spec in data_cards/ crawls."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for path in spec_paths():
+        with contextlib.suppress(MedqrelsError):  # the check of specs tells of it
+            for request in specs.read_dataset(path).requests():
+                for address in request.endpoints(settings):
+                    name = f"{request.source} at {urlsplit(address).hostname}"
+                    fix = f"check the network, and the endpoints in MEDQRELS_{request.source.upper()}__…"
+                    found.setdefault(address, (name, address, fix))
+    return list(found.values())
+
+
+def spec_paths() -> list[Path]:
+    """The specs in data_cards/."""
+    return sorted(specs.DATA_CARDS.glob("*/spec.toml"))
+
+
+def cluster(settings: Settings, ask: bool) -> Iterator[Check]:
+    """The scheduler and the store of work on several machines."""
+    start = "dask scheduler, dask worker, and MEDQRELS_DASK with MEDQRELS_STORE (docs/scale.md)"
+    for name, address, reach in (
+        ("dask scheduler", settings.dask, reach_workers),
+        ("store", settings.store, reach_store),
+    ):
+        if not address:
+            is_half = bool(settings.dask or settings.store)
+            detail = "none set, and the other is" if is_half else "none set: this machine makes the shards"
+            yield name, False if is_half else None, detail, start
+        elif not ask:
+            yield name, None, f"{without_password(address)}, not asked", ASKS
+        else:
+            try:
+                yield name, True, reach(settings), ""
+            except MedqrelsError as error:
+                yield name, False, f"{without_password(address)}: {error.message}", error.hint or start
 
 
 def reached(address: str) -> tuple[bool, str, float | None]:

@@ -28,7 +28,7 @@ from flows.engine.progress import LoggingReporter
 from flows.engine.runs import Run, recorded
 from flows.engine.session import patient, reporting
 from flows.engine.settings import load_settings
-from flows.engine.workspace import Workspace, open_workspace
+from flows.engine.workspace import Busy, Workspace, open_workspace
 from flows.release.flow import release
 from flows.review.commands import pull_reviews
 from flows.review.store import has_review
@@ -136,7 +136,9 @@ def review_pull(
     wait_minutes: Minutes = 15,
     overrides: Overrides | None = None,
 ) -> dict[str, Any]:
-    """Fetch new answers of annotators into the workspace; where there is no review, do nothing.
+    """Fetch new answers of annotators into the workspace.
+
+    Where there is no review, or another run holds the workspace for longer, do nothing and say so.
 
     Args:
         spec: The dataset's spec.toml.
@@ -150,8 +152,14 @@ def review_pull(
         if not has_review(_opened(workspace), name):
             run.set(notes=[f"{name} has no review"])
             return report(run)
-        made = _of_the_network("review pull", lambda: pull_reviews(workspace, name))
-        run.set(notes=pulled(made, dry_run=False).splitlines())
+
+        def work() -> None:
+            try:
+                run.set(notes=pulled(pull_reviews(workspace, name), dry_run=False).splitlines())
+            except Busy as error:  # the next one fetches the same answers
+                run.set(notes=[f"nothing fetched this time: {error.message}"])
+
+        _of_the_network("review pull", work)
         return report(run)
 
 

@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from curation.published.manifest import read_manifest
+from flows.cluster.hired import store_address
+from flows.cluster.store import STORES, ShardStore, stores_of
 from flows.engine.published import published
 from flows.engine.register import add_to_register, read_register
 from flows.engine.releases import earlier_releases
@@ -24,7 +26,15 @@ from flows.publish.publish import SCHEME, hub_of, place_of
 from flows.publish.ready import TaskRelease
 from flows.release.rebuild import PURGED
 from flows.takedown.cascade import resolve
-from flows.takedown.purge_local import answer_keys, clear_work, delete_raw, raw_paths, scrub, scrub_records
+from flows.takedown.purge_local import (
+    answer_keys,
+    clear_work,
+    delete_raw,
+    raw_paths,
+    scrub,
+    scrub_records,
+    shards_with,
+)
 from flows.takedown.takedown import known, planned, reason_of, settle
 from schemas.errors import UsageError, WorkspaceError
 from schemas.hashing import canonical_json
@@ -136,6 +146,8 @@ class _Purge:
         gone = {row.id for row in (*read_register(self.workspace), *self.found.rows) if self._is_of(row)}
         self.gone = sorted(gone)
         self.entry = self._entry(reason)
+        self.shards = shards_with(self.workspace, self.named)
+        self.stores = self._found_stores()
         self.waiting: list[str] = []
         self.served: list[str] = []
 
@@ -176,11 +188,30 @@ class _Purge:
             entry.is_cleared = True
             _store(workspace, entry)
         delete_raw(workspace, entry.source, entry.raw)
+        self._clear_stores()
         for dataset in entry.datasets():
             self._dataset(dataset)
         entry.is_done = not (self.waiting or self.served)
         _store(workspace, entry)
         return {**self._shown(), "hub": [], "is_plan": False}
+
+    def _found_stores(self) -> dict[str, ShardStore]:
+        """By address, every store that the workspace was brought to, and that of the settings."""
+        settings = self.session.settings
+        addresses = {*stores_of(self.workspace), *([store_address(settings)] if settings.store else [])}
+        return {address: ShardStore(place_of(address, settings)) for address in sorted(addresses)}
+
+    def _clear_stores(self) -> None:
+        """Copies that machines share, with all that was made of the article's shard there."""
+        noted = stores_of(self.workspace)
+        for address, store in self.stores.items():
+            if store.is_seen():
+                left = [name for shard in self.shards for name in store.erase(shard)]
+                self.served += [f"{address}: {name} is there" for name in left]
+            elif address in noted:
+                self.waiting.append(
+                    f"mount the store {address}; if it is gone for good, delete its line in {STORES}"
+                )
 
     def _newest(self, dataset: str) -> tuple[str, list[TaskRelease]] | None:
         """The newest release, if it holds nothing of the article."""
@@ -251,6 +282,7 @@ class _Purge:
             "raw": entry.raw,
             "answers": len(entry.answers),
             "published": entry.published,
+            "stores": {address: self.shards for address in self.stores},
             "review": self.found.review,
             "waiting": self.waiting,
             "served": self.served,
@@ -277,6 +309,7 @@ def describe(done: dict[str, Any]) -> str:
     lines += [f"  {counted(done['answers'], 'answer')} of models"] if done["answers"] else []
     for to, labels in done["published"].items():
         lines.append(f"  published to {to}: {', '.join(labels)}")
+    lines += [f"  store {address}: shard {', '.join(shards)}" for address, shards in done["stores"].items()]
     for one in done["hub"]:
         lines.append(
             f"    {one['repository']}: {counted(len(one['commits']), 'commit')}, tags "

@@ -110,14 +110,16 @@ def delete_raw(workspace: Workspace, source: str, paths: Sequence[str]) -> None:
                 ledger.forget(source, name)
 
 
+def shards_with(workspace: Workspace, named: Withdrawn) -> list[str]:
+    """Shards of the crawl that the article was asked for in."""
+    asked = (item for item in selections(workspace) if item.source == named.source)
+    return sorted(item.shard for item in asked if named.locator in item.locators)
+
+
 def clear_work(workspace: Workspace, named: Withdrawn) -> None:
     """Delete what stages made of the article's shard and of all together; the next run makes it anew."""
     crawled = shards_of(workspace, CRAWL)
-    mine = {
-        item.shard
-        for item in selections(workspace)
-        if item.source == named.source and named.locator in item.locators
-    }
+    mine = shards_with(workspace, named)
     for stage in sorted(workspace.work.iterdir()) if workspace.work.is_dir() else ():
         if stage.name in (CRAWL, SELECTION) or not stage.is_dir():
             continue

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from flows.crawl.pmc_sync import repoll, sync
+from flows.crawl.pmc_sync import NoInventory, repoll, sync
 from flows.crawl.repositories.base import polite_client
 from flows.engine.manifest import Manifest
 from flows.engine.progress import Reporter
@@ -22,7 +22,7 @@ from flows.engine.workspace import Workspace
 from flows.takedown.cascade import crawled
 from flows.takedown.takedown import planned, settle
 from schemas import licences
-from schemas.errors import FetchError, InputError, UsageError
+from schemas.errors import FetchError, InputError
 from schemas.licences import Profile
 from schemas.spec import DatasetSpec
 from schemas.withdrawal import WithdrawalReason, Withdrawn
@@ -159,7 +159,7 @@ class Sweeper:
         """What changed in the bucket, each change looked at; a key is gone only if every answer says so."""
         try:
             report = sync(self.workspace, context, records=records, until=self.as_of)
-        except UsageError:  # a bucket without an inventory
+        except NoInventory:
             report = repoll(self.workspace, context, self.connections, records=records)
         except FetchError:
             found.unanswered += ids

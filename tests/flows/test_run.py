@@ -15,6 +15,8 @@ import pytest
 
 from annotation.assignment import numbered
 from annotation.verdicts import Terms
+from flows.cli.app import run_cli
+from flows.cluster import hired
 from flows.crawl.locators import read_ids
 from flows.engine.workspace import Workspace, open_workspace
 from flows.inspect.status import status
@@ -141,3 +143,25 @@ def test_the_run_works_for_many_days(
     listed = {item["version"]: item for item in status(workspace)["releases"]}
     assert list(listed) == ["1.0.0", "1.1.0", "1.1.1"]
     assert not any(item["publishable"] for item in listed.values()), "the sample is synthetic"
+
+
+def test_a_cluster_that_is_not_there_is_found_out_before_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def crawl(*_: Any) -> None:
+        raise AssertionError("hours of it")
+
+    monkeypatch.setattr("flows.run.crawl", crawl)
+    monkeypatch.setattr(hired, "PATIENCE_SECONDS", 0.5)
+    spec = str(DATA_CARDS / "medqrels-sample" / "spec.toml")
+    dask, store = ("--dask", "tcp://127.0.0.1:9"), ("--store", str(tmp_path / "store"))
+    for options, code, told in (
+        (dask, 2, "--store (or MEDQRELS_STORE) is missing"),
+        (store, 2, "--dask (or MEDQRELS_DASK) is missing"),
+        ((*dask, *store), 3, "no Dask scheduler answers"),
+        ((*dask, "--store", "gs://bucket"), 2, "names no place"),
+    ):
+        given = ["run", "--spec", spec, "--workspace", str(tmp_path / "ws"), *options]
+        for command in (given, [*given, "--dry-run"]):
+            assert run_cli(command) == code and told in capsys.readouterr().err
+    assert not (tmp_path / "store").exists()

@@ -50,7 +50,9 @@ class PmcRequest(CrawlRequest):
         default=None, ge=1, description="Most articles of the query: those released first."
     )
     refresh: bool = Field(default=False, description="Ask the query anew, not its record.")
-    sync: bool = Field(default=False, description="Crawl again what the inventory shows changed.")
+    sync: bool = Field(
+        default=False, description="Crawl again what the inventory shows changed; without one, as --poll."
+    )
     poll: bool = Field(default=False, description="As --sync, asking the bucket for every article.")
     as_of: str = Field(
         default="",
@@ -117,13 +119,17 @@ class PmcRequest(CrawlRequest):
         return list(asked.pmcids), [f"PMC on the query: {warning}" for warning in asked.warnings]
 
     def _brought_up_to_date(self, opening: Opening, context: pmc.PmcContext) -> list[str]:
-        from flows.crawl.pmc_sync import repoll, sync
+        from flows.crawl.pmc_sync import NoInventory, repoll, sync
 
+        if not (self.sync or self.poll):
+            return []
+        told = []
         if self.sync:
-            return [sync(opening.workspace, context, until=self.as_of).line()]
-        if self.poll:
-            return [repoll(opening.workspace, context, opening.settings.pmc.connections).line()]
-        return []
+            try:
+                return [sync(opening.workspace, context, until=self.as_of).line()]
+            except NoInventory as error:
+                told = [f"{error.message}: every article is asked for"]
+        return [*told, repoll(opening.workspace, context, opening.settings.pmc.connections).line()]
 
     def _query(self) -> PmcQuery | None:
         """The query of a request, None when it has none.

@@ -8,8 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from flows.cluster.dask_workers import workers_at
 
 OTHER_VERSION = """
 from flows.cluster import worker
@@ -71,6 +74,22 @@ class DaskCluster:
                 stderr=log,
                 cwd=self.folder,
             )
+
+    def await_workers(self, count: int) -> None:
+        """Wait until the scheduler knows so many, and no dead one."""
+        end = time.monotonic() + 120
+        while workers_at(self.address, 60) != count:
+            if time.monotonic() > end:
+                raise TimeoutError(f"not {count} workers")
+            time.sleep(0.2)
+
+    def have_workers(self, count: int) -> None:
+        """Kill or start workers until there are so many."""
+        while len(self.workers) > count:
+            self.kill_worker()
+        while len(self.workers) < count:
+            self.add_worker()
+        self.await_workers(count)
 
     def kill_worker(self, number: int = 0) -> None:
         """End a worker in the middle of what it does."""

@@ -7,31 +7,38 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from flows.adapters.places import LocalPlace, open_place
+from curation.tasks.registry import TASKS
+from flows.adapters.places import open_place
 from flows.build.jobs import jobs_of
-from flows.cluster import dask_workers, packs
+from flows.cluster import dask_workers
 from flows.cluster.hired import hired
 from flows.cluster.store import ShardStore
 from flows.engine.execution import split_done
-from flows.engine.manifest import Output, read_manifest
+from flows.engine.manifest import read_manifest, read_run
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import Resource, plan
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.pipeline import Choices, steps
-from schemas.errors import ConservationError, FetchError, UsageError, WorkspaceError
+from schemas.errors import FetchError, UsageError
+from schemas.hashing import sha256_file
+from schemas.stages import RecordStage
 from sources.stage import PARSE
 from tests.flows.cluster.dask_cluster import OTHER_VERSION, DaskCluster, running_cluster
 from tests.flows.publish.s3_server import BUCKET, environment, running_s3
 from tests.flows.toy import snapshot
 
 STAGES = ("parse", "extract")
+ALL_STAGES = tuple(
+    step.name for verb in ("extract", "ground") for step in steps(verb) if isinstance(step.stage, RecordStage)
+)
+"""What is made shard by shard before the tasks."""
+PER_ARTICLE = tuple(task.per_article.name for task in TASKS.values())
 
 
 class Told(SilentReporter):
@@ -78,7 +85,7 @@ def run(workspace: Workspace, address: str, store: str, stages: tuple[str, ...] 
     settings = Settings(workspace=workspace.root, dask=address, store=store)
     session = Session(settings, workspace, told)
     with hired(session) as pool:
-        for step in steps("extract"):
+        for step in (*steps("extract"), *steps("ground"), *steps("build")):
             if step.name in stages:
                 _, waiting = split_done(jobs_of(session, step, Choices()))
                 with ThreadPoolExecutor(8) as threads:  # as a flow does: a group in each
@@ -131,20 +138,33 @@ def test_two_workers_and_a_bucket_give_the_bytes_of_one_machine(
     shared = ShardStore(place)
     for job in plan(crawled, PARSE, resources={"raw": Resource(crawled.raw)}):
         claim, _ = shared.pointer("parse", job.shard)
-        assert f"{job.shard}/{claim}.json" in place.listed("shards/parse")
+        assert f"{claim}.json" in place.listed(f"shards/{job.shard}/parse")
         assert shared.sealed(job.identity) == read_manifest(job.folder)
 
-    before = place.listed("objects")
+    before = place.listed("shards")
     shutil.rmtree(crawled.stage("extract"))  # a disk that was lost: what is sealed is made by nobody again
     run(crawled, cluster.address, store)
-    assert same(crawled, sample) and place.listed("objects") == before
+    assert same(crawled, sample) and place.listed("shards") == before
+
+
+@pytest.mark.parametrize("count", [3, 1])
+def test_every_stage_of_shards_is_the_same_with_any_number_of_workers(
+    sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path, count: int
+) -> None:
+    cluster.have_workers(count)
+    run(crawled, cluster.address, str(tmp_path / "store"), (*ALL_STAGES, *PER_ARTICLE))
+    for stage in (*ALL_STAGES, *PER_ARTICLE):
+        assert same(crawled, sample, (stage,)), stage
+    hosts = {read_run(folder)["worker"] for stage in ALL_STAGES for folder in crawled.stage(stage).iterdir()}
+    assert (len(hosts) > 1) == (count > 1)
 
 
 def test_a_killed_worker_leaves_no_trace(
     sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path
 ) -> None:
+    cluster.have_workers(2)
     store = tmp_path / "store"
-    sealed = when(lambda: any((store / "shards" / "parse").glob("*/*.json")), cluster.kill_worker)
+    sealed = when(lambda: any((store / "shards").glob("*/parse/*.json")), cluster.kill_worker)
     run(crawled, cluster.address, str(store))
     sealed.join()
     assert same(crawled, sample) and len(cluster.workers) == 1
@@ -164,7 +184,7 @@ def test_a_cluster_that_lost_every_worker_is_given_up_and_new_ones_are_used(
         while cluster.workers:
             cluster.kill_worker()
 
-    sealed = when(lambda: any((store / "shards" / "parse").glob("*/*.json")), kill_all)
+    sealed = when(lambda: any((store / "shards").glob("*/parse/*.json")), kill_all)
     with pytest.raises(FetchError, match="no worker left"):
         run(crawled, cluster.address, str(store))
     sealed.join()
@@ -191,43 +211,18 @@ def test_a_store_that_nobody_knows_is_refused(crawled: Workspace) -> None:
     assert not list(Path.cwd().glob("gs:*"))
 
 
-def test_a_store_refuses_other_bytes_and_older_work(sample: Workspace, tmp_path: Path) -> None:
-    """What a worker that was thought lost can still do: say the same again. Nothing else."""
-    store = ShardStore(LocalPlace(tmp_path))
-    folder = next(path for path in sorted(sample.stage("parse").iterdir()))
-    manifest = read_manifest(folder)
-    assert manifest is not None
-    store.seal(manifest)
-    store.seal(manifest)
-    other = {name: Output(out.file, "0" * 64, out.rows) for name, out in manifest.outputs.items()}
-    with pytest.raises(ConservationError, match="the bytes are others"):
-        store.seal(replace(manifest, outputs=other))
-    store.point(manifest, "")
-    _, tag = store.pointer("parse", manifest.shard)
-    newer = replace(manifest, inputs={**manifest.inputs, "changed": "1"})
-    store.point(newer, tag)
-    store.point(newer, tag)
-    with pytest.raises(WorkspaceError, match="another run moved shard"):
-        store.point(manifest, tag)
-    with pytest.raises(FetchError, match="is not in the store"):
-        store.fetch("0" * 64, tmp_path / "x")
-
-
-def test_a_pack_holds_what_a_stage_is_given(tmp_path: Path) -> None:
-    place = LocalPlace(tmp_path / "store")
-    index = tmp_path / "index"
-    (index / "deep").mkdir(parents=True)
-    (index / "deep" / "terms").write_bytes(b"terms")
-    (index / "head.json").write_bytes(b"{}")
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    name = packs.resource_name("vocabulary", index, "print")
-    assert name != packs.resource_name("vocabulary", index, "another print")
-    packs.send_pack(place, name, index, list(packs.below(index)), tmp_path)
-    assert snapshot(packs.unpacked(place, name, cache)) == snapshot(index)
-    assert packs.unpacked(place, name, cache) == cache / name.removesuffix(".tar")
-    with pytest.raises(FetchError, match="is not in the store"):
-        packs.unpacked(place, "resources/none.tar", cache)
-    with pytest.raises(WorkspaceError, match="no longer there"):
-        packs.send_pack(place, "raw/s/gone.tar", index, ["gone"], tmp_path)
-    assert not [path for path in cache.rglob(".*")] and not place.has("raw/s/gone.tar")
+def test_what_rotted_in_the_store_is_sent_and_made_again_within_the_run(
+    sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    run(crawled, cluster.address, str(store))
+    shutil.rmtree(crawled.stage("extract"))
+    for path in store.glob("shards/*/tables/*"):
+        path.write_bytes(b"rotten")
+    told = run(crawled, cluster.address, str(store))
+    assert same(crawled, sample) and any("a table was damaged in the store" in line for line in told)
+    for folder in (path for stage in STAGES for path in crawled.stage(stage).iterdir()):
+        manifest = read_manifest(folder)
+        assert manifest is not None
+        for output in manifest.outputs.values():
+            assert sha256_file(store / "shards" / folder.name / "tables" / output.sha256) == output.sha256

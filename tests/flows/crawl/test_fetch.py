@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from flows.crawl.fetch import PASSING, RAW, crawl_shard, finished, identity, unanswered_of
+from flows.crawl.fetch import PASSING, RAW, Held, crawl_shard, finished, identity, unanswered_of
 from flows.crawl.selection import Selection, select
 from flows.engine.manifest import MANIFEST, Manifest
 from flows.engine.runner import Resource, execute, plan, read_rows, shards_of, table_files
@@ -55,12 +55,13 @@ def crawl(
     fetch: Callable[[str], RawArticle | Drop],
     fingerprint: str = "",
     connections: int = 4,
+    held: Held | None = None,
 ) -> Manifest:
     workspace.raw.mkdir(exist_ok=True)
     for locator in selection.locators:
         (workspace.raw / f"{locator}.xml").touch()
     return crawl_shard(
-        workspace, selection, identity(selection, PARAMS, fingerprint), fetch, connections, Counted()
+        workspace, selection, identity(selection, PARAMS, fingerprint), fetch, connections, Counted(), held
     )
 
 
@@ -292,3 +293,37 @@ def test_what_is_not_as_it_was_does_not_stay(workspace: Workspace) -> None:
 
     made = crawl(workspace, selection, fetch, "next")
     assert unanswered_of(made) == ["PMC3"] and made.dropped == {"fetch_failed": 2}
+
+
+def test_which_shard_keeps_an_article_is_read_once_and_kept_up(workspace: Workspace) -> None:
+    """The same drops as when every shard looks at all others, which took time with the square of shards."""
+    first, second, third = (select(workspace, "pmc", [f"PMC{n}"], 1)[0] for n in (1, 2, 3))
+    held = Held(workspace)
+
+    def same(locator: str) -> RawArticle:
+        return article(locator, "pmc:PMC1.1")
+
+    def other(locator: str) -> RawArticle:
+        return article(locator)
+
+    assert crawl(workspace, first, same, held=held).units["article"]["kept"] == 1
+    (workspace.stage("crawl") / first.shard / "raw.parquet").rename(workspace.root / "aside")
+    assert crawl(workspace, second, same, held=held).dropped == {"duplicate_article": 1}
+    (workspace.root / "aside").rename(workspace.stage("crawl") / first.shard / "raw.parquet")
+    assert drops(workspace)[-1].detail == f"same article as shard {first.shard}"
+    assert crawl(workspace, third, same).dropped == {"duplicate_article": 1}
+    gone = crawl(workspace, first, lambda locator: drop(locator, Reason.NOT_FOUND), "anew", held=held)
+    assert gone.units["article"]["kept"] == 0
+    assert crawl(workspace, second, same, held=held).units["article"]["kept"] == 1
+    assert crawl(workspace, second, other, "anew", held=held).units["article"]["kept"] == 1
+    assert crawl(workspace, third, same, held=held).units["article"]["kept"] == 1
+
+
+def test_a_damaged_shard_does_not_stop_the_crawl_of_others(workspace: Workspace) -> None:
+    first, second = (select(workspace, "pmc", [f"PMC{n}"], 1)[0] for n in (1, 2))
+    crawl(workspace, first, article)
+    folder = workspace.stage("crawl") / first.shard
+    for file in (folder / "raw.parquet", folder / MANIFEST):
+        file.write_bytes(b"rotten")
+        assert crawl(workspace, second, article).units["article"]["kept"] == 1
+    assert crawl(workspace, first, article).units["article"]["kept"] == 1

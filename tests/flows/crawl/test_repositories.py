@@ -142,6 +142,12 @@ def test_pmc_sync_crawls_again_what_changed(
         again = Crawl(workspace, pmc={"endpoint": later.endpoint})
         assert again("pmc", sync=True)[0] == ["pmc:PMC1.1", "pmc:PMC2.2"]
     assert "1 changed" in again.notes[0]
+    made.add("PMC1", 2, body="<p>Corrected too.</p>")
+    with BucketServer([made.root]) as later:  # whose inventories are all of a later day, as if it had none
+        again = Crawl(workspace, pmc={"endpoint": later.endpoint})
+        assert again("pmc", sync=True, as_of="2020-01-01")[0] == ["pmc:PMC1.2", "pmc:PMC2.2"]
+    assert "no inventory up to 2020-01-01: every article is asked for" in again.notes[0]
+    assert "the bucket: 0 new, 1 changed" in again.notes[1]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from flows.engine import runs
 from flows.engine.runs import KEPT, KEPT_OF_A_FLOW, current_run, last_of, recorded, runs_of
 from flows.engine.session import patient, write_session
 from flows.engine.workspace import Workspace
@@ -143,3 +145,19 @@ def test_old_runs_go_and_damaged_records_end_nothing(workspace: Workspace) -> No
         assert [path.exists() for path in half] == [False, True]
     assert len(list((workspace.root / "runs").iterdir())) == KEPT
     assert [row["flow"] for row in runs_of(workspace)] == ["crawl"]
+
+
+def test_a_run_that_ends_while_it_is_looked_at_was_not_killed(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = contextlib.ExitStack()
+    goes_on.enter_context(recorded(workspace, "nightly"))
+    looked_for = runs._is_held
+
+    def ended_meanwhile(folder: Path) -> bool:
+        goes_on.close()
+        return looked_for(folder)
+
+    monkeypatch.setattr(runs, "_is_held", ended_meanwhile)
+    (row,) = runs_of(workspace)
+    assert (row["state"], row["why"]) == ("completed", {})

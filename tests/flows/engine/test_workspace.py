@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from flows.engine.workspace import STORAGE_VERSION, Workspace, open_workspace, write_atomic
+from flows.engine.workspace import STORAGE_VERSION, Busy, Workspace, open_workspace, write_atomic
 from schemas.errors import WorkspaceError
 
 HOLD = """
 import sys
 from pathlib import Path
-from flows.engine.workspace import open_workspace
+from flows.engine.workspace import Busy, open_workspace
 with open_workspace(Path(sys.argv[1])).writing():
     print("held", flush=True)
     sys.stdin.readline()
@@ -89,7 +89,7 @@ def test_another_process_holds_the_lock(workspace: Workspace, repository: Path) 
     ) as other:
         assert other.stdin is not None and other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(WorkspaceError, match="another medqrels process") as caught, workspace.writing():
+        with pytest.raises(Busy, match="another medqrels process") as caught, workspace.writing():
             pass
         assert caught.value.file == str(workspace.root) and "wait" in caught.value.hint
         assert f"process {other.pid}" in caught.value.message

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from flows import specs
+from flows.cluster import hired
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.inspect import doctor
@@ -86,9 +88,16 @@ def test_a_writer_is_told_while_it_lives(workspace: Workspace) -> None:
 def test_credentials_are_told_and_never_shown(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    names = ("HF_TOKEN", "LABEL_STUDIO_API_KEY", "OPENAI_API_KEY", "MEDQRELS_EUTILS__API_KEY")
+    names = (
+        "HF_TOKEN", "LABEL_STUDIO_API_KEY", "OPENAI_API_KEY", "MEDQRELS_EUTILS__API_KEY",
+        "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+    )  # fmt: skip
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    checks = ("token of the Hub", "token of Label Studio", "key of a model server", "key of NCBI")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    checks = (
+        "token of the Hub", "token of Label Studio", "key of a model server", "key of NCBI",
+        "credentials of S3",
+    )  # fmt: skip
     for name in names:
         monkeypatch.delenv(name, raising=False)
     without = examined(Settings(workspace=workspace.root))
@@ -99,6 +108,7 @@ def test_credentials_are_told_and_never_shown(
     assert {found[check]["ok"] for check in checks} == {True}
     text = doctor.describe(list(found.values()))
     assert SECRET not in text and SECRET not in json.dumps(found)
+    assert "       next: set OPENAI_API_KEY" in doctor.describe(list(without.values()))
     assert doctor.is_well(
         [row for row in without.values() if "token" in row["check"] or "key" in row["check"]]
     )
@@ -121,3 +131,51 @@ def test_disk_clock_and_a_damaged_workspace(workspace: Workspace, monkeypatch: p
     lines = doctor.describe(list(found.values())).splitlines()
     place = lines.index(next(line for line in lines if line.startswith("FAIL disk of the workspace")))
     assert lines[place + 1].lstrip().startswith("next: free some space")
+
+
+def test_cluster_and_store_are_told_and_asked(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hired, "PATIENCE_SECONDS", 0.5)
+    root = workspace.root
+    for settings, state, detail in (
+        (Settings(workspace=root), None, "none set: this machine makes the shards"),
+        (Settings(workspace=root, store=str(tmp_path)), False, "none set, and the other is"),
+        (Settings(workspace=root, dask="tcp://127.0.0.1:9", store=str(tmp_path)), None, "not asked"),
+    ):
+        found = examined(settings)["dask scheduler"]
+        assert found["ok"] is state and detail in found["detail"] and found["fix"]
+    asked = examined(settings, ask_servers=True)
+    assert (
+        asked["dask scheduler"]["ok"] is False
+        and "no Dask scheduler answers" in asked["dask scheduler"]["detail"]
+    )
+    assert "dask worker" in asked["dask scheduler"]["fix"]
+    assert asked["store"]["ok"] is True and asked["store"]["detail"] == f"{tmp_path}, with nothing in it yet"
+
+
+def test_what_a_spec_crawls_is_asked_and_a_spec_that_cannot_be_read_is_told(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(specs, "DATA_CARDS", tmp_path)
+    head = 'name = "{0}"\ntitle = "Some books"\nlicence_profile = "open"\n'
+    for name, more in (("books", '[sources]\nlitarch = ["NBK1"]\n'), ("broken", "[sources]\nnowhere = 1\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "spec.toml").write_text(head.format(name) + more + "[tasks.summary]\n", "utf-8")
+    settings = Settings(workspace=workspace.root)
+    found = examined(settings)
+    assert found["spec of books"]["ok"] is True and found["spec of broken"]["ok"] is False
+    addresses = {
+        row["detail"].partition(",")[0] for name, row in found.items() if name.startswith("litarch at ")
+    }
+    assert addresses == {settings.litarch.endpoint, settings.litarch.oai_endpoint}
+    assert not any(name.startswith("openstax") for name in found)
+
+
+def test_no_contact_is_no_failure_and_says_how_to_set_one(workspace: Workspace) -> None:
+    found = examined(Settings(workspace=workspace.root, contact=""))["contact"]
+    assert (
+        found["ok"] is None
+        and doctor.is_well([found])
+        and f"next: {doctor.CONTACT}" in doctor.describe([found])
+    )

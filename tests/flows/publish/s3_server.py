@@ -88,6 +88,11 @@ class S3Server:
             self.kill()
             raise
 
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
+
     def kill(self) -> None:
         """End it at once."""
         self._process.kill()

@@ -17,7 +17,7 @@ from prefect.utilities.timeout import timeout
 from flows.cli.app import run_cli
 from flows.crawl.repositories.pmc import PmcRequest
 from flows.engine.runs import runs_of
-from flows.engine.workspace import Workspace
+from flows.engine.workspace import Busy, Workspace
 from flows.schedule import report as reports
 from flows.schedule import scheduled
 from flows.schedule.deployments import ENTRYPOINT, all_planned, prefect_yaml, runner_deployments
@@ -162,3 +162,18 @@ def test_no_module_beside_the_flows_bears_a_package_s_name() -> None:
     packages = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()}
     assert {"flows", "schemas"} <= packages and "scheduled" in beside
     assert not beside & (packages | set(sys.stdlib_module_names))
+
+
+def test_a_review_pull_that_waited_long_enough_fetches_nothing_and_is_no_failure(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def held(*_: Any) -> None:
+        raise Busy("another medqrels process is writing to this workspace: nightly of night")
+
+    monkeypatch.setattr(scheduled, "has_review", lambda workspace, name: True)
+    monkeypatch.setattr(scheduled, "pull_reviews", held)
+    monkeypatch.setattr(scheduled, "_of_the_network", lambda name, work: work())
+    scheduled.review_pull.fn(str(spec), workspace=str(tmp_path / "ws"))
+    (row,) = runs_of(Workspace(tmp_path / "ws"))
+    assert row["state"] == "completed" and "nothing fetched this time" in row["notes"][0]
+    assert "nightly of night" in row["notes"][0]

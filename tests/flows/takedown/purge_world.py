@@ -11,14 +11,18 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from curation.extract.stage import EXTRACT
 from curation.published.manifest import read_manifest
 from flows.adapters.cache import AnswerCache
 from flows.adapters.llm_runner import key_of, store_name
 from flows.adapters.places import open_place
+from flows.cluster.sending import Sending
+from flows.cluster.store import ShardStore, note_store
 from flows.crawl.locators import read_ids
+from flows.engine.manifest import read_manifest as read_shard
 from flows.engine.progress import SilentReporter
 from flows.engine.published import note
-from flows.engine.runner import table_files
+from flows.engine.runner import Resource, plan, table_files
 from flows.engine.workspace import Workspace, open_workspace
 from flows.publish.place import PlacePublisher
 from flows.publish.ready import TaskRelease
@@ -30,6 +34,7 @@ from schemas.hashing import sha256_file
 from schemas.prompt import Prompt, PromptPart
 from schemas.record import to_table
 from sources.sample import ids_path
+from sources.stage import PARSE
 from tests.flows.publish.hub_client import publisher
 from tests.flows.publish.hub_server import ORGANIZATION
 from tests.flows.review.small_review import candidate
@@ -49,6 +54,8 @@ class World:
 
     workspace: Workspace
     shelves: tuple[str, ...]
+    stores: tuple[str, ...]
+    """Places that machines share shards in."""
     articles: tuple[str, str]
     texts: tuple[str, str]
     """A passage of each."""
@@ -122,9 +129,29 @@ def make(folder: Path) -> Path:
     return folder
 
 
-def opened(folder: Path, shelves: Sequence[str]) -> World:
-    """The same with an answer of a model and an item under review for each article."""
+def brought(workspace: Workspace, address: str) -> None:
+    """Bring the workspace to a store as a run on several machines does, with all that they made."""
+    note_store(workspace, address)
+    store = ShardStore(open_place(address, attempts=3, timeout_seconds=10.0))
+    store.begin()
+    sending = Sending(workspace, store)
+    for stage, resources in ((PARSE, {"raw": Resource(workspace.raw)}), (EXTRACT, {})):
+        jobs = plan(workspace, stage, resources=resources)
+        sending.orders(jobs)
+        for job in jobs:
+            manifest = read_shard(job.folder)
+            assert manifest is not None
+            for output in manifest.outputs.values():
+                store.send(job.shard, job.folder / output.file, output.sha256)
+            store.seal(manifest)
+            store.point(manifest, "")
+
+
+def opened(folder: Path, shelves: Sequence[str], stores: Sequence[str] = ()) -> World:
+    """The same, brought to stores, with an answer of a model and an item under review for each article."""
     workspace = Workspace(folder / "ws")
+    for address in stores:
+        brought(workspace, address)
     rows = [
         row for path in table_files(workspace, "extract.passages") for row in pq.read_table(path).to_pylist()
     ]
@@ -137,7 +164,7 @@ def opened(folder: Path, shelves: Sequence[str]) -> World:
     with AnswerCache(workspace.answers, store_name("a-model")) as store:
         store.put({key_of(one): f"said of {n}: {texts[n]}".encode() for n, one in enumerate(prompts)})
     review_folder(workspace, DATASET, TASK).write_candidates(candidate(DATASET, n, texts[n]) for n in (0, 1))
-    return World(workspace, tuple(shelves), (first, second), (texts[0], texts[1]))
+    return World(workspace, tuple(shelves), tuple(stores), (first, second), (texts[0], texts[1]))
 
 
 def prompt(number: int, text: str) -> Prompt:
@@ -155,7 +182,7 @@ def holding(root: Path, words: bytes) -> list[str]:
     for path in sorted(root.rglob("*")):
         if path.is_file():
             content = path.read_bytes()
-            if path.suffix == ".parquet":
+            if content[:4] == b"PAR1":
                 content = str(pq.read_table(io.BytesIO(content)).to_pylist()).encode()
             found += [path.relative_to(root).as_posix()] if words in content else []
     return found

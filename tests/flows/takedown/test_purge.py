@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.cli.app import run_cli
+from flows.crawl.selection import selections
 from flows.engine.manifest import MANIFEST, Manifest
 from flows.engine.runner import shards_of, table_files
 from flows.engine.workspace import Workspace
@@ -49,7 +50,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def world(made: Path, tmp_path: Path) -> World:
     """With an answer and an item under review for each."""
-    return opened(Path(shutil.copytree(made, tmp_path / "purge")), [str(tmp_path / "shelf")])
+    folder = Path(shutil.copytree(made, tmp_path / "purge"))
+    return opened(folder, [str(tmp_path / "shelf")], [str(tmp_path / "store")])
 
 
 @pytest.fixture
@@ -70,6 +72,7 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     world.publish("1.0.0")
     raw = workspace.raw / "pmc" / id.removeprefix("pmc:")
     old = hub.repositories[REPOSITORY].head
+    assert {name.split("/")[2] for name in holding(Path(world.stores[0]), world.words)} == {"raw", "tables"}
     places = {name.split("/")[0] for name in holding(workspace.root, world.words)}
     assert places == {"raw", "work", "releases", "answers", "review", "recorded"} and raw.is_dir()
 
@@ -78,6 +81,9 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     assert bytes_of(workspace.root) == before and planned["answers"] == 1
     assert planned["releases"] == [f"{DATASET}@1.0.0"]
     assert planned["published"] == {to: [f"{DATASET}@1.0.0"] for to in (world.shelves[0], DESTINATION)}
+    shards = {item.locators: item.shard for item in selections(workspace)}
+    gone = shards.pop((id.removeprefix("pmc:").partition(".")[0],))
+    assert planned["stores"] == {world.stores[0]: [gone]}
     assert planned["raw"] == [f"pmc/{raw.name}/{path.name}" for path in sorted(raw.iterdir())] != []
     assert {"q0", "d0"} <= {row["id"] for row in planned["withdrawn"]}
     told = describe(planned)
@@ -89,6 +95,10 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     assert sorted(one.units["article"]["kept"] for one in crawled) == [0, 1]
     assert not first["is_done"] and first["waiting"] == [RUN]
     assert {name.split("/")[0] for name in holding(workspace.root, world.words)} == {"releases"}
+    store = Path(world.stores[0])
+    assert [path.name for path in (store / "shards").iterdir()] == [*shards.values()]
+    kept = {path.parent.name for path in (store / "shards").rglob("*") if path.is_file()}
+    assert kept == {"raw", "tables", "parse", "extract"}
     assert not raw.exists() and hub.repositories[REPOSITORY].head == old
     world.run_again()
     waits = world.purge()
@@ -153,6 +163,7 @@ def nothing_left(world: World, hub: HubServer, old: str) -> None:
     assert set(repository.objects) == {one.sha256 for one in repository.head.tree.values() if one.is_large}
     assert not any(world.words in blob.content for blob in repository.head.tree.values())
     assert not holding(world.workspace.root, world.words) and not holding(Path(world.shelves[0]), world.words)
+    assert not holding(Path(world.stores[0]), world.words)
     assert not world.directory("1.0.0").exists()
     assert all(b"said of 0" not in content for content in stored(world.workspace.root))
     assert any(b"said of 1" in content for content in stored(world.workspace.root))
@@ -194,6 +205,21 @@ def test_what_the_hub_still_serves_is_told_and_nothing_is_called_done(world: Wor
     repository.edit(README__md=b"---\n---\nMine\n")
     with pytest.raises(ReleaseError, match="changed on the Hub"):
         world.purge(dry_run=True)
+
+
+def test_a_store_that_cannot_be_seen_is_waited_for(world: World) -> None:
+    store = Path(world.stores[0])
+    away = store.rename(store.with_name("not mounted"))
+    waits = world.purge()
+    assert not waits["is_done"] and waits["waiting"] == [
+        f"mount the store {store}; if it is gone for good, delete its line in stores.txt"
+    ]
+    away.rename(store)
+    assert world.purge()["is_done"] and not holding(store, world.words)
+    shutil.rmtree(store)
+    assert not world.purge()["is_done"]
+    (world.workspace.root / "stores.txt").unlink()
+    assert world.purge()["is_done"]
 
 
 def test_what_cannot_be_purged_and_who_confirms(
