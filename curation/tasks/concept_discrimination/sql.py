@@ -19,6 +19,7 @@ from curation.tasks.concept_discrimination.settings import OwnReason
 from curation.tasks.concept_discrimination.vocabulary_sql import (
     COMMON_PER_MILLE,
     LANGUAGE,
+    LEAST_COMMON,
     MAX_CHILDREN,
     VOCABULARY,
 )
@@ -224,6 +225,7 @@ OVER_ALL = SetStage(
         "depth": DEPTH,
         "window": WINDOW,
         "common_per_mille": COMMON_PER_MILLE,
+        "least_common": LEAST_COMMON,
     },
     reasons=frozenset(OwnReason),
     resources={

@@ -24,8 +24,9 @@ NAME_EDGES = (2, 3, 5, 9)
 """Names from which the next band of names begins."""
 ARTICLE_EDGES = (1, 2, 4, 8, 16)
 """Articles of the crawl that name a concept, from which the next band begins."""
-COMMON_PER_MILLE = 10
-"""A word in the names of more than so many concepts of a thousand tells none from another: `syndrome`."""
+COMMON_PER_MILLE, LEAST_COMMON = 10, 10
+"""A word in the names of more than so many concepts of a thousand, and of so many at all, tells none from
+another: `syndrome`. Definitions say such words less often than names do."""
 LEAST_LETTERS = 3
 """Of a word that is compared by itself."""
 
@@ -97,7 +98,8 @@ COMMON_WORDS = f"""
         WHERE split_part(language, '-', 1) = '{LANGUAGE}' AND {OWN_NAMES}),
     counted AS (SELECT word, count(*) AS concepts FROM said WHERE word <> '' GROUP BY word),
     frequent AS MATERIALIZED (
-        FROM counted WHERE concepts * 1000 > {COMMON_PER_MILLE} * (SELECT count(DISTINCT concept) FROM said))
+        FROM counted WHERE concepts > {LEAST_COMMON}
+            AND concepts * 1000 > {COMMON_PER_MILLE} * (SELECT count(DISTINCT concept) FROM said))
     SELECT name_form(word) AS form, max(concepts) AS concepts FROM frequent
     WHERE name_form(word) <> '' GROUP BY name_form(word)
 """
