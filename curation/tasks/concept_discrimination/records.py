@@ -91,8 +91,8 @@ class Definition:
 class CommonWord:
     """A word that the names of so many concepts have that it tells none from another."""
 
-    form: str = column("its stem, or a short word in capitals")
-    concepts: int = column("concepts with its most frequent inflection in a name of theirs")
+    word: str = column("without case")
+    concepts: int = column("concepts that have it in a name, in this inflection")
 
 
 @record

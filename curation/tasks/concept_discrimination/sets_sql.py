@@ -99,9 +99,12 @@ _NAMES = f"""
     said AS (
         SELECT number AS gold, form FROM called WHERE form <> '' AND number IN (SELECT number FROM golds)
         UNION SELECT number, form FROM golds WHERE form <> ''),
+    wanted AS MATERIALIZED (
+        SELECT DISTINCT c.gold, c.number, g."group", g.band FROM could AS c
+        JOIN described AS g ON g.number = c.gold),
     alike AS MATERIALIZED (
-        SELECT DISTINCT c.gold, c.number FROM could AS c JOIN described AS g ON g.number = c.gold
-        JOIN described AS m ON m.number = c.number AND m."group" = g."group" AND m.band = g.band),
+        SELECT w.gold, w.number FROM wanted AS w SEMI JOIN described AS m
+            ON m.number = w.number AND m."group" = w."group" AND m.band = w.band),
     told AS MATERIALIZED (
         SELECT number, told_forms(text) AS told FROM described
         WHERE number IN (SELECT number FROM alike)),
