@@ -129,11 +129,12 @@ def test_sets_are_made_of_it_and_no_restricted_name_leaves(made: tuple[Path, Wor
 
 
 def test_they_come_back_byte_for_byte_from_ones_own_metathesaurus(
-    made: tuple[Path, Workspace], capsys: pytest.CaptureFixture[str]
+    made: tuple[Path, Workspace], tmp_path: Path
 ) -> None:
     directory, workspace = made
-    assert run_cli(["vocabulary", "fill", str(directory), "--workspace", str(workspace.root), "--json"]) == 0
-    folder = Path(json.loads(capsys.readouterr().out)["folder"])
+    folder = tmp_path / "filled"
+    command = ["vocabulary", "fill", str(directory), str(folder), "--workspace", str(workspace.root)]
+    assert run_cli(command) == 0
     filled = {row["id"]: row for row in rows(folder, "names/corpus")}
     wanted = rows(directory, "name_recipes")
     assert filled.keys() == {row["corpus-id"] for row in wanted}

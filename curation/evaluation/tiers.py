@@ -112,6 +112,7 @@ def tier_report(
         "error": {name: _by_tier(values, data) for name, values in sorted(errors.items())},
         "evidence": sorted(name for system, _ in systems if family_of(system) for name in [system.name]),
         "families": sorted(means),
+        "family": {system.name: family for system, _ in systems if (family := family_of(system))},
         "other_languages": dict(sorted(others.items())),
         **_verdict(means, data, _not_by_lot(blind)),
         "blind": blind,

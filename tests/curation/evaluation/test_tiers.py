@@ -74,6 +74,7 @@ def test_tiers_that_get_harder_pass_and_shuffled_ones_do_not(data: Collection) -
     assert found is not None and (found["status"], found["why"]) == ("passed", "")
     assert found["shuffled_that_pass"] == 0 and set(found["without"].values()) == {True}
     assert found["tiers"] == {"1": 80, "2": 80, "3": 80}
+    assert found["family"]["dense"] == "universal-sentence-encoder" and len(found["family"]) == 4
     assert found["error"]["dense"]["1"]["mean"] < 0.2 < found["error"]["dense"]["3"]["low"]
 
 
