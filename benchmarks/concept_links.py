@@ -31,6 +31,9 @@ from schemas.extracted import Passage, Source
 from schemas.hashing import sha256_text
 from schemas.record import to_table
 
+FLOOR = 0.90
+"""Precision against gold of others' making, on each set, below which pairs are candidates and no labels."""
+READ = Path(__file__).with_name("developer_checks") / "concept_links.json"
 SETS = {"gsc_plus_dev": "GSCplus_dev_gold.tsv", "ncbi_dev": "NCBI_dev_gold.tsv"}
 _MERGED = """
     SELECT code AS id, min(concept) AS concept FROM names WHERE code <> '' GROUP BY code
@@ -152,9 +155,10 @@ def section() -> list[str]:
         "words are ('hereditary breast cancer' as breast neoplasms). `python -m benchmarks.concept_links`",
         "",
         "| gold | texts | linked | right | wider | other concept | part of a longer mention "
-        "| not annotated | precision | without wider |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| not annotated | precision | without wider | floor | read: right in meaning |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|",
     ]
+    read = Counter((row["gold"], row["verdict"]) for row in json.loads(READ.read_text("utf-8"))["rows"])
     for name, found in sorted(read_result("concept_links")["sets"].items()):
         kinds = ("right", "wider", "other_concept", "in_longer_mention", "not_annotated")
         counts = [found["verdicts"].get(kind, 0) for kind in kinds]
@@ -162,12 +166,23 @@ def section() -> list[str]:
         shown = " | ".join(map(str, counts))
         lines.append(
             f"| {name} | {found['documents']} | {found['linked']} | {shown} | {found['precision']:.3f} "
-            f"| {without:.3f} |"
+            f"| {without:.3f} | {FLOOR:.2f}: {'met' if found['precision'] >= FLOOR else 'missed'} "
+            f"| {counts[0] + read[name, 'acceptable']} of {found['linked']} |"
         )
     return [
         *lines,
         "",
-        "Words that are no concept's name, or several's, make no query and are not counted.",
+        "Words that are no concept's name, or several's, make no query and are not counted. Below the floor "
+        "on either set, pairs of the task are candidates.",
+        "",
+        "*Read*: every mention linked otherwise than the gold was read by one developer, no clinician and "
+        "not blind (`developer_checks/concept_links.json`: places, ids and verdicts). Nearly all differ "
+        "because the annotators had one vocabulary (HPO; MeSH and OMIM) without a concept of just these "
+        "words, and gave a neighbour or one above, where the pipeline's vocabulary has the very concept; "
+        "wrong were a name that MeSH lists under a narrower heading, and two findings merged into one "
+        "concept. That is also why sets of the shared articles, whose words are real keywords, read better "
+        "(66 of 66, below) than this measures. The reader made the rules, so the floor is held against the "
+        "gold alone.",
         "",
     ]
 

@@ -135,7 +135,28 @@ CONFUSIONS = _table(
         number("depth", "steps from the top of the vocabulary's hierarchy, the shortest way"),
         number("articles", "other articles of the crawl than the query's own that name the concept"),
         Column("above", STRINGS, "the concept and what is within two steps above it (CURIEs), sorted"),
+        Column("further", STRINGS, "what is three steps above it by the shortest way (CURIEs)", since=4),
         Column("below", STRINGS, "the concept and all that is below it (CURIEs), sorted"),
+        Column(
+            "name_hashes",
+            STRINGS,
+            "first 16 hex digits of SHA-256 over '<query-id> <name>' of each English name: its stems, or a "
+            "short one in capitals as it is; sorted",
+            since=4,
+        ),
+        Column(
+            "id_hashes",
+            STRINGS,
+            "the same of each id that it is mapped to in DOID, MeSH, OMIM, SNOMED CT and UMLS",
+            since=4,
+        ),
+        Column(
+            "common",
+            STRINGS,
+            "of the gold concept: those of the marked words that so many concepts' names have that they tell "
+            "none from another (stems)",
+            since=4,
+        ),
     ),
     *PAIR_KEY,
     reader="auditor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from curation.concepts.stems import name_form, told_forms
 from flows.engine.interrupts import end_with_signals
 from flows.engine.manifest import DROPPED, Output
 from schemas.errors import ConservationError, MedqrelsError
@@ -58,9 +59,10 @@ def connect(
         end_with_signals(connection)
         try:
             connection.execute("SET enable_progress_bar = false")  # it would go to stdout, amid --json
-            connection.create_function(
-                "normalise_text", _normalised, ["VARCHAR"], "VARCHAR", type=duckdb.func.PythonUDFType.ARROW
-            )  # DuckDB itself has NFC only
+            for function, answer in _FUNCTIONS.items():
+                connection.create_function(
+                    function, answer, ["VARCHAR"], "VARCHAR", type=duckdb.func.PythonUDFType.ARROW
+                )
             if within is not None:
                 lock(connection, within)
             yield connection
@@ -80,11 +82,17 @@ def lock(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) -> None
     connection.execute("SET lock_configuration = true")
 
 
-def _normalised(texts: pa.Array) -> pa.Array:
-    """`schemas.hashing.normalise_text` as an SQL function: what counts as equal does so everywhere."""
-    return pa.array(
-        [None if text is None else normalise_text(text) for text in texts.to_pylist()], pa.string()
-    )
+def _of_texts(read: Callable[[str], str]) -> Callable[[pa.Array], pa.Array]:
+    """A function of one text as an SQL function: what counts as equal does so everywhere."""
+
+    def answer(texts: pa.Array) -> pa.Array:
+        return pa.array([None if text is None else read(text) for text in texts.to_pylist()], pa.string())
+
+    return answer
+
+
+_FUNCTIONS = {read.__name__: _of_texts(read) for read in (normalise_text, name_form, told_forms)}
+"""DuckDB itself has NFC only, and no stemmer."""
 
 
 def literal(path: Path) -> str:

@@ -19,6 +19,7 @@ _WHY = {
     "1": "far members, and the document of the gold concept shares a word with the marked ones",
     "2": "near members, and the document of the gold concept shares a word with the marked ones",
     "3": "near members, and the document of the gold concept shares no word with the marked ones",
+    "": "the marked words are in another language than the documents, so none can be shared",
 }
 _SHOWN = 3
 """Rejected concepts named for each reason."""
@@ -95,11 +96,14 @@ def describe_set(found: dict[str, Any]) -> str:
     tables, labels = found["tables"], found["labels"]
     lines = [found["id"]]
     for row in tables["queries"]:
-        lines += [f"  from {row['source_id']}, tier {row['tier']}: {_WHY.get(row['tier'], '')}", ""]
+        tier = f"tier {row['tier']}" if row["tier"] else "no tier"
+        lines += [f"  from {row['source_id']}, {tier}: {_WHY.get(row['tier'], '')}", ""]
         lines += [f"  {row['text']}", ""]
     for row in tables["anchored"]:
         concept = _named(row["concept"], labels) if row["concept"] else f"{row['concepts']} concepts"
         lines.append(f"  anchor {row['surface']!r}, by {row['link_id']}: {concept}")
+    common = sorted({word for row in tables["confusions"] for word in row.get("common") or ()})
+    lines += [f"  of its words too many names have {', '.join(common)} (stems)"] if common else []
     order = {"gold": 0, "member": 1}
     seeds = {row["concept"] for row in tables["checked"] if row.get("is_seed")}
     for row in sorted(tables["confusions"], key=lambda item: (order[item["role"]], item["corpus_id"])):
@@ -139,7 +143,7 @@ def _path(row: dict[str, Any], labels: dict[str, str]) -> str:
     if row["kin"] == "itself":
         return "the concept itself"
     if row["kin"] == "far":
-        return "far: nothing within two steps above joins the two"
+        return "far: nothing within three steps above joins the two"
     steps = "up, down" if row["kin"] == "sibling" else "up, up, down, down"
     return f"{row['kin']} ({steps}) by {_named(row['via'], labels)}"
 

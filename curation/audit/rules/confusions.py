@@ -7,45 +7,72 @@ from typing import Any
 
 from curation.audit.rule import Check, Defect, Rule
 from curation.audit.rules.planting import new_row
+from curation.concepts.stems import name_form
+from schemas.hashing import sha256_text
 
 _SIZE = 8
 _Q, _C = '"query-id"', '"corpus-id"'
 _OF = 'SELECT "query-id" AS q, "corpus-id" AS c, * FROM confusions'
-_MARKED = r"normalise_text(regexp_extract(q.text, '\[\[ (.*?) \]\]', 1))"
-_TOLD = "' ' || normalise_text(d.text) || ' '"
+_MARKED = r"name_form(regexp_extract(q.text, '\[\[ (.*?) \]\]', 1))"
+_TOLD = "told_forms(d.text)"
+_COMMON = "coalesce(g.common, []::VARCHAR[])"
 _PAIRS = f"""SELECT a.q, a.c, b.c AS other, a.concept, b.concept AS of_other, a.below, b.below AS below_other,
         a.role AS own, b.role AS role_other
     FROM ({_OF}) AS a JOIN ({_OF}) AS b ON b.q = a.q AND a.c < b.c"""
 _WORDS = "len(string_split(trim(d.text), ' '))"
 _EDGES = (8, 16, 32, 64)
 _BAND = " + ".join(f"({_WORDS} >= {edge})::INTEGER" for edge in _EDGES)
-_ROOTS = (
-    """list_transform(list_filter(string_split(marked, ' '), lambda x: length(x) > 3), lambda x: x[1:5])"""
-)
-_SHARED = f"""(contains(told, ' ' || marked || ' ')
-    OR len(list_filter({_ROOTS}, lambda x: contains(told, ' ' || x))) > 0)"""
+_LONGEST_NAME = 8
+"""Words of the longest name that texts are searched for."""
+_APART = "list_filter(string_split(marked, ' '), lambda word: length(word) > 2)"
+"""Words that are compared by themselves."""
+_SHARED = f"""(marked <> '' AND (contains(told, ' ' || marked || ' ') OR list_has_any(
+    string_split(told, ' '), list_filter({_APART}, lambda word: NOT list_contains(common, word)))))"""
 _STATED = f"""
-    SELECT q.id AS q, q.tier, {_MARKED} AS marked, {_TOLD} AS told, s.far, s.near
+    SELECT q.id AS q, q.tier, {_MARKED} AS marked, {_TOLD} AS told, {_COMMON} AS common, s.far, s.near,
+        split_part(q.language, '-', 1) = split_part(d.language, '-', 1) AS is_of_one_language
     FROM queries AS q JOIN ({_OF}) AS g ON g.q = q.id AND g.role = 'gold' JOIN corpus AS d ON d.id = g.c
     JOIN (SELECT q, count(*) FILTER (kin = 'far') AS far,
             count(*) FILTER (kin IN ('sibling', 'cousin')) AS near
         FROM ({_OF}) WHERE role = 'member' GROUP BY q) AS s ON s.q = q.id"""
 _TIERS = f"""
-    SELECT q, tier, wanted FROM (SELECT q, tier, CASE
+    SELECT q, tier, wanted FROM (SELECT q, tier, CASE WHEN NOT is_of_one_language THEN ''
             WHEN near = 0 AND {_SHARED} THEN '1' WHEN far = 0 AND {_SHARED} THEN '2'
             WHEN far = 0 THEN '3' ELSE 'none' END AS wanted FROM ({_STATED}))
     WHERE tier IS DISTINCT FROM wanted"""
 _KIN = f"""
     SELECT m.q, m.c, m.kin FROM ({_OF}) AS m JOIN ({_OF}) AS g ON g.q = m.q AND g.role = 'gold'
     WHERE m.role = 'member' AND CASE m.kin
-        WHEN 'far' THEN list_has_any(m.above, g.above)
+        WHEN 'far' THEN list_has_any(list_concat(m.above, m.further), list_concat(g.above, g.further))
         WHEN 'sibling' THEN NOT (list_contains(m.above, m.via) AND list_contains(g.above, m.via))
         WHEN 'cousin' THEN NOT (list_contains(m.above, m.via) AND list_contains(g.above, m.via))
         ELSE true END"""
+_CALLED_COMMON = f"""
+    SELECT q, {_APART} AS words, common FROM (
+        SELECT q.id AS q, {_MARKED} AS marked, {_COMMON} AS common
+        FROM queries AS q JOIN ({_OF}) AS g ON g.q = q.id AND g.role = 'gold')"""
+_RUNS = f"""list_transform(
+        flatten(list_transform(range(1, {_LONGEST_NAME + 1}), lambda size: list_transform(
+            range(1, len(m.words) - size + 2), lambda start: m.words[start:start + size - 1]))),
+        lambda run: left(sha256(m.q || ' ' || array_to_string(run, ' ')), 16))"""
+"""Hashes of every run of words of a member's text."""
+_NAMED = f"""
+    SELECT m.q, m.c FROM ({_OF}) AS g JOIN (
+            SELECT s.q, s.c, string_split(trim({_TOLD}), ' ') AS words
+            FROM ({_OF}) AS s JOIN corpus AS d ON d.id = s.c WHERE s.role = 'member') AS m ON m.q = g.q
+    WHERE g.role = 'gold' AND len(g.name_hashes) > 0 AND list_has_any(g.name_hashes, {_RUNS})"""
+
+
+def _in_common(column: str) -> str:
+    """SQL: members that have a hash in common with the gold concept."""
+    return f"""SELECT m.q, m.c FROM ({_OF}) AS m JOIN ({_OF}) AS g ON g.q = m.q AND g.role = 'gold'
+        WHERE m.role = 'member' AND list_has_any(m.{column}, g.{column})"""
+
+
 _TEXT = "A rare disorder of the {} kind that affects the left hand of old sailors."
 _ORDER = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _ASKED = "A child with [[ linnet fever ]] was seen in the ward."
-_NAMING = "A rare disorder that goes with linnet fever in the hands of old sailors."
+_NAMING = "A rare disorder that goes with {} in the hands of old sailors."
 _SHARING = "A rare fever of the first kind that affects the hands of old sailors."
 
 
@@ -58,7 +85,7 @@ def planted_set(number: int, *said: str, **changes: Mapping[str, Any]) -> str:
         changes: values of `query`, and of the set's rows `m0` (gold) to `m7` with their document's text.
     """
     name = f"canary:set{number}"
-    asked = {"text": _ASKED, "tier": "3", **changes.get("query", {})}
+    asked = {"text": _ASKED, "tier": "3", "language": "en", **changes.get("query", {})}
     rows = [
         new_row("queries", {"id": name, **asked}),
         new_row("provenance_queries", {"id": name, "article_id": f"canary:article{number}"}),
@@ -78,10 +105,11 @@ def planted_set(number: int, *said: str, **changes: Mapping[str, Any]) -> str:
             "via": "CANARY:P" if place else "",
             "surface_distance": 900 if place else 0,
             "above": [concept, "CANARY:P"],
+            "further": [],
             "below": [concept],
         }
         rows += [
-            new_row("corpus", {"id": row["corpus-id"], "text": text}),
+            new_row("corpus", {"id": row["corpus-id"], "text": text, "language": "en"}),
             new_row("provenance_corpus", {"id": row["corpus-id"], "article_id": article}),
             new_row("confusions", row | changed),
         ]
@@ -90,15 +118,42 @@ def planted_set(number: int, *said: str, **changes: Mapping[str, Any]) -> str:
 
 _set = planted_set
 
+
+def _hashed(number: int, name: str) -> list[str]:
+    """The published hash of a name, or of an id, in an invented set."""
+    return [sha256_text(f"canary:set{number} {name}")[:16]]
+
+
+def _called(number: int, gold: str, member: str) -> str:
+    """SQL: an invented set, a name of its gold concept and one of a member's."""
+    one, other = (_hashed(number, name_form(name)) for name in (gold, member))
+    return _set(number, m0={"name_hashes": one}, m4={"name_hashes": other})
+
+
+def _told_of(number: int, name: str, words: str) -> str:
+    """SQL: an invented set, a name of its gold concept and what a member's text goes with."""
+    named = {"name_hashes": _hashed(number, name_form(name))}
+    return _set(number, m0=named, m6={"text": _NAMING.format(words)})
+
+
+def _uncommon(number: int) -> str:
+    """SQL: a further query of the same marked words, none of which it calls common."""
+    asked = {"id": f"canary:more{number}", "text": _ASKED, "tier": "", "language": "en"}
+    gold = {"query-id": asked["id"], "corpus-id": f"canary:set{number}d0", "role": "gold", "common": []}
+    return "; ".join([new_row("queries", asked), new_row("confusions", gold)])
+
+
 RULES = (
     Rule(
         "confusion_sets",
-        1,
+        2,
         "Confusion sets",
         f"Every query has a set of {_SIZE} documents of as many concepts, one length band and other articles "
         "than its own. One of them is about its target concept and is its positive; no other is about a "
-        "concept that has a concept below itself in common with another one of the set, has the marked words "
-        "for a name, or is told in a text that names them.",
+        "concept that has a concept below itself in common with another one of the set, shares a name or an "
+        "id it is mapped to with the gold concept, has the marked words for a name, or is told in a text "
+        f"that has these or a name of the gold concept of at most {_LONGEST_NAME} words. Inflection makes no "
+        "other name; short ones in capitals are compared as they are written.",
         "error",
         "queries",
         checks=(
@@ -177,14 +232,51 @@ RULES = (
                 Defect("a synonym as member", _set(10, m4={"surface_distance": 0})),
             ),
             Check(
+                "the member's concept has a name of the gold concept",
+                _in_common("name_hashes"),
+                (
+                    Defect("a member of the same short name", _called(24, "LNP", "LNP")),
+                    Defect("a member whose name is the plural", _called(25, "Linnet pox", "linnet poxes")),
+                ),
+            ),
+            Check(
+                "the member's concept is mapped to an id that the gold concept is mapped to",
+                _in_common("id_hashes"),
+                Defect(
+                    "two concepts that are mapped to a third",
+                    _set(
+                        26,
+                        m0={"id_hashes": _hashed(26, "UMLS:C1")},
+                        m2={"id_hashes": _hashed(26, "UMLS:C1")},
+                    ),
+                ),
+            ),
+            Check(
                 "the member's text names the marked words",
                 f"""SELECT s.q, s.c FROM ({_OF}) AS s JOIN queries AS q ON q.id = s.q
                     JOIN corpus AS d ON d.id = s.c
                     WHERE s.role = 'member' AND {_MARKED} <> ''
                         AND contains({_TOLD}, ' ' || {_MARKED} || ' ')""",
-                Defect(
-                    "a member that names the anchor",
-                    _set(11, m6={"text": _NAMING}),
+                (
+                    Defect(
+                        "a member that names the anchor",
+                        _set(11, m6={"text": _NAMING.format("linnet fever")}),
+                    ),
+                    Defect(
+                        "a member that names it in the plural",
+                        _set(27, m6={"text": _NAMING.format("linnet fevers")}),
+                    ),
+                ),
+            ),
+            Check(
+                "the member's text has a name of the gold concept",
+                _NAMED,
+                (
+                    Defect(
+                        "a member told with another name of the gold concept",
+                        _told_of(28, "Zephyr pox", "zephyr poxes"),
+                    ),
+                    Defect("a member told with its short name", _told_of(29, "LNP", "LNP itself")),
                 ),
             ),
             Check(
@@ -222,11 +314,12 @@ RULES = (
     ),
     Rule(
         "confusion_tiers",
-        1,
+        2,
         "Tiers of confusion sets",
         "The tier of a query is the function of its set that is stated: how members stand to the gold "
-        "concept by what is within two steps above both, then whether the gold document shares a word with "
-        "the marked ones.",
+        "concept by what is above both (near: within two steps, far: nothing within three), then whether the "
+        "gold document has the marked words or one of them that is not called common; none where query and "
+        "document are in two languages. A word is common in all sets or in none.",
         "error",
         "queries",
         checks=(
@@ -238,6 +331,14 @@ RULES = (
                     Defect(
                         "a gold document that shares a word",
                         _set(17, m0={"text": _SHARING}),
+                    ),
+                    Defect(
+                        "a gold document that shares a common word alone",
+                        _set(70, query={"tier": "2"}, m0={"text": _SHARING, "common": ["fever"]}),
+                    ),
+                    Defect(
+                        "a tier across two languages",
+                        _set(71, query={"language": "es"}),
                     ),
                     Defect(
                         "near and far members in one set",
@@ -255,9 +356,33 @@ RULES = (
                     ),
                     Defect("a far member that is near", _set(20, m5={"kin": "far", "via": ""})),
                     Defect(
+                        "a far member with something three steps above both",
+                        _set(
+                            72,
+                            m0={"further": ["CANARY:F"]},
+                            m5={"kin": "far", "via": "", "above": ["CANARY:725"], "further": ["CANARY:F"]},
+                        ),
+                    ),
+                    Defect(
                         "a cousin with no grandparent in common",
                         _set(21, m6={"kin": "cousin", "via": "CANARY:x"}),
                     ),
+                ),
+            ),
+            Check(
+                "a word is called common that is none of the marked ones",
+                f"SELECT q FROM ({_CALLED_COMMON}) WHERE NOT list_has_all(words, common)",
+                Defect("a common word that is not marked", _set(73, m0={"common": ["syndrom"]})),
+            ),
+            Check(
+                "{word} is called common here, in other sets it is not",
+                f"""SELECT c.q, c.word FROM (
+                        SELECT q, unnest(common) AS word FROM ({_CALLED_COMMON})) AS c
+                    WHERE c.word IN (SELECT unnest(list_filter(words, lambda word: NOT list_contains(
+                        common, word))) FROM ({_CALLED_COMMON}))""",
+                Defect(
+                    "a word that is common in one set alone",
+                    _set(74, _uncommon(74), m0={"common": ["linnet"]}),
                 ),
             ),
         ),

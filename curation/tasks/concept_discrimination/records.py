@@ -46,6 +46,7 @@ class NamedAnchor:
     query_id: str = column("query")
     link_id: str = column("id of the keyword or title it goes by")
     article_id: str = column("article")
+    language: str = column("primary subtag of the language that it is written in")
     surface: str = column("the marked words")
     matched: str = column("concept that grounding found at these words, '' for none")
     concepts: int = column("concepts that have the name")
@@ -87,13 +88,24 @@ class Definition:
 
 
 @record
+class CommonWord:
+    """A word that the names of so many concepts have that it tells none from another."""
+
+    word: str = column("without case")
+    concepts: int = column("concepts that have it in a name, in this inflection")
+
+
+@record
 class Gold:
     """The concept of one query."""
 
     query_id: str = column("query")
     number: int = column("concept")
+    language: str = column("primary subtag of the language of the marked words")
     surface: str = column("the marked words without case and punctuation")
-    is_shared: bool = column("a word of the marked words stands in the concept's document")
+    form: str = column("the form in which they are compared: stems, or short words in capitals")
+    common: tuple[str, ...] = column("words of that form that too many concepts' names have")
+    is_shared: bool = column("they, or another word of theirs, stand in the concept's document")
 
 
 @record
@@ -141,8 +153,8 @@ class ConfusionSet:
 
     query_id: str = column("query")
     kin: str = column("near or far")
-    is_shared: bool = column("a word of the marked words stands in the gold document")
-    tier: str = column("tier, a function of the two")
+    is_shared: bool = column("the marked words, or one that is not common, stand in the gold document")
+    tier: str = column("tier, a function of the two; '' where the marked words are not English")
     place: int = column("order among the sets of one passage, of which the first is asked about")
 
 
@@ -161,7 +173,11 @@ class Confusion:
     depth: int = column("steps from the top of the hierarchy, the shortest way")
     articles: int = column("other articles of the crawl than the query's own that name it")
     above: tuple[str, ...] = column("CURIEs within two steps above it, itself too, sorted")
+    further: tuple[str, ...] = column("CURIEs three steps above it, by the shortest way, sorted")
     below: tuple[str, ...] = column("CURIEs of all that is below it, itself too, sorted")
+    name_hashes: tuple[str, ...] = column("its names' forms, hashed with the query's id, sorted")
+    id_hashes: tuple[str, ...] = column("the ids that it is mapped to, hashed with the query's id, sorted")
+    common: tuple[str, ...] = column("of the gold concept: marked words that too many concepts' names have")
 
 
 @record

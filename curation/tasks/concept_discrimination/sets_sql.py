@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from curation.tasks.concept_discrimination.records import Checked, ConfusionSet, Screened
 from curation.tasks.concept_discrimination.vocabulary_sql import ARTICLE_EDGES, LANGUAGE, MAX_CHILDREN, band
-from curation.vocabulary.merge_sql import fold
 from schemas.stages import Sql
 
 MEMBERS = 7
@@ -15,12 +14,18 @@ DEPTH = 24
 """Candidates of a kin whose place in the hierarchy is looked at: members and what is rejected on the way."""
 WINDOW = 48
 """Far candidates drawn for a query."""
-NEAR_STEPS = 2
-"""Concepts are far when nothing within so many steps above both joins them."""
+NEAR_STEPS, FAR_STEPS = 2, 3
+"""Steps above within which something joins near concepts, and nothing joins far ones: cousins are at most
+four steps apart, far members at least five."""
+IDENTIFYING = ("DOID", "MESH", "OMIM", "SNOMEDCT_US", "UMLS")
+"""Vocabularies whose ids stand for one concept each: two concepts that are mapped to the same one can be one.
+A code of ICD is a class of many, and so are ids of ORPHA and NCIT as sources use them."""
 MAX_STEPS = 40
 TIERS = {("far", True): "1", ("near", True): "2", ("near", False): "3"}
 """(relation, whether the gold document shares a word with the marked ones) -> tier, written down before any
-run: relation first. Far and not shared is no tier: nothing would tell why such a set is hard."""
+run: relation first. Far and not shared is no tier: nothing would tell why such a set is hard. Neither is any
+set of marked words in another language than the documents: its surface can be shared with none of them."""
+IDENTIFIES = f"split_part(other, ':', 1) IN ({', '.join(map(repr, IDENTIFYING))})"
 
 _NEAR = f"""
     anchors AS (SELECT DISTINCT number FROM golds),
@@ -87,23 +92,34 @@ _NAMES = f"""
     could AS MATERIALIZED (SELECT query_id, gold, number, kin, via FROM near UNION ALL FROM far),
     every AS (SELECT number FROM golds UNION SELECT number FROM could),
     called AS MATERIALIZED (
-        SELECT DISTINCT m.number, {fold("n.name")} AS folded FROM names AS n
-        JOIN numbers AS m ON m.concept = n.concept SEMI JOIN every AS x ON x.number = m.number
-        WHERE split_part(n.language, '-', 1) = '{LANGUAGE}' AND length(n.name) > 3),
+        SELECT DISTINCT number, name_form(name) AS form FROM (
+            SELECT DISTINCT m.number, n.name FROM names AS n
+            JOIN numbers AS m ON m.concept = n.concept SEMI JOIN every AS x ON x.number = m.number
+            WHERE split_part(n.language, '-', 1) = '{LANGUAGE}')),
     said AS (
-        SELECT number AS gold, folded FROM called WHERE number IN (SELECT number FROM golds)
-        UNION SELECT number, surface FROM golds WHERE length(surface) > 3),
+        SELECT number AS gold, form FROM called WHERE form <> '' AND number IN (SELECT number FROM golds)
+        UNION SELECT number, form FROM golds WHERE form <> ''),
+    wanted AS MATERIALIZED (
+        SELECT DISTINCT c.gold, c.number, g."group", g.band FROM could AS c
+        JOIN described AS g ON g.number = c.gold),
+    alike AS MATERIALIZED (
+        SELECT w.gold, w.number FROM wanted AS w SEMI JOIN described AS m
+            ON m.number = w.number AND m."group" = w."group" AND m.band = w.band),
+    told AS MATERIALIZED (
+        SELECT number, told_forms(text) AS told FROM described
+        WHERE number IN (SELECT number FROM alike)),
     naming AS (
-        SELECT c.gold, c.number, min(s.folded) AS folded FROM (SELECT DISTINCT gold, number FROM could) AS c
-        JOIN described AS d ON d.number = c.number JOIN said AS s ON s.gold = c.gold
-        WHERE contains(d.folded, ' ' || s.folded || ' ') GROUP BY ALL),
+        SELECT c.gold, c.number, min(s.form) AS form FROM alike AS c
+        JOIN told AS d ON d.number = c.number JOIN said AS s ON s.gold = c.gold
+        WHERE contains(d.told, ' ' || s.form || ' ') GROUP BY ALL),
     shared AS (
-        SELECT c.gold, c.number, min(a.folded) AS folded FROM (SELECT DISTINCT gold, number FROM could) AS c
-        JOIN called AS a ON a.number = c.gold JOIN called AS b ON b.number = c.number AND b.folded = a.folded
+        SELECT c.gold, c.number, min(a.form) AS form FROM (SELECT DISTINCT gold, number FROM could) AS c
+        JOIN said AS a ON a.gold = c.gold JOIN called AS b ON b.number = c.number AND b.form = a.form
         GROUP BY ALL),
     stated AS (
         SELECT concept, other, 'synonym' AS what FROM relations WHERE relation = 'synonym'
         UNION SELECT concept, other, 'mapped' FROM mappings),
+    meant AS (SELECT DISTINCT concept, other FROM mappings WHERE {IDENTIFIES}),
     tied AS (
         SELECT c.gold, c.number, max(what) AS what FROM (SELECT DISTINCT gold, number FROM could) AS c
         JOIN numbers AS g ON g.number = c.gold JOIN numbers AS m ON m.number = c.number
@@ -112,7 +128,11 @@ _NAMES = f"""
         UNION SELECT c.gold, c.number, max(what) FROM (SELECT DISTINCT gold, number FROM could) AS c
         JOIN numbers AS g ON g.number = c.gold JOIN numbers AS m ON m.number = c.number
         JOIN stated AS s ON (s.concept = m.concept AND s.other = g.concept)
-        GROUP BY ALL)"""
+        GROUP BY ALL
+        UNION SELECT c.gold, c.number, 'mapped' FROM (SELECT DISTINCT gold, number FROM could) AS c
+        JOIN numbers AS g ON g.number = c.gold JOIN numbers AS m ON m.number = c.number
+        JOIN meant AS a ON a.concept = g.concept
+        JOIN meant AS b ON b.concept = m.concept AND b.other = a.other)"""
 _CODES = "substr({}, length('ICD10CM:') + 1)"
 _SEEDS = f"""
     excluding AS (
@@ -145,14 +165,14 @@ SCREENED = f"""
             abs(m.name_band - g.name_band) + abs(m.fame - {_FAME.replace("d.", "g.")}) AS apart,
             CASE WHEN c.number IN (SELECT number FROM gone) THEN 'retired'
                 WHEN t.what IS NOT NULL THEN t.what
-                WHEN s.folded IS NOT NULL THEN 'synonym'
+                WHEN s.form IS NOT NULL THEN 'synonym'
                 WHEN m.number IS NULL THEN 'kind'
                 WHEN m."group" <> g."group" THEN 'semantic_group'
                 WHEN m.band <> g.band THEN 'length_band'
-                WHEN n.folded IS NOT NULL THEN 'names_anchor'
+                WHEN n.form IS NOT NULL THEN 'names_anchor'
                 WHEN c.number IN (SELECT number FROM wide) THEN 'general'
                 ELSE '' END AS reason,
-            coalesce(s.folded, n.folded, '') AS said, e.number IS NOT NULL AS is_seed,
+            coalesce(s.form, n.form, '') AS said, e.number IS NOT NULL AS is_seed,
             EXISTS (FROM stood AS d WHERE d.query_id = c.query_id AND d.number = c.number
                 AND d.is_far = (c.kin = 'far')) AS has_stood
         FROM could AS c JOIN numbers AS o ON o.number = c.number JOIN described AS g ON g.number = c.gold
@@ -192,8 +212,8 @@ CHECKED = f"""
         UNION SELECT p.gold, p.number, 'descendant' FROM pairs AS p
         JOIN above AS a ON a.start = p.number AND a.above = p.gold
         UNION SELECT p.gold, p.number, 'near_relative' FROM pairs AS p
-        JOIN above AS a ON a.start = p.gold AND a.steps <= {NEAR_STEPS}
-        JOIN above AS b ON b.start = p.number AND b.above = a.above AND b.steps <= {NEAR_STEPS}
+        JOIN above AS a ON a.start = p.gold AND a.steps <= {FAR_STEPS}
+        JOIN above AS b ON b.start = p.number AND b.above = a.above AND b.steps <= {FAR_STEPS}
         WHERE p.is_far
         UNION SELECT p.gold, p.number, 'general' FROM pairs AS p WHERE p.number IN (
             SELECT start FROM progeny GROUP BY start HAVING count(*) > {MAX_CHILDREN} + 1)
@@ -228,19 +248,20 @@ _TIER = " ".join(
 )
 SETS = f"""
     WITH counted AS (
-        SELECT g.query_id, g.is_shared,
+        SELECT g.query_id, g.is_shared, g.language,
             count(*) FILTER (c.kin <> 'far' AND c.reason = '') >= {MEMBERS} AS has_near,
             count(*) FILTER (g.is_shared AND c.kin = 'far' AND c.reason = '') >= {MEMBERS} AS has_far
         FROM golds AS g LEFT JOIN checked AS c ON c.query_id = g.query_id GROUP BY ALL),
     dealt AS (
-        SELECT query_id, is_shared, e.is_far IS NOT NULL AS has_stood, CASE
+        SELECT query_id, is_shared, language, e.is_far IS NOT NULL AS has_stood, CASE
             WHEN has_near AND has_far THEN CASE e.is_far WHEN true THEN 'far' WHEN false THEN 'near'
                 ELSE if(md5('kin ' || query_id) < '8', 'near', 'far') END
             WHEN has_near THEN 'near' WHEN has_far THEN 'far' ELSE '' END AS kin
         FROM counted LEFT JOIN (
             SELECT query_id, bool_or(kin = 'far') AS is_far FROM earlier WHERE kin <> 'itself' GROUP BY ALL
             ) AS e USING (query_id))
-    SELECT query_id, kin, is_shared, CASE {_TIER} ELSE '' END AS tier,
+    SELECT query_id, kin, is_shared,
+        CASE WHEN language <> '{LANGUAGE}' THEN '' {_TIER} ELSE '' END AS tier,
         row_number() OVER (
             PARTITION BY p.source_id ORDER BY has_stood DESC, tier DESC, md5(query_id)) AS place
     FROM dealt JOIN (SELECT DISTINCT id AS query_id, source_id FROM all_queries) AS p USING (query_id)

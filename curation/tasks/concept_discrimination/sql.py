@@ -7,6 +7,8 @@ from curation.tasks.concept_discrimination.names_sql import DROPPED, named_sql
 from curation.tasks.concept_discrimination.records import Anchor, Confusion, EarlierMember
 from curation.tasks.concept_discrimination.sets_sql import (
     DEPTH,
+    FAR_STEPS,
+    IDENTIFIES,
     MAX_STEPS,
     MEMBERS,
     NEAR_STEPS,
@@ -14,7 +16,13 @@ from curation.tasks.concept_discrimination.sets_sql import (
     WINDOW,
 )
 from curation.tasks.concept_discrimination.settings import OwnReason
-from curation.tasks.concept_discrimination.vocabulary_sql import LANGUAGE, MAX_CHILDREN, VOCABULARY
+from curation.tasks.concept_discrimination.vocabulary_sql import (
+    COMMON_PER_MILLE,
+    LANGUAGE,
+    LEAST_COMMON,
+    MAX_CHILDREN,
+    VOCABULARY,
+)
 from curation.vocabulary.merge_sql import fold
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.concept import DocumentConcept
@@ -36,6 +44,7 @@ GOLD = f"{NAME}/author-link@1"
 _ENTRY = "'vocabulary:' || d.source || '/' || d.concept"
 """Id of what stands in the place of a definition's article: the entry of its source."""
 _TRIGRAMS = "list_transform(range(1, greatest(length({0}) - 1, 2)), lambda i: {0}[i:i + 2])"
+_HASH = "left(sha256(t.query_id || ' ' || {0}), 16)"
 _CONFUSIONS = f"""
     WITH RECURSIVE asked AS (SELECT query_id, article_id FROM anchored),
     taken AS (
@@ -54,28 +63,46 @@ _CONFUSIONS = f"""
         SELECT DISTINCT number, number FROM taken
         UNION SELECT p.start, e.child FROM progeny AS p JOIN edges AS e ON e.parent = p.below),
     over AS (
-        SELECT w.start, list_sort(list(DISTINCT n.concept)) AS above FROM ways AS w
-        JOIN numbers AS n ON n.number = w.above WHERE w.steps <= {NEAR_STEPS} GROUP BY w.start),
+        SELECT w.start, list_sort(list(n.concept) FILTER (w.steps <= {NEAR_STEPS})) AS above,
+            coalesce(list_sort(list(n.concept) FILTER (w.steps = {FAR_STEPS})), []) AS further
+        FROM (SELECT start, above, min(steps) AS steps FROM ways GROUP BY ALL) AS w
+        JOIN numbers AS n ON n.number = w.above WHERE w.steps <= {FAR_STEPS} GROUP BY w.start),
     under AS (
         SELECT p.start, list_sort(list(DISTINCT n.concept)) AS below FROM progeny AS p
         JOIN numbers AS n ON n.number = p.below GROUP BY p.start),
     called AS (
-        SELECT d.number, {fold("n.name")} AS name FROM names AS n
-        JOIN described AS d ON d.concept = n.concept SEMI JOIN taken AS t ON t.number = d.number
-        WHERE split_part(n.language, '-', 1) = '{LANGUAGE}'),
+        SELECT d.number, split_part(n.language, '-', 1) AS language, n.name FROM names AS n
+        JOIN described AS d ON d.concept = n.concept SEMI JOIN taken AS t ON t.number = d.number),
+    hashed AS (
+        SELECT t.query_id, t.number, list_sort(list(DISTINCT {_HASH.format("c.form")})) AS name_hashes
+        FROM taken AS t JOIN (
+            SELECT DISTINCT number, name_form(name) AS form FROM called WHERE language = '{LANGUAGE}'
+            ) AS c ON c.number = t.number
+        WHERE c.form <> '' GROUP BY ALL),
+    meant AS (
+        SELECT t.query_id, t.number, list_sort(list(DISTINCT {_HASH.format("m.other")})) AS id_hashes
+        FROM taken AS t JOIN numbers AS n ON n.number = t.number JOIN mappings AS m ON m.concept = n.concept
+        WHERE {IDENTIFIES} GROUP BY ALL),
+    spelt AS (
+        SELECT number, language, {fold("name")} AS name FROM called),
     said AS (
         SELECT t.query_id, t.number, {_TRIGRAMS.format("g.surface")} AS a, {_TRIGRAMS.format("c.name")} AS b
-        FROM taken AS t JOIN golds AS g ON g.query_id = t.query_id JOIN called AS c ON c.number = t.number),
+        FROM taken AS t JOIN golds AS g ON g.query_id = t.query_id JOIN spelt AS c ON c.number = t.number
+            AND lower(c.language) IN ('{LANGUAGE}', g.language)),
     distances AS (
         SELECT query_id, number, min(1000 - 1000 * len(list_intersect(a, b))
             // len(list_distinct(list_concat(a, b)))) AS distance FROM said GROUP BY ALL)
     SELECT t.query_id, {_ENTRY} AS corpus_id, d.concept, t.role, t.kin, t.via,
         x.distance AS surface_distance, d.names, coalesce(p.depth, 0) AS depth,
         d.articles - (f.concept IS NOT NULL)::BIGINT AS articles,
-        o.above, u.below
+        o.above, o.further, u.below, coalesce(h.name_hashes, []) AS name_hashes,
+        coalesce(i.id_hashes, []) AS id_hashes, if(t.role = 'gold', w.common, []) AS common
     FROM taken AS t JOIN described AS d ON d.number = t.number
     JOIN distances AS x ON x.query_id = t.query_id AND x.number = t.number
     JOIN over AS o ON o.start = t.number JOIN under AS u ON u.start = t.number
+    JOIN golds AS w ON w.query_id = t.query_id
+    LEFT JOIN hashed AS h ON h.query_id = t.query_id AND h.number = t.number
+    LEFT JOIN meant AS i ON i.query_id = t.query_id AND i.number = t.number
     LEFT JOIN deep AS p ON p.start = t.number JOIN asked AS k ON k.query_id = t.query_id
     LEFT JOIN found_concepts AS f ON f.article_id = k.article_id AND f.concept = d.concept
 """
@@ -165,7 +192,7 @@ EARLIER = EarlierStage(
 )
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=5,
+    version=6,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_anchors": (f"{NAME}.anchors", Anchor),
@@ -192,7 +219,14 @@ OVER_ALL = SetStage(
         SetAccount("query", "all_queries", "id", "queries", "id"),
         SetAccount("set", "asked_sets", "id", "named_queries", "id"),
     ),
-    params={"members": MEMBERS, "max_children": MAX_CHILDREN, "depth": DEPTH, "window": WINDOW},
+    params={
+        "members": MEMBERS,
+        "max_children": MAX_CHILDREN,
+        "depth": DEPTH,
+        "window": WINDOW,
+        "common_per_mille": COMMON_PER_MILLE,
+        "least_common": LEAST_COMMON,
+    },
     reasons=frozenset(OwnReason),
     resources={
         "names": ConceptName,

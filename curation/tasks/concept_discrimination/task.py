@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.tasks.concept_discrimination.anchors import NAME, PER_ARTICLE
-from curation.tasks.concept_discrimination.sql import EARLIER, GOLD, OVER_ALL
+from curation.tasks.concept_discrimination.sql import EARLIER, OVER_ALL
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -51,6 +51,7 @@ TASK = Task(
         ),
     ),
     card=_HERE.with_name("card.md.jinja").read_text("utf-8"),
-    gold_rules=(GOLD,),
+    candidates_because="What an author's word is taken to name agrees with others' gold for 62 and 78 of a "
+    "hundred words on the two sets measured, and 90 are asked for.",
     extra_tables=("confusions", "named_corpus", "named_queries", "named_qrels", "name_recipes"),
 )

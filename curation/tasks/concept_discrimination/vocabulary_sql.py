@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.tasks.concept_discrimination.records import (
+    CommonWord,
     ConceptNumber,
     Definition,
     Edge,
@@ -23,8 +24,11 @@ NAME_EDGES = (2, 3, 5, 9)
 """Names from which the next band of names begins."""
 ARTICLE_EDGES = (1, 2, 4, 8, 16)
 """Articles of the crawl that name a concept, from which the next band begins."""
-ROOT = 5
-"""Letters of a word that must agree; shorter words of fewer than four letters are not compared."""
+COMMON_PER_MILLE, LEAST_COMMON = 10, 10
+"""A word in the names of more than so many concepts of a thousand, and of so many at all, tells none from
+another: `syndrome`. Definitions say such words less often than names do."""
+LEAST_LETTERS = 3
+"""Of a word that is compared by itself."""
 
 
 def band(column: str, edges: tuple[int, ...]) -> str:
@@ -44,7 +48,8 @@ ANCHORED = f"""
     told AS (
         SELECT folded, language, count(*) AS concepts, min(concept) AS concept, bool_or(is_own) AS is_own
         FROM held GROUP BY ALL)
-    SELECT a.query_id, a.link_id, a.article_id, a.surface, a.matched,
+    SELECT a.query_id, a.link_id, a.article_id, lower(split_part(a.language, '-', 1)) AS language,
+        a.surface, a.matched,
         coalesce(t.concepts, 0) AS concepts,
         CASE WHEN t.concepts = 1 AND t.is_own THEN t.concept ELSE '' END AS concept
     FROM asked AS a LEFT JOIN told AS t
@@ -87,25 +92,42 @@ DESCRIBED = f"""
     JOIN kinds AS k ON k.concept = t.concept LEFT JOIN said AS s ON s.concept = t.concept
 """
 """A definition that two concepts have in the same words tells neither from the other."""
-_ROOTS = (
-    f"list_transform(list_filter(string_split(surface, ' '), lambda x: length(x) > 3), lambda x: x[1:{ROOT}])"
-)
+COMMON_WORDS = f"""
+    WITH said AS (
+        SELECT DISTINCT concept, unnest(string_split({fold("name")}, ' ')) AS word FROM names
+        WHERE split_part(language, '-', 1) = '{LANGUAGE}' AND {OWN_NAMES}),
+    counted AS (SELECT word, count(*) AS concepts FROM said WHERE word <> '' GROUP BY word)
+    SELECT word, concepts FROM counted
+    WHERE concepts > {LEAST_COMMON}
+        AND concepts * 1000 > {COMMON_PER_MILLE} * (SELECT count(DISTINCT concept) FROM said)
+"""
+"""Counted as written, and stemmed when they are asked for: the names of a large vocabulary have millions."""
 GOLDS = f"""
     WITH meant AS (
-        SELECT a.query_id, d.number, {fold("a.surface")} AS surface, d.folded
+        SELECT a.query_id, d.number, a.language, {fold("a.surface")} AS surface, name_form(a.surface) AS form,
+            told_forms(d.text) AS told
         FROM anchored AS a JOIN described AS d ON d.concept = a.concept
         WHERE a.matched IN ('', a.concept)
-            AND (SELECT count(*) FROM edges AS e WHERE e.parent = d.number) <= {MAX_CHILDREN})
-    SELECT query_id, number, surface,
-        contains(folded, ' ' || surface || ' ')
-            OR len(list_filter({_ROOTS}, lambda x: contains(folded, ' ' || x))) > 0 AS is_shared
-    FROM meant
+            AND (SELECT count(*) FROM edges AS e WHERE e.parent = d.number) <= {MAX_CHILDREN}),
+    each AS (
+        SELECT *, list_distinct(list_filter(string_split(form, ' '), lambda x: length(x) >= {LEAST_LETTERS}))
+            AS words FROM meant),
+    apart AS (
+        SELECT e.*, list_sort(list_intersect(words, c.forms)) AS common FROM each AS e
+        CROSS JOIN (SELECT coalesce(list(DISTINCT name_form(word)), []) AS forms FROM common_words) AS c)
+    SELECT query_id, number, language, surface, form, common,
+        language = '{LANGUAGE}' AND form <> '' AND (contains(told, ' ' || form || ' ')
+            OR len(list_filter(words, lambda x: NOT list_contains(common, x)
+                AND contains(told, ' ' || x || ' '))) > 0) AS is_shared
+    FROM apart
 """
+"""Words of another language are in no English definition, whatever they mean: nothing can be shared."""
 VOCABULARY: dict[str, Sql] = {
     "anchored": Sql(ANCHORED, NamedAnchor, ("query_id",)),
     "numbers": Sql(NUMBERS, ConceptNumber, ("concept",)),
     "edges": Sql(EDGES, Edge, ("child", "parent")),
     "described": Sql(DESCRIBED, Definition, ("number",)),
+    "common_words": Sql(COMMON_WORDS, CommonWord, ("word",)),
     "golds": Sql(GOLDS, Gold, ("query_id",)),
 }
 """In the order in which they run."""

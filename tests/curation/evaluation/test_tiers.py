@@ -12,7 +12,7 @@ from curation.evaluation.collection import Collection, EvaluationQuery, Head
 from curation.evaluation.labels import LeftOut
 from curation.evaluation.ranking import Ranking, Run
 from curation.evaluation.systems import System, parse_system
-from curation.evaluation.tiers import FAMILIES_NEEDED, family_of, rises, tier_report
+from curation.evaluation.tiers import FAMILIES_NEEDED, by_lot, family_of, rises, tier_report
 from tests.releases import manifest, write
 
 QUERIES, SIZE = 240, 8
@@ -46,17 +46,23 @@ def run(data: Collection, errors: dict[str, float], seed: int) -> Run:
     return found
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Collection:
-    """With a table of sets in which the gold document has the most names, and articles tell nothing."""
+def with_sets(tmp_path: Path, names: int = 2) -> Collection:
+    """With a table of sets: the gold document has so many names and the others two; articles tell nothing."""
     rows = [
         {"query-id": f"q{number:03d}", "corpus-id": name, "role": "member" if place else "gold",
-         "names": 9 if not place else 2, "depth": 3, "articles": (number + place) % SIZE}
+         "concept": f"C{number}-{place}", "names": 2 if place else names, "depth": 3,
+         "articles": (number // 3 + place) % SIZE}
         for number in range(QUERIES) for place, name in enumerate(DOCUMENTS)
     ]  # fmt: skip
     texts = [{"id": name, "text": "one two three"} for name in DOCUMENTS]
     write(tmp_path, {"confusions": rows, "corpus": texts})
     return collection(tmp_path)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Collection:
+    """With sets that give nothing away."""
+    return with_sets(tmp_path)
 
 
 def systems(data: Collection, errors: dict[str, float], count: int = len(MODELS)) -> list[tuple[System, Run]]:
@@ -68,6 +74,7 @@ def test_tiers_that_get_harder_pass_and_shuffled_ones_do_not(data: Collection) -
     assert found is not None and (found["status"], found["why"]) == ("passed", "")
     assert found["shuffled_that_pass"] == 0 and set(found["without"].values()) == {True}
     assert found["tiers"] == {"1": 80, "2": 80, "3": 80}
+    assert found["family"]["dense"] == "universal-sentence-encoder" and len(found["family"]) == 4
     assert found["error"]["dense"]["1"]["mean"] < 0.2 < found["error"]["dense"]["3"]["low"]
 
 
@@ -98,12 +105,43 @@ def test_too_few_families_are_not_run_and_lexical_systems_are_none(data: Collect
 def test_rankings_blind_to_the_query_are_held_against_chance(data: Collection) -> None:
     found = tier_report(data, data.directory, systems(data, ERRORS))
     assert found is not None
-    names, frequency = found["blind"]["names per concept"], found["blind"]["frequency"]
-    assert {row["mean"] for row in names.values()} == {1.0} and not any(
-        row["at_chance"] for row in names.values()
+    for rows in found["blind"].values():
+        assert {row["mean"] for row in rows.values()} == {1 / SIZE} and all(
+            row["at_chance"] for row in rows.values()
+        )
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [(9, "names per concept alone finds 1.000"), (1, "names per concept alone finds 0.000")],
+)
+def test_sets_that_give_the_gold_document_away_fail_whatever_encoders_say(
+    tmp_path: Path, names: int, told: str
+) -> None:
+    data = with_sets(tmp_path, names)
+    ran = systems(data, ERRORS)
+    found = tier_report(data, data.directory, ran)
+    assert found is not None and found["status"] == "failed" and told in found["why"]
+    assert "rise" not in found["why"] and "articles" not in found["why"]
+    assert not any(row["at_chance"] for row in found["blind"]["names per concept"].values())
+    few = tier_report(data, data.directory, ran[:1])
+    assert few is not None and few["status"] == "failed" and "1 ran" in few["why"] and told in few["why"]
+
+
+def test_many_queries_of_one_gold_concept_are_one_lot() -> None:
+    firsts = [(True, 1, 8)] * 40
+    alone, same = by_lot(firsts, np.arange(40)), by_lot(firsts, np.zeros(40, np.int64))
+    assert alone is not None and same is not None and alone < 0.001 and 0.1 < same < 0.15
+    assert by_lot([(False, 1, 8)] * 4, np.arange(4)) == 1.0 and by_lot([], np.arange(0)) is None
+
+
+def test_queries_in_another_language_count_in_no_tier(data: Collection) -> None:
+    queries = tuple(
+        replace(query, language="es") if place < 30 else query for place, query in enumerate(data.queries)
     )
-    assert all(row["at_chance"] for row in frequency.values())
-    assert {row["mean"] for row in found["blind"]["depth"].values()} == {1 / SIZE}
+    found = tier_report(replace(data, queries=queries), data.directory, systems(data, ERRORS))
+    assert found is not None and found["tiers"] == {"1": 70, "2": 70, "3": 70}
+    assert found["other_languages"] == {"es": 30}
 
 
 def test_without_sets_nothing_is_said_of_tiers(data: Collection) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.concept_links import FLOOR
+from benchmarks.measure import read_result
 from curation.extract.neutralise import restore
 from curation.tasks.concept_discrimination.marks import mark
 from curation.tasks.concept_discrimination.records import EarlierMember
@@ -18,9 +21,12 @@ from schemas.hashing import sha256_text
 from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation, RetiredConcept
 from tests.curation.tasks.confusion_world import (
     ARTICLE,
+    ELSEWHERE,
     FAR,
     GOLD,
     GOOD,
+    PARENT,
+    ROOT,
     TRAPS,
     TWIN,
     Vocabulary,
@@ -137,6 +143,118 @@ def test_a_short_form_is_met_by_its_long_form_and_one_passage_asks_once(tmp_path
     marked = {row.source_id: row.text.partition(" ]]")[0].partition("[[ ")[2] for row in rows["queries"]}
     assert marked[first.id] == "linnet pyroxia" and marked[second.id] in ("linnet pyroxia", keywords[1])
     assert [row.reason for row in rows["drops"] if row.unit == "query"] == ["same_passage"]
+
+
+def test_distractors_that_are_right_or_nearly_so_are_barred(tmp_path: Path) -> None:
+    """Short names, plurals, other orders of letters, and a third id that both are mapped to."""
+    made = vocabulary()
+    texts = {
+        "plural_text": definition(601, "after", "linnet", "fevers"),
+        "short_text": definition(602, "or", "LNP"),
+        "other_case": definition(603, "or", "lnp"),
+    }
+    kin = ("third", "class", "short_name", "plural_name", "other_short", *texts)
+    for name in kin:
+        made.add(f"T:{name}", PARENT, text=texts.get(name, ""))
+    names = {
+        GOLD: ("LNP",),
+        "T:short_name": ("LNP",),
+        "T:other_short": ("Lnp", "LNQ"),
+        "T:plural_name": ("Linnet’s fevers",),
+    }
+    made.rows["names"] += [
+        ConceptName(concept=concept, name=name, source="T", term_type="SY")
+        for concept, given in names.items()
+        for name in given
+    ]
+    made.rows["mappings"] += [
+        ConceptMapping(concept=concept, other=other, source="T", status="kept")
+        for other, concepts in (("UMLS:C1", (GOLD, "T:third")), ("ICD10CM:A1", (GOLD, "T:class")))
+        for concept in concepts
+    ]
+    rows = build(tmp_path, made, source(), passage(1, SAID))[2]
+    found = {row.concept.removeprefix("T:"): row.reason for row in rows["checked"]}
+    assert {name: found[name] for name in kin} == {
+        "third": "mapped",
+        "class": "",
+        "short_name": "synonym",
+        "plural_name": "synonym",
+        "other_short": "",
+        "plural_text": "names_anchor",
+        "short_text": "names_anchor",
+        "other_case": "",
+    }
+
+
+def test_a_release_lets_the_audit_find_names_and_ids_in_common_again(near: dict[str, list[Any]]) -> None:
+    (gold,) = [row for row in near["confusions"] if row.role == "gold"]
+    hashed = {sha256_text(f"{gold.query_id} {name}")[:16] for name in ("linnet fever", "linnet pyrexia")}
+    assert set(gold.name_hashes) == hashed
+    assert set(gold.id_hashes) == set() and "T:root" in gold.further
+    for row in near["confusions"]:
+        assert row is gold or not hashed & set(row.name_hashes)
+
+
+@pytest.mark.parametrize(
+    ("surface", "text", "is_shared"),
+    [
+        ("wheezing linnetosis", "wheezes are what it comes with", True),
+        ("wheezing linnetosis", "linnetitis is what it comes with", False),
+        ("linnet syndrome", "a syndrome of its own kind", False),
+        ("linnet syndrome", "a linnet syndrome of its own", True),
+        ("LNP", "the lnp is low in it", False),
+        ("LNP", "what LNP is low in", True),
+    ],
+)
+def test_words_that_many_names_have_share_no_surface(
+    tmp_path: Path, surface: str, text: str, is_shared: bool
+) -> None:
+    made = vocabulary(definition(670, *text.split()))
+    made.rows["names"].append(ConceptName(concept=GOLD, name=surface, source="T", term_type="SY"))
+    for number in range(20):
+        made.add(f"T:named{number}", ELSEWHERE, name=f"{'abcdefghijklmnopqrst'[number]}oma syndromes")
+    said = passage(1, f"The child was admitted with {surface} and went home.")
+    rows = build(tmp_path, made, source(keywords=(surface,)), said)[2]
+    assert [row.word for row in rows["common_words"]] == ["syndromes"]
+    (gold,) = rows["golds"]
+    assert gold.is_shared is is_shared
+    assert gold.common == (("syndrom",) if "syndrome" in surface else ())
+
+
+def test_words_of_another_language_make_a_set_without_a_tier(tmp_path: Path) -> None:
+    """They stand in no English definition, so that all of them would be called hard."""
+    made = vocabulary(gold_text=definition(670, "pyrexia"))
+    made.rows["names"].append(
+        ConceptName(concept=GOLD, name="fiebre pardillo", source="T", term_type="PT", language="es")
+    )
+    text = "El niño tuvo fiebre pardillo y se vio en la sala, donde nada más se contó con estas palabras."
+    said = replace(passage(1, text), language="es")
+    article = source(language="es", keywords=("fiebre pardillo",), title="Un caso")
+    rows = build(tmp_path, made, article, said)[2]
+    assert [(query.language, query.tier) for query in rows["queries"]] == [("es", "")]
+    assert {row.kin for row in rows["confusions"]} == {"itself", "sibling"}
+    (gold,) = [row for row in rows["confusions"] if row.role == "gold"]
+    assert gold.surface_distance == 0
+
+
+def test_far_members_are_further_away_than_cousins(tmp_path: Path) -> None:
+    """Three steps up and one down are as few as two up and two down: no place for a far member."""
+    made = vocabulary(gold_text=definition(670, "pyrexia"))
+    for number in range(40):
+        made.add(f"T:high{number:02d}", ROOT)
+    rows = build(tmp_path, made, source(), *(passage(n, f"{SAID} It is {n}.") for n in range(1, 6)))[2]
+    reasons = {row.reason for row in rows["checked"] if row.concept.startswith("T:high")}
+    assert "near_relative" in reasons and "" not in reasons
+    assert {row.concept for row in rows["confusions"] if row.kin == "far"} <= set(FAR)
+
+
+def test_its_pairs_are_labels_only_above_the_stated_floor() -> None:
+    measured = read_result("concept_links")["sets"]
+    is_below = any(found["precision"] < FLOOR for found in measured.values())
+    assert bool(TASK.candidates_because) is is_below and not (is_below and TASK.gold_rules)
+    for found in measured.values():
+        assert f"{found['precision']:.2f}"[1:] in TASK.card
+        assert str(round(found["precision"] * 100)) in TASK.candidates_because
 
 
 def _name(made: Any, concept: str) -> str:
