@@ -22,7 +22,8 @@ from benchmarks import denial_weights
 from benchmarks.measure import RESULTS, ROOT, cpu_seconds, save
 from benchmarks.planted_translations import PLANTS, by_source
 from benchmarks.translation_pairs import LANGUAGES, Pair, pairs
-from curation.multilingual.checks import Checked, Fault, Translation, check
+from curation.multilingual.checks import Translation, check
+from curation.multilingual.scores import Checked, Fault
 from curation.multilingual.numbers import plain
 from curation.multilingual.words import denials, words_of
 
@@ -39,6 +40,8 @@ CAUGHT_BY: Mapping[str, frozenset[Fault]] = {
     "negation_lost": frozenset({Fault.NEGATION_CHANGED}),
     "negation_new": frozenset({Fault.NEGATION_CHANGED}),
     "side": frozenset({Fault.SIDE_CHANGED}),
+    "side_added": frozenset({Fault.SIDE_CHANGED}),
+    "side_lost": frozenset({Fault.SIDE_CHANGED}),
     "wrong_language": frozenset({Fault.WRONG_LANGUAGE, Fault.WRONG_SCRIPT}),
     "wrong_language_short": frozenset({Fault.WRONG_LANGUAGE, Fault.WRONG_SCRIPT}),
     "untranslated": frozenset({Fault.UNTRANSLATED, Fault.WRONG_LANGUAGE, Fault.WRONG_SCRIPT}),

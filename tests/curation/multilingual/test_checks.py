@@ -11,8 +11,10 @@ from benchmarks.planted_translations import PLANTS
 from benchmarks.translation_pairs import Pair, paired_wrongly
 from benchmarks.translations import CAUGHT_BY, fitted
 from curation.multilingual.back import Back, control, known_pairs
-from curation.multilingual.checks import Concepts, Fault, Translation, check, script_of
+from curation.multilingual.checks import Translation, check, script_of
+from curation.multilingual.named import Concepts, says
 from curation.multilingual.numbers import english_numerals, numerals, plain
+from curation.multilingual.scores import Fault
 from curation.multilingual.words import known_languages, words_of
 from curation.prompts import translation
 
