@@ -26,6 +26,7 @@ from curation.tasks.crosslingual_qa.facets import FACETS
 from curation.tasks.crosslingual_qa.templates import templates
 from curation.tasks.multilingual_evidence.checked import BACKEND, concepts_of
 from curation.tasks.multilingual_evidence.names import Names, all_of, given, names_of
+from curation.tasks.multilingual_evidence.settings import Settings
 from curation.tasks.shared.names import CANDIDATE
 from flows.engine.progress import SilentReporter
 from flows.engine.workspace import open_workspace
@@ -37,6 +38,7 @@ from schemas.hashing import sha256_text
 EACH = 300
 """Pairs of siblings of one language and half."""
 _SOURCE = "HPO"
+_FAMILY = Settings().max_family
 _WITH_PLURAL = ("es", "fr", "pt")
 
 
@@ -150,10 +152,15 @@ def checked(
     text: str,
     language: str,
     answers: Iterable[str] = (),
+    *,
+    are_shown: bool = True,
 ) -> Checked:
     """All checks of one question as a build makes them."""
     told = vocabulary.told(source)
-    found = concepts_of(told, given(known, told, language), text, language, **vocabulary.resources)
+    names = given(known, told, language)
+    found = concepts_of(
+        told, names, text, language, are_shown=are_shown, max_family=_FAMILY, **vocabulary.resources
+    )
     return check(Translation(source, text, language, tuple(answers)), found)
 
 

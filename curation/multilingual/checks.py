@@ -105,13 +105,14 @@ def check(item: Translation, concepts: Concepts | None = None, back: Back | None
     """
     words = words_of(item.language)
     source, text = plain(item.source), plain(item.text)
+    is_asked = source.rstrip().endswith("?")
     if not _WORD.search(text):
         return Checked((Score("text", "failed", 0.0, "no letter", Fault.EMPTY),))
     return Checked(
         (
-            _script(text, words),
-            _language(text, words),
-            _remainder(source, text, words),
+            _script(text, words, is_asked),
+            _language(text, words, is_asked),
+            _remainder(source, text, words, is_asked),
             _length(source, text, words),
             *_numbers(source, text, words),
             _negation(source, text, words),
@@ -131,11 +132,11 @@ def script_of(letter: str) -> str:
     return name.partition(" ")[0].partition("-")[0].capitalize()
 
 
-def _script(text: str, words: Words) -> Score:
+def _script(text: str, words: Words, is_asked: bool) -> Score:
     """Share of letters in scripts that the language does not have; Latin names stand in every one."""
     letters = [script_of(char) for char in text if char.isalpha()]
     own = sum(script in words.scripts for script in letters)
-    is_long = own >= LEAST_KANA or _is_asked(text)  # no Japanese question does without
+    is_long = own >= LEAST_KANA or is_asked  # no Japanese question does without
     lacks = bool(words.needs) and is_long and not words.needs & set(letters)
     other = sum(script not in words.scripts and script not in _ANYWHERE for script in letters)
     share = other / len(letters)
@@ -143,7 +144,7 @@ def _script(text: str, words: Words) -> Score:
     return scored("script", Fault.WRONG_SCRIPT, is_failed, share, "no kana" if lacks else "")
 
 
-def _language(text: str, words: Words) -> Score:
+def _language(text: str, words: Words, is_asked: bool) -> Score:
     if "Latin" not in words.scripts:
         text = _LATIN_WORD.sub(" ", text)  # names and short forms
     letters = sum(map(len, _WORD.findall(text)))
@@ -155,24 +156,19 @@ def _language(text: str, words: Words) -> Score:
     found = log_odds(text)
     if not found:
         return Score("language", "not_run", None, "no letter that tells")
-    is_name = not _is_asked(text) and letters < LEAST_LETTERS
+    is_name = not is_asked and letters < LEAST_LETTERS
     likely, odds = max(found, key=lambda language: (found[language], language)), found[words.language]
     least = LEAST_ODDS_OF_NAME if is_name else LEAST_ODDS
     return scored("language", Fault.WRONG_LANGUAGE, odds < least, odds / 100, likely)
 
 
-def _is_asked(text: str) -> bool:
-    """Whether a text is a question."""
-    return text.rstrip().endswith("?")
-
-
-def _remainder(source: str, text: str, words: Words) -> Score:
+def _remainder(source: str, text: str, words: Words, is_asked: bool) -> Score:
     """What stands in the translation as in its source: words in a row, and the share of letters."""
     source, text = _ADDRESS.sub(" ", source), _ADDRESS.sub(" ", text)
     told = set(_LOWER.findall(source))
     tokens, before = _LATIN_WORD.findall(text), f" {' '.join(_LATIN_WORD.findall(source))} "
     run = _longest_run(tokens, before)
-    if _is_asked(text) and text.casefold() == source.casefold():
+    if is_asked and text.casefold() == source.casefold():
         return scored("remainder", Fault.UNTRANSLATED, True, 1.0, " ".join(tokens))
     if "Latin" not in words.scripts:
         kept = sum(len(word) for word in _LOWER.findall(text) if word in told)

@@ -37,61 +37,71 @@ _SNOWBALL = {
 
 @dataclass(frozen=True, slots=True)
 class Concepts:
-    """Concepts named in an English text, and those found in its translation without the names given."""
+    """Concepts named in an English text, and those found in its translation."""
 
     told: Mapping[str, Sequence[str]]
-    """Concept of the English text -> names of it in the language that were given; none: it has none."""
+    """Concept of the English text -> names of it in the language, the one given first; none: it has none."""
     retold: Set[str]
+    """Those found in the translation without the names that whoever made it was shown."""
     parents: Callable[[str], Set[str]]
     """Concepts one step above one."""
     is_above: Callable[[str, str], bool]
     """Whether the first is anywhere above the second."""
+    general: Set[str] = frozenset()
+    """Concepts of the English text that are too general to be looked for: pain is said in many ways."""
+    are_shown: bool = True
+    """Whether whoever translated was shown the names, and told to use them."""
 
 
 def fidelity(text: str, words: Words, concepts: Concepts) -> Score:
     """Share of the concepts of the source that the translation names.
 
-    One that is found neither by a given name nor by another one is lost, unless the concept right above it is
-    named in its place; what is named beside them is new, unless it is above one that is named. Concepts that
-    have no name in the language cannot be looked for: they are told, and where there is no other one, the
-    check is not run.
+    One that is found neither by a name that was given nor by another one is lost, unless the concept right above
+    it is named in its place; what is named beside them, and is above none of them, is new. New ones fail, unless
+    they may be what has no name in the language, under another id; lost ones fail where the names were shown:
+    who was shown none may well have used another name. Where nothing could be looked for, or what is lost or
+    new does not fail, the check is not run, and says for what.
 
     Args:
         text: the translation, in NFKC.
         words: of its language.
         concepts: of both texts.
     """
+    told = concepts.told
     found = {
         concept
-        for concept, names in concepts.told.items()
+        for concept, names in told.items()
         if concept in concepts.retold or any(says(text, name, words.language) for name in names)
     }
     broader = {
-        concept: above
-        for concept in concepts.told.keys() - found
-        if (above := sorted(concepts.parents(concept) & concepts.retold))
+        concept: min(above)
+        for concept in told.keys() - found
+        if (above := concepts.parents(concept) & concepts.retold)
     }
-    missing = sorted(concepts.told.keys() - found - broader.keys())
-    lost = [concept for concept in missing if concepts.told[concept]]
-    unnamed = [concept for concept in missing if not concepts.told[concept]]
-    known = {*concepts.told, *(above for listed in broader.values() for above in listed)}
+    missing = sorted(told.keys() - found - broader.keys())
+    lost = [concept for concept in missing if told[concept]]
+    unnamed = [concept for concept in missing if not told[concept]]
+    known = told.keys() | concepts.general
     new = sorted(
         concept
         for concept in concepts.retold - known
-        if not any(concepts.is_above(concept, other) for other in found)
+        if not any(concepts.is_above(concept, other) for other in known)
     )
-    details = [
-        *(f"lost: {concepts.told[concept][0]}" for concept in lost),
-        *(f"new: {concept}" for concept in new),
-        *(f"broader: {above[0]} for {concept}" for concept, above in sorted(broader.items())),
-        *(f"no name: {concept}" for concept in unnamed),
-    ]
-    looked = len(concepts.told) - len(unnamed)
-    if not looked and not (new and concepts.told):
-        why = "; ".join(details) if concepts.told else "the source names no concept"
-        return Score("concepts", "not_run", None, why)
-    share = 1 - len(lost) / looked if looked else 0.0
-    return scored("concepts", Fault.CONCEPT_CHANGED, bool(lost or new), share, "; ".join(details))
+    detail = "; ".join(
+        [
+            *(f"lost: {told[concept][0]}" for concept in lost),
+            *(f"new: {concept}" for concept in new),
+            *(f"broader: {above} for {concept}" for concept, above in sorted(broader.items())),
+            *(f"no name: {concept}" for concept in unnamed),
+        ]
+    )
+    if not told:
+        return Score("concepts", "not_run", None, "the source names no concept")
+    is_failed = len(new) > len(unnamed) or bool(lost and concepts.are_shown)
+    if not is_failed and (lost or new or len(unnamed) == len(told)):
+        return Score("concepts", "not_run", None, detail)
+    share = (len(found) + len(broader)) / len(told)
+    return scored("concepts", Fault.CONCEPT_CHANGED, is_failed, share, detail)
 
 
 def says(text: str, name: str, language: str) -> bool:
@@ -124,14 +134,14 @@ def _joined(text: str) -> str:
 
 
 def _stems(text: str, language: str) -> list[tuple[str, str]]:
-    """Each word without its inflection and accents, and as it is, in lower case."""
+    """Each word without accents and inflection, and as it is, in lower case."""
     return [(_stem(word, language), word) for word in _TOKEN.findall(text.lower())]
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def _stem(word: str, language: str) -> str:
-    stem = _stemmer(_SNOWBALL.get(language, "english")).stemWord(word)
-    return _MARKS.sub("", unicodedata.normalize("NFD", str(stem)))
+    folded = _MARKS.sub("", unicodedata.normalize("NFD", word))
+    return str(_stemmer(_SNOWBALL.get(language, "english")).stemWord(folded))
 
 
 @functools.cache

@@ -102,7 +102,7 @@ class Apertium:
         served = f"{self._version or NAME} {pair}"
         return {
             key_of(prompt): as_stored(
-                "", "answered", canonical_json({"text": text}), "plain", served, (None, None)
+                "", "answered", canonical_json({"text": text}), "plain", served, (None, None), "engine"
             )
             for prompt, text in zip(prompts, said, strict=True)
             if text

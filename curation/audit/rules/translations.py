@@ -17,7 +17,7 @@ MOST = 20_000
 """Translations that are checked again; each takes about two milliseconds."""
 _PAIRS = f"""SELECT t.{_Q} AS source, s.text AS english, q.id, q.text, t.language{{answer}}
     FROM {_ORIGINS} t JOIN queries s ON s.id = t.{_Q} JOIN queries q ON q.id = t.translated_id
-    {{answers}}WHERE t.kind = 'machine' ORDER BY q.id LIMIT {MOST}"""
+    {{answers}}WHERE t.verdict <> 'source' ORDER BY q.id LIMIT {MOST}"""
 _FIRST = f"{_ORIGINS} WHERE rowid = (SELECT min(rowid) FROM {_ORIGINS} WHERE translated_id <> '')"
 """The first text that is a query."""
 _SOURCE = "The patient has had no fever for 3 days and no pain in the left hand."
@@ -165,7 +165,7 @@ _RULE_ORIGINS = Rule(
             "nobody says which engine translated it, or what it was asked",
             _when(
                 f"""SELECT translated_id AS queries FROM {_ORIGINS}
-                WHERE kind = 'machine' AND verdict = 'kept' AND '' IN (model, prompt, prompt_sha256)"""
+                WHERE verdict = 'kept' AND '' IN (model, prompt, prompt_sha256)"""
             ),
             (
                 Defect("a machine without a name", _translation("'' AS model") + _SECOND),
@@ -179,7 +179,7 @@ _RULE_ORIGINS = Rule(
                     s.split AS other_split
                 FROM {_ORIGINS} t JOIN provenance_queries p ON p.id = t.translated_id
                 JOIN provenance_queries s ON s.id = t.{_Q}
-                WHERE t.kind = 'machine' AND (p.family = '' OR p.family <> s.family OR p.split <> s.split)"""
+                WHERE t.verdict <> 'source' AND (p.family = '' OR p.family <> s.family OR p.split <> s.split)"""
             ),
             (
                 Defect(
@@ -288,7 +288,7 @@ _RULE_CHECKS = Rule(
             ),
         ),
     ),
-    compared=f"SELECT 1 FROM {_ORIGINS} WHERE kind = 'machine'",
+    compared=f"SELECT 1 FROM {_ORIGINS} WHERE verdict <> 'source'",
     tables=("queries",),
     about=(_ORIGINS, _SCORES),
     holds="translated queries",

@@ -20,7 +20,7 @@ from curation.tasks.multilingual_evidence.records import (
     TranslationCheck,
     WantedTranslation,
 )
-from curation.tasks.multilingual_evidence.settings import NAME
+from curation.tasks.multilingual_evidence.settings import NAME, Settings
 from curation.tasks.shared.case_facts import read_concepts
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import query_id
@@ -34,6 +34,7 @@ def checked(
     wanted: WantedTranslation,
     translated: Sequence[TranslatedQuestion],
     backs: Sequence[FoundBack],
+    settings: Settings,
     *,
     vocabulary: Path,
     types: Path,
@@ -45,6 +46,7 @@ def checked(
         wanted: the question, and the language it was to be translated into.
         translated: the translation, one row or none.
         backs: what an engine made of it in English, one row or none.
+        settings: the task's.
         vocabulary: index of the native matcher.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
@@ -55,6 +57,8 @@ def checked(
             wanted.names,
             one.text,
             wanted.language,
+            are_shown=one.by != "engine",
+            max_family=settings.max_family,
             vocabulary=vocabulary,
             types=types,
             relations=relations,
@@ -101,17 +105,22 @@ def concepts_of(
     text: str,
     language: str,
     *,
+    are_shown: bool,
+    max_family: int,
     vocabulary: Path,
     types: Path,
     relations: Path,
 ) -> Concepts:
-    """Diseases and findings of both texts, those of the translation without the names given with it.
+    """Diseases and findings of both texts; those of the translation without the names that made it.
 
     Args:
         told: concepts that the English text names.
         names: names that were given with it.
         text: the translation.
         language: its BCP-47 language.
+        are_shown: whether whoever translated was shown the names: with them a matcher only finds again what was
+            put in.
+        max_family: a concept with more below it is too general to be looked for.
         vocabulary: index of the native matcher.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
@@ -119,10 +128,12 @@ def concepts_of(
     given: dict[str, list[str]] = defaultdict(list)
     for one in names:
         given[one.concept].append(one.name)
-    withheld = {normalise_text(one.name) for one in names}
+    withheld = {normalise_text(one.name) for one in names if are_shown}
     known = read_concepts(types, relations)
+    medical = {concept for concept in told if known.kind(concept) != "other"}
+    general = frozenset(concept for concept in medical if known.has_kinds(concept, max_family + 1))
     return Concepts(
-        told={concept: given[concept] for concept in told if known.kind(concept) != "other"},
+        told={concept: given[concept] for concept in sorted(medical - general)},
         retold=frozenset(
             match.concept
             for match in open_backend(BACKEND, vocabulary).find(text, language)
@@ -130,6 +141,8 @@ def concepts_of(
         ),
         parents=lambda concept: frozenset(known.parents.get(concept, ())),
         is_above=known.is_above,
+        general=general,
+        are_shown=are_shown,
     )
 
 
@@ -154,6 +167,7 @@ CHECKED = RecordStage(
     ),
     process=checked,
     accounts=(Account("translation", _translated_ids, "kept", "wanted"),),
+    settings=Settings,
     resources=("vocabulary", "types", "relations"),
     reasons=frozenset(Fault),
 )
