@@ -130,12 +130,12 @@ def _names_one_side(text: str) -> bool:
 
 def wrong_language(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     """The same in a language next to the right one, in a text of a query's length."""
-    return _in_another(pair, others) if _is_long(pair) else None
+    return in_another(pair, others) if _is_long(pair) else None
 
 
 def wrong_language_short(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     """The same for what is shorter: names."""
-    return None if _is_long(pair) else _in_another(pair, others)
+    return None if _is_long(pair) else in_another(pair, others)
 
 
 def _is_long(pair: Pair) -> bool:
@@ -147,7 +147,8 @@ def _least(language: str) -> int:
     return 20 if language in ("ja", "zh") else 50
 
 
-def _in_another(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+def in_another(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """A text in another language that it is known in, None where there is none."""
     order = [name for name in _FAR if name != pair.language and name != "en" and name in others]
     if not order:
         return None

@@ -200,6 +200,7 @@ def measure(vocabulary: Vocabulary, pairs: Sequence[Pair], half: Half, each: int
         runs[item.language][_score(right, "concepts").status] += 1
     unshown: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for pair in pairs:
-        score = _score(checked(vocabulary, known, pair.source, pair.text, pair.language), "concepts")
-        unshown[pair.language][pair.kind][score.status] += 1
+        for kind, are_shown in ((f"{pair.kind} by an engine", False), (f"{pair.kind} held to names", True)):
+            found = checked(vocabulary, known, pair.source, pair.text, pair.language, are_shown=are_shown)
+            unshown[pair.language][kind][_score(found, "concepts").status] += 1
     return {"rows": rows, "runs": runs, "unshown": unshown}

@@ -20,6 +20,7 @@ from curation.multilingual.numbers import Numeral, english_numerals, numerals, p
 from curation.multilingual.scores import Checked, Fault, Score, scored
 from curation.multilingual.words import Words, denies, words_of
 
+
 @dataclass(frozen=True, slots=True)
 class Translation:
     """An English text and what is said to say the same in another language."""
@@ -117,7 +118,9 @@ def check(item: Translation, concepts: Concepts | None = None, back: Back | None
             *_numbers(source, text, words),
             _negation(source, text, words),
             _sides(source, text, words),
-            fidelity(text, words, concepts) if concepts else Score("concepts", "not_run", None, "no vocabulary"),
+            fidelity(text, words, concepts)
+            if concepts
+            else Score("concepts", "not_run", None, "no vocabulary"),
             _answer(source, text, item.language, item.answers),
             _back(item, back),
         )
@@ -221,7 +224,7 @@ def _numbers(source: str, text: str, words: Words) -> Iterator[Score]:
         new = [item for item in new if item.is_digits]
     listed = [*(f"lost: {_named(item)}" for item in lost), *(f"new: {_named(item)}" for item in new)]
     yield scored("numbers", Fault.NUMBER_CHANGED, bool(listed), len(listed), "; ".join(listed))
-    changed = sorted({now for item in one if (now := _unit_changed(item, other))})
+    changed = sorted({now for item in one if (now := _unit_changed(item, one, other))})
     yield scored("units", Fault.UNIT_CHANGED, bool(changed), len(changed), "; ".join(changed))
 
 
@@ -233,13 +236,20 @@ def _named(item: Numeral) -> str:
     return f"{'/'.join(sorted(item.readings))} {item.unit}".rstrip()
 
 
-def _unit_changed(item: Numeral, others: Sequence[Numeral]) -> str:
-    """What a number is now said of, where every place of it has another unit."""
-    units = {other.unit for other in others if other.readings & item.readings and not other.is_name}
-    own = "year" if item.unit == "age" else item.unit
-    if not own or not units or "" in units or own in units:
+def _unit_changed(item: Numeral, own: Sequence[Numeral], others: Sequence[Numeral]) -> str:
+    """What a number is now said of, where every place of it has another unit.
+
+    A place without one may have any, but not one that the number has in its own text, too: these two viruses.
+    """
+    unit = "year" if item.unit == "age" else item.unit
+    units = [other.unit for other in others if other.readings & item.readings and not other.is_name]
+    bare = sum(other.readings == item.readings and not other.unit and not other.is_name for other in own)
+    for _ in range(bare):
+        if "" in units:
+            units.remove("")
+    if not unit or not units or "" in units or unit in units:
         return ""
-    return f"{_named(item)}: now {', '.join(sorted(units))}"
+    return f"{_named(item)}: now {', '.join(sorted(set(units)))}"
 
 
 def _negation(source: str, text: str, words: Words) -> Score:

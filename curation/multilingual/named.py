@@ -124,9 +124,7 @@ def says(text: str, name: str, language: str) -> bool:
         return False
     stems = [stem for stem, _ in _stems(text, language)]
     reach, rest = len(_TOKEN.findall(wanted)) + _BETWEEN, set(parts)
-    return any(
-        rest <= set(stems[start : start + reach]) for start, stem in enumerate(stems) if stem in rest
-    )
+    return any(rest <= set(stems[start : start + reach]) for start, stem in enumerate(stems) if stem in rest)
 
 
 def _joined(text: str) -> str:

@@ -129,9 +129,7 @@ def denials(text: str, words: Words) -> Iterator[tuple[str, ...]]:
         word = match.group().replace("’", "'")
         gap = "" if words.is_unspaced else " "
         yield tuple(
-            pair
-            for pair in (before and before[1] + gap + word, behind and word + gap + behind[1])
-            if pair
+            pair for pair in (before and before[1] + gap + word, behind and word + gap + behind[1]) if pair
         )
 
 

@@ -49,7 +49,9 @@ class TranslatedQuestion:
     model: str = column("engine or model as it was asked for")
     served_model: str = column("as it named itself, '' when it did not")
     prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
-    by: By = column("who translated: a model, a person, or an engine that was shown no names", default="model")
+    by: By = column(
+        "who translated: a model, a person, or an engine that was shown no names", default="model"
+    )
 
 
 @record

@@ -388,6 +388,13 @@ def test_a_number_in_a_name_has_no_unit() -> None:
     assert faults("SARS-CoV-2 was detected 2 days earlier", text, "es") == (Fault.UNIT_CHANGED,)
 
 
+def test_the_same_number_of_something_else_lends_no_unit() -> None:
+    source = "These two viruses cause an illness of 2 months."
+    text = "Estos dos virus causan una enfermedad de 2 {}."
+    assert faults(source, text.format("meses"), "es") == ()
+    assert faults(source, text.format("semanas"), "es") == (Fault.UNIT_CHANGED,)
+
+
 def back_of(text: str, known: Sequence[str], back: str = ASKED) -> tuple[str, str, tuple[Fault, ...]]:
     """(status, detail, faults) of a Spanish translation that an engine translated back."""
     found = check(Translation(ASKED, text, "es"), back=Back("engine", back, known))

@@ -96,7 +96,9 @@ def wanted(vocabulary: dict[str, Path], score: int | None = 2) -> tuple[list[Any
     return rows["wanted"], [drop.reason.value for drop in drops]
 
 
-def checks(vocabulary: dict[str, Path], text: str, by: By = "model") -> tuple[dict[str, tuple[str, str]], list[str]]:
+def checks(
+    vocabulary: dict[str, Path], text: str, by: By = "model"
+) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """Check -> (status, detail) of a Spanish translation, and reasons of drops."""
     (spanish,) = (one for one in wanted(vocabulary)[0] if one.language == "es")
     told = TranslatedQuestion(
