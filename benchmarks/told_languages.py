@@ -32,7 +32,7 @@ def _chance(pair: Pair) -> float:
         found = detector.get_probabilities()
     except LangDetectException:
         return 1.0
-    return sum(one.prob for one in found if one.lang == pair.language)
+    return float(sum(one.prob for one in found if one.lang.partition("-")[0] == pair.language))
 
 
 def _is_name(pair: Pair) -> bool:

@@ -1,9 +1,9 @@
 """Whether a changed concept and a leaked answer are seen in translated questions, by a real vocabulary.
 
-The vocabulary is HPO, MONDO and MeSH as installed, with the shared translations of HPO. Questions are those of
-`crosslingual_qa` with an official label, which is what a translator is given; a *sibling* is another child of
-the same parent with an official label, put in its place; an *answer* is another concept, of which one name is
-put into the question. What people translated without being shown any names tells how often the check of
+The vocabulary is HPO, MONDO and MeSH as installed, with the shared translations of HPO. Questions are those
+of `crosslingual_qa` with an official label, which is what a translator is given; a *sibling* is another child
+of the same parent with an official label, put in its place; an *answer* is another concept, of which one name
+is put into the question. What people translated without being shown any names tells how often the check of
 concepts rejects a right text whose translator chose other words.
 """
 
@@ -28,9 +28,10 @@ from curation.tasks.multilingual_evidence.checked import BACKEND, concepts_of
 from curation.tasks.multilingual_evidence.names import Names, all_of, given, names_of
 from curation.tasks.multilingual_evidence.settings import Settings
 from curation.tasks.shared.names import CANDIDATE
+from curation.vocabulary.umls import UmlsOptions
 from flows.engine.progress import SilentReporter
 from flows.engine.workspace import open_workspace
-from flows.vocabulary.commands import UmlsOptions, add, babelon_readings, build
+from flows.vocabulary.commands import add, babelon_readings, build
 from flows.vocabulary.indexes import index_in_use
 from flows.vocabulary.store import current
 from schemas.hashing import sha256_text

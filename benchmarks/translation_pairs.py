@@ -43,7 +43,7 @@ class Pair:
 
     @property
     def half(self) -> Half:
-        """By a hash of the document, so that no half has seen another part of one; of questions, every other."""
+        """By a hash of the document: no half has seen a part of the other's. Of questions, every other."""
         if self.kind == "question":
             return "test" if int(self.document) % 2 == 0 else "fit"
         return "test" if self.place[0] % 2 else "fit"

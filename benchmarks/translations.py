@@ -1,19 +1,18 @@
 """Checks of translations: false rejects of what people translated, and planted errors caught.
 
-Bounds were fitted on one half, figures are of the other; no document is in both. A cell with fewer than 20 cases
-is "not measured", with its n. *Questions* are what the task checks: those of known_questions.toml, and, for
-changed concepts and leaked answers, those of `crosslingual_qa` on siblings in HPO (translated_concepts.py).
-*Texts* are sentences of TICO-19, without documents that stand beside the wrong English ones, names and
-definitions of HPO, and abstracts of SciELO articles.
+Bounds were fitted on one half, figures are of the other; no document is in both. A cell with fewer than 20
+cases is "not measured", with its n. *Questions* are what the task checks: those of known_questions.toml, and,
+for changed concepts and leaked answers, those of `crosslingual_qa` on siblings in HPO
+(translated_concepts.py). *Texts* are sentences of TICO-19, without documents that stand beside the wrong
+English ones, names and definitions of HPO, and abstracts of SciELO articles.
 
     python -m benchmarks.translations [WORKSPACE]    measure, and write the results; a vocabulary is made in
                                                      WORKSPACE, or in a folder that is removed again
-    python -m benchmarks.translations --fit          write curation/multilingual/fitted.toml from the first half
+    python -m benchmarks.translations --fit          write curation/multilingual/fitted.toml from one half
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import tempfile
@@ -24,12 +23,12 @@ from typing import Any
 
 from annotation.agreement.precision import wilson
 from benchmarks import denial_weights, told_languages, translated_concepts
-from benchmarks.measure import RESULTS, ROOT, cpu_seconds, save
+from benchmarks.measure import ROOT, cpu_seconds, save
 from benchmarks.planted_translations import PLANTS, by_source
 from benchmarks.translation_pairs import LANGUAGES, Pair, pairs
 from curation.multilingual.checks import Translation, check
-from curation.multilingual.scores import Checked, Fault
 from curation.multilingual.numbers import plain
+from curation.multilingual.scores import Checked, Fault
 from curation.multilingual.words import denials, words_of
 
 FITTED = ROOT / "curation/multilingual/fitted.toml"

@@ -21,19 +21,20 @@ def section() -> list[str]:
         "## Checks of translations",
         "",
         "What `curation.multilingual` rejects of right translations, and what it finds of errors planted by "
-        "`benchmarks/planted_translations.py` and `benchmarks/translated_concepts.py`, which share no code with "
-        "it. Fitted on one half, measured on the other, and no document is in both: of 31 documents of TICO-19 "
-        "each is in one. "
+        "`benchmarks/planted_translations.py` and `benchmarks/translated_concepts.py`, which share no code "
+        "with it. Fitted on one half, measured on the other, and no document is in both: of 31 documents of "
+        "TICO-19 each is in one. "
         f"Targets: at most {MOST_REJECTED:.2f} rejected, at least {LEAST_FOUND:.2f} found; a cell with fewer "
         f"than {LEAST} cases is not measured. {result['per_cpu_second']:,} texts per CPU second. "
         "`python -m benchmarks.translations`",
         "",
         "### Questions",
         "",
-        "What the task checks: short questions with the name of a disease (`benchmarks/known_questions.toml`, "
-        "every second one), and, for siblings and answers, those of `crosslingual_qa` with an official label of "
-        "HPO, whose vocabulary the check of concepts asks. Shares found, of how many planted; these are of few "
-        "frames (in brackets), each with eight diseases, so that intervals would say too little.",
+        "What the task checks: short questions with the name of a disease "
+        "(`benchmarks/known_questions.toml`, every second one), and, for siblings and answers, those of "
+        "`crosslingual_qa` with an official label of HPO, whose vocabulary the check of concepts asks. "
+        "Shares found, of how many planted; these are of few frames (in brackets), each with eight diseases, "
+        "so that intervals would say too little.",
         "",
     ]
     names = list(next(iter(questions["caught"].values())))
@@ -51,10 +52,11 @@ def section() -> list[str]:
         lines.append(f"| {language} | {' | '.join(cells)} |")
     lines += [
         "",
-        "The check of concepts on right texts. *Shown*: questions made with the names that a translator is given. "
-        "*Not shown*: sentences of TICO-19 and the questions above, whose translators chose their own words; an "
-        "engine that reads the text alone, as Apertium, is rejected for what is new alone; *held to names* is the same "
-        "text of a person or a model, who is told to use the names: what is lost counts, too.",
+        "The check of concepts on right texts. *Shown*: questions made with the names that a translator is "
+        "given. *Not shown*: sentences of TICO-19 and the questions above, whose translators chose their "
+        "own words; an engine that reads the text alone, as Apertium, is rejected for what is new alone; "
+        "*held to names* is the same text of a person or a model, who is told to use the names: what is lost "
+        "counts, too.",
         "",
         "| language | shown: passed · failed · not_run | rejected | not shown: passed · failed · not_run |",
         "|---|---|---|---|",
@@ -72,9 +74,9 @@ def section() -> list[str]:
     lines += ["", "### Texts", "", *told_languages.lines(result["languages"])]
     lines += [
         "Sentences are of TICO-19, without three French documents whose sentences stand beside the wrong "
-        "English ones, found by the letters they share with the sentences of their document in all languages, "
-        "not by the checks. A negation is lost where only the English denies, new where only the translation "
-        "does. Names alone are no queries; *wrong language short* is of them.",
+        "English ones, found by the letters they share with the sentences of their document in all "
+        "languages, not by the checks. A negation is lost where only the English denies, new where only the "
+        "translation does. Names alone are no queries; *wrong language short* is of them.",
         "",
         "| language | texts | n | rejected (95 %) | reasons |",
         "|---|---|---:|---|---|",

@@ -56,11 +56,11 @@ class Concepts:
 def fidelity(text: str, words: Words, concepts: Concepts) -> Score:
     """Share of the concepts of the source that the translation names.
 
-    One that is found neither by a name that was given nor by another one is lost, unless the concept right above
-    it is named in its place; what is named beside them, and is above none of them, is new. New ones fail, unless
-    they may be what has no name in the language, under another id; lost ones fail where the names were shown:
-    who was shown none may well have used another name. Where nothing could be looked for, or what is lost or
-    new does not fail, the check is not run, and says for what.
+    One that is found neither by a name that was given nor by another one is lost, unless the concept right
+    above it is named in its place; what is named beside them, and is above none of them, is new. New ones
+    fail, unless they may be what has no name in the language, under another id; lost ones fail where the
+    names were shown: who was shown none may well have used another name. Where nothing could be looked for,
+    or what is lost or new does not fail, the check is not run, and says for what.
 
     Args:
         text: the translation, in NFKC.

@@ -12,7 +12,8 @@ from schemas.string_tables import TRANSLATION_CHECKS, TRANSLATIONS
 _VERDICTS = """
     SELECT language, count(*) AS wanted, count(*) FILTER (verdict <> 'not_run') AS answered,
         count(*) FILTER (verdict = 'kept') AS kept,
-        count(*) FILTER (verdict = 'kept' AND kind = 'human') AS by_people, count(*) FILTER (verdict = 'rejected') AS rejected,
+        count(*) FILTER (verdict = 'kept' AND kind = 'human') AS by_people,
+        count(*) FILTER (verdict = 'rejected') AS rejected,
         count(*) FILTER (verdict = 'left_out') AS left_out,
         count(*) FILTER (verdict = 'unusable') AS unusable,
         count(*) FILTER (verdict = 'not_run') AS not_run

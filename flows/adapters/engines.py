@@ -1,7 +1,7 @@
 """Engines of translation on this machine, as what answers prompts for translations: no server, no cost.
 
-An engine reads the text alone, not what the prompt asks or which names it gives. A language that it has no pair
-for is told and stays `not_run`.
+An engine reads the text alone, not what the prompt asks or which names it gives. A language that it has no
+pair for is told and stays `not_run`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Translation models of transformers (MarianMT, NLLB, M2M100, mBART) as engines, in the extra `models`.
 
-A model is a folder, or a name on the Hub. One that holds a single pair is named with `{from}` and `{to}` in the
-place of its languages; of one that holds several, the language is told by the tokens it has for them. Texts are
-decoded without chance, so that a model gives the same text again on the same machine.
+A model is a folder, or a name on the Hub. One that holds a single pair is named with `{from}` and `{to}` in
+the place of its languages; of one that holds several, the language is told by the tokens it has for them.
+Texts are decoded without chance, so that a model gives the same text again on the same machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LONGEST = 512
 
 
 def named(model: str) -> tuple[str, str]:
-    """What a model is called in what is published, and where it lies: a folder's path is nobody's business."""
+    """What a model is called in what is published, and where it lies: no path of a folder is told."""
     place = model.removeprefix(PREFIX)
     if place == model:
         return model, ""
@@ -149,7 +149,7 @@ def is_folder(place: str) -> bool:
 
 
 def _is_prefixed(tokenizer: Any) -> bool:
-    """Whether the language is told by a word before the text, as Marian models of several languages want it."""
+    """Whether the language is told by a word before the text, as Marian models of several want it."""
     return any(code.startswith(">>") for code in getattr(tokenizer, "supported_language_codes", None) or ())
 
 

@@ -56,9 +56,9 @@ def read_recorded(path: Path) -> list[Recorded]:
     """The rows of a file, in order.
 
     A row has `model`, `text` (or `answer`, the JSON object itself) and `prompt_id` or `asked_sha256`; perhaps
-    `served_model`, `state`, `mode`, `tokens_in`, `tokens_out`, and `by`: `human` of a text that a person wrote,
-    `engine` of one by what reads no prompt. One that names no server's model was written by a script or by
-    hand, whatever it says of its mode.
+    `served_model`, `state`, `mode`, `tokens_in`, `tokens_out`, and `by`: `human` of a text that a person
+    wrote, `engine` of one by what reads no prompt. One that names no server's model was written by a script
+    or by hand, whatever it says of its mode.
 
     Raises:
         UsageError: the file cannot be read or a row is not of this form; names the line.
@@ -170,7 +170,8 @@ def _recorded(place: str, row: Mapping[str, Any], path: Path) -> Recorded:
     tokens = [row.get(name) for name in ("tokens_in", "tokens_out")]
     if any(value is not None and (type(value) is not int or value < 0) for value in tokens):
         raise _wrong("tokens_in or tokens_out is no count", place, path)
-    return Recorded(place, to, model, text, served, state, mode if served else "scripted", *tokens, by)
+    mode = mode if served else "scripted"
+    return Recorded(place, to, model, text, served, state, mode, tokens[0], tokens[1], by)
 
 
 def _wrong(message: str, place: str, path: Path) -> UsageError:

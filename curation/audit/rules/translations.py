@@ -94,11 +94,11 @@ def _translation(values: str) -> str:
 _SECOND = "SELECT id FROM queries WHERE rowid = 1"
 _RULE_ORIGINS = Rule(
     "translation_origins",
-    1,
+    2,
     "Every text in another language has its origin",
     "Where a table `translations` is published, every query has one row in it, in its own language and with "
-    "the hash of its text: as the source, or as a kept translation of a source, with the engine or model "
-    "and the hash of what was asked. A translation is in the family and split of its source. What was "
+    "the hash of its text: as the source, or as a kept translation of a source, with the engine, model or "
+    "person and the hash of what was asked. A translation is in the family and split of its source. What was "
     "rejected, left out or not run is no query.",
     "error",
     "queries",
@@ -162,7 +162,7 @@ _RULE_ORIGINS = Rule(
             ),
         ),
         Check(
-            "nobody says which engine translated it, or what it was asked",
+            "nobody says who translated it, or what was asked",
             _when(
                 f"""SELECT translated_id AS queries FROM {_ORIGINS}
                 WHERE verdict = 'kept' AND '' IN (model, prompt, prompt_sha256)"""
@@ -179,7 +179,8 @@ _RULE_ORIGINS = Rule(
                     s.split AS other_split
                 FROM {_ORIGINS} t JOIN provenance_queries p ON p.id = t.translated_id
                 JOIN provenance_queries s ON s.id = t.{_Q}
-                WHERE t.verdict <> 'source' AND (p.family = '' OR p.family <> s.family OR p.split <> s.split)"""
+                WHERE t.verdict <> 'source'
+                    AND (p.family = '' OR p.family <> s.family OR p.split <> s.split)"""
             ),
             (
                 Defect(
@@ -205,7 +206,7 @@ _RULE_ORIGINS = Rule(
 )
 _RULE_CHECKS = Rule(
     "translation_checks",
-    1,
+    2,
     "A translation says what its source says",
     "Every published translation passes the checks of docs/translations.md again, on the texts as they are "
     "published; that of concepts and back-translation need what is not in a release. No kept translation has "

@@ -118,8 +118,8 @@ def concepts_of(
         names: names that were given with it.
         text: the translation.
         language: its BCP-47 language.
-        are_shown: whether whoever translated was shown the names: with them a matcher only finds again what was
-            put in.
+        are_shown: whether whoever translated was shown the names: with them a matcher only finds again
+            what was put in.
         max_family: a concept with more below it is too general to be looked for.
         vocabulary: index of the native matcher.
         types: Parquet of ConceptType rows of the vocabulary.

@@ -102,8 +102,8 @@ def checks(
     """Check -> (status, detail) of a Spanish translation, and reasons of drops."""
     (spanish,) = (one for one in wanted(vocabulary)[0] if one.language == "es")
     told = TranslatedQuestion(
-        wanted=spanish.id, text=text, kind="translation@1", model="by-hand", served_model="", prompt_sha256="",
-        by=by,
+        wanted=spanish.id, text=text, kind="translation@1", model="by-hand", served_model="",
+        prompt_sha256="", by=by,
     )  # fmt: skip
     given: dict[str, list[Any]] = {
         f"{NAME}_wanted.wanted": [spanish],

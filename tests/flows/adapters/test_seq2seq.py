@@ -28,7 +28,7 @@ WORDS = {"es": {"Which": "¿Qué", "insect": "insecto"}, "fr": {"Which": "Quel",
 CALLS = []
 
 class Tokenizer:
-    """The place of a token is its id; texts are kept as they are, so that nothing but codes is asked of ids."""
+    """The place of a token is its id; texts are kept as they are: only codes have ids."""
 
     unk_token_id = 0
 
