@@ -6,7 +6,7 @@ than the bound; a planted one is the same text in another language in Latin scri
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -78,9 +78,13 @@ def measure(known: Sequence[Pair], share: Callable[[Sequence[bool]], Any]) -> di
 
 def lines(result: Mapping[str, Any]) -> list[str]:
     """The table of the page."""
-    kinds = sorted({kind for found in result.values() for kind in found})
-    counts = Counter({kind: found["rejected"]["n"] for kind, found in next(iter(result.values())).items()})
-    shown = [f"{kind}s ({counts[kind]})" for kind in kinds]
+    measured = next(iter(result.values()))
+    kinds = sorted(
+        kind
+        for kind, cells in measured.items()
+        if all(cells.get(what, {}).get("share") is not None for what in ("rejected", "found"))
+    )
+    shown = [f"{kind}s ({measured[kind]['rejected']['n']})" for kind in kinds]
     rows = [
         "Which language: right texts rejected / wrong ones found, of languages in Latin script.",
         "",

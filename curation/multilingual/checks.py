@@ -281,7 +281,9 @@ def _sides(source: str, text: str, words: Words) -> Score:
         named |= told
     detail = f"{' '.join(sorted(told)) or 'none'}: now {' '.join(sorted(named)) or 'none'}"
     is_other = told != named
-    is_failed = is_other and (bool(told) or not english.side_hints.search(source.lower()))
+    lowered = source.lower()  # a right, and dextrocardia, may be told by a word of a side
+    is_excused = not told and (english.side_hints.search(lowered) or english.no_sides.search(lowered))
+    is_failed = is_other and not is_excused
     return scored("sides", Fault.SIDE_CHANGED, is_failed, float(is_other), detail if is_other else "")
 
 

@@ -93,14 +93,15 @@ def fidelity(text: str, words: Words, concepts: Concepts) -> Score:
             *(f"new: {concept}" for concept in new),
             *(f"broader: {above} for {concept}" for concept, above in sorted(broader.items())),
             *(f"no name: {concept}" for concept in unnamed),
+            *(f"too general: {concept}" for concept in sorted(concepts.general) if not told),
         ]
     )
-    if not told:
+    if not known:
         return Score("concepts", "not_run", None, "the source names no concept")
     is_failed = len(new) > len(unnamed) or bool(lost and concepts.are_shown)
     if not is_failed and (lost or new or len(unnamed) == len(told)):
         return Score("concepts", "not_run", None, detail)
-    share = (len(found) + len(broader)) / len(told)
+    share = (len(found) + len(broader)) / max(1, len(told))
     return scored("concepts", Fault.CONCEPT_CHANGED, is_failed, share, detail)
 
 

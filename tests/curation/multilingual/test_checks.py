@@ -192,6 +192,8 @@ def test_what_cannot_be_looked_for_is_not_run_and_says_why() -> None:
     assert concepts({"A": []}, "D")[0] == "not_run"  # which may be A under another id
     assert concepts({"A": []}, "D", "E")[0] == "failed"
     assert concepts({"A": ["gota"]}, "D", general="D") == ("passed", "")
+    assert concepts({}, general="D") == ("not_run", "too general: D")
+    assert concepts({}, "E", general="D") == ("failed", "new: E; too general: D")
 
 
 def test_who_was_shown_no_names_may_use_others() -> None:
@@ -208,6 +210,8 @@ def test_who_was_shown_no_names_may_use_others() -> None:
         ("Which right does the patient have?", "es", "¿Qué derecho tiene el paciente?", False),
         ("Has the patient a right to care?", "es", "¿Tiene el paciente derecho a la atención?", False),
         ("Has the patient a right to care?", "fr", "Le patient a-t-il droit aux soins ?", False),
+        ("What does the kidney of a child look like?", "es", "¿Cómo es el riñón derecho de un niño?", True),
+        ("What does the lung of a child look like?", "fr", "Comment est le poumon droit d'un enfant ?", True),
         ("Do about 20 patients recover?", "zh", "20名左右的患者会康复吗？", False),
         ("Is levofloxacin effective?", "zh", "左氧氟沙星有效吗？", False),
         ("Is dextrocardia inherited?", "zh", "右位心会遗传吗？", False),
