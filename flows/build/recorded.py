@@ -162,16 +162,16 @@ def _recorded(place: str, row: Mapping[str, Any], path: Path) -> Recorded:
     if not isinstance(to, str) or not (_SHA256.fullmatch(to) if is_hash else to.startswith("prompt:")):
         raise _wrong("neither prompt_id nor asked_sha256 names a prompt", place, path)
     state, mode = row.get("state", "answered"), row.get("mode", "plain")
+    by = row.get("by") or "model"
     if state not in get_args(AnswerState) or mode not in get_args(Mode):
         raise _wrong(f"state {state!r} or mode {mode!r} is unknown", place, path)
-    by = row.get("by") or "model"
     if by not in get_args(By):
         raise _wrong(f"by {by!r} is unknown: {', '.join(get_args(By))}", place, path)
     tokens = [row.get(name) for name in ("tokens_in", "tokens_out")]
     if any(value is not None and (type(value) is not int or value < 0) for value in tokens):
         raise _wrong("tokens_in or tokens_out is no count", place, path)
-    mode = mode if served else "scripted"
-    return Recorded(place, to, model, text, served, state, mode, tokens[0], tokens[1], by)
+    rest: dict[str, Any] = {"state": state, "mode": mode if served else "scripted", "by": by}
+    return Recorded(place, to, model, text, served, **rest, tokens_in=tokens[0], tokens_out=tokens[1])
 
 
 def _wrong(message: str, place: str, path: Path) -> UsageError:
