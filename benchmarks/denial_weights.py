@@ -113,8 +113,8 @@ def _bounds(held: Floats, told: NDArray[np.bool_]) -> Bounds:
 
 
 def fold_of(pair: Pair) -> int:
-    """By the English text: its translations, and what is learnt of them, are in one fold."""
-    return pair.rank[1] % _FOLDS
+    """By the document: what is learnt of one is never tried on another part of it."""
+    return pair.place[1] % _FOLDS
 
 
 def without(known: Iterable[Pair], fold: int | None) -> list[Pair]:

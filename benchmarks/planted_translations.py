@@ -37,11 +37,19 @@ _DENIED = re.compile(
 )
 _WITHOUT = re.compile(r"\b[Ww]ithout\b")
 _NO = re.compile(r"\b(there (?:is|are|was|were)|had|has|have|with|shows?|showed) no\b")
+_OF_QUESTION = re.compile(r"\bnot ")
 _AFFIRMED = re.compile(r"\b(is|are|was|were|can|could|should|will)\b(?! not)(?= [a-z])")
 _OTHER_DENIAL = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|unable|lack\w*|fail\w*)\b|n't", re.IGNORECASE
 )
 _SIDE = re.compile(r"\b([Ll])eft\b|\b([Rr])ight\b")
+_TWO_SIDES = re.compile(r"lateral|dextro|levo|dextra|situs|\bsides?\b|handed", re.IGNORECASE)
+_PAIRED = re.compile(
+    r"\b(lung|kidney|eye|ear|arm|leg|hand|foot|shoulder|knee|hip|elbow|ankle|wrist|thumb|femur|tibia|humerus|"
+    r"radius|ulna|ventricle|atrium|hemisphere|testis|ovary|breast|cornea|retina|iris)\b"
+)
+_OF_BODIES = ("name", "definition", "question")
+"""Elsewhere 'left' and 'right' are mostly no sides."""
 _FAR = ("de", "en", "es", "fr", "it", "pt", "ja", "zh", "ru")
 
 Plant = Callable[[Pair, Mapping[str, str]], Pair | None]
@@ -77,17 +85,15 @@ def negation_lost(pair: Pair, others: Mapping[str, str]) -> Pair | None:
 def negation_new(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     """A denial that only the translation has: the one of the English taken out."""
     if len(_OTHER_DENIAL.findall(pair.source)) == 1:
-        for form, by in ((_DENIED, r"\1"), (_WITHOUT, "with"), (_NO, r"\1 some")):
-            if form.search(pair.source):
+        for form, by in ((_DENIED, r"\1"), (_WITHOUT, "with"), (_NO, r"\1 some"), (_OF_QUESTION, "")):
+            if form.search(pair.source) and (form is not _OF_QUESTION or pair.kind == "question"):
                 return _with_source(pair, form.sub(by, pair.source, count=1))
     return None
 
 
 def side(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     """Left and right exchanged, where one of them is a side of a body."""
-    if pair.kind not in ("name", "definition"):  # elsewhere 'left' and 'right' are mostly none
-        return None
-    if len({match.group().lower() for match in _SIDE.finditer(pair.source)}) != 1:
+    if pair.kind not in _OF_BODIES or not _names_one_side(pair.source):
         return None
     swapped = _SIDE.sub(
         lambda match: (
@@ -100,14 +106,40 @@ def side(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     return _with_source(pair, swapped)
 
 
+def side_added(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """A side that only the translation has: the one of the English taken out."""
+    if pair.kind not in _OF_BODIES or not _names_one_side(pair.source):
+        return None
+    source = " ".join(_SIDE.sub("", pair.source).split())
+    return _with_source(pair, source[:1].upper() + source[1:])
+
+
+def side_lost(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """A side that only the English has: put before a part of the body, or behind a question."""
+    if pair.kind not in _OF_BODIES or _SIDE.search(pair.source) or _TWO_SIDES.search(pair.source):
+        return None
+    chosen = ("left", "right")[len(pair.source) % 2]
+    if pair.kind == "question":
+        return _with_source(pair, f"{pair.source.removesuffix('?')} on the {chosen} side?")
+    return _with_source(pair, _PAIRED.sub(rf"{chosen} \1", pair.source, count=1))
+
+
+def _names_one_side(text: str) -> bool:
+    return len({match.group().lower() for match in _SIDE.finditer(text)}) == 1
+
+
 def wrong_language(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     """The same in a language next to the right one, in a text of a query's length."""
-    return _in_another(pair, others) if len(pair.text) >= _least(pair.language) else None
+    return in_another(pair, others) if _is_long(pair) else None
 
 
 def wrong_language_short(pair: Pair, others: Mapping[str, str]) -> Pair | None:
     """The same for what is shorter: names."""
-    return None if len(pair.text) >= _least(pair.language) else _in_another(pair, others)
+    return None if _is_long(pair) else in_another(pair, others)
+
+
+def _is_long(pair: Pair) -> bool:
+    return pair.kind == "question" or len(pair.text) >= _least(pair.language)
 
 
 def _least(language: str) -> int:
@@ -115,7 +147,8 @@ def _least(language: str) -> int:
     return 20 if language in ("ja", "zh") else 50
 
 
-def _in_another(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+def in_another(pair: Pair, others: Mapping[str, str]) -> Pair | None:
+    """A text in another language that it is known in, None where there is none."""
     order = [name for name in _FAR if name != pair.language and name != "en" and name in others]
     if not order:
         return None
@@ -126,10 +159,10 @@ def _in_another(pair: Pair, others: Mapping[str, str]) -> Pair | None:
 
 
 def untranslated(pair: Pair, others: Mapping[str, str]) -> Pair | None:
-    """The first half of the source left as it was."""
+    """The first half of the source left as it was, of a short question all of it."""
     words = pair.source.split()
     if len(words) < 8:
-        return None
+        return Pair(pair.kind, pair.language, pair.source, pair.source) if pair.kind == "question" else None
     kept = " ".join(words[: len(words) // 2])
     return Pair(pair.kind, pair.language, pair.source, f"{kept} {pair.text[len(pair.text) // 2 :]}")
 
@@ -140,6 +173,8 @@ PLANTS: Mapping[str, Plant] = {
     "negation_lost": negation_lost,
     "negation_new": negation_new,
     "side": side,
+    "side_added": side_added,
+    "side_lost": side_lost,
     "wrong_language": wrong_language,
     "wrong_language_short": wrong_language_short,
     "untranslated": untranslated,

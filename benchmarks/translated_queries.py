@@ -122,10 +122,11 @@ def measure(root: str, count: int) -> dict[str, Any]:
 def _run(
     asked: list[tuple[WantedTranslation, TranslatedQuestion]], resources: dict[str, Path]
 ) -> tuple[dict[str, list[Any]], list[Any]]:
-    wanted, translated = CHECKED.inputs
+    wanted, translated, backs = CHECKED.inputs
     tables: dict[str, list[Any]] = {
         wanted.table: [one for one, _ in asked],
         translated.table: [one for _, one in asked],
+        backs.table: [],
     }
     kept, drops, _ = run_records(CHECKED, tables, CHECKED.params, resources)
     return kept, drops

@@ -1,5 +1,7 @@
 """English texts and what people made of them in other languages: checks are tried on these.
 
+Questions are the project's own (known_questions.toml), all else is of the shared data.
+
 Where a file pairs sentences wrongly, whole documents are left out (`paired_wrongly`).
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ from lxml import etree
 
 from benchmarks.measure import SHARED
 
+_QUESTIONS = Path(__file__).with_name("known_questions.toml")
 LANGUAGES = ("de", "es", "fr", "it", "ja", "pt", "ru", "zh")
 _LATIN = ("de", "es", "fr", "it", "pt")
 _LEAST_PLACE = 0.75
@@ -35,12 +39,19 @@ class Pair:
     source: str
     text: str
     document: str = ""
-    """Where it stands, of sentences."""
+    """Where it stands: the document of a sentence, the concept of a name, the number of a question."""
 
     @property
     def half(self) -> Half:
-        """By a hash of the English text: all translations of one are in one half."""
-        return "test" if self.rank[0] % 2 else "fit"
+        """By a hash of the document: no half has seen a part of the other's. Of questions, every other."""
+        if self.kind == "question":
+            return "test" if int(self.document) % 2 == 0 else "fit"
+        return "test" if self.place[0] % 2 else "fit"
+
+    @property
+    def place(self) -> bytes:
+        """A place of its document among others that says nothing of it."""
+        return hashlib.sha256((self.document or self.source).encode()).digest()
 
     @property
     def rank(self) -> bytes:
@@ -75,6 +86,7 @@ def _names(folder: Path) -> Iterator[Pair]:
                         path.name[3:5],
                         row["source_value"],
                         row["translation_value"],
+                        row["subject_id"],
                     )
 
 
@@ -89,7 +101,20 @@ def _abstracts(folder: Path) -> Iterator[Pair]:
                 texts.setdefault(str(own)[:2], _flat(item))
         for language in sorted(texts.keys() - {"en"}):
             if texts.get("en"):
-                yield Pair("abstract", language, texts["en"], texts[language])
+                yield Pair("abstract", language, texts["en"], texts[language], path.stem)
+
+
+def questions() -> Iterator[Pair]:
+    """Questions of known_questions.toml with each of its names of diseases."""
+    table = tomllib.loads(_QUESTIONS.read_text("utf-8"))
+    for number, question in enumerate(table["questions"], start=1):
+        for names in table["names"]:
+            for language in LANGUAGES:
+                name = names[language]
+                forms = name if isinstance(name, dict) else {}
+                text = question[language].format(name, **forms)
+                source = question["en"].format(names["en"])
+                yield Pair("question", language, source, text, str(number))
 
 
 def pairs(shared: Path = SHARED) -> list[Pair]:
@@ -99,6 +124,7 @@ def pairs(shared: Path = SHARED) -> list[Pair]:
         *_sentences(vocab / "tico-19"),
         *_names(vocab / "hpo-translations/babelon"),
         *_abstracts(shared / "jats-multilingual"),
+        *questions(),
     ]
     known = {item: None for item in found if item.language in LANGUAGES and item.source and item.text}
     wrong = paired_wrongly(known)
@@ -114,7 +140,7 @@ def paired_wrongly(found: Iterable[Pair]) -> dict[tuple[str, str], float]:
     """
     documents: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for pair in found:
-        if pair.document and pair.language in _LATIN:
+        if pair.kind == "sentence" and pair.language in _LATIN:
             documents[pair.document][pair.source][pair.language] = pair.text
     wrong = {}
     for document, texts in documents.items():

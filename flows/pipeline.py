@@ -30,7 +30,7 @@ from sources.stage import CRAWL, CRAWL_VERSION, PARSE
 Verb = Literal["crawl", "extract", "ground", "build", "answer", "release"]
 PARTITION = "partition"
 """The stage that shares queries out among tasks and splits; which tasks, a spec says."""
-ANSWERS_VERSION = 1
+ANSWERS_VERSION = 2
 """Of what is written of stored answers (flows.build.model_stages)."""
 VERDICTS_VERSION = 1
 """Of what is written of people's verdicts on records of a task (flows.build.review_stages)."""

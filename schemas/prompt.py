@@ -16,6 +16,7 @@ from schemas.record import column, record
 PartKind = Literal["text", "image"]
 AnswerState = Literal["answered", "refused", "too_long", "invalid"]
 Mode = Literal["json_schema", "plain", "scripted"]
+By = Literal["model", "engine", "human"]
 _SEED: Final = "#"
 
 
@@ -59,6 +60,10 @@ class ModelAnswer:
     )
     tokens_in: int | None = column("tokens of the prompt as the server counted them, null when it did not")
     tokens_out: int | None = column("tokens of the answer")
+    by: By = column(
+        "who answered: a model, a person, or an engine, which reads the text alone and no instruction",
+        default="model",
+    )
 
 
 def as_params(models: Sequence[str]) -> str | list[str]:

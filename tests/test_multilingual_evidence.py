@@ -29,6 +29,7 @@ from schemas.spec import DatasetSpec
 from tests.pipeline import crawl_questions, run_partition, run_stages
 from tests.releases import card_text
 from tests.translated_world import (
+    BY_PEOPLE,
     LANGUAGES,
     SPEC,
     question_of,
@@ -105,13 +106,21 @@ def test_right_translations_are_kept_and_each_wrong_one_is_rejected_for_what_is_
     found = {
         (names[row["query_id"]], row["language"]): row
         for row in read_tables(translated, f"{NAME}_all.translations")
-        if row["kind"] == "machine" and row["verdict"] != "not_run"
+        if row["verdict"] not in ("source", "not_run")
     }
     wrong = {place: what for place, (what, _) in wrong_ones().items()}
     assert found.keys() == said().keys() and len(wrong) == 7
     assert {place for place, row in found.items() if row["verdict"] == "rejected"} == wrong.keys()
     assert all(what in found[place]["reasons"] for place, what in wrong.items())
     assert {row["verdict"] for place, row in found.items() if place not in wrong} == {"kept"}
+    assert {language for (_, language), row in found.items() if row["kind"] == "human"} == set(BY_PEOPLE)
+    evidence = {
+        row["language"]: row["license_evidence"].rpartition("; ")[2]
+        for row in read_tables(translated, f"{NAME}_all.queries")
+        if row["language"] != "en"
+    }
+    assert {language for language, by in evidence.items() if by == "translated by a person"} == set(BY_PEOPLE)
+    assert set(evidence.values()) == {"translated by a person", "translated by a machine"}
     for row in found.values():
         assert (
             row["model"] == "by-hand" and row["prompt"] == "translation@1" and len(row["prompt_sha256"]) == 64
@@ -165,6 +174,7 @@ def test_the_release_loads_by_language_and_says_that_nobody_may_publish_it(relea
     assert any("synthetic" in reason for reason in head["not_publishable_because"])
     card = card_text(release)
     assert "## Translations" in card and "negation_changed" in card and "back_translation" in card
+    assert "| check | de | es | fr | ja | pt | zh |" in card and "| sides | " in card
     rows = pq.read_table(release / "provenance/translations").to_pylist()
     assert not any("text" in row for row in rows)  # what was rejected is not published
 

@@ -21,6 +21,8 @@ _SAID: dict[str, list[dict[str, str]]] = tomllib.loads(
     (Path(__file__).parent / "gold/translations.toml").read_text("utf-8")
 )
 LANGUAGES = ("de", "es", "fr", "ja", "pt", "zh")
+BY_PEOPLE = ("de", "es", "ja")
+"""Languages whose recorded answers say that people wrote them."""
 NEGATED = {
     "id": "no-fever",
     "question": "Why may a person without fever have a lung abscess all the same?",
@@ -79,6 +81,7 @@ def recorded(workspace: Workspace, said: Mapping[tuple[str, str], str], file: Pa
     names = question_of(workspace)
     rows = [
         {"model": "by-hand", "prompt_id": prompt.id, "answer": {"text": said[key]}}
+        | ({"by": "human"} if prompt.form in BY_PEOPLE else {})
         for prompt in prompts
         if (key := (names[prompt.subject.rpartition("/")[0]], prompt.form)) in said
     ]

@@ -73,27 +73,6 @@ def by_letters(sample: str) -> str:
     return next((name for name, share in shares.items() if share >= _MIN_PROBABILITY), UNKNOWN)
 
 
-_EQUALLY_LIKELY = ("de", "en", "es", "fr", "it", "ja", "pt", "ru", "zh-cn", "zh-tw")
-
-
-def chances(text: str) -> dict[str, float]:
-    """Chance of each language that queries are in, by langdetect told that these are all there are.
-
-    So it tells them apart in a few words; that a text is in none of them it cannot tell. Empty without a
-    letter it knows.
-    """
-    detector = _few_detectors().create()
-    detector.set_prior_map(dict.fromkeys(_EQUALLY_LIKELY, 1.0))
-    detector.append(text)
-    shares: Counter[str] = Counter()
-    try:
-        for found in detector.get_probabilities():
-            shares[found.lang.partition("-")[0]] += found.prob
-    except LangDetectException:
-        return {}
-    return {language: round(share, 2) for language, share in sorted(shares.items())}
-
-
 @functools.cache
 def _detectors() -> DetectorFactory:
     """Its profiles in order of their names; its own loader takes them in the order of the disk."""
@@ -102,22 +81,6 @@ def _detectors() -> DetectorFactory:
     factory.set_seed(0)
     factory.load_json_profile([path.read_text("utf-8") for path in profiles])
     return factory
-
-
-@functools.cache
-def _few_detectors() -> DetectorFactory:
-    """The same for the languages that are possible: a fifth of the work.
-
-    Every run of letters that any profile has stays, as they are drawn from all: no chance is another one.
-    """
-    whole, few = _detectors(), DetectorFactory()
-    places = [place for place, name in enumerate(whole.langlist) if name in _EQUALLY_LIKELY]
-    few.set_seed(0)
-    few.langlist = [whole.langlist[place] for place in places]
-    few.word_lang_prob_map = {
-        letters: [found[place] for place in places] for letters, found in whole.word_lang_prob_map.items()
-    }
-    return few
 
 
 def _by_script(sample: str) -> str:

@@ -6,38 +6,19 @@ passed nor failed. Nothing here asks a model or an encoder.
 
 from __future__ import annotations
 
-import enum
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from curation.extract.language import chances
 from curation.fidelity.sides import sides
 from curation.multilingual.back import Back, control, differences, is_copy
 from curation.multilingual.denial import seen
+from curation.multilingual.language import log_odds
+from curation.multilingual.named import Concepts, fidelity, says
 from curation.multilingual.numbers import Numeral, english_numerals, numerals, plain
+from curation.multilingual.scores import Checked, Fault, Score, scored
 from curation.multilingual.words import Words, denies, words_of
-
-Status = Literal["passed", "failed", "not_run"]
-
-
-class Fault(enum.StrEnum):
-    """Why a translation is rejected, in the order in which reasons are told."""
-
-    EMPTY = "empty"
-    WRONG_SCRIPT = "wrong_script"
-    WRONG_LANGUAGE = "wrong_language"
-    UNTRANSLATED = "untranslated"
-    LENGTH_UNLIKELY = "length_unlikely"
-    NUMBER_CHANGED = "number_changed"
-    UNIT_CHANGED = "unit_changed"
-    NEGATION_CHANGED = "negation_changed"
-    SIDE_CHANGED = "side_changed"
-    CONCEPT_CHANGED = "concept_changed"
-    ANSWER_LEFT = "answer_left"
-    BACK_CHANGED = "back_changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,55 +32,15 @@ class Translation:
     """Names of the answer, in both languages, that a query may not give away."""
 
 
-@dataclass(frozen=True, slots=True)
-class Concepts:
-    """Concepts named in both texts, those of the translation found without the names that made it.
-
-    With these names a matcher only finds again what was put in.
-    """
-
-    told: Set[str]
-    retold: Set[str]
-    are_related: Callable[[str, str], bool]
-    """Whether the first is the second, above it or below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What one check found. `value` is null where it did not run; `detail` says by what, or why not."""
-
-    check: str
-    status: Status
-    value: float | None
-    detail: str = ""
-    fault: Fault | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """All scores of one translation, in a fixed order."""
-
-    scores: tuple[Score, ...] = field(repr=False)
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """Why it is rejected; empty: it is kept."""
-        return tuple(score.fault for score in self.scores if score.fault is not None)
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether no check failed."""
-        return not self.faults
-
-
-LEAST_CHANCE = 0.5
-"""Chance of its language among those known here, below which a text is of another one."""
+LEAST_ODDS, LEAST_ODDS_OF_NAME = -50, -220
+"""Hundredths of a log-odds of its language against the likeliest other one, below which a text is of that: of
+questions and what is as long, and of names, as the Romance languages share many a name of a disease."""
 LEAST_LETTERS = 40
-LEAST_UNSPACED = 10
+"""Letters of what is no name, of a language with spaces."""
+LEAST_TOLD, LEAST_UNSPACED = 12, 5
+"""Letters from which on a language is told."""
 LEAST_KANA = 15
-"""Letters from which on a language is told: two of the Romance ones share many a name of a disease."""
-LEAST_CHANCE_ASKED, LEAST_ASKED = 0.1, 12
-"""The same of a question, which has small words of its language; and letters from which on it is told."""
+"""Letters from which on a Japanese name has kana."""
 MOST_FOREIGN = 0.34
 MOST_ENGLISH = 0.4
 """Share of letters in words that stand in the source just so, for other scripts and for the Latin one."""
@@ -165,27 +106,25 @@ def check(item: Translation, concepts: Concepts | None = None, back: Back | None
     """
     words = words_of(item.language)
     source, text = plain(item.source), plain(item.text)
+    is_asked = source.rstrip().endswith("?")
     if not _WORD.search(text):
         return Checked((Score("text", "failed", 0.0, "no letter", Fault.EMPTY),))
     return Checked(
         (
-            _script(text, words),
-            _language(text, words),
-            _remainder(source, text, words),
+            _script(text, words, is_asked),
+            _language(text, words, is_asked),
+            _remainder(source, text, words, is_asked),
             _length(source, text, words),
             *_numbers(source, text, words),
             _negation(source, text, words),
             _sides(source, text, words),
-            _concepts(concepts),
-            _answer(source, text, item.answers),
+            fidelity(text, words, concepts)
+            if concepts
+            else Score("concepts", "not_run", None, "no vocabulary"),
+            _answer(source, text, item.language, item.answers),
             _back(item, back),
         )
     )
-
-
-def _scored(name: str, fault: Fault, is_failed: bool, value: float, detail: str = "") -> Score:
-    value = round(value, 4)
-    return Score(name, "failed", value, detail, fault) if is_failed else Score(name, "passed", value, detail)
 
 
 def script_of(letter: str) -> str:
@@ -196,59 +135,53 @@ def script_of(letter: str) -> str:
     return name.partition(" ")[0].partition("-")[0].capitalize()
 
 
-def _script(text: str, words: Words) -> Score:
+def _script(text: str, words: Words, is_asked: bool) -> Score:
     """Share of letters in scripts that the language does not have; Latin names stand in every one."""
     letters = [script_of(char) for char in text if char.isalpha()]
     own = sum(script in words.scripts for script in letters)
-    is_long = own >= LEAST_KANA or _is_asked(text)  # no Japanese question does without
+    is_long = own >= LEAST_KANA or is_asked  # no Japanese question does without
     lacks = bool(words.needs) and is_long and not words.needs & set(letters)
     other = sum(script not in words.scripts and script not in _ANYWHERE for script in letters)
     share = other / len(letters)
     is_failed = share > 0 or own == 0 or lacks  # one letter of a third script is no short form
-    return _scored("script", Fault.WRONG_SCRIPT, is_failed, share, "no kana" if lacks else "")
+    return scored("script", Fault.WRONG_SCRIPT, is_failed, share, "no kana" if lacks else "")
 
 
-def _language(text: str, words: Words) -> Score:
+def _language(text: str, words: Words, is_asked: bool) -> Score:
     if "Latin" not in words.scripts:
         text = _LATIN_WORD.sub(" ", text)  # names and short forms
     letters = sum(map(len, _WORD.findall(text)))
-    is_short = letters < (LEAST_UNSPACED if words.is_unspaced else LEAST_LETTERS)
-    if is_short and not (_is_asked(text) and letters >= LEAST_ASKED):
+    if letters < (LEAST_UNSPACED if words.is_unspaced else LEAST_TOLD):
         return Score("language", "not_run", None, "too short to tell languages of one script apart")
     if words.needs:  # kana are written in no other language; without any, `script` has looked already
         has_own = bool(words.needs & {script_of(char) for char in text})
         return Score("language", "passed" if has_own else "not_run", 1.0 if has_own else None, "by script")
-    found = chances(text)
+    found = log_odds(text)
     if not found:
         return Score("language", "not_run", None, "no letter that tells")
-    likely = max(found, key=lambda language: (found[language], language))
-    chance = found.get(words.language, 0.0)
-    least = LEAST_CHANCE_ASKED if is_short else LEAST_CHANCE
-    return _scored("language", Fault.WRONG_LANGUAGE, chance < least, chance, likely)
+    is_name = not is_asked and letters < LEAST_LETTERS
+    likely, odds = max(found, key=lambda language: (found[language], language)), found[words.language]
+    least = LEAST_ODDS_OF_NAME if is_name else LEAST_ODDS
+    return scored("language", Fault.WRONG_LANGUAGE, odds < least, odds / 100, likely)
 
 
-def _is_asked(text: str) -> bool:
-    """Whether a text is a question."""
-    return text.rstrip().endswith("?")
-
-
-def _remainder(source: str, text: str, words: Words) -> Score:
+def _remainder(source: str, text: str, words: Words, is_asked: bool) -> Score:
     """What stands in the translation as in its source: words in a row, and the share of letters."""
     source, text = _ADDRESS.sub(" ", source), _ADDRESS.sub(" ", text)
     told = set(_LOWER.findall(source))
     tokens, before = _LATIN_WORD.findall(text), f" {' '.join(_LATIN_WORD.findall(source))} "
     run = _longest_run(tokens, before)
-    if _is_asked(text) and text.casefold() == source.casefold():
-        return _scored("remainder", Fault.UNTRANSLATED, True, 1.0, " ".join(tokens))
+    if is_asked and text.casefold() == source.casefold():
+        return scored("remainder", Fault.UNTRANSLATED, True, 1.0, " ".join(tokens))
     if "Latin" not in words.scripts:
         kept = sum(len(word) for word in _LOWER.findall(text) if word in told)
         share = kept / max(1, sum(char.isalpha() for char in text))
         is_failed = share > MOST_FOREIGN or len(run) >= LONGEST_RUN
-        return _scored("remainder", Fault.UNTRANSLATED, is_failed, share, " ".join(run))
+        return scored("remainder", Fault.UNTRANSLATED, is_failed, share, " ".join(run))
     lower = [word for word in tokens if word.islower()]
     share = sum(len(word) for word in lower if word in told) / max(1, sum(map(len, tokens)))
     is_failed = (share > MOST_ENGLISH and len(tokens) >= LEAST_WORDS) or len(run) >= LONGEST_RUN
-    return _scored("remainder", Fault.UNTRANSLATED, is_failed, share, " ".join(run))
+    return scored("remainder", Fault.UNTRANSLATED, is_failed, share, " ".join(run))
 
 
 def _longest_run(tokens: Sequence[str], source: str) -> Sequence[str]:
@@ -269,7 +202,7 @@ def _length(source: str, text: str, words: Words) -> Score:
         return Score("length", "not_run", None, "no bounds measured for this language")
     low, high = words.ratio
     slack = 10 / max(1, len(source.strip()))  # of a word or two everything is possible
-    return _scored("length", Fault.LENGTH_UNLIKELY, not low - slack <= ratio <= high + slack, ratio)
+    return scored("length", Fault.LENGTH_UNLIKELY, not low - slack <= ratio <= high + slack, ratio)
 
 
 def _numbers(source: str, text: str, words: Words) -> Iterator[Score]:
@@ -290,9 +223,9 @@ def _numbers(source: str, text: str, words: Words) -> Iterator[Score]:
     if not any(item.is_digits for item in one):  # words for numbers are told in other ways, too: a pair, both
         new = [item for item in new if item.is_digits]
     listed = [*(f"lost: {_named(item)}" for item in lost), *(f"new: {_named(item)}" for item in new)]
-    yield _scored("numbers", Fault.NUMBER_CHANGED, bool(listed), len(listed), "; ".join(listed))
-    changed = sorted({now for item in one if (now := _unit_changed(item, other))})
-    yield _scored("units", Fault.UNIT_CHANGED, bool(changed), len(changed), "; ".join(changed))
+    yield scored("numbers", Fault.NUMBER_CHANGED, bool(listed), len(listed), "; ".join(listed))
+    changed = sorted({now for item in one if (now := _unit_changed(item, one, other))})
+    yield scored("units", Fault.UNIT_CHANGED, bool(changed), len(changed), "; ".join(changed))
 
 
 def _is_among(item: Numeral, others: Iterable[Numeral]) -> bool:
@@ -303,13 +236,20 @@ def _named(item: Numeral) -> str:
     return f"{'/'.join(sorted(item.readings))} {item.unit}".rstrip()
 
 
-def _unit_changed(item: Numeral, others: Sequence[Numeral]) -> str:
-    """What a number is now said of, where every place of it has another unit."""
-    units = {other.unit for other in others if other.readings & item.readings and not other.is_name}
-    own = "year" if item.unit == "age" else item.unit
-    if not own or not units or "" in units or own in units:
+def _unit_changed(item: Numeral, own: Sequence[Numeral], others: Sequence[Numeral]) -> str:
+    """What a number is now said of, where every place of it has another unit.
+
+    A place without one may have any, but not one that the number has in its own text, too: these two viruses.
+    """
+    unit = "year" if item.unit == "age" else item.unit
+    units = [other.unit for other in others if other.readings & item.readings and not other.is_name]
+    bare = sum(other.readings == item.readings and not other.unit and not other.is_name for other in own)
+    for _ in range(bare):
+        if "" in units:
+            units.remove("")
+    if not unit or not units or "" in units or unit in units:
         return ""
-    return f"{_named(item)}: now {', '.join(sorted(units))}"
+    return f"{_named(item)}: now {', '.join(sorted(set(units)))}"
 
 
 def _negation(source: str, text: str, words: Words) -> Score:
@@ -320,52 +260,44 @@ def _negation(source: str, text: str, words: Words) -> Score:
     """
     if (found := seen(source, text, words)) is not None:
         detail = ("lost" if found.is_denied else "new") if found.is_unlikely else ""
-        return _scored("negation", Fault.NEGATION_CHANGED, found.is_unlikely, found.chance / 100, detail)
+        return scored("negation", Fault.NEGATION_CHANGED, found.is_unlikely, found.chance / 100, detail)
     english, one, other = words_of("en"), source.lower(), text.lower()
     told, retold = denies(one, english), denies(other, words)
     if told == retold:
-        return _scored("negation", Fault.NEGATION_CHANGED, False, 0.0)
+        return scored("negation", Fault.NEGATION_CHANGED, False, 0.0)
     hints = words.hints.findall(other), english.hints.findall(one)
     own, more = hints if told else hints[::-1]
     is_excused = len(own) > len(more)
     detail = f"{'lost' if told else 'new'}: {own[0]}" if is_excused else "lost" if told else "new"
-    return _scored("negation", Fault.NEGATION_CHANGED, not is_excused, 1.0, detail)
+    return scored("negation", Fault.NEGATION_CHANGED, not is_excused, 1.0, detail)
 
 
 def _sides(source: str, text: str, words: Words) -> Score:
-    named = {side for side, form in words.sides.items() if form.search(text.lower())}
-    told = set(map(str, sides(source)[""]))
-    one, other = (
-        frozenset({"left", "right"}) if "both" in found else frozenset(found) for found in (told, named)
-    )
-    detail = f"{' '.join(sorted(one)) or 'none'}: now {' '.join(sorted(other)) or 'none'}"
-    is_failed = one != other and bool(one)
-    return _scored(
-        "sides", Fault.SIDE_CHANGED, is_failed, float(one != other), detail if one != other else ""
-    )
+    """Whether both texts name the same sides of the body, also none."""
+    english, lowered = words_of("en"), words.no_sides.sub(" ", text.lower())
+    told = _as_sides(map(str, sides(english.no_sides.sub(" ", source.lower()))[""]))
+    named = _as_sides(side for side, form in words.sides.items() if form.search(lowered))
+    if told == {"left", "right"} and words.either.search(lowered):
+        named |= told
+    detail = f"{' '.join(sorted(told)) or 'none'}: now {' '.join(sorted(named)) or 'none'}"
+    is_other = told != named
+    lowered = source.lower()  # a right, and dextrocardia, may be told by a word of a side
+    is_excused = not told and (english.side_hints.search(lowered) or english.no_sides.search(lowered))
+    is_failed = is_other and not is_excused
+    return scored("sides", Fault.SIDE_CHANGED, is_failed, float(is_other), detail if is_other else "")
 
 
-def _concepts(concepts: Concepts | None) -> Score:
-    """Share of what the translation names that the source names, too; kin counts as the same."""
-    if concepts is None:
-        return Score("concepts", "not_run", None, "no vocabulary")
-    if not concepts.retold:
-        return Score("concepts", "not_run", None, "nothing named but by the names that made the text")
-    strange = sorted(
-        concept
-        for concept in concepts.retold
-        if not any(concepts.are_related(concept, other) for other in concepts.told)
-    )
-    share = 1 - len(strange) / len(concepts.retold)
-    return _scored("concepts", Fault.CONCEPT_CHANGED, bool(strange), share, " ".join(strange))
+def _as_sides(found: Iterable[str]) -> frozenset[str]:
+    """Both sides are left and right."""
+    return frozenset(side for name in found for side in (("left", "right") if name == "both" else (name,)))
 
 
-def _answer(source: str, text: str, answers: Sequence[str]) -> Score:
+def _answer(source: str, text: str, language: str, answers: Sequence[str]) -> Score:
     """Whether a translation says an answer that its source does not say."""
     if not answers:
         return Score("answer", "not_run", None, "no answer is known")
-    left = [name for name in answers if _says(text, name) and not _says(source, name)]
-    return _scored("answer", Fault.ANSWER_LEFT, bool(left), len(left), "; ".join(left))
+    left = [name for name in answers if says(text, name, language) and not says(source, name, "en")]
+    return scored("answer", Fault.ANSWER_LEFT, bool(left), len(left), "; ".join(left))
 
 
 def _back(item: Translation, back: Back | None) -> Score:
@@ -379,13 +311,4 @@ def _back(item: Translation, back: Back | None) -> Score:
         return Score("back_translation", "not_run", None, f"{back.engine} failed its control: {why}")
     found = list(differences(item.source, back.text))
     detail = "; ".join([*found, f"{back.engine}: {back.text}"])
-    return _scored("back_translation", Fault.BACK_CHANGED, bool(found), len(found), detail)
-
-
-def _says(text: str, name: str) -> bool:
-    folded, wanted = text.casefold(), plain(name).casefold().strip()
-    if not wanted:
-        return False
-    if any(script_of(char) in ("Han", "Hiragana", "Katakana") for char in wanted if char.isalpha()):
-        return wanted in folded
-    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", folded) is not None
+    return scored("back_translation", Fault.BACK_CHANGED, bool(found), len(found), detail)

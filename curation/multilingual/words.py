@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+_NOTHING = re.compile(r"(?!)")
 _REACH = 30
 """Characters that the neighbour of a word is looked for in."""
 
@@ -36,12 +37,22 @@ class Words:
     """Scripts of which a text has at least one letter: Japanese is not written in Han alone."""
     is_unspaced: bool
     denies: re.Pattern[str]
+    before: frozenset[str]
+    """Those that deny what stands behind them: with the character before they make no word."""
     hints: re.Pattern[str]
     neutral: frozenset[str]
     """Words that deny, each with the one before or behind it, where they deny nothing: sin embargo, 不全."""
     written: frozenset[str]
     """Those of them that stand in languages.toml."""
     sides: Mapping[str, re.Pattern[str]]
+    either: re.Pattern[str]
+    """Words for both of two things: sides where the source names sides, and no word of a side elsewhere."""
+    no_sides: re.Pattern[str]
+    """Where words of sides stand for none: law, politics, hands of a molecule."""
+    side_hints: re.Pattern[str]
+    """Of English: what a translation may tell by a word of a side, dextrocardia as 右位心."""
+    small: frozenset[str]
+    """Words that names may have or lack: articles and prepositions."""
     numbers: Mapping[str, int]
     articles: frozenset[str]
     """Forms of number words that are articles, too."""
@@ -73,10 +84,15 @@ def words_of(language: str) -> Words:
         needs=frozenset(table.get("needs", ())),
         is_unspaced=is_unspaced,
         denies=_any_of(table["denies"], is_unspaced),
+        before=frozenset(table.get("before", ())),
         hints=_any_of(table["hints"], is_unspaced),
         neutral=frozenset((*table.get("neutral", ()), *fitted.get("neutral", ()))),
         written=frozenset(table.get("neutral", ())),
         sides={side: _any_of(table[side], is_unspaced) for side in ("left", "right", "both")},
+        either=_any_of(table["either"], is_unspaced),
+        no_sides=_any_of(table["no_sides"], is_unspaced),
+        side_hints=_any_of(table.get("side_hints", ()), is_unspaced),
+        small=frozenset(table["small"]),
         numbers=numbers,
         articles=articles,
         scales=table.get("scales", {}),
@@ -105,14 +121,15 @@ def denials(text: str, words: Words) -> Iterator[tuple[str, ...]]:
     """Each denial of a lower-case text, as the two pairs of words, or of characters, it stands in."""
     step = r"\S" if words.is_unspaced else r"\w+"
     for match in words.denies.finditer(text):
-        before = re.search(rf"({step})\W*$", text[max(0, match.start() - _REACH) : match.start()])
+        is_apart = match.group() in words.before
+        before = not is_apart and re.search(
+            rf"({step})\W*$", text[max(0, match.start() - _REACH) : match.start()]
+        )
         behind = re.match(rf"\W*({step})", text[match.end() : match.end() + _REACH])
         word = match.group().replace("’", "'")
         gap = "" if words.is_unspaced else " "
         yield tuple(
-            pair
-            for pair in (before and before[1] + gap + word, behind and word + gap + behind[1])
-            if pair is not None
+            pair for pair in (before and before[1] + gap + word, behind and word + gap + behind[1]) if pair
         )
 
 
@@ -123,6 +140,8 @@ def denies(text: str, words: Words) -> bool:
 
 def _any_of(listed: Sequence[str], is_unspaced: bool) -> re.Pattern[str]:
     """One expression for words: "*" is any letters; without spaces between words, wherever they stand."""
+    if not listed:
+        return _NOTHING
     forms = sorted(listed, key=lambda form: (-len(form), form))
     options = [re.escape(form).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for form in forms]
     joined = "|".join(options)

@@ -1,4 +1,4 @@
-"""Facts of a release about translations: what became of them per language, and how often each check ran."""
+"""Facts of a release about translations: what became of them, and how often each check ran, per language."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from schemas.string_tables import TRANSLATION_CHECKS, TRANSLATIONS
 
 _VERDICTS = """
     SELECT language, count(*) AS wanted, count(*) FILTER (verdict <> 'not_run') AS answered,
-        count(*) FILTER (verdict = 'kept') AS kept, count(*) FILTER (verdict = 'rejected') AS rejected,
+        count(*) FILTER (verdict = 'kept') AS kept,
+        count(*) FILTER (verdict = 'kept' AND kind = 'human') AS by_people,
+        count(*) FILTER (verdict = 'rejected') AS rejected,
         count(*) FILTER (verdict = 'left_out') AS left_out,
         count(*) FILTER (verdict = 'unusable') AS unusable,
         count(*) FILTER (verdict = 'not_run') AS not_run
-    FROM translations WHERE kind = 'machine' GROUP BY language ORDER BY language
+    FROM translations WHERE verdict <> 'source' GROUP BY language ORDER BY language
 """
 _REASONS = """
     SELECT language, reason, count(*) AS count
     FROM (SELECT language, unnest(reasons) AS reason FROM translations) GROUP BY ALL ORDER BY ALL
 """
 _CHECKS = """
-    SELECT "check", count(*) FILTER (status = 'passed') AS passed,
+    SELECT "check", language, count(*) FILTER (status = 'passed') AS passed,
         count(*) FILTER (status = 'failed') AS failed, count(*) FILTER (status = 'not_run') AS not_run
-    FROM translation_checks GROUP BY "check" ORDER BY "check"
+    FROM translation_checks GROUP BY ALL ORDER BY ALL
 """
 
 

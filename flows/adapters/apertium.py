@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from curation.prompts.material import read_block
-from flows.adapters.llm_runner import Run, as_stored, key_of
+from flows.adapters.engines import KIND, Engine
 from schemas.errors import FetchError, UsageError
-from schemas.hashing import canonical_json
-from schemas.prompt import Prompt
 
 NAME = "apertium"
 """As `--model` calls it."""
-KIND, BACK = "translation", "back_translation"
 _CODES: Mapping[str, str] = {
     "de": "deu", "es": "spa", "fr": "fra", "it": "ita", "ja": "jpn", "pt": "por", "ru": "rus", "zh": "zho",
 }  # fmt: skip
-_BATCH = 200
-"""Texts handed over at once: what a kill can lose."""
 _SECONDS = 600
 
 
-class Apertium:
+class Apertium(Engine):
     """The program and the pairs from English that it has.
 
     Raises:
         UsageError: it is not installed.
         FetchError: it does not answer as it should.
     """
+
+    name = NAME
+    batch = 200
 
     def __init__(self) -> None:
         self._program = shutil.which(NAME) or ""
@@ -67,46 +63,9 @@ class Apertium:
             )
         return [" ".join(text.split()) for text in found]
 
-    def answers(self, prompts: Sequence[Prompt], run: Run) -> Iterator[dict[bytes, bytes]]:
-        """What it answers to prompts for translations, as the store holds it, a batch at a time.
-
-        Args:
-            prompts: of kind `translation` or `back_translation`; their form is the language.
-            run: counts what is asked, what fails, and languages without a pair.
-
-        Raises:
-            UsageError: a prompt asks for something else.
-        """
-        by_language: dict[tuple[str, str], list[Prompt]] = {}
-        for prompt in prompts:
-            kind = prompt.kind.partition("@")[0]
-            if kind not in (KIND, BACK):
-                raise UsageError(
-                    f"{NAME} translates; it cannot answer {prompt.kind}", hint=f"medqrels answer {KIND} …"
-                )
-            by_language.setdefault((kind, prompt.form), []).append(prompt)
-        for (kind, language), those in sorted(by_language.items()):
-            pair = self.pair_of(language, kind)
-            if not pair:
-                run.unasked += len(those)
-                run.outcomes[f"no pair for {language}"] += len(those)
-                continue
-            for start in range(0, len(those), _BATCH):
-                yield self._batch(those[start : start + _BATCH], pair, run)
-
-    def _batch(self, prompts: Sequence[Prompt], pair: str, run: Run) -> dict[bytes, bytes]:
-        said = self.translate([read_block(prompt, "query") for prompt in prompts], pair)
-        run.calls += len(prompts)
-        run.outcomes += Counter({"answered": sum(map(bool, said)), "failed": said.count("")})
-        run.failed += said.count("")
-        served = f"{self._version or NAME} {pair}"
-        return {
-            key_of(prompt): as_stored(
-                "", "answered", canonical_json({"text": text}), "plain", served, (None, None)
-            )
-            for prompt, text in zip(prompts, said, strict=True)
-            if text
-        }
+    def served_as(self, pair: str) -> str:
+        """Version of the program, and the pair."""
+        return f"{self._version or NAME} {pair}"
 
     def _run(self, arguments: Sequence[str], given: str = "") -> str:
         try:

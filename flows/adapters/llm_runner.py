@@ -23,7 +23,7 @@ from flows.adapters.cache import AnswerCache
 from flows.adapters.llm import Reply, most_tokens_in
 from flows.adapters.llm_ledger import REJECTED, Ledger, Prices, money
 from schemas.hashing import sha256_text
-from schemas.prompt import AnswerState, Mode, ModelAnswer, Prompt, prompt_sha256, seed_of
+from schemas.prompt import AnswerState, By, Mode, ModelAnswer, Prompt, prompt_sha256, seed_of
 
 Stop = Literal["budget", "fatal", "unreachable"]
 STORE_VERSION: Final = 1
@@ -286,6 +286,7 @@ def as_stored(
     mode: Mode,
     served_model: str,
     tokens: tuple[int | None, int | None],
+    by: By = "model",
 ) -> bytes:
     """An answer as the store holds it; `call` is the one it came by, '' when none was made."""
     kept: dict[str, Any] = {
@@ -297,6 +298,8 @@ def as_stored(
         "tokens_in": tokens[0],
         "tokens_out": tokens[1],
     }
+    if by != "model":  # answers stored before say nothing of it
+        kept["by"] = by
     return json.dumps(kept, sort_keys=True).encode()
 
 

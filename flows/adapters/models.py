@@ -49,7 +49,12 @@ def library() -> Any:
     return sentence_transformers
 
 
-def _load(make: Callable[[str], Any], model: str) -> Any:
+def load(make: Callable[[str], Any], model: str) -> Any:
+    """What a library makes of a folder or a name.
+
+    Raises:
+        UsageError: it cannot.
+    """
     try:
         return make(model)
     except Exception as error:  # the library raises what its many back ends raise
@@ -59,7 +64,7 @@ def _load(make: Callable[[str], Any], model: str) -> Any:
         ) from error
 
 
-def _identity(model: str) -> dict[str, str]:
+def identity(model: str) -> dict[str, str]:
     """The model's name; of a folder its last part and a hash over its files, never where it lies."""
     folder = Path(model)
     if not folder.is_dir():
@@ -87,14 +92,14 @@ class TextEncoder:
         self, model: str, query_prompt: str | None = None, document_prompt: str | None = None
     ) -> None:
         package = library()
-        self._model = _load(package.SentenceTransformer, model)
+        self._model = load(package.SentenceTransformer, model)
         own = dict(getattr(self._model, "prompts", None) or {})
         self._prompts = {
             "query": _prompt(own, "query") if query_prompt is None else query_prompt,
             "document": _prompt(own, "document") if document_prompt is None else document_prompt,
         }
         self._limit = _limit(self._model)
-        self._about = {**_identity(model), "package": f"sentence-transformers {package.__version__}"}
+        self._about = {**identity(model), "package": f"sentence-transformers {package.__version__}"}
 
     def describe(self) -> dict[str, Any]:
         """Model, files, library, prompts and length limit."""
@@ -159,10 +164,10 @@ class Reranker:
 
     def __init__(self, model: str) -> None:
         package = library()
-        self._model = _load(package.CrossEncoder, model)
+        self._model = load(package.CrossEncoder, model)
         limit = getattr(self._model, "max_length", None)
         self._limit = int(limit) if limit else None
-        self._about = {**_identity(model), "package": f"sentence-transformers {package.__version__}"}
+        self._about = {**identity(model), "package": f"sentence-transformers {package.__version__}"}
 
     def describe(self) -> dict[str, Any]:
         """Model, files, library and length limit."""

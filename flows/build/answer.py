@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from flows.adapters import apertium
+from flows.adapters import apertium, seq2seq
 from flows.adapters.answering import (
     Access,
     Terms,
@@ -63,6 +63,7 @@ class Request:
         terms: model of these stages ('' for the spec's), budget, prices.
         limit: most prompts to ask in this run; None for all.
         called: the spec and its `--set` changes as the command line names them, for commands that help next.
+        place: where a seq2seq model lies, if its name does not say so.
     """
 
     spec: DatasetSpec
@@ -70,6 +71,7 @@ class Request:
     terms: Terms
     limit: int | None = None
     called: str = "SPEC"
+    place: str = ""
 
     @property
     def asked(self) -> dict[str, str]:
@@ -214,8 +216,8 @@ def _ask(session: Session, request: Request, found: Sequence[Held], reach: Acces
                 f"nobody is named to answer {mine.stage.name}",
                 hint="--model NAME, or [prompts] model in the spec",
             )
-        if mine.model == apertium.NAME:
-            run = _translate(session, chosen)
+        if is_engine(mine.model):
+            run = _translate(session, mine.model, request.place, chosen)
         else:
             run = ask(
                 _asked_now(mine, chosen),
@@ -233,11 +235,18 @@ def _ask(session: Session, request: Request, found: Sequence[Held], reach: Acces
     return whole
 
 
-def _translate(session: Session, chosen: Sequence[Prompt]) -> Run:
-    """Have prompts for translations answered by the engine of this machine, each batch stored at once."""
+def is_engine(model: str) -> bool:
+    """Whether a name is of an engine of this machine."""
+    return model == apertium.NAME or model.startswith(seq2seq.PREFIX)
+
+
+def _translate(session: Session, model: str, place: str, chosen: Sequence[Prompt]) -> Run:
+    """Have prompts for translations answered by an engine of this machine, each batch stored at once."""
     run = Run()
-    with AnswerCache(store_of(session.workspace), store_name(apertium.NAME)) as store:
-        for answers in apertium.Apertium().answers(chosen, run):
+    is_model = model.startswith(seq2seq.PREFIX)
+    engine = seq2seq.Seq2Seq(place or seq2seq.named(model)[1]) if is_model else apertium.Apertium()
+    with AnswerCache(store_of(session.workspace), store_name(model)) as store:
+        for answers in engine.answers(chosen, run):
             store.put(answers)
     return run
 
@@ -284,7 +293,7 @@ def _estimate(request: Request, workspace: Workspace, found: Sequence[Held]) -> 
 
 def _price(mine: Held, chosen: Sequence[Prompt], terms: Terms) -> str | None:
     """What some prompts can cost at most; an engine of this machine costs nothing."""
-    return money(Decimal(0)) if mine.model == apertium.NAME else at_most(chosen, terms.prices)
+    return money(Decimal(0)) if is_engine(mine.model) else at_most(chosen, terms.prices)
 
 
 def _models(workspace: Workspace, request: Request) -> dict[str, str]:

@@ -23,7 +23,7 @@ from flows.build.model_stages import Held
 from flows.engine.workspace import Workspace
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json
-from schemas.prompt import AnswerState, Mode, Prompt, prompt_sha256
+from schemas.prompt import AnswerState, By, Mode, Prompt, prompt_sha256
 
 _IDS: Final = ("prompt_id", "asked_sha256")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -43,21 +43,22 @@ class Recorded:
     mode: Mode = "plain"
     tokens_in: int | None = None
     tokens_out: int | None = None
+    by: By = "model"
 
     @property
     def stored(self) -> bytes:
         """As the store holds it; no call was made for it."""
-        return as_stored(
-            "", self.state, self.text, self.mode, self.served_model, (self.tokens_in, self.tokens_out)
-        )
+        tokens = (self.tokens_in, self.tokens_out)
+        return as_stored("", self.state, self.text, self.mode, self.served_model, tokens, self.by)
 
 
 def read_recorded(path: Path) -> list[Recorded]:
     """The rows of a file, in order.
 
     A row has `model`, `text` (or `answer`, the JSON object itself) and `prompt_id` or `asked_sha256`; perhaps
-    `served_model`, `state`, `mode`, `tokens_in`, `tokens_out`. One that names no server's model was written
-    by a script or by hand, whatever it says of its mode.
+    `served_model`, `state`, `mode`, `tokens_in`, `tokens_out`, and `by`: `human` of a text that a person
+    wrote, `engine` of one by what reads no prompt. One that names no server's model was written by a script
+    or by hand, whatever it says of its mode.
 
     Raises:
         UsageError: the file cannot be read or a row is not of this form; names the line.
@@ -67,7 +68,7 @@ def read_recorded(path: Path) -> list[Recorded]:
     for place, row in rows:
         one = _recorded(place, row, path)
         before = seen.setdefault(one.to, one)
-        if (before.text, before.state) != (one.text, one.state):
+        if (before.text, before.state, before.by) != (one.text, one.state, one.by):
             raise _wrong(f"another answer to this prompt stands in {before.place}", place, path)
         found.append(one)
     if not found:
@@ -121,7 +122,7 @@ def _check(row: Recorded, prompt: Prompt, workspace: Workspace, path: Path) -> N
         form = ", ".join(json.loads(prompt.answer_schema)["required"])
         raise _wrong(f"the answer is no JSON object with {form} as {prompt.kind} asks for", row.place, path)
     for answer in held([prompt], row.model, store_of(workspace)):
-        if (answer.text, answer.state) != (row.text, row.state):
+        if (answer.text, answer.state, answer.by) != (row.text, row.state, row.by):
             raise _wrong(f"another answer of {row.model} to {prompt.id} is stored already", row.place, path)
 
 
@@ -161,12 +162,16 @@ def _recorded(place: str, row: Mapping[str, Any], path: Path) -> Recorded:
     if not isinstance(to, str) or not (_SHA256.fullmatch(to) if is_hash else to.startswith("prompt:")):
         raise _wrong("neither prompt_id nor asked_sha256 names a prompt", place, path)
     state, mode = row.get("state", "answered"), row.get("mode", "plain")
+    by = row.get("by") or "model"
     if state not in get_args(AnswerState) or mode not in get_args(Mode):
         raise _wrong(f"state {state!r} or mode {mode!r} is unknown", place, path)
+    if by not in get_args(By):
+        raise _wrong(f"by {by!r} is unknown: {', '.join(get_args(By))}", place, path)
     tokens = [row.get(name) for name in ("tokens_in", "tokens_out")]
     if any(value is not None and (type(value) is not int or value < 0) for value in tokens):
         raise _wrong("tokens_in or tokens_out is no count", place, path)
-    return Recorded(place, to, model, text, served, state, mode if served else "scripted", *tokens)
+    rest: dict[str, Any] = {"state": state, "mode": mode if served else "scripted", "by": by}
+    return Recorded(place, to, model, text, served, **rest, tokens_in=tokens[0], tokens_out=tokens[1])
 
 
 def _wrong(message: str, place: str, path: Path) -> UsageError:

@@ -22,8 +22,8 @@ def answer(
     model: Annotated[
         str,
         Parameter(
-            help="Model of the stages named, as the server calls it, where the spec names none; apertium "
-            "translates here."
+            help="Model of the stages named, as the server calls it, where the spec names none; apertium, "
+            "and seq2seq:MODEL (a folder, or a name on the Hub), translate here."
         ),
     ] = "",
     budget: Annotated[
@@ -60,20 +60,22 @@ def answer(
     from flows.adapters.answering import Terms, prices_of
     from flows.adapters.llm_ledger import amount
     from flows.adapters.llm_runner import Patience
+    from flows.adapters.seq2seq import named
     from flows.build.answer import Request, describe, estimate, take
     from flows.build.answer import answer as ask_all
     from flows.build.recorded import read_recorded
     from flows.specs import parse_overrides, read_spec
 
+    called_model, place = named(model)
     terms = Terms(
-        model,
+        called_model,
         amount(budget, "--budget"),
         prices_of(price_in, price_out),
         concurrency,
         Patience(timeout=timeout),
     )
     called = shlex.join([str(spec), *(word for change in overrides for word in ("--set", change))])
-    request = Request(read_spec(spec, parse_overrides(overrides)), stages, terms, limit, called)
+    request = Request(read_spec(spec, parse_overrides(overrides)), stages, terms, limit, called, place)
     if dry_run:
         if answers is not None:
             read_recorded(answers)  # a wrong row is told now

@@ -73,10 +73,11 @@ def _tables(workspace: Workspace, table: str, wanted: pc.Expression | None = Non
 def describe_family(found: dict[str, Any]) -> str:
     """The family as text for people, the source first."""
     lines = [found["id"], f"  from {found['source']}; about {' '.join(found['targets'])}", ""]
-    for row in sorted(found["translations"], key=lambda row: (row["kind"] != "human", row["language"])):
+    for row in sorted(found["translations"], key=lambda row: (row["verdict"] != "source", row["language"])):
         language = row["language"]
         reasons = f" ({', '.join(row['reasons'])})" if row["reasons"] else ""
-        by = f", by {row['served_model'] or row['model']}, {row['prompt']}" if row["model"] else ""
+        named = f"{'a person, ' if row['kind'] == 'human' else ''}{row['served_model'] or row['model']}"
+        by = f", by {named}, {row['prompt']}" if row["model"] else ""
         lines.append(f"  {language} {row['verdict']}{reasons}{by}: {found['texts'].get(language, 'no text')}")
         lines += [
             f"     given {name['name']!r} of {name['source']} for {name['english']!r}"

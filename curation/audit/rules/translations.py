@@ -17,7 +17,7 @@ MOST = 20_000
 """Translations that are checked again; each takes about two milliseconds."""
 _PAIRS = f"""SELECT t.{_Q} AS source, s.text AS english, q.id, q.text, t.language{{answer}}
     FROM {_ORIGINS} t JOIN queries s ON s.id = t.{_Q} JOIN queries q ON q.id = t.translated_id
-    {{answers}}WHERE t.kind = 'machine' ORDER BY q.id LIMIT {MOST}"""
+    {{answers}}WHERE t.verdict <> 'source' ORDER BY q.id LIMIT {MOST}"""
 _FIRST = f"{_ORIGINS} WHERE rowid = (SELECT min(rowid) FROM {_ORIGINS} WHERE translated_id <> '')"
 """The first text that is a query."""
 _SOURCE = "The patient has had no fever for 3 days and no pain in the left hand."
@@ -94,11 +94,11 @@ def _translation(values: str) -> str:
 _SECOND = "SELECT id FROM queries WHERE rowid = 1"
 _RULE_ORIGINS = Rule(
     "translation_origins",
-    1,
+    2,
     "Every text in another language has its origin",
     "Where a table `translations` is published, every query has one row in it, in its own language and with "
-    "the hash of its text: as the source, or as a kept translation of a source, with the engine or model "
-    "and the hash of what was asked. A translation is in the family and split of its source. What was "
+    "the hash of its text: as the source, or as a kept translation of a source, with the engine, model or "
+    "person and the hash of what was asked. A translation is in the family and split of its source. What was "
     "rejected, left out or not run is no query.",
     "error",
     "queries",
@@ -162,10 +162,10 @@ _RULE_ORIGINS = Rule(
             ),
         ),
         Check(
-            "nobody says which engine translated it, or what it was asked",
+            "nobody says who translated it, or what was asked",
             _when(
                 f"""SELECT translated_id AS queries FROM {_ORIGINS}
-                WHERE kind = 'machine' AND verdict = 'kept' AND '' IN (model, prompt, prompt_sha256)"""
+                WHERE verdict = 'kept' AND '' IN (model, prompt, prompt_sha256)"""
             ),
             (
                 Defect("a machine without a name", _translation("'' AS model") + _SECOND),
@@ -179,7 +179,8 @@ _RULE_ORIGINS = Rule(
                     s.split AS other_split
                 FROM {_ORIGINS} t JOIN provenance_queries p ON p.id = t.translated_id
                 JOIN provenance_queries s ON s.id = t.{_Q}
-                WHERE t.kind = 'machine' AND (p.family = '' OR p.family <> s.family OR p.split <> s.split)"""
+                WHERE t.verdict <> 'source'
+                    AND (p.family = '' OR p.family <> s.family OR p.split <> s.split)"""
             ),
             (
                 Defect(
@@ -205,7 +206,7 @@ _RULE_ORIGINS = Rule(
 )
 _RULE_CHECKS = Rule(
     "translation_checks",
-    1,
+    2,
     "A translation says what its source says",
     "Every published translation passes the checks of docs/translations.md again, on the texts as they are "
     "published; that of concepts and back-translation need what is not in a release. No kept translation has "
@@ -288,7 +289,7 @@ _RULE_CHECKS = Rule(
             ),
         ),
     ),
-    compared=f"SELECT 1 FROM {_ORIGINS} WHERE kind = 'machine'",
+    compared=f"SELECT 1 FROM {_ORIGINS} WHERE verdict <> 'source'",
     tables=("queries",),
     about=(_ORIGINS, _SCORES),
     holds="translated queries",

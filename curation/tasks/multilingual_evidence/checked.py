@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from curation.concepts.opening import open_backend
 from curation.multilingual.back import Back
-from curation.multilingual.checks import Concepts, Fault, Translation, check
+from curation.multilingual.checks import Translation, check
+from curation.multilingual.named import Concepts
+from curation.multilingual.scores import Fault
 from curation.tasks.multilingual_evidence.back import FOUND_BACK
 from curation.tasks.multilingual_evidence.records import (
     FoundBack,
+    GivenName,
     KeptTranslation,
     TranslatedQuestion,
     TranslationCheck,
     WantedTranslation,
 )
-from curation.tasks.multilingual_evidence.settings import NAME
+from curation.tasks.multilingual_evidence.settings import NAME, Settings
 from curation.tasks.shared.case_facts import read_concepts
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import query_id
@@ -30,6 +34,7 @@ def checked(
     wanted: WantedTranslation,
     translated: Sequence[TranslatedQuestion],
     backs: Sequence[FoundBack],
+    settings: Settings,
     *,
     vocabulary: Path,
     types: Path,
@@ -41,12 +46,23 @@ def checked(
         wanted: the question, and the language it was to be translated into.
         translated: the translation, one row or none.
         backs: what an engine made of it in English, one row or none.
+        settings: the task's.
         vocabulary: index of the native matcher.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
     """
     for one in translated:
-        concepts = _concepts(wanted, one.text, vocabulary, types, relations)
+        concepts = concepts_of(
+            wanted.told,
+            wanted.names,
+            one.text,
+            wanted.language,
+            are_shown=one.by != "engine",
+            max_family=settings.max_family,
+            vocabulary=vocabulary,
+            types=types,
+            relations=relations,
+        )
         back = next((Back(made.engine, made.text, made.known) for made in backs), None)
         found = check(Translation(wanted.text, one.text, wanted.language, wanted.answers), concepts, back)
         for score in found.scores:
@@ -83,23 +99,50 @@ def checked(
         )
 
 
-def _concepts(
-    wanted: WantedTranslation, text: str, vocabulary: Path, types: Path, relations: Path
+def concepts_of(
+    told: Iterable[str],
+    names: Sequence[GivenName],
+    text: str,
+    language: str,
+    *,
+    are_shown: bool,
+    max_family: int,
+    vocabulary: Path,
+    types: Path,
+    relations: Path,
 ) -> Concepts:
-    """Concepts of both texts, those of the translation without the names that were given with it."""
-    withheld = {normalise_text(name.name) for name in wanted.names}
+    """Diseases and findings of both texts; those of the translation without the names that made it.
+
+    Args:
+        told: concepts that the English text names.
+        names: names that were given with it.
+        text: the translation.
+        language: its BCP-47 language.
+        are_shown: whether whoever translated was shown the names: with them a matcher only finds again
+            what was put in.
+        max_family: a concept with more below it is too general to be looked for.
+        vocabulary: index of the native matcher.
+        types: Parquet of ConceptType rows of the vocabulary.
+        relations: Parquet of its ConceptRelation rows.
+    """
+    given: dict[str, list[str]] = defaultdict(list)
+    for one in names:
+        given[one.concept].append(one.name)
+    withheld = {normalise_text(one.name) for one in names if are_shown}
     known = read_concepts(types, relations)
-    matches = open_backend(BACKEND, vocabulary).find(text, wanted.language)
+    medical = {concept for concept in told if known.kind(concept) != "other"}
+    general = frozenset(concept for concept in medical if known.has_kinds(concept, max_family + 1))
     return Concepts(
-        told=frozenset(wanted.told),
+        told={concept: given[concept] for concept in sorted(medical - general)},
         retold=frozenset(
             match.concept
-            for match in matches
+            for match in open_backend(BACKEND, vocabulary).find(text, language)
             if normalise_text(match.name) not in withheld and known.kind(match.concept) != "other"
         ),
-        are_related=lambda one, other: (
-            one == other or known.is_above(one, other) or known.is_above(other, one)
-        ),
+        parents=lambda concept: frozenset(known.parents.get(concept, ())),
+        is_above=known.is_above,
+        general=general,
+        are_shown=are_shown,
     )
 
 
@@ -112,7 +155,7 @@ def _translated_ids(
 
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=4,
+    version=5,
     inputs=(
         Input(f"{NAME}_wanted.wanted", WantedTranslation, "id"),
         Input(f"{NAME}_translations.translated", TranslatedQuestion, "wanted"),
@@ -124,6 +167,7 @@ CHECKED = RecordStage(
     ),
     process=checked,
     accounts=(Account("translation", _translated_ids, "kept", "wanted"),),
+    settings=Settings,
     resources=("vocabulary", "types", "relations"),
     reasons=frozenset(Fault),
 )

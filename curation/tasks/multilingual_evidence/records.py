@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from schemas.prompt import By
 from schemas.record import column, record
 from schemas.vocabulary import Tier
 
@@ -48,6 +49,9 @@ class TranslatedQuestion:
     model: str = column("engine or model as it was asked for")
     served_model: str = column("as it named itself, '' when it did not")
     prompt_sha256: str = column("hex SHA-256 of all that the prompts of this kind have in common")
+    by: By = column(
+        "who translated: a model, a person, or an engine that was shown no names", default="model"
+    )
 
 
 @record
@@ -124,7 +128,7 @@ class TranslationOrigin:
     query_id: str = column("English query")
     language: str = column("BCP-47")
     translated_id: str = column("query that it became, '' for none")
-    kind: Literal["human", "machine"] = column("who wrote the text")
+    kind: Literal["human", "machine"] = column("who wrote the text; what nobody translated is a machine's")
     verdict: Verdict = column("what became of it")
     reasons: tuple[str, ...] = column("why checks rejected it", default=())
     prompt: str = column("kind of prompt and its version, '' for a text of the collection", default="")

@@ -34,8 +34,10 @@ _QUERIES = """
     SELECT * FROM questions
     UNION ALL
     SELECT q.* REPLACE (t.id AS id, t.text AS text, t.language AS language, t.text_sha256 AS text_sha256,
-        q.license_evidence || '; translated by a machine' AS license_evidence)
+        q.license_evidence || '; translated by ' || if(w."by" = 'human', 'a person', 'a machine')
+            AS license_evidence)
     FROM kept_translations AS t JOIN questions AS q ON q.id = t.query_id
+    JOIN translated AS w ON w.wanted = t.wanted
 """
 _MEMBERS = """
     SELECT id AS query_id, id AS english_id FROM questions
@@ -66,7 +68,7 @@ _ORIGINS = """
         text_sha256, CAST([] AS VARCHAR[]) AS names, CAST([] AS VARCHAR[]) AS name_sources
     FROM questions
     UNION ALL
-    SELECT w.query_id, w.language, coalesce(k.id, ''), 'machine',
+    SELECT w.query_id, w.language, coalesce(k.id, ''), if(a."by" = 'human', 'human', 'machine'),
         CASE WHEN k.id IS NOT NULL THEN 'kept' WHEN f.wanted IS NOT NULL THEN 'rejected'
             WHEN t.wanted IS NOT NULL THEN 'left_out' WHEN a.subject IS NOT NULL THEN 'unusable'
             ELSE 'not_run' END,
@@ -93,7 +95,7 @@ _DROPS = f"""
 """
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=3,
+    version=4,
     inputs={
         "asked": (f"{NAME}_wanted.queries", Query),
         "wanted": (f"{NAME}_wanted.wanted", WantedTranslation),

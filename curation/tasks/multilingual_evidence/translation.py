@@ -71,6 +71,7 @@ def _read(
                 model=answer.model,
                 served_model=answer.served_model,
                 prompt_sha256=prompt_sha256,
+                by=answer.by,
             )
             continue
         yield Drop(unit="answer", id=asked.subject, article_id="", reason=reason, detail=asked.id)
@@ -96,7 +97,7 @@ TRANSLATION: Final = ModelStage(
     ),
     reading=RecordStage(
         name=f"{NAME}_translations",
-        version=1,
+        version=2,
         inputs=answered(_NAME),
         outputs=(Table("translated", TranslatedQuestion, ("wanted",)),),
         process=_read,

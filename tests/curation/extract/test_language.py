@@ -71,10 +71,3 @@ def test_the_order_of_profiles_on_the_disk_does_not_matter(monkeypatch: pytest.M
     monkeypatch.setattr(os, "listdir", lambda *path: sorted(listed(*path), reverse=True))
     module._detectors.cache_clear()
     assert module._detectors().langlist == sorted(module._detectors().langlist)
-
-
-def test_fewer_languages_change_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = (*TITLES, "如何治疗这种罕见的疾病？", "Как лечить это заболевание?", "caso", "")
-    few = [module.chances(text) for text in texts]
-    monkeypatch.setattr(module, "_few_detectors", module._detectors)
-    assert [module.chances(text) for text in texts] == few and few[0]["fr"] > 0.9

@@ -11,8 +11,11 @@ from benchmarks.planted_translations import PLANTS
 from benchmarks.translation_pairs import Pair, paired_wrongly
 from benchmarks.translations import CAUGHT_BY, fitted
 from curation.multilingual.back import Back, control, known_pairs
-from curation.multilingual.checks import Concepts, Fault, Translation, check, script_of
+from curation.multilingual.checks import Translation, check, script_of
+from curation.multilingual.language import log_odds
+from curation.multilingual.named import Concepts, says
 from curation.multilingual.numbers import english_numerals, numerals, plain
+from curation.multilingual.scores import Fault
 from curation.multilingual.words import known_languages, words_of
 from curation.prompts import translation
 
@@ -118,21 +121,131 @@ def test_what_is_left_in_english_is_seen(language: str) -> None:
 
 
 def test_an_answer_may_stay_only_where_the_source_says_it() -> None:
-    assert faults(ASKED, SAID["es"], "es", "femur", "fémur") == (Fault.ANSWER_LEFT,)
-    assert faults(ASKED.replace("femur", "fémur"), SAID["es"], "es", "fémur") == ()
+    assert faults(ASKED, SAID["es"], "es", "femur", "fémur") == ()
+    other = ASKED.replace("femur", "thighbone")
+    assert faults(other, SAID["es"], "es", "thighbone", "fémur") == (Fault.ANSWER_LEFT,)
     assert faults(ASKED, SAID["zh"], "zh", "骨折") == (Fault.ANSWER_LEFT,)
 
 
-def test_a_concept_next_to_the_right_one_is_another() -> None:
-    def kin(one: str, other: str) -> bool:
-        return one[0] == other[0]
+@pytest.mark.parametrize(
+    ("text", "name", "language", "expected"),
+    [
+        ("¿Qué causa las fracturas?", "fractura", "es", True),
+        ("¿Qué causa la gota?", "A drop of gota.", "es", False),
+        ("¿Qué causa la fiebre alta de los pantanos?", "fiebre de los pantanos", "es", True),
+        ("¿Tiene el paciente fiebre tras su visita a los pantanos?", "fiebre de los pantanos", "es", False),
+        ("¿Qué causa la neumonia?", "Neumonía", "es", True),
+        ("¿Trata la diabetes tipo 1?", "diabetes tipo 2", "es", False),
+        ("¿Qué causa la COPD?", "COPD", "es", True),
+        ("¿Qué ve a la derecha?", "A", "es", False),
+        ("A 型肝炎とは何ですか。", "A型肝炎", "ja", True),
+        ("喘息の原因は何ですか。", "asthma", "ja", False),
+        ("asthmaの原因は何ですか。", "asthma", "ja", True),
+        ("Чем лечат подагру?", "подагра", "ru", True),
+    ],
+)
+def test_a_name_is_found_inflected_and_with_words_between(
+    text: str, name: str, language: str, expected: bool
+) -> None:
+    assert says(text, name, language) is expected
 
-    def of(*retold: str) -> tuple[Fault, ...]:
-        concepts = Concepts({"A1", "B1"}, set(retold), kin)
-        return check(Translation(ASKED, SAID["de"], "de"), concepts).faults
 
-    assert of() == of("A1") == of("A2", "B1") == ()
-    assert of("A1", "C1") == (Fault.CONCEPT_CHANGED,)
+def concepts(
+    told: dict[str, list[str]], *retold: str, are_shown: bool = True, general: str = ""
+) -> tuple[str, str]:
+    """(status, detail) of a text on "gota" where A is below AB, and AB below ABC."""
+    found = Concepts(
+        told,
+        set(retold),
+        parents=lambda one: frozenset({{"A": "AB", "AB": "ABC"}.get(one, "")}),
+        is_above=lambda one, other: len(one) > len(other) and other in one,
+        general=frozenset(general.split()),
+        are_shown=are_shown,
+    )
+    score = next(
+        one
+        for one in check(Translation("What causes it?", "¿Qué causa la gota?", "es"), found).scores
+        if one.check == "concepts"
+    )
+    return score.status, score.detail
+
+
+def test_each_concept_is_found_by_the_name_given_or_by_another() -> None:
+    assert concepts({"A": ["gota"]}) == ("passed", "")
+    assert concepts({"A": ["podagra"]}, "A") == ("passed", "")
+    assert concepts({"A": ["podagra"]}) == ("failed", "lost: podagra")
+    assert concepts({"A": ["gota"], "D": ["asma"]}) == ("failed", "lost: asma")
+    assert concepts({"A": ["gota"]}, "D") == ("failed", "new: D")
+
+
+def test_one_step_up_is_told_and_what_is_below_or_further_up_is_no_kin() -> None:
+    assert concepts({"A": ["podagra"]}, "AB") == ("passed", "broader: AB for A")
+    assert concepts({"A": ["podagra"]}, "ABC") == ("failed", "lost: podagra")
+    assert concepts({"A": ["gota"]}, "ABC") == ("passed", "")  # said beside it
+    assert concepts({"AB": ["gota"]}, "A") == ("failed", "new: A")  # cancer, made breast cancer
+
+
+def test_what_cannot_be_looked_for_is_not_run_and_says_why() -> None:
+    assert concepts({}) == ("not_run", "the source names no concept")
+    assert concepts({"A": []}) == ("not_run", "no name: A")
+    assert concepts({"A": []}, "A") == ("passed", "")
+    assert concepts({"A": []}, "D")[0] == "not_run"  # which may be A under another id
+    assert concepts({"A": []}, "D", "E")[0] == "failed"
+    assert concepts({"A": ["gota"]}, "D", general="D") == ("passed", "")
+    assert concepts({}, general="D") == ("not_run", "too general: D")
+    assert concepts({}, "E", general="D") == ("failed", "new: E; too general: D")
+
+
+def test_who_was_shown_no_names_may_use_others() -> None:
+    assert concepts({"A": ["podagra"]}, are_shown=False) == ("not_run", "lost: podagra")
+    assert concepts({"A": ["podagra"]}, "D", are_shown=False) == ("failed", "lost: podagra; new: D")
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "text", "is_wrong"),
+    [
+        ("How is a fracture treated?", "es", "¿Cómo se trata una fractura izquierda?", True),
+        ("Which drug is given for fever?", "ja", "右側の発熱にはどの薬が使われますか。", True),
+        ("How is knee pain treated?", "pt", "Como se trata a dor em ambos os joelhos?", False),
+        ("Which right does the patient have?", "es", "¿Qué derecho tiene el paciente?", False),
+        ("Has the patient a right to care?", "es", "¿Tiene el paciente derecho a la atención?", False),
+        ("Has the patient a right to care?", "fr", "Le patient a-t-il droit aux soins ?", False),
+        ("What does the kidney of a child look like?", "es", "¿Cómo es el riñón derecho de un niño?", True),
+        ("What does the lung of a child look like?", "fr", "Comment est le poumon droit d'un enfant ?", True),
+        ("Do about 20 patients recover?", "zh", "20名左右的患者会康复吗？", False),
+        ("Is levofloxacin effective?", "zh", "左氧氟沙星有效吗？", False),
+        ("Is dextrocardia inherited?", "zh", "右位心会遗传吗？", False),
+        ("Which rule is correct?", "ru", "Какое правило правильно?", False),
+        ("Is it treated in time?", "de", "Wird es rechtzeitig behandelt?", False),
+        ("Are both lungs affected, left and right?", "it", "Sono colpiti entrambi i polmoni?", False),
+        ("Is the left lung affected?", "fr", "Le poumon est-il atteint ?", True),
+        ("Is the lung affected?", "de", "Ist der linke Lungenflügel betroffen?", True),
+    ],
+)
+def test_a_side_that_only_one_text_has_is_seen_and_idioms_are_none(
+    source: str, language: str, text: str, is_wrong: bool
+) -> None:
+    assert (Fault.SIDE_CHANGED in faults(source, text, language)) is is_wrong
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "text"),
+    [
+        ("Which drugs are given to patients?", "zh", "患者不应使用哪些药物？"),
+        ("How is tuberculosis not treated?", "de", "Wie wird Tuberkulose behandelt?"),
+    ],
+)
+def test_neither_the_end_of_a_word_nor_a_disease_excuses_a_denial(
+    source: str, language: str, text: str
+) -> None:
+    assert Fault.NEGATION_CHANGED in faults(source, text, language)
+
+
+def test_the_odds_of_a_language_are_whole_and_add_up_alike_everywhere() -> None:
+    found = log_odds("¿Qué pacientes con meningitis tienen riesgo de ictus?")
+    assert all(isinstance(value, int) for value in found.values())
+    assert found["es"] == 575 == -found["fr"] and max(found, key=found.__getitem__) == "es"
+    assert log_odds("12 ?!") == {}
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?!", "12"])
@@ -277,6 +390,13 @@ def test_a_number_in_a_name_has_no_unit() -> None:
     text = "El SARS-CoV-2 se detectó 2 semanas antes"
     assert faults("SARS-CoV-2 was detected 2 weeks earlier", text, "es") == ()
     assert faults("SARS-CoV-2 was detected 2 days earlier", text, "es") == (Fault.UNIT_CHANGED,)
+
+
+def test_the_same_number_of_something_else_lends_no_unit() -> None:
+    source = "These two viruses cause an illness of 2 months."
+    text = "Estos dos virus causan una enfermedad de 2 {}."
+    assert faults(source, text.format("meses"), "es") == ()
+    assert faults(source, text.format("semanas"), "es") == (Fault.UNIT_CHANGED,)
 
 
 def back_of(text: str, known: Sequence[str], back: str = ASKED) -> tuple[str, str, tuple[Fault, ...]]:

@@ -20,6 +20,7 @@ from curation.tasks.shared.support.records import AnsweredQuery, LabelledPair
 from flows.engine.runner import run_records
 from schemas.benchmark import Query
 from schemas.hashing import sha256_text
+from schemas.prompt import By
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName, ConceptRelation, ConceptType, Tier
 
@@ -95,12 +96,15 @@ def wanted(vocabulary: dict[str, Path], score: int | None = 2) -> tuple[list[Any
     return rows["wanted"], [drop.reason.value for drop in drops]
 
 
-def checks(vocabulary: dict[str, Path], text: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
+def checks(
+    vocabulary: dict[str, Path], text: str, by: By = "model"
+) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """Check -> (status, detail) of a Spanish translation, and reasons of drops."""
     (spanish,) = (one for one in wanted(vocabulary)[0] if one.language == "es")
     told = TranslatedQuestion(
-        wanted=spanish.id, text=text, kind="translation@1", model="by-hand", served_model="", prompt_sha256=""
-    )
+        wanted=spanish.id, text=text, kind="translation@1", model="by-hand", served_model="",
+        prompt_sha256="", by=by,
+    )  # fmt: skip
     given: dict[str, list[Any]] = {
         f"{NAME}_wanted.wanted": [spanish],
         f"{NAME}_translations.translated": [told],
@@ -133,10 +137,11 @@ def test_a_question_that_no_passage_supports_is_not_translated(vocabulary: dict[
 @pytest.mark.parametrize(
     ("name", "status"),
     [
-        ("gota del dedo", "not_run"),  # the name that was given: finding it again proves nothing
+        ("gota del dedo", "passed"),  # the name that was given
         ("podagra antigua", "passed"),  # another name of the same concept
         ("enfermedad articular", "passed"),  # what is above it
         ("fiebre de los pantanos", "failed"),  # a sibling
+        ("asma bronquial", "failed"),  # what no vocabulary knows
     ],
 )
 def test_concepts_are_looked_for_without_the_names_that_were_given(
@@ -145,6 +150,13 @@ def test_concepts_are_looked_for_without_the_names_that_were_given(
     found, dropped = checks(vocabulary, SAID.format(name))
     assert found["concepts"][0] == status
     assert dropped == (["concept_changed"] if status == "failed" else [])
+
+
+def test_an_engine_that_was_shown_no_names_may_use_others(vocabulary: dict[str, Path]) -> None:
+    found, dropped = checks(vocabulary, SAID.format("asma bronquial"), "engine")
+    assert found["concepts"] == ("not_run", "lost: gota del dedo") and not dropped
+    found, dropped = checks(vocabulary, SAID.format("fiebre de los pantanos"), "engine")
+    assert found["concepts"] == ("failed", f"lost: gota del dedo; new: {FEVER}") and dropped
 
 
 def test_a_name_of_the_hidden_answer_gives_it_away(vocabulary: dict[str, Path]) -> None:

@@ -378,13 +378,15 @@ def test_what_a_script_wrote_makes_a_trial_and_wrong_rows_are_named(
     def row(**changes: Any) -> str:
         return json.dumps({"prompt_id": first["id"], "model": "hand", "answer": passage, **changes})
 
-    file.write_text(row() + "\n\n" + row(prompt_id=second["id"], served_model="") + "\n")
+    file.write_text(row() + "\n\n" + row(prompt_id=second["id"], served_model="", by="human"))
     made = take(request(spec, "hyde", model=""), file, place.root)
     assert made["recorded"]["scripted"] == 2 and "not publishable" in describe(made)
     manifest = json.loads(
         (place.stage("visual_context_hyde_answers") / "all" / "_manifest.json").read_text("utf-8")
     )
     assert manifest["params"]["is_trial"] is True and manifest["params"]["model"] == "hand"
+    by = {row["prompt_id"]: row["by"] for row in rows(place, "visual_context_hyde_answers.answers")}
+    assert by == {first["id"]: "model", second["id"]: "human"}
     before = outputs(place)
     for text, message in (
         (row() + "\n{", "line 2"),
@@ -396,6 +398,8 @@ def test_what_a_script_wrote_makes_a_trial_and_wrong_rows_are_named(
         (row() + "\n" + row(model="other", prompt_id=second["id"]), "of 'other', not of 'hand'"),
         (row(prompt_id=None), "neither prompt_id nor asked_sha256"),
         (row(state="perhaps"), "state 'perhaps'"),
+        (row(by="a friend"), "by 'a friend' is unknown: model, engine, human"),
+        (row(by="human"), "is stored already"),
         (row(tokens_in=-1), "no count"),
         (row(answer=None), "no text"),
         ("", "no answers in this file"),

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 from benchmarks.answer_scenes import EVIDENCE, KINDS, SPECS, TRANSLATED, built
 from flows.adapters.answering import Terms
-from flows.adapters.llm_ledger import Prices
+from flows.adapters.llm_ledger import Prices, money
 from flows.build.answer import Request, answer, describe, estimate, take
 from flows.build.tasks import build
 from flows.cli.app import run_cli
@@ -30,6 +31,8 @@ from schemas.prompt import Prompt
 from tests import evidence_world
 from tests.conftest import made_once
 from tests.flows.adapters.test_apertium import FAKE as FAKE_APERTIUM
+from tests.flows.adapters.test_seq2seq import model
+from tests.flows.adapters.test_seq2seq import models as transformers  # noqa: F401
 from tests.flows.review.openai_server import OpenAIServer
 from tests.pipeline import run_stages
 
@@ -150,9 +153,11 @@ def test_a_model_for_a_task_is_for_all_its_stages(place: tuple[Workspace, Path])
 
 
 def test_translations_are_translated_back_by_another_engine_and_stand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    transformers: Any,  # noqa: F811
 ) -> None:
-    """The two commands of docs/translations.md."""
+    """The commands of docs/translations.md."""
     program = tmp_path / "bin" / "apertium"
     program.parent.mkdir()
     program.write_text(FAKE_APERTIUM, "utf-8")
@@ -167,6 +172,14 @@ def test_translations_are_translated_back_by_another_engine_and_stand(
     assert made["stages"][0]["answered"] == made["stages"][0]["prompts"] > asked_for  # and known sentences
     run_stages(workspace, spec=read_spec(spec), tasks=[TRANSLATED])
     assert models(workspace) == {"judge": "", "translation": "NAME", "back_translation": "apertium"}
+    place = model(tmp_path, "tiny", tokens=["eng_Latn", "spa_Latn"])
+    transformers.WORDS["en"] = {}
+    request = replace(asked(spec, "back_translation", model="seq2seq:tiny"), place=place)
+    assert estimate(request, workspace.root)["stages"][0]["costs_at_most"] == money(Decimal(0))
+    told = answer(request, workspace.root, {})["stages"][0]
+    assert told["answered"] == told["prompts"] and told["model"] == "seq2seq:tiny"
+    (served,) = told["served_models"]
+    assert served.startswith("tiny ") and served.endswith("es-en") and str(tmp_path) not in served
 
 
 def test_next_is_answer_as_long_as_prompts_of_any_stage_wait(
