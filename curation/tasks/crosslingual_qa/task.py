@@ -24,7 +24,12 @@ TASK = Task(
     grades=(
         Grade(2, "Answers the question", "The passage is about the disorder and tells the facet asked."),
         Grade(1, "Neighbouring facet", "The passage is about the disorder and tells a neighbouring facet."),
-        Grade(0, "Not relevant", "The passage tells another facet of the disorder, or is about another."),
+        Grade(
+            0,
+            "Not relevant",
+            "The passage is about another disorder, only names this one, or tells a far facet of it. People "
+            "and judges give it, no rule does.",
+        ),
     ),
     exclusions={
         UNDECIDED: "The passage is about the disorder; which of its facets it tells was not decided.",
