@@ -29,7 +29,7 @@ class ConceptPassage:
     corpus_id: str = column("passage")
     concept: str = column("CURIE")
     how: Literal["about", "mention", "narrower"] = column(
-        "about: the passage's own subject; mention: merely named; narrower: about a concept right below it"
+        "about: the passage's own subject; mention: merely named; narrower: about a concept below it"
     )
     touches: tuple[str, ...] = column("facets with a word of theirs in the passage", default=())
 
@@ -58,17 +58,20 @@ class AskedConcept:
 
 @record
 class StringOrigin:
-    """Where the words of a query come from: the frame of the sentence, and the name that stands in it."""
+    """Where the words of a query come from: the frame of the sentence and the name in it, or human text."""
 
     query_id: str = column("query")
     language: str = column("BCP-47")
     kind: Literal["template", "human", "machine"] = column("how the text came about")
     template: str = column("id and version of the template, '' where there is none", default="")
     name: str = column("the vocabulary name as it stands in the query, unaltered", default="")
-    start: int = column("offset of the name in the query")
+    start: int = column("offset in the query of the name, or of what is quoted")
     end: int = column("offset after it")
-    concept: str = column("CURIE the name is of")
-    source: str = column("source of the name, e.g. HPO_ES")
+    concept: str = column("CURIE the name is of; of human text the one that its article is about, if one")
+    source: str = column("source of the name, e.g. HPO_ES, or article of the text")
+    release: str = column("release of the vocabulary as it states it", default="")
+    record: str = column("title, abstract or caption that human text is", default="")
+    license: str = column("SPDX id, or the name of the terms, that the name or the text is under")
     term_type: str = column("PT, SY, …; CAND for a translation that no one has confirmed")
     status: Literal["official", "candidate"] = column("whether its source calls the name confirmed")
     restriction: int = column("UMLS source restriction level, 0 elsewhere", default=0)

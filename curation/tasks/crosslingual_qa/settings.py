@@ -20,7 +20,7 @@ class Settings(task.Settings):
         default=5, ge=1, description="a title, abstract or caption with fewer words has no other version"
     )
     parallel_core: bool = Field(
-        default=False, description="only questions that can be asked in every language of the core"
+        default=False, description="of questions only those that can be asked in every language of the core"
     )
 
 

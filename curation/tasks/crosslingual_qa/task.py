@@ -34,7 +34,7 @@ TASK = Task(
     exclusions={
         UNDECIDED: "The passage is about the disorder; which of its facets it tells was not decided.",
         MENTION: "The passage names the disorder without being about it.",
-        NARROWER: "The passage is about a narrower disorder, right below the one asked about.",
+        NARROWER: "The passage is about a narrower disorder, below the one asked about.",
         SAME_CONCEPT: "The document is about a disorder that the text to be found is about.",
     },
     question=Question(

@@ -44,6 +44,45 @@ def result(rule: Any, tmp_path: Path, **changes: Any) -> Any:
     return check(rule, dataset(tmp_path, rows), tmp_path)
 
 
+RECORD = "pmc:PMC1.1#title-ja"
+HUMAN = {
+    "kind": "human",
+    "name": "",
+    "start": 0,
+    "end": len(ASKED["ja"][0]),
+    "source": "pmc:PMC1.1",
+    "record": RECORD,
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({}, "passed"),
+        ({"end": 0}, "failed"),
+        ({"start": 1}, "failed"),
+        ({"source": "pmc:PMC2.1"}, "failed"),
+        ({"record": ""}, "failed"),
+        ({"license": "CC0-1.0"}, "failed"),
+        ({"kind": "template", "end": 0}, "failed"),
+    ],
+)
+def test_human_text_is_quoted_whole_and_from_a_record(
+    tmp_path: Path, wrong: dict[str, Any], status: str
+) -> None:
+    found = result(STRINGS, tmp_path, strings={**HUMAN, **wrong}, provenance_queries={"source_id": RECORD})
+    assert found.status == status and (status == "passed" or named(found) == {"ja"})
+
+
+def test_the_parallel_core_is_of_questions_and_human_text_stands_beside_it(tmp_path: Path) -> None:
+    core = ({"name": "crosslingual_qa_questions", "version": 1, "params": {"parallel_core": True}},)
+    for kind, status in (("human", "passed"), ("template", "failed")):
+        rows = tables()
+        rows["strings"] = [{**row, "kind": kind} for row in rows["strings"]]
+        found = check(FAMILIES, dataset(tmp_path / kind, rows, stages=core), tmp_path)
+        assert found.status == status
+
+
 def test_whole_families_with_known_origins_pass(tmp_path: Path) -> None:
     for rule in RULES:
         found = result(rule, tmp_path / rule.id)

@@ -30,10 +30,10 @@ from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.record import from_table, to_table
 from schemas.stages import Drop, RecordStage
-from schemas.vocabulary import ConceptName, ConceptRelation, ConceptType, Tier
+from schemas.vocabulary import ConceptName, ConceptRelation, ConceptType, Tier, VocabularySource
 
 BOOK = "openstax:inventions/m1"
-GOUT, FEVER, KIND = "INV:1", "INV:2", "INV:3"
+GOUT, FEVER, KIND, TOE = "INV:1", "INV:2", "INV:3", "INV:4"
 NAMES: tuple[tuple[str, str, str, str, Tier], ...] = (
     (GOUT, "gout", "en", "PT", "open"),
     (GOUT, "Gicht", "de", "CAND", "terms"),
@@ -45,7 +45,13 @@ NAMES: tuple[tuple[str, str, str, str, Tier], ...] = (
     (KIND, "podagra", "en", "PT", "open"),
     (KIND, "足痛风", "ja", "PT", "terms"),
     (FEVER, "marsh fever", "en", "PT", "open"),
+    (TOE, "redtoe", "en", "PT", "open"),
 )
+SOURCES: dict[Tier, tuple[str, str]] = {
+    "open": ("INVENTED", "CC-BY-4.0"),
+    "terms": ("INVENTED_T", "Terms of the inventor"),
+    "restricted": ("INVENTED_R", "Terms of the miser"),
+}
 PASSAGES = (
     (("Gout", "Treatment"), "Attacks of gout are relieved by rest, and colchicine is given within one day."),
     (("Gout", "Causes"), "In gout, crystals of an acid that the kidneys do not pass settle in a joint."),
@@ -59,6 +65,10 @@ PASSAGES = (
     (
         ("Marsh fever",),
         "La fiebre de los pantanos se trata con corteza y reposo durante varios días seguidos.",
+    ),
+    (
+        ("Gout", "Podagra", "Redtoe"),
+        "Redtoe is characterized by a red toe at dawn, and by a red nose at dusk.",
     ),
 )
 
@@ -96,7 +106,7 @@ def rows() -> dict[str, list[Any]]:
             text=text, text_sha256=sha256_text(text), language="es" if text.startswith("La ") else "en",
         )  # fmt: skip
         passages.append(passage)
-        for concept, name in ((GOUT, "gout"), (KIND, "podagra"), (FEVER, "marsh fever")):
+        for concept, name in ((GOUT, "gout"), (KIND, "podagra"), (FEVER, "marsh fever"), (TOE, "redtoe")):
             mentions += written(name, text, passage.id, concept)
     return {
         "extract.sources": [source, *in_two_languages("extract.sources")],
@@ -164,14 +174,24 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             term_type=kind,
             tier=tier,
             is_preferred=True,
-            source="INVENTED",
+            source=SOURCES[tier][0],
             restriction=3 if tier == "restricted" else 0,
         )
         for concept, name, language, kind, tier in sorted(NAMES)
     ]
-    types = [ConceptType(concept=c, semantic_type="T047", group="DISO") for c in (GOUT, FEVER, KIND)]
-    above = [ConceptRelation(concept=KIND, relation="parent", other=GOUT, source="INVENTED")]
-    paths = {name: folder / f"{name}.parquet" for name in ("names", "types", "relations")}
+    types = [ConceptType(concept=c, semantic_type="T047", group="DISO") for c in (GOUT, FEVER, KIND, TOE)]
+    above = [
+        ConceptRelation(concept=low, relation="parent", other=high, source="INVENTED")
+        for low, high in ((KIND, GOUT), (TOE, KIND))
+    ]
+    sources = [
+        VocabularySource(
+            source=name, title=name, release="2026-01", licence=licence, tier=tier, sha256="0" * 64
+        )
+        for tier, (name, licence) in SOURCES.items()
+    ]
+    paths = {name: folder / f"{name}.parquet" for name in ("names", "types", "relations", "sources")}
+    pq.write_table(to_table(VocabularySource, sources), paths["sources"])
     pq.write_table(to_table(ConceptName, names), paths["names"])
     pq.write_table(to_table(ConceptType, types), paths["types"])
     pq.write_table(to_table(ConceptRelation, above), paths["relations"])
@@ -224,7 +244,12 @@ def pairs(made: dict[str, list[Any]], source: str, table: str = "qrels") -> dict
 def test_the_facet_asked_is_2_a_neighbour_1_and_the_rest_is_no_label(made: dict[str, list[Any]]) -> None:
     assert pairs(made, f"{GOUT}/cause/en") == {"p2": 2, "p3": 1}
     assert pairs(made, f"{GOUT}/cause/en", "hard_pool") == {"p1": "same disorder, another facet"}
-    left_out = {"p4": "facet_undecided", "p5": "narrower_concept", "p6": "merely_named"}
+    left_out = {
+        "p4": "facet_undecided",
+        "p5": "narrower_concept",
+        "p6": "merely_named",
+        "p8": "narrower_concept",  # two steps below
+    }
     assert pairs(made, f"{GOUT}/cause/en", "excluded").items() >= left_out.items()
     assert {item.label_status for item in made["qrels"]} == {"structural"}
 
@@ -244,6 +269,9 @@ def test_what_an_article_says_in_another_language_finds_its_own_english_version(
     assert (own.title, own.text, own.language) == ("", ABSTRACT, "en")
     (origin,) = (item for item in made["strings"] if item.query_id == asked[f"{REPORT}#F1-es"].id)
     assert (origin.kind, origin.source, origin.name) == ("human", REPORT, "")
+    text = asked[f"{REPORT}#F1-es"].text
+    assert (text[origin.start : origin.end], origin.record) == (text, f"{REPORT}#F1-es")
+    assert (origin.concept, origin.license) == (GOUT, "CC-BY-4.0")
     assert {item.rule for item in made["qrels"] if item.query_id == asked[f"{REPORT}#F1-es"].id} == {
         "crosslingual_qa/translation-of@1"
     }
@@ -271,7 +299,7 @@ def test_texts_without_one_english_version_of_their_own_are_no_known_items(
         f"{LETTER}#abstract-es": "no_english_version",
     }
     core = run(vocabulary, tmp_path, parallel_core=True)
-    assert {item.reason for item in core["drops"] if item.unit == "version"} == {"outside_parallel_core"}
+    assert why == {item.id: item.reason for item in core["drops"] if item.unit == "version"}
 
 
 def test_a_nested_heading_that_names_another_disorder_takes_its_passages(made: dict[str, list[Any]]) -> None:
@@ -301,6 +329,23 @@ def test_translations_are_one_family_and_say_where_their_words_come_from(made: d
     assert origins.keys() == {item.id for item in made["queries"]}
 
 
+def test_a_question_is_under_the_licence_of_the_name_it_quotes(made: dict[str, list[Any]]) -> None:
+    asked: dict[str, Query] = {
+        item.language: item for item in made["queries"] if item.family == f"{GOUT}/cause"
+    }
+    assert {language: item.license for language, item in asked.items()} == {
+        "en": "CC-BY-4.0", **dict.fromkeys(("es", "fr", "ja", "zh"), "LicenseRef-terms-INVENTED_T")
+    }  # fmt: skip
+    evidence = asked["es"].license_evidence
+    assert (
+        evidence
+        == "template es/cause@1, CC0-1.0; the name in it is quoted from INVENTED_T: Terms of the inventor"
+    )
+    origins: dict[str, StringOrigin] = {item.query_id: item for item in made["strings"]}
+    for query in asked.values():
+        assert origins[query.id].license == query.license and origins[query.id].release == "2026-01"
+
+
 def test_names_that_may_not_be_asked_by_are_left_out_with_a_reason(made: dict[str, list[Any]]) -> None:
     why = {item.id: item.reason for item in made["drops"] if item.unit == "question"}
     assert why[f"{GOUT}/cause/de"] == "only_unconfirmed_name"
@@ -323,13 +368,16 @@ def test_a_restricted_name_leaves_a_recipe_and_no_text(made: dict[str, list[Any]
 def test_the_parallel_core_alone_needs_a_name_in_each_of_its_languages(
     vocabulary: dict[str, Path], tmp_path: Path
 ) -> None:
-    assert run(vocabulary, tmp_path, parallel_core=True)["queries"] == []
+    kept = run(vocabulary, tmp_path, parallel_core=True)["queries"]
+    assert {query.tier for query in kept} == {"parallel"}  # human text is there as people wrote it
     names = from_table(ConceptName, pq.read_table(vocabulary["names"]))
     freed = [replace(item, tier="terms") for item in names]
     whole = {**vocabulary, "names": tmp_path / "names.parquet"}
     pq.write_table(to_table(ConceptName, freed), whole["names"])
     families: dict[str, set[str]] = {}
     for query in run(whole, tmp_path, parallel_core=True)["queries"]:
+        if query.tier == "parallel":
+            continue
         families.setdefault(query.family, set()).add(query.language)
     assert families.keys() == {f"{GOUT}/{facet}" for facet in ("cause", "definition", "treatment")}
     assert all(found == set(CORE_LANGUAGES) for found in families.values())
