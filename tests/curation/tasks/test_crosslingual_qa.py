@@ -449,5 +449,60 @@ def test_a_sentence_answers_by_the_words_around_the_name(sentence: str, facets: 
     assert set(answered(sentence, start, start + 4)) == facets
 
 
+@pytest.mark.parametrize(
+    ("sentence", "facets"),
+    [
+        # denied
+        ("No herb, drug or diet is approved for gout.", set()),
+        ("Leeches are not effective for gout.", set()),
+        ("There is no treatment of gout that lasts.", set()),
+        ("Neither rest nor wine is the treatment of choice for gout.", set()),
+        ("Treatment of gout is not needed between attacks.", set()),
+        ("Cold water isn’t used to treat gout.", set()),
+        ("Colchicine is not only used to treat gout but also relieves other fevers.", {"treatment"}),
+        ("In sailors with no kidney disease, colchicine is used to treat gout.", {"treatment"}),
+        ("Wine does no harm, but colchicine is used to treat gout.", {"treatment"}),
+        ("Colchicine is used to treat gout that does not respond to rest.", {"treatment"}),
+        ("Symptoms of gout include a hot toe, not a cold one.", {"presentation"}),
+        # unknown
+        ("It is unclear which species cause gout.", set()),
+        ("The pathogenesis of gout remains poorly understood.", set()),
+        ("The prognosis of gout is still debated.", set()),
+        ("The causes of gout are unknown, but involve the kidneys.", {"cause"}),
+        ("Although its cause is unknown, colchicine is used to treat gout.", {"treatment"}),
+        ("Evidence on the outcomes of gout is scarce.", set()),
+        # told elsewhere
+        ("Symptoms of gout are listed in Table 4.", set()),
+        ("The treatment of gout is discussed in the next chapter.", set()),
+        ("Gout is treated in Section 5.2.", set()),
+        ("The diagnosis of gout is reviewed in detail elsewhere.", set()),
+        ("The prognosis of gout is outside the scope of this essay.", set()),
+        ("As shown in Figure 2, crystals are the cause of gout.", {"cause"}),
+        ("Symptoms of gout include a hot toe (listed in Table 4).", {"presentation"}),
+        ("Gout is found in other parts of the body and is an inflammatory disease.", set()),
+        # who, where, when, beside what
+        ("Gout is often identified as a comorbidity.", set()),
+        ("Gout is often diagnosed late.", set()),
+        ("Gout is usually diagnosed by needle.", {"diagnosis"}),
+        ("Gout is usually managed by rheumatologists.", set()),
+        ("Gout is mostly treated in primary care.", set()),
+        ("Gout is mostly treated by rest and colchicine.", {"treatment"}),
+        ("Signs of gout must be monitored.", set()),
+        # how great a burden
+        ("Gout is a major public health disorder.", set()),
+        ("Gout is an important disease in this region.", set()),
+        ("Gout is a serious and growing health condition among sailors.", set()),
+        ("Gout is an uncommon condition with a prevalence of 2%.", set()),
+        ("Gout is a common disease in which crystals settle in joints.", {"definition"}),
+        ("Gout is a painful metabolic disease in this region.", {"definition"}),
+    ],
+)
+def test_what_is_denied_unknown_told_elsewhere_or_a_burden_is_no_answer(
+    sentence: str, facets: set[str]
+) -> None:
+    start = sentence.lower().index("gout")
+    assert set(answered(sentence, start, start + 4)) == facets
+
+
 def test_words_of_a_facet_are_told_where_they_stand() -> None:
     assert touched("It resolves after surgery.") == ("treatment",)
