@@ -83,14 +83,14 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
         derived = _variants(ran[0], options, directory)
         shaped = tuple(pools.shaped_by) if pools else ()
         results = {item.bench.options.split: _results(item, directory, shaped) for item in ran}
-    asked = ran[0].bench.asked
-    runs = [(asked[name], run) for name, run in ran[0].runs.items()]
+        asked = ran[0].bench.asked
+        runs = [(asked[name], run) for name, run in ran[0].runs.items()]
+        if facets := measured_facets(ran[0].bench, [system for system, _ in runs], directory):
+            results[ran[0].bench.options.split][FACET_NDCG] = facets
     if tiers := tier_report(ran[0].bench.collection, directory, runs):
         derived["tiers"] = tiers
     if names := measured_names(ran[0].bench, [system for system, _ in runs], directory):
         derived[NAMED] = names
-    if facets := measured_facets(ran[0].bench, [system for system, _ in runs], directory):
-        results[ran[0].bench.options.split][FACET_NDCG] = facets
     derived["pools"] = dataclasses.asdict(pools) if pools else None
     derived["distractors"] = {"per_query": options.distractors, "pairs": pairs}
     _json(directory / RUNS / DERIVED, derived)

@@ -5,12 +5,24 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from curation.audit import audit
+from curation.audit.rules import facet_results
+from curation.published.manifest import read_manifest
+from curation.release.write import Written
+from flows.engine.connection import query
+from flows.engine.progress import SilentReporter
+from flows.engine.session import Session
+from flows.engine.settings import Settings
+from flows.engine.workspace import open_workspace
 from flows.evaluate.evaluate import describe
+from flows.release.baselines import derive
+from schemas.spec import Baselines
 from tests import releases
 from tests.curation.evaluation.world import Release
 
@@ -74,3 +86,26 @@ def test_without_all_core_languages_there_is_no_gap(
     (made,) = run(str(release), "--system", "bm25", "--out", str(tmp_path / "out"))
     assert made["facet_ndcg"]["core"]["families"] == 0  # two languages are no core
     assert "gap between languages" not in describe([made])
+
+
+def test_a_release_ships_the_rankings_of_these_passages_and_its_audit_agrees(
+    release: Path, tmp_path: Path
+) -> None:
+    head = replace(read_manifest(release), counts={"queries": 2, "corpus": 4})
+    written = Written(release, head, {}, ("test",))
+    workspace = open_workspace(tmp_path / "workspace", create=True)
+    session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())
+    systems = Baselines(systems=("bm25", "dense", "hybrid"), nano_queries=0, distractors=0)
+    derive(session, systems, written)
+    told = json.loads((release / "runs/results.json").read_text("utf-8"))["test"]["facet_ndcg"]
+    assert {"bm25", "dense", "hybrid", "exact name", "by lot"} == set(told["systems"])
+    assert (told["queries"], told["passages"]) == (2, 3.0)
+    releases.seal(release)
+    (rule,) = audit(release, query(), rules=facet_results.RULES, plant=False).rules
+    assert rule.status == "passed" and rule.compared > 5, rule.findings
+    told["systems"]["dense"]["facet"]["mean"] = 0.99
+    results = json.loads((release / "runs/results.json").read_text("utf-8"))
+    results["test"]["facet_ndcg"] = told
+    (release / "runs/results.json").write_text(json.dumps(results), "utf-8")
+    (rule,) = audit(release, query(), rules=facet_results.RULES, plant=False).rules
+    assert rule.status == "failed" and len(rule.findings) == 1
