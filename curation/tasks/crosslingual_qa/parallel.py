@@ -90,8 +90,8 @@ def build(
     barred = article_bar(source, settings.licence_profile)
     taken: set[tuple[str, str]] = set()
     found: set[str] = set()
-    named = list(_specific(concepts, read_concepts(types, relations), settings))
-    about = [item.concept for item in named if _is_about(item)]
+    named = list(specific(concepts, read_concepts(types, relations), settings.max_family))
+    about = [item.concept for item in named if is_about(item)]
     for version in versions:
         if version.language == ENGLISH:
             continue
@@ -190,16 +190,16 @@ def _document(source: Source, own: Version) -> Document:
     )
 
 
-def _specific(
-    concepts: Iterable[DocumentConcept], known: Concepts, settings: Settings
+def specific(
+    concepts: Iterable[DocumentConcept], known: Concepts, max_family: int
 ) -> Iterator[DocumentConcept]:
-    """The specific disorders among the concepts of an article."""
+    """The disorders among the concepts of an article that have at most so many below them."""
     for item in concepts:
-        if known.kind(item.concept) != "other" and not known.has_kinds(item.concept, settings.max_family + 1):
+        if known.kind(item.concept) != "other" and not known.has_kinds(item.concept, max_family + 1):
             yield item
 
 
-def _is_about(item: DocumentConcept) -> bool:
+def is_about(item: DocumentConcept) -> bool:
     """Whether an article's title or keywords name a disorder: what its versions are about."""
     return item.in_title or item.in_keywords
 
@@ -208,7 +208,7 @@ def _named(own: Version, named: Iterable[DocumentConcept]) -> Iterator[ConceptPa
     """Specific disorders of the article, as what its English version is about or mentions."""
     for item in named:
         yield ConceptPassage(
-            corpus_id=own.id, concept=item.concept, how="about" if _is_about(item) else "mention"
+            corpus_id=own.id, concept=item.concept, how="about" if is_about(item) else "mention"
         )
 
 

@@ -55,8 +55,10 @@ def build(
         relations: Parquet of its ConceptRelation rows.
 
     Yields:
-        Every passage as a Document or a Drop.
+        Every passage as a Document or a Drop. Nothing where documents are abstracts.
     """
+    if settings.granularity != "passage":
+        return
     passages = sorted(passages, key=lambda passage: (passage.number, passage.id))
     barred = article_bar(source, settings.licence_profile)
     if barred is not None:
@@ -183,8 +185,10 @@ def _answer(passage: Passage, concept: str, facet: Facet, rule: str, span: tuple
 
 
 # A named function, not a lambda: stages travel to worker processes.
-def _passage_ids(_: Source, passages: Sequence[Passage], __: Sequence[Mention]) -> list[str]:
-    return [passage.id for passage in passages]
+def _passage_ids(
+    _: Source, passages: Sequence[Passage], __: Sequence[Mention], *, granularity: str
+) -> list[str]:
+    return [passage.id for passage in passages] if granularity == "passage" else []
 
 
 PER_ARTICLE = RecordStage(
@@ -201,7 +205,7 @@ PER_ARTICLE = RecordStage(
         Table("named", ConceptPassage, ("corpus_id", "concept")),
     ),
     process=build,
-    accounts=(Account("passage", _passage_ids, "documents", "id"),),
+    accounts=(Account("passage", _passage_ids, "documents", "id", params=("granularity",)),),
     settings=Settings,
     reasons=frozenset({OwnReason.LANGUAGE_NOT_SEARCHED}),
     resources=("types", "relations"),

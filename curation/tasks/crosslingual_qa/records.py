@@ -35,6 +35,38 @@ class ConceptPassage:
 
 
 @record
+class IndexedAbstract:
+    """One abstract as it is joined with the record that indexes it."""
+
+    corpus_id: str = column("abstract")
+    names: tuple[str, ...] = column("doi:…, pmid:…, pmcid:… of the article, sorted")
+    touches: tuple[str, ...] = column("facets with a word of theirs in the abstract")
+    evidence: tuple[Evidence, ...] = column("its first sentence: a heading speaks of the whole")
+
+
+@record
+class SearchedText:
+    """One passage or abstract that may be a document."""
+
+    id: str = column("passage or abstract")
+
+
+@record
+class IndexedConcept:
+    """One disorder that a record is indexed with, by MeSH headings, or one above what it is about."""
+
+    article_id: str = column("record with the headings")
+    names: tuple[str, ...] = column("doi:…, pmid:…, pmcid:… of the record, sorted")
+    concept: str = column("CURIE")
+    how: Literal["about", "mention", "narrower"] = column(
+        "about: a main heading; mention: another; narrower: above a main one"
+    )
+    facets: tuple[Facet, ...] = column("what main qualifiers say that the article tells", default=())
+    minor: tuple[Facet, ...] = column("what further qualifiers say", default=())
+    headings: tuple[str, ...] = column("as MEDLINE writes them, Asthma/*drug therapy", default=())
+
+
+@record
 class FacetDistractor:
     """A passage about the right concept on a far facet. It was not judged: hard, never a negative."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from curation.tasks.crosslingual_qa.abstracts import ABSTRACTS
 from curation.tasks.crosslingual_qa.asked_sql import ASKED
 from curation.tasks.crosslingual_qa.parallel import PARALLEL, TRANSLATION_OF, VERSIONS
 from curation.tasks.crosslingual_qa.passages import NAME, PER_ARTICLE
@@ -19,7 +20,7 @@ TASK = Task(
     description="Given a question in one of several languages about one facet of a disorder, find the "
     "English passages that answer it.",
     per_article=PER_ARTICLE,
-    steps=(VERSIONS, ASKED, QUESTIONS),
+    steps=(VERSIONS, ABSTRACTS, ASKED, QUESTIONS),
     over_all=OVER_ALL,
     grades=(
         Grade(2, "Answers the question", "The passage is about the disorder and tells the facet asked."),
