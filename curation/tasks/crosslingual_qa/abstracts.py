@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from curation.diagnosis.concepts import Concepts
 from curation.extract.sentences import sentence_spans
 from curation.tasks.crosslingual_qa.facets import touched
-from curation.tasks.crosslingual_qa.parallel import ENGLISH, is_about, specific
+from curation.tasks.crosslingual_qa.parallel import ENGLISH, is_about, specific, spoken
 from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.records import ConceptPassage, Facet, IndexedAbstract, IndexedConcept
 from curation.tasks.crosslingual_qa.settings import Settings
@@ -108,7 +108,7 @@ def build(
 def _english(source: Source, article: Article) -> Iterator[tuple[str, Abstract]]:
     """The first main abstract in English, with its id."""
     for abstract in article.abstracts:
-        if abstract.type == "" and abstract.language.lower().partition("-")[0] == ENGLISH:
+        if abstract.type == "" and spoken(abstract.language, abstract.text) == ENGLISH:
             yield f"{source.id}#abstract", abstract
             return
 

@@ -142,13 +142,18 @@ def _versions(
     for kind, place, stated, text, licence, bar in _texts(source, articles, figures, settings):
         if not text.strip():
             continue
-        language = stated.lower().partition("-")[0]
-        language = guess_language([text]) if language in ("", UNKNOWN) else language
+        language = spoken(stated, text)
         name = f"{place}-{language}"
         ids[name] += 1
         unique = name if ids[name] == 1 else f"{name}-{ids[name]}"
         found.append(Version(unique, f"{kind} {place}", language, text, licence, bar))
     return found
+
+
+def spoken(stated: str, text: str) -> str:
+    """The primary subtag of the language that is stated, else the one that a text reads as."""
+    language = stated.lower().partition("-")[0]
+    return guess_language([text]) if language in ("", UNKNOWN) else language
 
 
 def _texts(

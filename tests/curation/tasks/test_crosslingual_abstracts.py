@@ -78,7 +78,11 @@ def given() -> dict[str, list[Any]]:
             Source(id=name, title=f"On sailors {pmid}", language="en", licence=licence, raw_sha256="0" * 64,
                    pmid=str(pmid))
         )  # fmt: skip
-        abstracts = (Abstract(language="en", type="", text=text), Abstract(language="es", type="", text=text))
+        stated = "en" if pmid % 2 else "und"  # as JATS has it, where nothing is stated
+        abstracts = (
+            Abstract(language="es", type="", text=text),
+            Abstract(language=stated, type="", text=text),
+        )
         articles.append(
             Article(id=name, source="pmc", language="en", title="", licence=licence, raw_sha256="0" * 64,
                     abstracts=abstracts)
