@@ -117,13 +117,13 @@ def facet_report(
         values = [expected_ndcg(_in_order(pool.grades[q], ranked.get(q, EMPTY))) for q in chosen]
         found[name] = {
             **_of_corpus(pool.whole, run),
-            **_of_facets(pool, chosen, values, core),
+            **_of_facets(pool, chosen, values),
             **(files or {}).get(name, {}),
         }
     of_name = [expected_ndcg(_in_ties(pool.grades[q], named.get(q, EMPTY))) for q in queries]
     by_lot = [expected_ndcg([list(pool.grades[q].values())]) for q in queries]
-    found[EXACT] = {**_of_corpus(pool.whole, named), **_of_facets(pool, queries, of_name, core)}
-    found[LOT] = _of_facets(pool, queries, by_lot, core)
+    found[EXACT] = {**_of_corpus(pool.whole, named), **_of_facets(pool, queries, of_name)}
+    found[LOT] = _of_facets(pool, queries, by_lot)
     sizes = [len(pool.grades[query]) for query in queries]
     return {
         "measure": f"{_NDCG} among passages about the concept",
@@ -258,15 +258,14 @@ def _of_corpus(collection: Collection, run: Run) -> dict[str, Any]:
     return {name: _told(whole[:, columns.index(name)], collection, queries) for name in (_NDCG, _RECALL)}
 
 
-def _of_facets(
-    pool: FacetPool, queries: Sequence[str], found: Sequence[float], core: set[str]
-) -> dict[str, Any]:
-    """The facet nDCG of a system over some queries: overall, on the parallel core, by language."""
+def _of_facets(pool: FacetPool, queries: Sequence[str], found: Sequence[float]) -> dict[str, Any]:
+    """The facet nDCG of a system over some queries: overall, on whole families of the core, by language."""
     values = np.array(found, np.float64)
     asked = {query.id: query for query in pool.part.queries}
     families, languages = (
         [getattr(asked[query], name) for query in queries] for name in ("family", "language")
     )
+    core = set(fairness.core_families(families, languages))
     inside = np.array([
         family in core and language in CORE_LANGUAGES
         for family, language in zip(families, languages, strict=True)

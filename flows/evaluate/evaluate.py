@@ -361,7 +361,8 @@ def _of_facets(found: Mapping[str, Any] | None) -> Iterator[str]:
         measure, queries = (found or {})["measure"], counted(told["queries"], "query")
         core, gap = told["core"]["mean"], told["fairness"].get("gap")
         mean = "-" if told["facet"]["mean"] is None else f"{told['facet']['mean']:.3f}"
-        more = f", parallel core {core:.3f}, gap between languages {gap:.3f}" if core is not None else ""
+        more = "" if core is None else f", parallel core {core:.3f}"
+        more += "" if gap is None else f", gap between languages {gap:.3f}"
         yield f"{name}, {measure}: {mean} ({queries}){more}"
 
 

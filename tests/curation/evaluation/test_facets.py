@@ -176,6 +176,9 @@ def test_the_headline_is_of_the_parallel_core_and_its_gap_of_whole_families(tmp_
     assert (gap["worst"], gap["families"]) == ("ja", 2) and gap["gap"] == pytest.approx((1 - SWAPPED) / 2)
     assert gap["low"] == 0.0 and gap["high"] == pytest.approx(1 - SWAPPED)
     assert told["systems"][LOT]["fairness"]["gap"] == 0.0
+    part = {query: ranking for query, ranking in run.items() if query != "zh0"}
+    mine = facet_report(pool, {"mine": part}, {})["systems"]["mine"]  # one family is whole
+    assert (mine["queries"], mine["core"]["mean"], mine["fairness"]["families"]) == (12, 1.0, 1)
 
 
 def test_the_exact_name_finds_all_that_have_it_in_any_language_asked(asked: Collection) -> None:

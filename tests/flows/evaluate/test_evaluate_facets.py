@@ -86,6 +86,10 @@ def test_without_all_core_languages_there_is_no_gap(
     (made,) = run(str(release), "--system", "bm25", "--out", str(tmp_path / "out"))
     assert made["facet_ndcg"]["core"]["families"] == 0  # two languages are no core
     assert "gap between languages" not in describe([made])
+    told = made["facet_ndcg"]["systems"]["bm25"]
+    told["core"]["mean"] = 0.5
+    told["fairness"] = {"gap": 0.25}
+    assert "parallel core 0.500, gap between languages 0.250" in describe([made])
 
 
 def test_a_release_ships_the_rankings_of_these_passages_and_its_audit_agrees(
